@@ -1,0 +1,60 @@
+/**
+ * The conversation machine: from the start request to the tombstone as one pure step.
+ * Owns the entry points a driver and an edge use; the rules are in the transition table.
+ */
+import type { ErrorCode } from '../error-catalogue.ts';
+import { stay, type Machine, type Step } from '../machine.ts';
+import type { SandboxStatus, StartTaskStatus } from '../status.ts';
+import { earliest } from '../time.ts';
+import { runCell } from '../transition-table.ts';
+import { takeTurn, type Identified } from '../turn.ts';
+import type { ConversationEvent, ConversationOrder } from './message.ts';
+import { begin } from './start.ts';
+import { bornConversation, type ConversationState } from './state.ts';
+import { CONVERSATION_TABLE } from './table.ts';
+import { settleConversation } from './turn.ts';
+
+export type ConversationCommand = Identified<ConversationOrder>;
+
+/** Null before the first contact; only `started` brings it to life. */
+export const conversationMachine: Machine<ConversationState | null, ConversationEvent, ConversationCommand> =
+  {
+    name: 'conversation',
+    step: stepConversation,
+    deadline: (state) => (state === null ? null : earliest(state.startDeadline, state.recheckAt)),
+    done: (state) => state !== null && state.phase === 'deleted',
+  };
+
+function stepConversation(
+  state: ConversationState | null,
+  event: ConversationEvent,
+  now: number,
+): Step<ConversationState | null, ConversationCommand> {
+  if (state === null) return event.type === 'started' ? birth(event, now) : stay(state);
+  return takeTurn(state, now, turnOptions(state), (turn) =>
+    runCell(CONVERSATION_TABLE, state.phase, turn, event),
+  );
+}
+
+function birth(
+  event: Extract<ConversationEvent, { type: 'started' }>,
+  now: number,
+): Step<ConversationState, ConversationCommand> {
+  const born = bornConversation(event.birth, event.watcher, now);
+  return takeTurn(born, now, turnOptions(born), begin);
+}
+
+const turnOptions = (state: ConversationState) => ({
+  prefix: `conversation/${state.birth.conversationId}`,
+  settle: settleConversation,
+});
+
+/** What an edge answers to a message before it sends it on; null when it will be queued or delivered (D8). */
+export function messageRefusal(record: {
+  readonly startTask: StartTaskStatus;
+  readonly sandboxStatus: SandboxStatus | null;
+}): ErrorCode | null {
+  if (record.sandboxStatus === 'ERROR' || record.startTask === 'ERROR') return 'sandbox_error';
+  if (record.sandboxStatus === 'MISSING') return 'sandbox_missing';
+  return record.startTask === 'READY' ? null : 'sandbox_starting';
+}

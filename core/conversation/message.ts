@@ -1,0 +1,141 @@
+/**
+ * What a conversation machine hears and orders.
+ * Owns the unions; every event is a past fact, every command an order.
+ */
+import type { ErrorCode } from '../error-catalogue.ts';
+import type { ConversationId, EntityAddress, SandboxId, UserId } from '../ids.ts';
+import type { ConversationRow, LifecycleEvent } from '../projection.ts';
+import type { SandboxEvent, SandboxTold } from '../sandbox/message.ts';
+import type { SandboxBirth } from '../sandbox/state.ts';
+import type { ConversationSnapshot, LimitReached } from '../snapshot.ts';
+import type { ExecutionStatus, GroupingStrategy } from '../status.ts';
+import type { ConversationBirth, QueuedItem } from './state.ts';
+
+/** What an agent reported, from a callback or from the watch: a snapshot, newest wins by `at`. */
+export interface AgentReport {
+  readonly status: ExecutionStatus;
+  readonly pausedReason: 'rate_limit' | null;
+  /** Epoch milliseconds by the agent's clock. */
+  readonly at: number;
+  /** Sandbox generation it came from; an older one is stale (D14). */
+  readonly generation: number;
+  /** `turns` when the agent stopped at its iteration limit (D28). */
+  readonly limitReached: LimitReached | null;
+  /** With a rate limit: when to go on, epoch milliseconds of the driver's clock; null when nobody said. */
+  readonly retryAt: number | null;
+}
+
+export type ConversationEvent =
+  | { readonly type: 'started'; readonly birth: ConversationBirth; readonly watcher: EntityAddress | null }
+  /** `birth` is set when placement made a new sandbox. */
+  | {
+      readonly type: 'placed';
+      readonly commandId: string;
+      readonly sandboxId: SandboxId;
+      readonly birth: SandboxBirth | null;
+    }
+  | {
+      readonly type: 'placementRefused';
+      readonly commandId: string;
+      readonly code: ErrorCode;
+      readonly reason: string;
+    }
+  | { readonly type: 'repositoryPrepared'; readonly commandId: string }
+  | { readonly type: 'setupScriptRan'; readonly commandId: string }
+  | { readonly type: 'gitHooksSetUp'; readonly commandId: string }
+  | { readonly type: 'skillsSetUp'; readonly commandId: string }
+  | { readonly type: 'agentOpened'; readonly commandId: string; readonly report: AgentReport }
+  /** A step of the start, or the re-arming of the agent, failed for good. */
+  | {
+      readonly type: 'stepFailed';
+      readonly commandId: string;
+      readonly code: ErrorCode;
+      readonly reason: string;
+    }
+  /** The report is the agent's state right after the delivery, so that no older one is taken for its effect. */
+  | {
+      readonly type: 'itemDelivered';
+      readonly commandId: string;
+      readonly itemId: string;
+      readonly report: AgentReport;
+    }
+  | {
+      readonly type: 'deliveryFailed';
+      readonly commandId: string;
+      readonly itemId: string;
+      readonly reason: string;
+    }
+  | { readonly type: 'agentReported'; readonly commandId: string | null; readonly report: AgentReport }
+  /** The watch met a limit of the item: spend, or no progress. */
+  | { readonly type: 'agentLimitReached'; readonly commandId: string; readonly limit: LimitReached }
+  | { readonly type: 'agentInterrupted'; readonly commandId: string }
+  | {
+      readonly type: 'messageReceived';
+      readonly messageId: string;
+      readonly text: string;
+      readonly run: boolean;
+    }
+  | {
+      readonly type: 'confirmationAnswered';
+      readonly requestId: string;
+      readonly accept: boolean;
+      readonly reason: string;
+    }
+  | { readonly type: 'continueRequested'; readonly requestId: string }
+  | { readonly type: 'interruptRequested'; readonly requestId: string }
+  /** A workspace read of a released sandbox brings it back (D7). */
+  | { readonly type: 'accessRequested'; readonly requestId: string }
+  | {
+      readonly type: 'metadataChanged';
+      readonly requestId: string;
+      readonly title: string | null;
+      readonly tags: Readonly<Record<string, string>> | null;
+    }
+  | { readonly type: 'deleteRequested'; readonly requestId: string }
+  | { readonly type: 'conversationRemoved'; readonly commandId: string; readonly sandboxToRemove: boolean }
+  | { readonly type: 'deadline' }
+  | SandboxTold;
+
+export type ConversationEventType = ConversationEvent['type'];
+
+export interface ConversationTold {
+  readonly type: 'conversationNoticed';
+  readonly conversation: ConversationSnapshot;
+}
+
+interface About {
+  readonly conversationId: ConversationId;
+}
+
+interface AgentOrder extends About {
+  readonly sandboxId: SandboxId;
+  readonly generation: number;
+}
+
+export type ConversationOrder =
+  | (About & {
+      readonly type: 'placeConversation';
+      readonly userId: UserId;
+      readonly strategy: GroupingStrategy;
+      readonly sandboxId: SandboxId | null;
+      readonly excluded: readonly SandboxId[];
+    })
+  | (AgentOrder & { readonly type: 'prepareRepository' })
+  | (AgentOrder & { readonly type: 'runSetupScript' })
+  | (AgentOrder & { readonly type: 'setUpGitHooks' })
+  | (AgentOrder & { readonly type: 'setUpSkills' })
+  /** Opens the agent's conversation, or arms the one that exists with this generation's keys (D15, D19). */
+  | (AgentOrder & { readonly type: 'openAgent' })
+  | (AgentOrder & { readonly type: 'deliverItem'; readonly item: QueuedItem })
+  /** Ends in `agentReported` as soon as the agent is not working any more, or in `agentLimitReached`. */
+  | (AgentOrder & {
+      readonly type: 'watchAgent';
+      readonly nanoUsdMax: number | null;
+      readonly noProgressMs: number | null;
+    })
+  | (AgentOrder & { readonly type: 'interruptAgent' })
+  | (About & { readonly type: 'removeConversation'; readonly generation: number })
+  | { readonly type: 'record'; readonly event: LifecycleEvent }
+  | { readonly type: 'cancelCommand'; readonly commandId: string }
+  | { readonly type: 'project'; readonly rows: readonly ConversationRow[] }
+  | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxEvent | ConversationTold };

@@ -1,0 +1,142 @@
+/**
+ * How a conversation comes up: placement, attachment, the sandbox, the steps of D18, READY.
+ * Owns the handlers of the start phases; must not deliver messages.
+ */
+import type { ConversationEvent } from './message.ts';
+import { pursueWork, takeReport } from './work.ts';
+import {
+  abandonCommand,
+  acceptSnapshot,
+  askForResume,
+  beginPlacement,
+  beginStep,
+  failStart,
+  isOver,
+  isStartStep,
+  newRequestId,
+  placeAgain,
+  stepAfter,
+  tellSandbox,
+  type ConversationTurn,
+} from './turn.ts';
+
+export type EventOf<Type extends ConversationEvent['type']> = Extract<
+  ConversationEvent,
+  { readonly type: Type }
+>;
+type Answer = { readonly commandId: string };
+
+function isAwaited({ state }: ConversationTurn, event: Answer): boolean {
+  return state.awaiting === event.commandId;
+}
+
+export function begin(turn: ConversationTurn): void {
+  beginPlacement(turn);
+}
+
+/** The slot is reserved; the sandbox itself must confirm the attachment, since it may be leaving. */
+export function placed(turn: ConversationTurn, event: EventOf<'placed'>): void {
+  const { state } = turn;
+  if (!isAwaited(turn, event)) return;
+  state.awaiting = null;
+  state.phase = 'attaching';
+  state.sandboxId = event.sandboxId;
+  state.attachRequestId = newRequestId(turn);
+  tellSandbox(turn, {
+    type: 'attachRequested',
+    requestId: state.attachRequestId,
+    conversationId: state.birth.conversationId,
+    explicit: state.birth.sandboxId !== null,
+    birth: event.birth,
+  });
+}
+
+export function placementRefused(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
+  if (isAwaited(turn, event)) failStart(turn, event.code, event.reason);
+}
+
+/** Only the answer to the latest request counts: an older refusal is about an older try. */
+export function attachAnswered(turn: ConversationTurn, event: EventOf<'attachAnswered'>): void {
+  const { state } = turn;
+  if (state.attachRequestId !== event.requestId) return;
+  state.attachRequestId = null;
+  if (!event.accepted) return placeAgain(turn);
+  acceptSnapshot(turn, event.sandbox);
+  state.phase = 'waitingForSandbox';
+  state.startTask = 'WAITING_FOR_SANDBOX';
+  pursueStart(turn);
+}
+
+/** Notices may overtake the answer to the attachment; they are kept, and tell nothing about acceptance. */
+export function noticeWhileAttaching(turn: ConversationTurn, event: EventOf<'sandboxNoticed'>): void {
+  acceptSnapshot(turn, event.sandbox);
+}
+
+export function noticeWhileStarting(turn: ConversationTurn, event: EventOf<'sandboxNoticed'>): void {
+  if (acceptSnapshot(turn, event.sandbox)) pursueStart(turn);
+}
+
+/** What the start still needs, looked at again on every accepted notice. */
+export function pursueStart(turn: ConversationTurn): void {
+  const { state } = turn;
+  const { sandbox } = state;
+  if (sandbox === null) return;
+  if (isOver(sandbox)) {
+    const code = sandbox.status === 'ERROR' ? 'sandbox_error' : 'sandbox_missing';
+    return failStart(turn, code, sandbox.detail ?? `the sandbox is ${sandbox.status}`);
+  }
+  if (!sandbox.usable) {
+    abandonCommand(turn);
+    return askForResume(turn, (given) => failStart(given, 'resume_failed', 'the sandbox was not resumed'));
+  }
+  state.resumeRequestId = null;
+  if (state.phase === 'waitingForSandbox') return beginStep(turn, 'preparingRepository');
+  if (state.awaitingGeneration === sandbox.generation || !isStartStep(state.phase)) return;
+  // A new incarnation came up in the middle of a step: the step is carried out again, there.
+  abandonCommand(turn);
+  beginStep(turn, state.phase);
+}
+
+export function resumeAnsweredWhileStarting(turn: ConversationTurn, event: EventOf<'resumeAnswered'>): void {
+  const { state } = turn;
+  if (state.resumeRequestId !== event.requestId) return;
+  state.resumeRequestId = null;
+  if (event.refusal !== null)
+    return failStart(turn, event.refusal, event.sandbox.detail ?? 'the sandbox was not resumed');
+  if (acceptSnapshot(turn, event.sandbox)) pursueStart(turn);
+}
+
+/** One step of the start is over; the next begins. */
+export function stepOver(turn: ConversationTurn, event: Answer): void {
+  const { state } = turn;
+  if (!isAwaited(turn, event) || !isStartStep(state.phase)) return;
+  state.awaiting = null;
+  state.awaitingGeneration = null;
+  const next = stepAfter(state.phase);
+  if (isStartStep(next)) beginStep(turn, next);
+}
+
+/** The agent's conversation is open: READY. What was queued goes out now. */
+export function opened(turn: ConversationTurn, event: EventOf<'agentOpened'>): void {
+  const { state } = turn;
+  if (!isAwaited(turn, event)) return;
+  state.openGeneration = state.awaitingGeneration;
+  state.awaiting = null;
+  state.awaitingGeneration = null;
+  state.phase = 'active';
+  state.startTask = 'READY';
+  state.startDeadline = null;
+  takeReport(turn, event.report);
+  pursueWork(turn);
+}
+
+export function stepFailed(turn: ConversationTurn, event: EventOf<'stepFailed'>): void {
+  if (isAwaited(turn, event)) failStart(turn, event.code, event.reason);
+}
+
+/** Every non-final state has a deadline (D13): a start that takes too long ends in ERROR. */
+export function startExpired(turn: ConversationTurn): void {
+  const { startDeadline } = turn.state;
+  if (startDeadline !== null && turn.now >= startDeadline)
+    failStart(turn, 'placement_failed', 'the start took too long');
+}

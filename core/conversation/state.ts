@@ -1,0 +1,186 @@
+/**
+ * What a conversation machine remembers.
+ * Owns the state's shape, its first value and the public view of it; must not own a transition.
+ */
+import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
+import type { SeenRequests } from '../requests.ts';
+import type { AgentActivity, ConversationSnapshot, LimitReached, SandboxSnapshot } from '../snapshot.ts';
+import type { ExecutionStatus, GroupingStrategy, StartTaskStatus } from '../status.ts';
+
+/** Phases in order of life. */
+export const CONVERSATION_PHASES = [
+  'placing',
+  'attaching',
+  'waitingForSandbox',
+  'preparingRepository',
+  'runningSetupScript',
+  'settingUpGitHooks',
+  'settingUpSkills',
+  'startingConversation',
+  'active',
+  'startFailed',
+  'readOnly',
+  'deleting',
+  'deleted',
+] as const;
+export type ConversationPhase = (typeof CONVERSATION_PHASES)[number];
+
+/** What a conversation was started with: references to secrets only (D20). */
+export interface ConversationBirth {
+  readonly conversationId: ConversationId;
+  readonly userId: UserId;
+  readonly runId: RunId | null;
+  readonly key: string | null;
+  /** Position in the run's plan; null outside a run. */
+  readonly itemIndex: number | null;
+  readonly title: string | null;
+  readonly repository: string | null;
+  readonly branch: string | null;
+  readonly model: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly strategy: GroupingStrategy;
+  /** Explicit placement (D16). */
+  readonly sandboxId: SandboxId | null;
+  readonly initialMessage: {
+    readonly messageId: string;
+    readonly text: string;
+    readonly run: boolean;
+  } | null;
+  /** Agent iterations at most. */
+  readonly iterationsMax: number;
+  readonly confirmation: 'never' | 'risky' | 'always';
+  /** Integer nano-USD at most; null for none. */
+  readonly nanoUsdMax: number | null;
+  /** Without a new event for this long the agent counts as stalled; null for never. */
+  readonly noProgressMs: number | null;
+}
+
+/** Something to hand to the agent, in order. */
+export type QueuedItem =
+  | { readonly kind: 'message'; readonly itemId: string; readonly text: string; readonly run: boolean }
+  | {
+      readonly kind: 'confirmation';
+      readonly itemId: string;
+      readonly accept: boolean;
+      readonly reason: string;
+    }
+  /** Goes on with the work that a session limit or a crash cut off (D15). */
+  | { readonly kind: 'continue'; readonly itemId: string };
+
+export interface ConversationState {
+  readonly version: 1;
+  readonly commandCount: number;
+  readonly birth: ConversationBirth;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Who is told of every change; null for nobody. */
+  readonly watcher: EntityAddress | null;
+  readonly phase: ConversationPhase;
+  readonly sequence: number;
+  readonly startTask: StartTaskStatus;
+  readonly startTaskDetail: string | null;
+  readonly startDeadline: number | null;
+  /** The long command of the present step; any other answer is late. */
+  readonly awaiting: string | null;
+  /** Sandbox generation that command was meant for. */
+  readonly awaitingGeneration: number | null;
+  readonly sandboxId: SandboxId | null;
+  /** The newest snapshot accepted; null before the first. */
+  readonly sandbox: SandboxSnapshot | null;
+  readonly attachRequestId: string | null;
+  readonly placements: number;
+  readonly excluded: readonly SandboxId[];
+  /** Generation for which the agent's conversation is open and armed; null before the first. */
+  readonly openGeneration: number | null;
+  readonly executionStatus: ExecutionStatus | null;
+  /** Instant of the report it came from, by the agent's clock: newest wins. */
+  readonly executionStatusAt: number | null;
+  readonly agentActivity: AgentActivity;
+  readonly agentSequence: number;
+  /** The watch on the agent's work; null while it rests. */
+  readonly watch: string | null;
+  readonly interrupted: boolean;
+  readonly limitReached: LimitReached | null;
+  readonly queue: readonly QueuedItem[];
+  readonly deliveries: number;
+  /** A resume asked of the sandbox and not answered. */
+  readonly resumeRequestId: string | null;
+  readonly resumeRequests: number;
+  /** When to look at the agent again although nobody called; null for never. */
+  readonly recheckAt: number | null;
+  readonly seen: SeenRequests;
+}
+
+export function bornConversation(
+  birth: ConversationBirth,
+  watcher: EntityAddress | null,
+  now: number,
+): ConversationState {
+  return {
+    version: 1,
+    commandCount: 0,
+    birth,
+    createdAt: now,
+    updatedAt: now,
+    watcher,
+    phase: 'placing',
+    sequence: 0,
+    startTask: 'WORKING',
+    startTaskDetail: null,
+    startDeadline: null,
+    awaiting: null,
+    awaitingGeneration: null,
+    sandboxId: null,
+    sandbox: null,
+    attachRequestId: null,
+    placements: 0,
+    excluded: [],
+    openGeneration: null,
+    executionStatus: null,
+    executionStatusAt: null,
+    agentActivity: 'resting',
+    agentSequence: 0,
+    watch: null,
+    interrupted: false,
+    limitReached: null,
+    queue: birth.initialMessage === null ? [] : [firstItem(birth.initialMessage)],
+    deliveries: 0,
+    resumeRequestId: null,
+    resumeRequests: 0,
+    recheckAt: null,
+    seen: [],
+  };
+}
+
+function firstItem(message: NonNullable<ConversationBirth['initialMessage']>): QueuedItem {
+  return { kind: 'message', itemId: message.messageId, text: message.text, run: message.run };
+}
+
+/** Nothing queued, nothing in flight: what the status says is final until somebody acts. */
+export function isSettled(state: ConversationState): boolean {
+  return (
+    state.queue.length === 0 &&
+    state.awaiting === null &&
+    state.resumeRequestId === null &&
+    (state.executionStatus !== 'RUNNING' || state.interrupted)
+  );
+}
+
+export function conversationSnapshot(state: ConversationState): ConversationSnapshot {
+  return {
+    conversationId: state.birth.conversationId,
+    itemIndex: state.birth.itemIndex,
+    generation: 0,
+    sequence: state.sequence,
+    startTask: state.startTask,
+    sandboxId: state.sandboxId,
+    sandboxStatus: state.sandbox?.status ?? null,
+    pauseReason: state.sandbox?.pauseReason ?? null,
+    executionStatus: state.executionStatus,
+    interrupted: state.interrupted,
+    limitReached: state.limitReached,
+    settled: isSettled(state),
+    detail: state.startTaskDetail ?? state.sandbox?.detail ?? null,
+    deleted: state.phase === 'deleted',
+  };
+}

@@ -1,0 +1,256 @@
+/**
+ * Moves that several phases of a conversation share: telling, projecting, pursuing what is still wanted.
+ * Owns what entering a phase orders; which phase to enter is decided by the transition table's handlers.
+ */
+import type { ErrorCode } from '../error-catalogue.ts';
+import { PLACEMENT_ATTEMPTS_MAX, RESUME_REQUESTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
+import type { ConversationRow } from '../projection.ts';
+import type { SandboxEvent } from '../sandbox/message.ts';
+import { isNewer, type SandboxSnapshot } from '../snapshot.ts';
+import type { StartTaskStatus } from '../status.ts';
+import type { Turn } from '../turn.ts';
+import type { ConversationOrder } from './message.ts';
+import { conversationSnapshot, type ConversationPhase, type ConversationState } from './state.ts';
+
+export type ConversationTurn = Turn<ConversationState, ConversationOrder>;
+
+/** Steps of a start in order: phase, status, and the command that carries it out (D18). */
+const START_STEPS = {
+  preparingRepository: {
+    status: 'PREPARING_REPOSITORY',
+    order: 'prepareRepository',
+    next: 'runningSetupScript',
+  },
+  runningSetupScript: { status: 'RUNNING_SETUP_SCRIPT', order: 'runSetupScript', next: 'settingUpGitHooks' },
+  settingUpGitHooks: { status: 'SETTING_UP_GIT_HOOKS', order: 'setUpGitHooks', next: 'settingUpSkills' },
+  settingUpSkills: { status: 'SETTING_UP_SKILLS', order: 'setUpSkills', next: 'startingConversation' },
+  startingConversation: { status: 'STARTING_CONVERSATION', order: 'openAgent', next: 'active' },
+} as const satisfies Partial<
+  Record<
+    ConversationPhase,
+    { status: StartTaskStatus; order: ConversationOrder['type']; next: ConversationPhase }
+  >
+>;
+
+export type StartStep = keyof typeof START_STEPS;
+
+export function isStartStep(phase: ConversationPhase): phase is StartStep {
+  return phase in START_STEPS;
+}
+
+/** Whatever still runs on behalf of this conversation stops; its answer, should one come, is late by its id. */
+export function abandonCommand(turn: ConversationTurn): void {
+  const { state } = turn;
+  if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
+  state.awaiting = null;
+  state.awaitingGeneration = null;
+}
+
+export function stopWatching(turn: ConversationTurn): void {
+  if (turn.state.watch === null) return;
+  turn.order({ type: 'cancelCommand', commandId: turn.state.watch });
+  turn.state.watch = null;
+}
+
+export function tellSandbox(turn: ConversationTurn, event: SandboxEvent): void {
+  const { sandboxId } = turn.state;
+  if (sandboxId !== null) turn.order({ type: 'tell', to: { machine: 'sandbox', id: sandboxId }, event });
+}
+
+/** A request id of our own making: unique because the command count never repeats. */
+export function newRequestId({ state }: ConversationTurn): string {
+  return `conversation/${state.birth.conversationId}?${state.commandCount}`;
+}
+
+export function beginPlacement(turn: ConversationTurn): void {
+  const { state } = turn;
+  state.phase = 'placing';
+  state.startTask = 'WORKING';
+  state.startDeadline ??= turn.now + START_TASK_TIMEOUT_MS;
+  state.placements += 1;
+  state.awaiting = turn.order({
+    type: 'placeConversation',
+    conversationId: state.birth.conversationId,
+    userId: state.birth.userId,
+    strategy: state.birth.strategy,
+    sandboxId: state.birth.sandboxId,
+    excluded: state.excluded,
+  });
+}
+
+/** Placement is tried a bounded number of times: a refusal loop has no timer to end it. */
+export function placeAgain(turn: ConversationTurn): void {
+  const { state } = turn;
+  if (state.sandboxId !== null) state.excluded = [...state.excluded, state.sandboxId];
+  state.sandboxId = null;
+  state.sandbox = null;
+  if (state.placements >= PLACEMENT_ATTEMPTS_MAX)
+    return failStart(turn, 'placement_failed', 'no sandbox accepted the conversation');
+  beginPlacement(turn);
+}
+
+export function beginStep(turn: ConversationTurn, step: StartStep): void {
+  const { state } = turn;
+  state.phase = step;
+  state.startTask = START_STEPS[step].status;
+  orderStep(turn, step);
+}
+
+export function stepAfter(step: StartStep): ConversationPhase {
+  return START_STEPS[step].next;
+}
+
+function orderStep(turn: ConversationTurn, step: StartStep): void {
+  orderAgent(turn, (agent) => ({ ...agent, type: START_STEPS[step].order }));
+}
+
+interface AgentAddress {
+  readonly conversationId: ConversationState['birth']['conversationId'];
+  readonly sandboxId: SandboxSnapshot['sandboxId'];
+  readonly generation: number;
+}
+
+/** Orders something of the agent in the present incarnation, and waits for its answer. */
+export function orderAgent(
+  turn: ConversationTurn,
+  compose: (agent: AgentAddress) => ConversationOrder,
+): void {
+  const { state } = turn;
+  if (state.sandbox === null) return;
+  state.awaiting = turn.order(compose(agentAddress(state, state.sandbox)));
+  state.awaitingGeneration = state.sandbox.generation;
+}
+
+export function agentAddress(state: ConversationState, sandbox: SandboxSnapshot): AgentAddress {
+  return {
+    conversationId: state.birth.conversationId,
+    sandboxId: sandbox.sandboxId,
+    generation: sandbox.generation,
+  };
+}
+
+/** The start ends in ERROR with its reason; what was queued is refused, not lost (D18). */
+export function failStart(turn: ConversationTurn, code: ErrorCode, reason: string): void {
+  const { state } = turn;
+  abandonCommand(turn);
+  state.phase = 'startFailed';
+  state.startTask = 'ERROR';
+  state.startTaskDetail = `${code}: ${reason}`;
+  state.startDeadline = null;
+  state.resumeRequestId = null;
+  refuseQueue(turn, code, reason);
+}
+
+/** An accepted message is delivered exactly once or refused explicitly, with an event (D7). */
+export function refuseQueue(turn: ConversationTurn, code: ErrorCode, reason: string): void {
+  const { state } = turn;
+  const { queue } = state;
+  state.queue = [];
+  for (const item of queue) if (item.kind === 'message') refuseMessage(turn, item.itemId, code, reason);
+}
+
+export function refuseMessage(
+  turn: ConversationTurn,
+  messageId: string,
+  code: ErrorCode,
+  reason: string,
+): void {
+  const { conversationId } = turn.state.birth;
+  turn.order({
+    type: 'record',
+    event: {
+      about: { machine: 'conversation', id: conversationId },
+      conversationId,
+      code: 'message_refused',
+      detail: `${messageId}: ${code}: ${reason}`,
+    },
+  });
+}
+
+/** True when the snapshot is news; an older one says nothing (newest wins). */
+export function acceptSnapshot(turn: ConversationTurn, sandbox: SandboxSnapshot): boolean {
+  const { state } = turn;
+  if (sandbox.sandboxId !== state.sandboxId || !isNewer(sandbox, state.sandbox)) return false;
+  noteInterruption(turn, sandbox);
+  state.sandbox = sandbox;
+  return true;
+}
+
+/** An agent that was at work when its runtime went away is reported as such (D15). */
+function noteInterruption(turn: ConversationTurn, sandbox: SandboxSnapshot): void {
+  const { state } = turn;
+  const wasUp = state.sandbox?.usable === true;
+  const sameRuntime = sandbox.usable && sandbox.generation === state.sandbox?.generation;
+  if (!wasUp || sameRuntime) return;
+  stopWatching(turn);
+  abandonCommand(turn);
+  if (state.executionStatus === 'RUNNING') state.interrupted = true;
+}
+
+export function isOver(sandbox: SandboxSnapshot | null): boolean {
+  return sandbox !== null && (sandbox.status === 'ERROR' || sandbox.status === 'MISSING');
+}
+
+/** Wanted and not usable: ask for a resume, a bounded number of times. */
+export function askForResume(turn: ConversationTurn, giveUp: (turn: ConversationTurn) => void): void {
+  const { state } = turn;
+  const atRest =
+    state.sandbox?.status === 'PAUSED' && state.sandbox.transition === null && !state.sandbox.usable;
+  const leaving = state.sandbox?.transition === 'pausing';
+  if (!atRest && !(leaving && state.resumeRequestId === null)) return;
+  if (state.resumeRequests >= RESUME_REQUESTS_MAX) return giveUp(turn);
+  const requestId = newRequestId(turn);
+  state.resumeRequests += 1;
+  state.resumeRequestId = requestId;
+  tellSandbox(turn, { type: 'resumeRequested', requestId, conversationId: state.birth.conversationId });
+}
+
+/** After every turn that changed something: count, project, and tell whoever watches. */
+export function settleConversation(before: ConversationState, turn: ConversationTurn): void {
+  const { state } = turn;
+  state.sequence += 1;
+  state.updatedAt = turn.now;
+  if (before.agentActivity !== state.agentActivity) noticeSandbox(turn);
+  if (state.phase !== 'deleted') turn.order({ type: 'project', rows: [rowOf(state)] });
+  if (state.watcher === null) return;
+  const conversation = conversationSnapshot(state);
+  turn.order({ type: 'tell', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
+}
+
+function noticeSandbox(turn: ConversationTurn): void {
+  const { state } = turn;
+  state.agentSequence += 1;
+  tellSandbox(turn, {
+    type: 'agentNoticed',
+    conversationId: state.birth.conversationId,
+    sequence: state.agentSequence,
+    activity: state.agentActivity,
+  });
+}
+
+export function rowOf(state: ConversationState): ConversationRow {
+  const { birth } = state;
+  return {
+    table: 'conversation',
+    conversationId: birth.conversationId,
+    generation: 0,
+    sequence: state.sequence,
+    userId: birth.userId,
+    runId: birth.runId,
+    key: birth.key,
+    sandboxId: state.sandboxId,
+    sandboxStatus: state.sandbox?.status ?? null,
+    startTask: state.startTask,
+    startTaskDetail: state.startTaskDetail,
+    executionStatus: state.executionStatus,
+    executionStatusAt: state.executionStatusAt,
+    queuedMessages: state.queue.length,
+    selectedRepository: birth.repository,
+    selectedBranch: birth.branch,
+    model: birth.model,
+    title: birth.title,
+    tags: birth.tags,
+    createdAt: state.createdAt,
+    updatedAt: state.updatedAt,
+  };
+}

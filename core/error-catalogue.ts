@@ -1,0 +1,130 @@
+/**
+ * Every error code that crosses a folder border: one literal, grouped by area (D4).
+ * `status` is the HTTP status by how the caller should react; `retry` says whether the same call may succeed later.
+ * Each code is documented in docs/errors.md and reached by a test (test/repo checks both).
+ */
+
+export interface ErrorEntry {
+  readonly status: number;
+  readonly retry: boolean;
+  /** One sentence: when it happens. */
+  readonly when: string;
+}
+
+export const ERROR_CATALOGUE = {
+  // Requests
+  invalid_request: {
+    status: 422,
+    retry: false,
+    when: 'A field of the request is missing, unknown or malformed.',
+  },
+  unauthorized: { status: 401, retry: false, when: 'The key is missing, unknown or expired.' },
+  forbidden: { status: 403, retry: false, when: 'The key is valid but its scope does not allow the call.' },
+  not_found: { status: 404, retry: false, when: 'The record does not exist, or belongs to somebody else.' },
+  // Sandboxes and conversations
+  sandbox_starting: {
+    status: 409,
+    retry: true,
+    when: 'The sandbox is still starting; messages can be queued as pending.',
+  },
+  sandbox_error: {
+    status: 409,
+    retry: false,
+    when: 'The sandbox is in ERROR: the conversation is read-only.',
+  },
+  sandbox_missing: {
+    status: 410,
+    retry: false,
+    when: 'The sandbox is MISSING: the conversation is read-only.',
+  },
+  sandbox_resuming: {
+    status: 503,
+    retry: true,
+    when: 'The workspace is being brought back and was not ready in time.',
+  },
+  resume_failed: {
+    status: 409,
+    retry: false,
+    when: 'The sandbox could not be resumed within its bound of tries.',
+  },
+  concurrency_limit_reached: {
+    status: 429,
+    retry: true,
+    when: 'No sandbox slot is free; nothing was accepted.',
+  },
+  queue_full: { status: 429, retry: true, when: 'Too many messages are waiting in the conversation.' },
+  conversation_deleted: {
+    status: 404,
+    retry: false,
+    when: 'The conversation was deleted; a late event does not bring it back.',
+  },
+  placement_failed: {
+    status: 409,
+    retry: false,
+    when: 'No sandbox accepted the conversation within the bound of tries.',
+  },
+  secret_in_message: {
+    status: 422,
+    retry: false,
+    when: 'The initial message contains the value of a secret.',
+  },
+  secret_unknown: {
+    status: 422,
+    retry: false,
+    when: 'A secret is referred to that the job, the store or the environment does not hold.',
+  },
+  secret_reserved: { status: 422, retry: false, when: 'The name of a secret is reserved or not permitted.' },
+  // Runtimes
+  runtime_unreachable: {
+    status: 503,
+    retry: true,
+    when: 'The runtime could not be asked; nothing is known about the sandbox.',
+  },
+  runtime_failed: { status: 502, retry: false, when: 'The runtime refused or failed for good.' },
+  runtime_gone: { status: 410, retry: false, when: 'The runtime says there is no such sandbox.' },
+  stale_generation: {
+    status: 409,
+    retry: false,
+    when: 'The call carries the generation of an earlier incarnation (D14).',
+  },
+  workspace_unreadable: { status: 502, retry: true, when: 'The workspace could not be read for an archive.' },
+  // Agent Server
+  agent_unreachable: { status: 502, retry: true, when: 'The Agent Server did not answer.' },
+  agent_refused: {
+    status: 502,
+    retry: false,
+    when: 'The Agent Server answered with an error that a repeat will not change.',
+  },
+  repository_failed: {
+    status: 502,
+    retry: false,
+    when: 'The repository could not be cloned or its branch does not exist.',
+  },
+  setup_failed: { status: 502, retry: false, when: 'A setup step of the repository failed.' },
+  // Store
+  store_conflict: { status: 409, retry: true, when: 'A newer write won; the transaction was not applied.' },
+  store_unavailable: { status: 503, retry: true, when: 'The store did not answer.' },
+  seal_broken: { status: 500, retry: false, when: 'A sealed value does not open with the configured key.' },
+  data_directory_locked: { status: 409, retry: true, when: 'Another engine owns the data directory.' },
+  // Runs
+  plan_invalid: {
+    status: 422,
+    retry: false,
+    when: 'The plan does not have the expected format, or its hash does not match.',
+  },
+  run_exists: { status: 409, retry: false, when: 'A run of that id exists with another plan.' },
+  collect_failed: { status: 502, retry: true, when: 'A result could not be collected.' },
+  export_invalid: { status: 422, retry: false, when: "The gateway's export has a row that cannot be read." },
+  export_unavailable: { status: 502, retry: true, when: "The gateway's export could not be fetched." },
+  // Configuration
+  config_invalid: {
+    status: 422,
+    retry: false,
+    when: 'The deployment configuration has an unknown or malformed key.',
+  },
+  model_not_found: { status: 404, retry: false, when: 'The proxy lists no such model.' },
+  // Anything else
+  internal: { status: 500, retry: false, when: 'A bug: the error is reported with its cause.' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;

@@ -1,0 +1,43 @@
+/**
+ * Identifiers and entity addresses.
+ * Owns their shapes and normal forms; must not create them (ids arrive in events, from the edge).
+ */
+
+/** A conversation's id: 32 lower-case hex digits (D3). */
+export type ConversationId = string & { readonly __conversation: unique symbol };
+/** A sandbox's id: 32 lower-case hex digits (D3). */
+export type SandboxId = string & { readonly __sandbox: unique symbol };
+/** A batch run's id: readable, `[a-z0-9-]{1,64}`. */
+export type RunId = string & { readonly __run: unique symbol };
+/** A user's id, at most 128 characters. */
+export type UserId = string & { readonly __user: unique symbol };
+
+export const conversationId = (text: string): ConversationId => normalUuid(text) as ConversationId;
+export const sandboxId = (text: string): SandboxId => normalUuid(text) as SandboxId;
+export const runId = (text: string): RunId => text as RunId;
+export const userId = (text: string): UserId => text as UserId;
+
+/** Both UUID forms come in everywhere; joins compare this one: lower case, no hyphens (D3). */
+export function normalUuid(text: string): string {
+  return text.replaceAll('-', '').toLowerCase();
+}
+
+/** The hyphenated form the Agent API speaks (D3). Text that is not 32 hex digits is returned unchanged. */
+export function hyphenatedUuid(text: string): string {
+  const hex = normalUuid(text);
+  if (!/^[0-9a-f]{32}$/.test(hex)) return text;
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+export type MachineName = 'sandbox' | 'conversation' | 'run';
+
+/** Where an event is delivered: one entity, hosted by one machine. */
+export interface EntityAddress {
+  readonly machine: MachineName;
+  readonly id: string;
+}
+
+/** The address as one string, used as a key in stores and traces. */
+export function addressKey(address: EntityAddress): string {
+  return `${address.machine}/${address.id}`;
+}

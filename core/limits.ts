@@ -1,0 +1,66 @@
+/**
+ * Every bound of the rules in one place, with its reason.
+ * Owns constants only; what a deployment may change is a default here and arrives in state as data.
+ */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts';
+
+/**
+ * A running session is force-paused after 12 hours, even if active (spec "Limits", D10).
+ * A constant on purpose: no configuration, flag, variable, schema or DSL key reaches it (test/repo proves it).
+ */
+export const MAX_SESSION_MS = 12 * HOUR_MS;
+
+/** Idle Time when the deployment sets none (D10). */
+export const IDLE_TIME_DEFAULT_MS = 1_200 * SECOND_MS;
+/** Deletion Time when the deployment sets none (D10). */
+export const DELETION_TIME_DEFAULT_MS = 10 * DAY_MS;
+
+/** Conversations attached to one sandbox, not deleted (D16). */
+export const CONVERSATIONS_PER_SANDBOX_DEFAULT = 20;
+/** Placement wants at least this much of the session window left (D16). */
+export const SESSION_LEFT_FOR_PLACEMENT_MS = 10 * MINUTE_MS;
+/** Sandboxes with the runtime up, per installation and per user (D17). */
+export const CAPACITY_INSTALLATION_DEFAULT = 100;
+export const CAPACITY_USER_DEFAULT = 10;
+
+/** A sandbox that has not become ready by then has failed (D13: every non-final state has a deadline). */
+export const START_TIMEOUT_MS = 10 * MINUTE_MS;
+/** Stopping a runtime; past it the stop is asked again. */
+export const PAUSE_TIMEOUT_MS = 5 * MINUTE_MS;
+/** Archiving a workspace; past it the attempt counts as failed. */
+export const ARCHIVE_TIMEOUT_MS = 30 * MINUTE_MS;
+/** Removing a runtime and its storage; past it the removal is asked again. */
+export const DESTROY_TIMEOUT_MS = 5 * MINUTE_MS;
+/** Tries to archive before `archive_failed` is recorded (D12). */
+export const ARCHIVE_ATTEMPTS_MAX = 3;
+/** A timer's deletion waits this long after `archive_failed` before it tries the archive again (D12). */
+export const ARCHIVE_RETRY_MS = HOUR_MS;
+/** Times a stop or a removal is asked again before the sandbox is marked for an operator. */
+export const RELEASE_ATTEMPTS_MAX = 5;
+/** Pause between those. */
+export const RELEASE_RETRY_MS = 30 * SECOND_MS;
+/** Tries of one wanted resume: a resume loop has no timer of its own, so it needs a bound. */
+export const RESUME_ATTEMPTS_MAX = 3;
+
+/** Placements tried for one start: a refusal loop has no timer of its own, so it needs a bound. */
+export const PLACEMENT_ATTEMPTS_MAX = 5;
+/** A start task that has not ended by then ends in ERROR. */
+export const START_TASK_TIMEOUT_MS = 30 * MINUTE_MS;
+/** Times a conversation asks for one resume again after a notice that it did not happen. */
+export const RESUME_REQUESTS_MAX = 5;
+/** Messages waiting in one conversation; more are refused with a clear code. */
+export const QUEUED_MESSAGES_MAX = 100;
+/** Tries to hand one message to the agent before it is refused. */
+export const DELIVERY_ATTEMPTS_MAX = 5;
+/** Ids of requests remembered per entity: larger than what can be in flight, so that a repeat is harmless. */
+export const REMEMBERED_REQUESTS_MAX = 256;
+/** An agent that stopped on a rate limit goes on after this long when nobody said for how long (D6). */
+export const RATE_LIMIT_WAIT_MS = MINUTE_MS;
+
+/** Tags (spec "Limits", D21). */
+export const TAG_VALUE_CODE_POINTS_MAX = 256;
+export const TAG_KEY_PATTERN = /^[a-z0-9]+$/;
+/** Secrets of one conversation (D20). */
+export const SECRETS_MAX = 50;
+export const SECRET_BYTES_MAX = 65_536;
+export const SECRET_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;

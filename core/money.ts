@@ -1,0 +1,93 @@
+/**
+ * Money as integers: nano-USD everywhere, micro-USD only in totals (D26).
+ * Owns rounding and printing; must not know a price or a currency other than USD.
+ * Amounts stay below Number.MAX_SAFE_INTEGER: about nine million USD in nano-USD.
+ */
+
+/** Integer nano-USD: 1 USD is 1_000_000_000. */
+export type NanoUsd = number & { readonly __nanoUsd: unique symbol };
+
+export const NANO_PER_USD = 1_000_000_000;
+export const NANO_PER_MICRO = 1_000;
+export const ZERO_USD = 0 as NanoUsd;
+
+/** @throws RangeError when the amount is not a safe integer. */
+export function nanoUsd(amount: number): NanoUsd {
+  if (!Number.isSafeInteger(amount))
+    throw new RangeError(`Cannot hold the amount "${amount}": not a safe integer of nano-USD`);
+  return amount as NanoUsd;
+}
+
+export function addUsd(a: NanoUsd, b: NanoUsd): NanoUsd {
+  return nanoUsd(a + b);
+}
+
+export function sumUsd(amounts: Iterable<NanoUsd>): NanoUsd {
+  let total = ZERO_USD;
+  for (const amount of amounts) total = addUsd(total, amount);
+  return total;
+}
+
+const DECIMAL_USD = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+/**
+ * Reads a decimal USD text exactly. More than nine fractional digits are rounded half-even to a nano-USD.
+ * Returns null when the text is not a plain decimal number.
+ */
+export function parseUsd(text: string): NanoUsd | null {
+  const match = DECIMAL_USD.exec(plainDecimal(text.trim()));
+  if (!match) return null;
+  const [, sign, whole = '0', fraction = ''] = match;
+  const digits = BigInt(whole + fraction.padEnd(9, '0'));
+  const extra = Math.max(0, fraction.length - 9);
+  const nano = Number(divideHalfEven(digits, 10n ** BigInt(extra)));
+  return Number.isSafeInteger(nano) ? ((sign === '-' ? -nano : nano) as NanoUsd) : null;
+}
+
+/** Gateways print tiny amounts in exponent form; it is exact once the point is moved. */
+function plainDecimal(text: string): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/.exec(text);
+  if (!match) return text;
+  const [, sign, whole = '0', fraction = '', exponent = '0'] = match;
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return `${sign}${digits.padEnd(point, '0')}`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+function divideHalfEven(value: bigint, divisor: bigint): bigint {
+  const quotient = value / divisor;
+  const twice = (value % divisor) * 2n;
+  if (twice < divisor) return quotient;
+  if (twice > divisor) return quotient + 1n;
+  return quotient % 2n === 0n ? quotient : quotient + 1n;
+}
+
+/** A total in whole micro-USD, rounded half-even, and the nano-USD left over (D26: the remainder is shown). */
+export interface MicroTotal {
+  readonly microUsd: number;
+  readonly remainderNanoUsd: number;
+}
+
+export function toMicro(total: NanoUsd): MicroTotal {
+  const negative = total < 0;
+  const magnitude = Math.abs(total);
+  const rounded = Number(divideHalfEven(BigInt(magnitude), BigInt(NANO_PER_MICRO)));
+  const microUsd = negative && rounded !== 0 ? -rounded : rounded;
+  return { microUsd, remainderNanoUsd: total - microUsd * NANO_PER_MICRO };
+}
+
+/** Prints micro-USD with six decimals, e.g. "0.012345". */
+export function formatMicro(microUsd: number): string {
+  const sign = microUsd < 0 ? '-' : '';
+  const magnitude = Math.abs(microUsd);
+  return `${sign}${Math.floor(magnitude / 1_000_000)}.${String(magnitude % 1_000_000).padStart(6, '0')}`;
+}
+
+/** Prints an exact amount with nine decimals, e.g. "0.012345678". */
+export function formatNano(amount: NanoUsd): string {
+  const sign = amount < 0 ? '-' : '';
+  const magnitude = Math.abs(amount);
+  return `${sign}${Math.floor(magnitude / NANO_PER_USD)}.${String(magnitude % NANO_PER_USD).padStart(9, '0')}`;
+}

@@ -1,0 +1,39 @@
+/**
+ * The one error that crosses folder borders.
+ * Owns the carrier of a catalogue code; must not decide what a caller does about it.
+ */
+import { ERROR_CATALOGUE, type ErrorCode } from './error-catalogue.ts';
+
+/** Match by `code`, never by class. `message` follows "Cannot VERB thing: state"; `cause` is kept. */
+export class ParleyError extends Error {
+  readonly code: ErrorCode;
+  /** Facts for the reader (ids, limits, counts): never a secret. */
+  readonly details: Readonly<Record<string, string | number | boolean | null>>;
+
+  constructor(code: ErrorCode, message: string, options: ParleyErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ParleyError';
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  get retry(): boolean {
+    return ERROR_CATALOGUE[this.code].retry;
+  }
+
+  get status(): number {
+    return ERROR_CATALOGUE[this.code].status;
+  }
+}
+
+export interface ParleyErrorOptions {
+  readonly cause?: unknown;
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** The error as one of ours: a foreign one becomes `internal` with its cause kept. */
+export function asParleyError(error: unknown): ParleyError {
+  if (error instanceof ParleyError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ParleyError('internal', message, { cause: error });
+}

@@ -1,0 +1,121 @@
+/**
+ * Rows that queries read instead of asking machines.
+ * Owns their shapes; every row carries a stamp, so that an old write never wins.
+ */
+import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from './ids.ts';
+import type { Stamp } from './snapshot.ts';
+import type {
+  ExecutionStatus,
+  FailureClass,
+  Outcome,
+  PauseReason,
+  SandboxStatus,
+  StartTaskStatus,
+  Transition,
+} from './status.ts';
+
+export interface SandboxRow extends Stamp {
+  readonly table: 'sandbox';
+  readonly sandboxId: SandboxId;
+  readonly userId: UserId;
+  readonly status: SandboxStatus;
+  readonly pauseReason: PauseReason | null;
+  readonly transition: Transition | null;
+  readonly detail: string | null;
+  /** True while the runtime could not be asked (D13). */
+  readonly stale: boolean;
+  readonly createdAt: number;
+  readonly createdBy: 'placement' | 'api';
+  /** Start of the current session window; null while no runtime is up. */
+  readonly sessionStartedAt: number | null;
+  readonly releasedAt: number | null;
+  /** Runtime up in this generation and accepting conversations. */
+  readonly available: boolean;
+  /** False gives the capacity slot back (D17), in the same write. */
+  readonly holdsSlot: boolean;
+  readonly archive: 'none' | 'stored' | 'archive_failed';
+}
+
+export interface ConversationRow extends Stamp {
+  readonly table: 'conversation';
+  readonly conversationId: ConversationId;
+  readonly userId: UserId;
+  readonly runId: RunId | null;
+  readonly key: string | null;
+  readonly sandboxId: SandboxId | null;
+  readonly sandboxStatus: SandboxStatus | null;
+  readonly startTask: StartTaskStatus;
+  readonly startTaskDetail: string | null;
+  readonly executionStatus: ExecutionStatus | null;
+  readonly executionStatusAt: number | null;
+  readonly queuedMessages: number;
+  readonly selectedRepository: string | null;
+  readonly selectedBranch: string | null;
+  readonly model: string | null;
+  readonly title: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export type RunPhase = 'running' | 'cleaning' | 'settling' | 'reconciling' | 'reporting' | 'finished';
+export type RunMode = 'normal' | 'draining' | 'paused' | 'cancelling';
+
+export interface RunRow extends Stamp {
+  readonly table: 'run';
+  readonly runId: RunId;
+  readonly name: string;
+  readonly planHash: string;
+  readonly phase: RunPhase;
+  readonly mode: RunMode;
+  /** Why it is paused, drained or stopped; null otherwise. */
+  readonly reason: string | null;
+  readonly total: number;
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly ended: Readonly<Partial<Record<Outcome, number>>>;
+  readonly spentNanoUsd: number;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+  readonly reconciliation: ReconciliationSummary | null;
+}
+
+/** What the run keeps of its reconciliation (D27); the whole of it is in the report. */
+export interface ReconciliationSummary {
+  readonly rows: number;
+  readonly totalNanoUsd: number;
+  readonly assignedNanoUsd: number;
+  readonly ambiguousNanoUsd: number;
+  readonly unassignedNanoUsd: number;
+  readonly withinTolerance: boolean;
+}
+
+export type ItemPhase = 'waiting' | 'starting' | 'working' | 'verifying' | 'collecting' | 'ended';
+
+export interface RunItemRow extends Stamp {
+  readonly table: 'run_item';
+  readonly runId: RunId;
+  readonly key: string;
+  readonly phase: ItemPhase;
+  readonly attempt: number;
+  readonly conversationId: ConversationId | null;
+  readonly sandboxId: SandboxId | null;
+  readonly sandboxStatus: SandboxStatus | null;
+  readonly executionStatus: ExecutionStatus | null;
+  readonly outcome: Outcome | null;
+  readonly failureClass: FailureClass | null;
+  readonly detail: string | null;
+  readonly costNanoUsd: number | null;
+  readonly admittedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export type ProjectionRow = SandboxRow | ConversationRow | RunRow | RunItemRow;
+
+/** What a user reads beside the agent's own events: refusals, interruptions, archive failures. */
+export interface LifecycleEvent {
+  readonly about: EntityAddress;
+  readonly conversationId: ConversationId | null;
+  readonly code: string;
+  readonly detail: string;
+}

@@ -1,0 +1,99 @@
+/**
+ * Which items may begin, and when a batch must hold.
+ * Owns concurrency, order, budget and breaker; must not look into a conversation.
+ */
+import type { FailureClass } from '../status.ts';
+import { changeItem, itemOrder, type RunTurn } from './turn.ts';
+import { countBy, isInFlight, type RunItem, type RunState } from './state.ts';
+
+/** Fills free places: highest priority first, then plan order. */
+export function admit(turn: RunTurn): void {
+  const { state } = turn;
+  if (state.phase !== 'running' || state.mode !== 'normal') return;
+  let free = state.rules.concurrency - countBy(state.items, isInFlight);
+  while (free > 0) {
+    const index = nextWaiting(state, turn.now);
+    if (index === null || !withinBudget(turn)) return;
+    begin(turn, index);
+    free -= 1;
+  }
+}
+
+function nextWaiting({ items }: RunState, now: number): number | null {
+  let best: number | null = null;
+  for (const [index, item] of items.entries()) {
+    if (item.phase !== 'waiting' || (item.notBefore !== null && item.notBefore > now)) continue;
+    if (best === null || item.priority > (items[best]?.priority ?? 0)) best = index;
+  }
+  return best;
+}
+
+function begin(turn: RunTurn, index: number): void {
+  const before = turn.state.items[index];
+  const item = changeItem(turn, index, {
+    phase: 'starting',
+    attempt: (before?.attempt ?? 0) + 1,
+    conversationId: null,
+    noticed: -1,
+    sandboxId: null,
+    sandboxStatus: null,
+    executionStatus: null,
+    ending: null,
+    collectFailed: false,
+    admittedAt: turn.now,
+    workingSince: null,
+    notBefore: null,
+    stopBy: null,
+    continued: 0,
+    limitReached: null,
+  });
+  if (item === null) return;
+  const awaiting = turn.order({ ...itemOrder(turn, index, item), type: 'startConversation' });
+  changeItem(turn, index, { awaiting });
+}
+
+/** Spent and held and one more must fit (budget by reservation). Only `enforce` holds the batch back. */
+function withinBudget(turn: RunTurn): boolean {
+  const { state } = turn;
+  const { budget } = state.rules;
+  if (budget === null) return true;
+  const inFlight = countBy(state.items, isInFlight);
+  const held = inFlight * budget.reserveNanoUsd;
+  if (state.spentNanoUsd + held + budget.reserveNanoUsd <= budget.nanoUsd) return true;
+  if (budget.mode === 'audit') state.reason = 'budget';
+  if (budget.mode !== 'enforce') return true;
+  // While something is in flight its settlement may free what it held.
+  if (inFlight === 0) hold(turn, 'budget');
+  return false;
+}
+
+/** Nothing new begins until somebody resumes; what is in flight goes on. */
+export function hold(turn: RunTurn, reason: string): void {
+  turn.state.mode = 'paused';
+  turn.state.reason = reason;
+}
+
+/** Counts a failure; enough of them in the window hold the batch, and burn no retries meanwhile. */
+export function countForBreaker(turn: RunTurn, failureClass: FailureClass): void {
+  const { state } = turn;
+  const { breaker } = state.rules;
+  if (breaker === null || !breaker.on.includes(failureClass)) return;
+  const recent = state.breakerHits.filter((at) => at > turn.now - breaker.windowMs);
+  state.breakerHits = [...recent, turn.now].slice(-breaker.count);
+  if (state.breakerHits.length >= breaker.count && state.mode === 'normal')
+    hold(turn, `breaker:${failureClass}`);
+}
+
+/** When a failed item may try again, or null when its rule is used up. */
+export function retryAt(
+  item: RunItem,
+  failureClass: FailureClass,
+  state: RunState,
+  now: number,
+): number | null {
+  const rule = state.rules.retry.find(({ on }) => on.includes(failureClass));
+  const failures = item.failures[failureClass] ?? 0;
+  if (rule === undefined || failures > rule.attempts) return null;
+  const wait = Math.min(rule.maxMs, rule.initialMs * rule.factor ** Math.max(0, failures - 1));
+  return now + Math.round(wait);
+}

@@ -1,0 +1,96 @@
+/**
+ * What becomes of the sandboxes that a run used.
+ * Owns the rule "collected first, and nobody uses it any more"; must not remove what belongs to a user.
+ */
+import type { SandboxId } from '../ids.ts';
+import type { ConversationSnapshot } from '../snapshot.ts';
+import { isInFlight, type RunState, type UsedSandbox } from './state.ts';
+import { newRequestId, tellConversation, type RunTurn } from './turn.ts';
+
+/** Remembers a sandbox when it is first seen, and that it is gone when its conversations say so. */
+export function noteSandbox(turn: RunTurn, conversation: ConversationSnapshot): void {
+  const { state } = turn;
+  const { sandboxId, sandboxStatus } = conversation;
+  if (sandboxId === null) return;
+  const known = state.sandboxes.find((used) => used.sandboxId === sandboxId);
+  if (known === undefined) {
+    const mine = sandboxId !== state.rules.explicitSandboxId && state.rules.cleanup.sandbox !== 'keep';
+    state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept' }];
+  }
+  const isGone =
+    sandboxStatus === 'MISSING' || (sandboxStatus === 'PAUSED' && isPausedForGood(state, conversation));
+  if (isGone && known?.state !== 'gone') setSandbox(turn, sandboxId, 'gone');
+}
+
+/** With `cleanup.sandbox: pause` a released sandbox is as far as the run takes it. */
+function isPausedForGood(state: RunState, conversation: ConversationSnapshot): boolean {
+  const asked = state.sandboxes.some(
+    (used) => used.sandboxId === conversation.sandboxId && used.state === 'asked',
+  );
+  return asked && state.rules.cleanup.sandbox === 'pause' && conversation.pauseReason === 'user';
+}
+
+function setSandbox(turn: RunTurn, sandboxId: SandboxId, next: UsedSandbox['state']): void {
+  turn.state.sandboxes = turn.state.sandboxes.map((used) =>
+    used.sandboxId === sandboxId ? { sandboxId, state: next } : used,
+  );
+}
+
+/** Lets go of every sandbox that nothing of this run needs any more. */
+export function releaseSandboxes(turn: RunTurn): void {
+  const { state } = turn;
+  // While anything may still be placed, a shared sandbox may still be wanted.
+  if (
+    state.rules.sharesSandboxes &&
+    state.items.some((item) => item.phase === 'waiting' || item.phase === 'starting')
+  ) {
+    if (state.mode === 'normal') return;
+  }
+  for (const { sandboxId, state: use } of state.sandboxes) {
+    if (use === 'used' && !isNeeded(state, sandboxId)) letGo(turn, sandboxId);
+  }
+}
+
+function isNeeded(state: RunState, sandboxId: SandboxId): boolean {
+  // An item whose place is not known yet may be put into any sandbox that is shared.
+  const unplaced = state.rules.sharesSandboxes ? null : sandboxId;
+  return state.items.some(
+    (item) => isInFlight(item) && (item.sandboxId === sandboxId || item.sandboxId === unplaced),
+  );
+}
+
+function letGo(turn: RunTurn, sandboxId: SandboxId): void {
+  const { state } = turn;
+  if (mustStay(state, sandboxId)) return setSandbox(turn, sandboxId, 'kept');
+  setSandbox(turn, sandboxId, 'asked');
+  const requestId = newRequestId(turn);
+  const to = { machine: 'sandbox', id: sandboxId } as const;
+  const event =
+    state.rules.cleanup.sandbox === 'pause'
+      ? ({ type: 'pauseRequested', requestId, reason: 'user' } as const)
+      : ({ type: 'deleteRequested', requestId } as const);
+  turn.order({ type: 'tell', to, event });
+}
+
+/** What could not be collected is not thrown away, and who waits for an answer is not cut off. */
+function mustStay(state: RunState, sandboxId: SandboxId): boolean {
+  const keepsFailures = state.rules.cleanup.onCollectFailure === 'keep';
+  return state.items.some(
+    (item) =>
+      item.sandboxId === sandboxId &&
+      ((item.collectFailed && keepsFailures) || item.ending?.outcome === 'waiting'),
+  );
+}
+
+export function sandboxesSettled(state: RunState): boolean {
+  return state.sandboxes.every(({ state: use }) => use === 'gone' || use === 'kept');
+}
+
+/** After the sandboxes: the job may want its conversations gone, too. */
+export function removeConversations(turn: RunTurn): void {
+  if (turn.state.rules.cleanup.conversation !== 'delete') return;
+  for (const item of turn.state.items) {
+    if (item.ending?.outcome === 'waiting') continue;
+    tellConversation(turn, item, { type: 'deleteRequested', requestId: newRequestId(turn) });
+  }
+}

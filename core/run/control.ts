@@ -1,0 +1,153 @@
+/**
+ * The run as a whole: what users ask of it, and how it comes to its end.
+ * Owns the order items → clean up → settle → reconcile → report; must not look into an item's conversation.
+ */
+import { remember, wasSeen } from '../requests.ts';
+import { earliest } from '../time.ts';
+import { admit } from './admission.ts';
+import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
+import { endAttempt, itemDeadline, itemExpired, stopItem } from './items.ts';
+import type { RunEvent } from './message.ts';
+import { isInFlight, type Ending, type RunState } from './state.ts';
+import { changeItem, type RunTurn } from './turn.ts';
+
+type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
+
+const CANCELLED: Ending = { outcome: 'cancelled', failureClass: 'cancelled', detail: null };
+
+function isFirst({ state }: RunTurn, requestId: string): boolean {
+  if (wasSeen(state.seen, requestId)) return false;
+  state.seen = remember(state.seen, requestId);
+  return true;
+}
+
+/** Ends what waits, stops what works; what was made so far is still collected. */
+export function cancel(turn: RunTurn, event: EventOf<'cancelRequested'>): void {
+  if (!isFirst(turn, event.requestId)) return;
+  turn.state.mode = 'cancelling';
+  turn.state.reason = 'cancelled';
+  for (const [index, item] of turn.state.items.entries()) {
+    if (item.phase === 'waiting') endAttempt(turn, index, CANCELLED);
+    else if (item.phase === 'starting' || item.phase === 'working') stopItem(turn, index, CANCELLED);
+  }
+}
+
+/** Nothing new begins; what is in flight goes on. */
+export function drain(turn: RunTurn, event: EventOf<'drainRequested'>): void {
+  if (!isFirst(turn, event.requestId) || turn.state.mode === 'cancelling') return;
+  turn.state.mode = 'draining';
+  turn.state.reason = 'drained';
+}
+
+/** Admits again, and takes up what failed in one of the classes named; spend is never reset. */
+export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
+  const { state } = turn;
+  if (!isFirst(turn, event.requestId)) return;
+  const retakes = state.items.some((item) => isRetaken(item, event));
+  if (state.mode === 'normal' && !retakes) return;
+  state.mode = 'normal';
+  state.reason = null;
+  state.breakerHits = [];
+  for (const [index, item] of state.items.entries()) {
+    if (isRetaken(item, event))
+      changeItem(turn, index, { phase: 'waiting', failures: {}, notBefore: null, endedAt: null });
+  }
+  if (!retakes || state.phase === 'running') return;
+  if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
+  state.awaiting = null;
+  state.settleAt = null;
+  state.endedAt = null;
+  state.phase = 'running';
+}
+
+function isRetaken(item: RunState['items'][number], event: EventOf<'resumeRequested'>): boolean {
+  const failureClass = item.ending?.failureClass ?? null;
+  return item.phase === 'ended' && failureClass !== null && event.classes.includes(failureClass);
+}
+
+export function changeConcurrency(turn: RunTurn, event: EventOf<'concurrencyChanged'>): void {
+  if (!isFirst(turn, event.requestId) || event.concurrency < 1) return;
+  turn.state.rules = { ...turn.state.rules, concurrency: Math.floor(event.concurrency) };
+}
+
+/** After every event: begin what may begin, let go of what nobody needs, and move on when all is done. */
+export function pursue(turn: RunTurn): void {
+  admit(turn);
+  if (turn.state.phase === 'running') releaseSandboxes(turn);
+  advance(turn);
+}
+
+function advance(turn: RunTurn): void {
+  const { state } = turn;
+  if (state.phase === 'running' && state.items.every((item) => item.phase === 'ended'))
+    state.phase = 'cleaning';
+  if (state.phase === 'cleaning') {
+    releaseSandboxes(turn);
+    if (!sandboxesSettled(state)) return;
+    removeConversations(turn);
+    settle(turn);
+  }
+}
+
+function settle(turn: RunTurn): void {
+  const { state } = turn;
+  const { settleMs } = state.rules;
+  if (settleMs === null) return report(turn);
+  state.phase = 'settling';
+  state.settleAt = turn.now + settleMs;
+  if (settleMs === 0) settled(turn);
+}
+
+/** Late rows had their time: join the gateway's rows with the conversations (D27). */
+function settled(turn: RunTurn): void {
+  const { state } = turn;
+  state.settleAt = null;
+  state.phase = 'reconciling';
+  state.awaiting = turn.order({ type: 'reconcileRun', runId: state.runId });
+}
+
+export function reconciled(turn: RunTurn, event: EventOf<'runReconciled'>): void {
+  if (turn.state.awaiting !== event.commandId) return;
+  turn.state.reconciliation = event.summary;
+  turn.state.reconcileError = null;
+  report(turn);
+}
+
+/** A report without its reconciliation says so; nothing is lost, `parley reconcile` repeats it. */
+export function reconcileUnsuccessful(turn: RunTurn, event: EventOf<'reconcileFailed'>): void {
+  if (turn.state.awaiting !== event.commandId) return;
+  turn.state.reconcileError = event.reason;
+  report(turn);
+}
+
+function report(turn: RunTurn): void {
+  turn.state.phase = 'reporting';
+  turn.state.awaiting = turn.order({ type: 'reportRun', runId: turn.state.runId });
+}
+
+export function reported(turn: RunTurn, event: EventOf<'runReported'>): void {
+  if (turn.state.awaiting !== event.commandId) return;
+  turn.state.awaiting = null;
+  turn.state.phase = 'finished';
+  turn.state.endedAt = turn.now;
+}
+
+export function expired(turn: RunTurn): void {
+  const { state } = turn;
+  if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);
+  for (const index of state.items.keys()) itemExpired(turn, index);
+}
+
+/** The one instant a driver has to arm a timer for. */
+export function runDeadline(state: RunState): number | null {
+  let first = state.settleAt;
+  if (state.phase !== 'running') return first;
+  const admits = state.mode === 'normal';
+  const full = state.items.filter(isInFlight).length >= state.rules.concurrency;
+  for (const item of state.items) {
+    // A waiting item that cannot begin anyway needs no timer: the end of another one looks at it.
+    if (item.phase === 'waiting' && (!admits || full)) continue;
+    first = earliest(first, itemDeadline(item, state.rules.wait.deadlineMs));
+  }
+  return first;
+}

@@ -1,0 +1,248 @@
+/**
+ * The life of one item: start, work, verify, collect, end or try again.
+ * Owns how notices of its conversation are read; must not decide about the run as a whole.
+ */
+import { MINUTE_MS } from '../time.ts';
+import type { ConversationSnapshot } from '../snapshot.ts';
+import type { FailureClass } from '../status.ts';
+import { countForBreaker, retryAt } from './admission.ts';
+import type { RunEvent } from './message.ts';
+import type { Ending, RunItem } from './state.ts';
+import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from './turn.ts';
+import { noteSandbox } from './cleanup.ts';
+
+type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
+
+/** An agent told to stop has this long; then its item is collected as it stands. */
+const STOP_WAIT_MS = 2 * MINUTE_MS;
+/** Sessions one attempt may be continued over: the loop has no other end of its own. */
+const CONTINUATIONS_MAX = 14;
+/** How far a placement refusal for lack of slots is from a failure: it is tried again as rate limited. */
+const CAPACITY_CODE = 'concurrency_limit_reached';
+
+export function conversationStarted(turn: RunTurn, event: EventOf<'conversationStarted'>): void {
+  if (awaitingItem(turn, event) === null) return;
+  changeItem(turn, event.index, { awaiting: null, conversationId: event.conversationId });
+}
+
+export function startRefused(turn: RunTurn, event: EventOf<'startRefused'>): void {
+  const item = awaitingItem(turn, event);
+  if (item !== null) endAttempt(turn, event.index, failed('infra', event.reason));
+}
+
+const failed = (failureClass: FailureClass, detail: string | null): Ending => ({
+  outcome: 'failed',
+  failureClass,
+  detail,
+});
+
+/** Newest wins; a notice of an earlier attempt only tells about its sandbox. */
+export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): void {
+  const { conversation } = event;
+  if (conversation.itemIndex === null) return;
+  noteSandbox(turn, conversation);
+  const item = turn.state.items[conversation.itemIndex];
+  if (item === undefined || !isNews(item, conversation)) return;
+  const known = changeItem(turn, conversation.itemIndex, {
+    conversationId: conversation.conversationId,
+    noticed: conversation.sequence,
+    sandboxId: conversation.sandboxId,
+    sandboxStatus: conversation.sandboxStatus,
+    executionStatus: conversation.executionStatus,
+    limitReached: conversation.limitReached,
+  });
+  if (known !== null) readNotice(turn, conversation.itemIndex, known, conversation);
+}
+
+/** The first notice may overtake the answer that names the conversation: then it names it itself. */
+function isNews(item: RunItem, conversation: ConversationSnapshot): boolean {
+  if (item.conversationId === null) return item.phase === 'starting';
+  return item.conversationId === conversation.conversationId && conversation.sequence > item.noticed;
+}
+
+function readNotice(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {
+  if (item.phase === 'starting') readStart(turn, index, item, conversation);
+  const now = turn.state.items[index];
+  if (now?.phase === 'working') readWork(turn, index, now, conversation);
+}
+
+function readStart(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {
+  if (conversation.startTask === 'READY') {
+    changeItem(turn, index, { phase: 'working', awaiting: null, workingSince: turn.now });
+    // Told to stop while it came up: only now is there somebody who hears it.
+    if (item.ending !== null) stopItem(turn, index, item.ending);
+  }
+  if (conversation.startTask !== 'ERROR') return;
+  const ending = item.ending ?? failed(startFailureClass(conversation.detail), conversation.detail);
+  endAttempt(turn, index, ending);
+}
+
+function startFailureClass(detail: string | null): FailureClass {
+  return detail?.startsWith(CAPACITY_CODE) === true ? 'rate_limited' : 'infra';
+}
+
+function readWork(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {
+  if (conversation.deleted)
+    return collect(turn, index, item.ending ?? failed('cancelled', 'the conversation was deleted'));
+  if (conversation.sandboxStatus === 'ERROR' || conversation.sandboxStatus === 'MISSING') {
+    return collect(
+      turn,
+      index,
+      item.ending ??
+        failed(
+          'infra',
+          `the sandbox is ${conversation.sandboxStatus}: ${conversation.detail ?? 'no reason given'}`,
+        ),
+    );
+  }
+  if (!conversation.settled) return;
+  if (item.ending !== null) return collect(turn, index, item.ending);
+  if (conversation.interrupted) return continueAttempt(turn, index, item, conversation);
+  const ending = endingOf(turn, conversation);
+  if (ending === null) return;
+  if (ending.outcome === 'succeeded' && item.hasVerify) return verify(turn, index, ending);
+  collect(turn, index, ending);
+}
+
+/** Work that the session limit cut off goes on in the same attempt (D15); a user's pause waits for its user. */
+function continueAttempt(
+  turn: RunTurn,
+  index: number,
+  item: RunItem,
+  conversation: ConversationSnapshot,
+): void {
+  if (conversation.pauseReason !== 'session_limit') return;
+  if (item.continued >= CONTINUATIONS_MAX)
+    return collect(turn, index, failed('timeout', 'the session limit was met too often'));
+  const changed = changeItem(turn, index, { continued: item.continued + 1 });
+  if (changed !== null)
+    tellConversation(turn, changed, { type: 'continueRequested', requestId: newRequestId(turn) });
+}
+
+/** What a resting agent means for its item; null while the job waits for something else (D28). */
+function endingOf({ state }: RunTurn, conversation: ConversationSnapshot): Ending | null {
+  if (conversation.limitReached === 'no_progress') return failed('stuck', 'no_progress');
+  if (conversation.limitReached !== null) {
+    return { outcome: 'limit_reached', failureClass: null, detail: conversation.limitReached };
+  }
+  const status = conversation.executionStatus;
+  if (status === null || !state.rules.wait.until.includes(status)) return null;
+  switch (status) {
+    case 'FINISHED':
+      return { outcome: 'succeeded', failureClass: null, detail: null };
+    case 'STUCK':
+      return failed('stuck', conversation.detail);
+    case 'ERROR':
+      return failed('agent_error', conversation.detail);
+    case 'IDLE':
+    case 'RUNNING':
+    case 'PAUSED':
+    case 'WAITING_FOR_CONFIRMATION':
+      return { outcome: 'waiting', failureClass: null, detail: `the agent is ${status}` };
+  }
+}
+
+/** Whether the work is good is the job's own check; the agent's status is not rewritten by it (D28). */
+function verify(turn: RunTurn, index: number, ending: Ending): void {
+  const item = changeItem(turn, index, { phase: 'verifying', ending });
+  if (item === null || item.conversationId === null || item.sandboxId === null) return;
+  const { conversationId, sandboxId } = item;
+  const awaiting = turn.order({
+    ...itemOrder(turn, index, item),
+    type: 'verifyItem',
+    conversationId,
+    sandboxId,
+  });
+  changeItem(turn, index, { awaiting });
+}
+
+export function verified(turn: RunTurn, event: EventOf<'itemVerified'>): void {
+  const item = awaitingItem(turn, event);
+  if (item === null || item.ending === null) return;
+  const outcome = event.passed ? item.ending.outcome : 'check_failed';
+  collect(turn, event.index, { ...item.ending, outcome, detail: event.detail });
+}
+
+/** Collection always comes before anything is cleaned up. */
+function collect(turn: RunTurn, index: number, ending: Ending): void {
+  const item = changeItem(turn, index, { phase: 'collecting', ending, stopBy: null, awaiting: null });
+  if (item === null || item.conversationId === null) return endAttempt(turn, index, ending);
+  const awaiting = turn.order({
+    ...itemOrder(turn, index, item),
+    type: 'collectItem',
+    conversationId: item.conversationId,
+    sandboxId: item.sandboxId,
+    workspaceReadable: item.sandboxStatus === 'RUNNING' || item.sandboxStatus === 'PAUSED',
+  });
+  changeItem(turn, index, { awaiting });
+}
+
+export function collected(turn: RunTurn, event: EventOf<'itemCollected'>): void {
+  const item = awaitingItem(turn, event);
+  if (item === null || item.ending === null) return;
+  turn.state.spentNanoUsd += event.costNanoUsd;
+  changeItem(turn, event.index, { costNanoUsd: item.costNanoUsd + event.costNanoUsd });
+  endAttempt(turn, event.index, item.ending);
+}
+
+/** A success whose results could not be kept is none. */
+export function collectUnsuccessful(turn: RunTurn, event: EventOf<'collectFailed'>): void {
+  const item = awaitingItem(turn, event);
+  if (item === null || item.ending === null) return;
+  changeItem(turn, event.index, { collectFailed: true });
+  const ending =
+    item.ending.outcome === 'succeeded' ? failed('infra', `collect_failed: ${event.reason}`) : item.ending;
+  endAttempt(turn, event.index, ending);
+}
+
+/** The attempt is over: tried again by its class's rule, or the item has ended. */
+export function endAttempt(turn: RunTurn, index: number, ending: Ending): void {
+  const { state } = turn;
+  const item = state.items[index];
+  if (item === undefined) return;
+  const base = { awaiting: null, ending, stopBy: null } satisfies Partial<RunItem>;
+  const { failureClass } = ending;
+  if (failureClass === null || state.mode === 'cancelling') {
+    changeItem(turn, index, { ...base, phase: 'ended', endedAt: turn.now });
+    return;
+  }
+  const failures = { ...item.failures, [failureClass]: (item.failures[failureClass] ?? 0) + 1 };
+  const again = retryAt({ ...item, failures }, failureClass, state, turn.now);
+  countForBreaker(turn, failureClass);
+  const next: Partial<RunItem> =
+    again === null ? { phase: 'ended', endedAt: turn.now } : { phase: 'waiting', notBefore: again };
+  changeItem(turn, index, { ...base, ...next, failures });
+}
+
+/** Tells the agent to stop and remembers how the attempt will end once it does. */
+export function stopItem(turn: RunTurn, index: number, ending: Ending): void {
+  const item = changeItem(turn, index, { ending, stopBy: turn.now + STOP_WAIT_MS });
+  if (item !== null)
+    tellConversation(turn, item, { type: 'interruptRequested', requestId: newRequestId(turn) });
+}
+
+/** The next instant at which this item needs a look; null when it needs none. */
+export function itemDeadline(item: RunItem, deadlineMs: number | null): number | null {
+  if (item.phase === 'waiting') return item.notBefore;
+  if (item.phase !== 'starting' && item.phase !== 'working') return null;
+  if (item.stopBy !== null) return item.stopBy;
+  const wall = deadlineMs === null || item.admittedAt === null ? null : item.admittedAt + deadlineMs;
+  const working =
+    item.workingMs === null || item.workingSince === null ? null : item.workingSince + item.workingMs;
+  if (wall === null || working === null) return wall ?? working;
+  return Math.min(wall, working);
+}
+
+/** A deadline of the job ends as a timeout, a limit of the item as an outcome (D28). */
+export function itemExpired(turn: RunTurn, index: number): void {
+  const item = turn.state.items[index];
+  if (item === undefined || item.phase === 'waiting') return;
+  const due = itemDeadline(item, turn.state.rules.wait.deadlineMs);
+  if (due === null || turn.now < due) return;
+  if (item.stopBy !== null)
+    return collect(turn, index, item.ending ?? failed('timeout', 'the agent did not stop'));
+  const { workingSince, workingMs } = item;
+  const overWorking = workingSince !== null && workingMs !== null && turn.now >= workingSince + workingMs;
+  const limit: Ending = { outcome: 'limit_reached', failureClass: null, detail: 'working' };
+  stopItem(turn, index, overWorking ? limit : failed('timeout', 'the deadline of the job'));
+}

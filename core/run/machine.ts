@@ -1,0 +1,38 @@
+/**
+ * The run machine: one batch job from its plan to its report as one pure step.
+ * Owns the entry points a driver uses; the rules are in the transition table.
+ */
+import { stay, type Machine, type Step } from '../machine.ts';
+import { runCell } from '../transition-table.ts';
+import { takeTurn, type Identified } from '../turn.ts';
+import { pursue, runDeadline } from './control.ts';
+import type { RunEvent, RunOrder } from './message.ts';
+import { bornRun, type RunState } from './state.ts';
+import { RUN_TABLE } from './table.ts';
+import { settleRun } from './turn.ts';
+
+export type RunCommand = Identified<RunOrder>;
+
+/** Null before the first contact; only `runStarted` brings it to life. */
+export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
+  name: 'run',
+  step: stepRun,
+  deadline: (state) => (state === null ? null : runDeadline(state)),
+  // A finished run can be resumed as long as something in it failed.
+  done: (state) =>
+    state !== null &&
+    state.phase === 'finished' &&
+    state.items.every((item) => item.ending?.outcome === 'succeeded'),
+};
+
+function stepRun(state: RunState | null, event: RunEvent, now: number): Step<RunState | null, RunCommand> {
+  if (state === null) return event.type === 'runStarted' ? birth(event, now) : stay(state);
+  return takeTurn(state, now, turnOptions(state), (turn) => runCell(RUN_TABLE, state.phase, turn, event));
+}
+
+function birth(event: Extract<RunEvent, { type: 'runStarted' }>, now: number): Step<RunState, RunCommand> {
+  const born = bornRun(event.birth, now);
+  return takeTurn(born, now, turnOptions(born), pursue);
+}
+
+const turnOptions = (state: RunState) => ({ prefix: `run/${state.runId}`, settle: settleRun });

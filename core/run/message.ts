@@ -1,0 +1,88 @@
+/**
+ * What a run machine hears and orders.
+ * Owns the unions; every event is a past fact, every command an order.
+ */
+import type { ConversationEvent, ConversationTold } from '../conversation/message.ts';
+import type { ConversationId, EntityAddress, RunId, SandboxId } from '../ids.ts';
+import type { ReconciliationSummary, RunItemRow, RunRow } from '../projection.ts';
+import type { SandboxEvent } from '../sandbox/message.ts';
+import type { FailureClass } from '../status.ts';
+import type { RunBirth } from './state.ts';
+
+export type RunEvent =
+  | { readonly type: 'runStarted'; readonly birth: RunBirth }
+  | {
+      readonly type: 'conversationStarted';
+      readonly commandId: string;
+      readonly index: number;
+      readonly conversationId: ConversationId;
+    }
+  /** The start request itself could not be made: an unknown secret, a missing plan. */
+  | {
+      readonly type: 'startRefused';
+      readonly commandId: string;
+      readonly index: number;
+      readonly reason: string;
+    }
+  | ConversationTold
+  | {
+      readonly type: 'itemVerified';
+      readonly commandId: string;
+      readonly index: number;
+      readonly passed: boolean;
+      readonly detail: string | null;
+    }
+  | {
+      readonly type: 'itemCollected';
+      readonly commandId: string;
+      readonly index: number;
+      readonly costNanoUsd: number;
+    }
+  | {
+      readonly type: 'collectFailed';
+      readonly commandId: string;
+      readonly index: number;
+      readonly reason: string;
+    }
+  | { readonly type: 'runReconciled'; readonly commandId: string; readonly summary: ReconciliationSummary }
+  | { readonly type: 'reconcileFailed'; readonly commandId: string; readonly reason: string }
+  | { readonly type: 'runReported'; readonly commandId: string }
+  | { readonly type: 'cancelRequested'; readonly requestId: string }
+  | { readonly type: 'drainRequested'; readonly requestId: string }
+  /** Admits again, and takes up what failed in one of these classes. */
+  | {
+      readonly type: 'resumeRequested';
+      readonly requestId: string;
+      readonly classes: readonly FailureClass[];
+    }
+  | { readonly type: 'concurrencyChanged'; readonly requestId: string; readonly concurrency: number }
+  | { readonly type: 'deadline' };
+
+export type RunEventType = RunEvent['type'];
+
+interface ItemOrder {
+  readonly runId: RunId;
+  readonly index: number;
+  readonly key: string;
+  readonly attempt: number;
+}
+
+export type RunOrder =
+  | (ItemOrder & { readonly type: 'startConversation' })
+  | (ItemOrder & {
+      readonly type: 'verifyItem';
+      readonly conversationId: ConversationId;
+      readonly sandboxId: SandboxId;
+    })
+  | (ItemOrder & {
+      readonly type: 'collectItem';
+      readonly conversationId: ConversationId;
+      readonly sandboxId: SandboxId | null;
+      /** False: only what is stored outside the sandbox can be collected. */
+      readonly workspaceReadable: boolean;
+    })
+  | { readonly type: 'reconcileRun'; readonly runId: RunId }
+  | { readonly type: 'reportRun'; readonly runId: RunId }
+  | { readonly type: 'cancelCommand'; readonly commandId: string }
+  | { readonly type: 'project'; readonly rows: readonly (RunRow | RunItemRow)[] }
+  | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxEvent | ConversationEvent };

@@ -1,0 +1,118 @@
+/**
+ * The transition table of a run: what `step` runs, what tests walk, what docs/lifecycle.md prints.
+ * Owns which event does what in which phase; items have their own life, told in core/run/items.ts.
+ */
+import type { Cell, TransitionTable } from '../transition-table.ts';
+import type { RunPhase } from '../projection.ts';
+import * as control from './control.ts';
+import * as items from './items.ts';
+import type { RunEvent } from './message.ts';
+import type { RunTurn } from './turn.ts';
+
+type RunCell<Type extends RunEvent['type']> = Cell<
+  RunPhase,
+  RunTurn,
+  Extract<RunEvent, { readonly type: Type }>
+>;
+
+/** Every cell ends by looking at what the run may do next. */
+function cell<Type extends RunEvent['type']>(
+  to: readonly RunPhase[],
+  says: string,
+  run: RunCell<Type>['run'],
+): RunCell<Type> {
+  return {
+    to,
+    says,
+    run: (turn, event) => {
+      run(turn, event);
+      control.pursue(turn);
+    },
+  };
+}
+
+const END: readonly RunPhase[] = ['cleaning', 'settling', 'reconciling', 'reporting'];
+
+const controllable = (phase: RunPhase) => ({
+  resumeRequested: cell<'resumeRequested'>(
+    [phase, 'running', ...END],
+    'admits again; takes up failures of the classes named',
+    control.resume,
+  ),
+  concurrencyChanged: cell<'concurrencyChanged'>(
+    [phase],
+    'changes how many are in flight',
+    control.changeConcurrency,
+  ),
+});
+
+export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
+  running: {
+    ...controllable('running'),
+    conversationStarted: cell(['running'], 'the attempt has its conversation', items.conversationStarted),
+    startRefused: cell(['running', ...END], 'the attempt failed: retried by its class', items.startRefused),
+    conversationNoticed: cell(
+      ['running', ...END],
+      'newest wins: verifies, collects or continues the item',
+      items.noticed,
+    ),
+    itemVerified: cell(
+      ['running', ...END],
+      'collects; a failed check is the outcome check_failed (D28)',
+      items.verified,
+    ),
+    itemCollected: cell(
+      ['running', ...END],
+      'the attempt has ended: retried by its class, or done',
+      items.collected,
+    ),
+    collectFailed: cell(
+      ['running', ...END],
+      'kept for a look; a success without results is none',
+      items.collectUnsuccessful,
+    ),
+    cancelRequested: cell(
+      ['running', ...END],
+      'ends what waits, stops what works, still collects',
+      control.cancel,
+    ),
+    drainRequested: cell(['running'], 'admits nothing new', control.drain),
+    deadline: cell(
+      ['running', ...END],
+      'deadlines and limits of items, retries that are due',
+      control.expired,
+    ),
+  },
+  cleaning: {
+    ...controllable('cleaning'),
+    conversationNoticed: cell(
+      ['cleaning', ...END],
+      'a sandbox is gone; with the last one the run settles',
+      items.noticed,
+    ),
+  },
+  settling: {
+    ...controllable('settling'),
+    conversationNoticed: cell(['settling'], 'newest wins', items.noticed),
+    deadline: cell(
+      ['settling', 'reconciling'],
+      'late rows had their time: reconciles (D27)',
+      control.expired,
+    ),
+  },
+  reconciling: {
+    ...controllable('reconciling'),
+    conversationNoticed: cell(['reconciling'], 'newest wins', items.noticed),
+    runReconciled: cell(['reporting'], 'keeps the summary, reports', control.reconciled),
+    reconcileFailed: cell(['reporting'], 'reports without it, and says so', control.reconcileUnsuccessful),
+  },
+  reporting: {
+    ...controllable('reporting'),
+    conversationNoticed: cell(['reporting'], 'newest wins', items.noticed),
+    runReported: cell(['finished'], 'the end', control.reported),
+  },
+  finished: {
+    ...controllable('finished'),
+    conversationNoticed: cell(['finished'], 'newest wins', items.noticed),
+  },
+};

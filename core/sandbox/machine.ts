@@ -1,0 +1,61 @@
+/**
+ * The sandbox machine: a sandbox's whole life as one pure step.
+ * Owns the entry points a driver and an edge use; the rules are in the transition table.
+ */
+import type { ErrorCode } from '../error-catalogue.ts';
+import type { Machine, Step } from '../machine.ts';
+import { stay } from '../machine.ts';
+import { runCell } from '../transition-table.ts';
+import { takeTurn, type Identified } from '../turn.ts';
+import type { SandboxEvent, SandboxOrder } from './message.ts';
+import { attach, sandboxDeadline } from './requests.ts';
+import { bornSandbox, type SandboxState } from './state.ts';
+import { SANDBOX_TABLE } from './table.ts';
+import { beginStart, settleSandbox } from './turn.ts';
+
+export type SandboxCommand = Identified<SandboxOrder>;
+
+/** Null before the first contact; only `created` brings it to life, anything earlier is ignored. */
+export const sandboxMachine: Machine<SandboxState | null, SandboxEvent, SandboxCommand> = {
+  name: 'sandbox',
+  step: stepSandbox,
+  deadline: (state) => (state === null ? null : sandboxDeadline(state)),
+  // Conversations may still leave, and users may still ask, but nothing will ever be ordered again.
+  done: (state) => state !== null && state.phase === 'missing' && Object.keys(state.attached).length === 0,
+};
+
+function stepSandbox(
+  state: SandboxState | null,
+  event: SandboxEvent,
+  now: number,
+): Step<SandboxState | null, SandboxCommand> {
+  if (state === null) return firstContact(event, now);
+  return takeTurn(state, now, turnOptions(state), (turn) => runCell(SANDBOX_TABLE, state.phase, turn, event));
+}
+
+/** The API creates a sandbox for its own sake; placement creates one together with its first conversation. */
+function firstContact(event: SandboxEvent, now: number): Step<SandboxState | null, SandboxCommand> {
+  if (event.type !== 'created' && event.type !== 'attachRequested') return stay(null);
+  if (event.birth === null) return stay(null);
+  const born = bornSandbox(event.birth, now);
+  return takeTurn(born, now, turnOptions(born), (turn) => {
+    beginStart(turn);
+    if (event.type === 'attachRequested') attach(turn, event);
+  });
+}
+
+const turnOptions = (state: SandboxState) => ({
+  prefix: `sandbox/${state.sandboxId}`,
+  settle: settleSandbox,
+});
+
+/** What an edge answers before it sends a request on; null when the request is acceptable (D8). */
+export function refusalOf(
+  state: Pick<SandboxState, 'status'>,
+  request: 'pause' | 'resume' | 'delete',
+): ErrorCode | null {
+  if (request === 'delete') return null;
+  if (state.status === 'ERROR') return 'sandbox_error';
+  if (state.status === 'MISSING') return 'sandbox_missing';
+  return null;
+}

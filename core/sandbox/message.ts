@@ -1,0 +1,104 @@
+/**
+ * What a sandbox machine hears and orders.
+ * Owns the unions; every event is a past fact, every command an order.
+ */
+import type { ConversationId, EntityAddress, SandboxId } from '../ids.ts';
+import type { ErrorCode } from '../error-catalogue.ts';
+import type { SandboxRow } from '../projection.ts';
+import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
+import type { SandboxBirth } from './state.ts';
+
+export type SandboxEvent =
+  /** First contact: placement or the API recorded it and took its slot. */
+  | { readonly type: 'created'; readonly birth: SandboxBirth }
+  /** The runtime is up and its Agent Server answered. */
+  | { readonly type: 'sandboxReady'; readonly commandId: string }
+  /** The runtime refused or failed for good. */
+  | { readonly type: 'sandboxFailed'; readonly commandId: string; readonly reason: string }
+  | { readonly type: 'sandboxStopped'; readonly commandId: string }
+  /** The stop could not be confirmed: the runtime did not answer. */
+  | { readonly type: 'stopFailed'; readonly commandId: string; readonly reason: string }
+  | { readonly type: 'workspaceArchived'; readonly commandId: string }
+  | { readonly type: 'archiveFailed'; readonly commandId: string; readonly reason: string }
+  | { readonly type: 'sandboxDestroyed'; readonly commandId: string }
+  | { readonly type: 'destroyFailed'; readonly commandId: string; readonly reason: string }
+  | { readonly type: 'slotGranted'; readonly commandId: string }
+  | { readonly type: 'slotRefused'; readonly commandId: string; readonly reason: string }
+  /** The idle watch: nothing happened since `lastActivityAt` for the Idle Time. */
+  | { readonly type: 'idleReached'; readonly commandId: string; readonly lastActivityAt: number }
+  /** The runtime says there is no such sandbox (D13). */
+  | { readonly type: 'runtimeGone'; readonly commandId: string }
+  /** The runtime says that this incarnation is dead. */
+  | { readonly type: 'runtimeCrashed'; readonly commandId: string; readonly reason: string }
+  /** The runtime could not be asked (D13). */
+  | { readonly type: 'runtimeUnknown'; readonly commandId: string }
+  /** It could be asked again. */
+  | { readonly type: 'runtimeAnswered'; readonly commandId: string }
+  | {
+      readonly type: 'attachRequested';
+      readonly requestId: string;
+      readonly conversationId: ConversationId;
+      readonly explicit: boolean;
+      /** Set by the conversation that placement made the sandbox for: first contact and attachment are one message. */
+      readonly birth: SandboxBirth | null;
+    }
+  | { readonly type: 'detached'; readonly conversationId: ConversationId }
+  | {
+      readonly type: 'resumeRequested';
+      readonly requestId: string;
+      /** Null when a user asked through the API. */
+      readonly conversationId: ConversationId | null;
+    }
+  | { readonly type: 'pauseRequested'; readonly requestId: string; readonly reason: 'user' | 'capacity' }
+  | { readonly type: 'deleteRequested'; readonly requestId: string }
+  /** What an attached agent is up to: a snapshot, newest wins. */
+  | {
+      readonly type: 'agentNoticed';
+      readonly conversationId: ConversationId;
+      readonly sequence: number;
+      readonly activity: AgentActivity;
+    }
+  | { readonly type: 'deadline' };
+
+export type SandboxEventType = SandboxEvent['type'];
+
+/** What a sandbox tells others. */
+export type SandboxTold =
+  | { readonly type: 'sandboxNoticed'; readonly sandbox: SandboxSnapshot }
+  | {
+      readonly type: 'attachAnswered';
+      readonly requestId: string;
+      readonly accepted: boolean;
+      readonly sandbox: SandboxSnapshot;
+    }
+  | {
+      readonly type: 'resumeAnswered';
+      readonly requestId: string;
+      readonly refusal: ErrorCode | null;
+      readonly sandbox: SandboxSnapshot;
+    };
+
+/** Fields that every runtime order carries: a stale generation is refused (D14). */
+interface RuntimeOrder {
+  readonly sandboxId: SandboxId;
+  readonly generation: number;
+}
+
+export type SandboxOrder =
+  | (RuntimeOrder & { readonly type: 'createSandbox'; readonly deadline: number })
+  | (RuntimeOrder & { readonly type: 'resumeSandbox'; readonly deadline: number })
+  | (RuntimeOrder & { readonly type: 'stopSandbox' })
+  | (RuntimeOrder & { readonly type: 'archiveWorkspace' })
+  | (RuntimeOrder & { readonly type: 'destroySandbox' })
+  | (RuntimeOrder & { readonly type: 'reserveSlot'; readonly userId: string })
+  /** Watches activity and runtime without filling a history; ends in one event. Null switches the idle rule off. */
+  | (RuntimeOrder & {
+      readonly type: 'watchIdle';
+      readonly since: number;
+      readonly idleTimeMs: number | null;
+      /** True: the runtime was unknown; end with `runtimeAnswered` as soon as it answers. */
+      readonly stale: boolean;
+    })
+  | { readonly type: 'cancelCommand'; readonly commandId: string }
+  | { readonly type: 'project'; readonly rows: readonly SandboxRow[] }
+  | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxTold };

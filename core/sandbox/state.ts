@@ -1,0 +1,178 @@
+/**
+ * What a sandbox machine remembers.
+ * Owns the state's shape, its first value and the public view of it; must not own a transition.
+ */
+import type { ConversationId, SandboxId, UserId } from '../ids.ts';
+import type { SeenRequests } from '../requests.ts';
+import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
+import type { PauseReason, ReleaseReason, SandboxStatus, Transition } from '../status.ts';
+
+/** Phases in order of life. Several of them share one public status (D8). */
+export const SANDBOX_PHASES = [
+  'starting',
+  'running',
+  'pausing',
+  'released',
+  'reserving',
+  'resuming',
+  'stopping',
+  'archiving',
+  'destroying',
+  'errorStopping',
+  'errorArchiving',
+  'error',
+  'errorDestroying',
+  'errorEmpty',
+  'missing',
+] as const;
+export type SandboxPhase = (typeof SANDBOX_PHASES)[number];
+
+/** Deployment-wide limits as they held when the sandbox was made; null switches a rule off (D10). */
+export interface SandboxLimits {
+  readonly idleTimeMs: number | null;
+  readonly deletionTimeMs: number | null;
+}
+
+/** One attached conversation, as far as its sandbox must know (D6). */
+export interface AttachedAgent {
+  readonly activity: AgentActivity;
+  /** Sequence of the notice it came from: newest wins. */
+  readonly sequence: number;
+}
+
+/** Somebody waiting to hear how a wanted resume went. */
+export interface Waiter {
+  readonly requestId: string;
+  readonly conversationId: ConversationId;
+}
+
+export interface SandboxState {
+  readonly version: 1;
+  readonly commandCount: number;
+  readonly sandboxId: SandboxId;
+  readonly userId: UserId;
+  /** Who made it decides whether the last conversation's deletion removes it (D11). */
+  readonly createdBy: 'placement' | 'api';
+  readonly createdAt: number;
+  readonly limits: SandboxLimits;
+  readonly phase: SandboxPhase;
+  /** Incarnations so far; runtime calls, session keys and callbacks carry it (D14). */
+  readonly generation: number;
+  /** Counts public changes, for notices and projections. */
+  readonly sequence: number;
+  /** Public status while a transition is under way keeps its old value (D8). */
+  readonly status: SandboxStatus;
+  readonly pauseReason: PauseReason | null;
+  readonly detail: string | null;
+  /** The runtime could not be asked; changes nothing else (D13). */
+  readonly stale: boolean;
+  /** The long command whose answer is awaited; any other answer is late. */
+  readonly awaiting: string | null;
+  /** The idle watch of this session; null outside `running`. */
+  readonly watch: string | null;
+  /** What was asked for while a transition was under way. */
+  readonly wanted: 'pause' | 'resume' | null;
+  /** Reason that the release under way will have. */
+  readonly releaseReason: ReleaseReason;
+  readonly sessionStartedAt: number | null;
+  /** Deletion Time counts from here (D10); null while no release holds. */
+  readonly releasedAt: number | null;
+  /** End of the present phase or of its back-off; null when it has none of its own. */
+  readonly phaseDeadline: number | null;
+  /** Tries of the present phase's command. */
+  readonly attempts: number;
+  /** A user asked for the deletion: an archive that fails does not stop it (D12). */
+  readonly deletedByUser: boolean;
+  readonly archive: 'none' | 'stored' | 'archive_failed';
+  /** True once an Agent Server answered: only then is there a workspace worth archiving. */
+  readonly everReady: boolean;
+  readonly attached: Readonly<Record<string, AttachedAgent>>;
+  readonly waiters: readonly Waiter[];
+  readonly seen: SeenRequests;
+}
+
+/** What the first event of a sandbox says about it. */
+export interface SandboxBirth {
+  readonly sandboxId: SandboxId;
+  readonly userId: UserId;
+  readonly createdBy: 'placement' | 'api';
+  readonly limits: SandboxLimits;
+}
+
+/** A sandbox whose first start has been ordered by nobody yet: `step` does that on `created`. */
+export function bornSandbox(birth: SandboxBirth, now: number): SandboxState {
+  return {
+    version: 1,
+    commandCount: 0,
+    ...birth,
+    createdAt: now,
+    phase: 'starting',
+    generation: 1,
+    sequence: 0,
+    status: 'STARTING',
+    pauseReason: null,
+    detail: null,
+    stale: false,
+    awaiting: null,
+    watch: null,
+    wanted: null,
+    releaseReason: 'user',
+    sessionStartedAt: null,
+    releasedAt: null,
+    phaseDeadline: null,
+    attempts: 0,
+    deletedByUser: false,
+    archive: 'none',
+    everReady: false,
+    attached: {},
+    waiters: [],
+    seen: [],
+  };
+}
+
+const TRANSITIONS: Readonly<Partial<Record<SandboxPhase, Transition>>> = {
+  pausing: 'pausing',
+  reserving: 'resuming',
+  resuming: 'resuming',
+  stopping: 'deleting',
+  archiving: 'archiving',
+  destroying: 'deleting',
+  errorStopping: 'pausing',
+  errorArchiving: 'archiving',
+  errorDestroying: 'deleting',
+};
+
+/** What is going on behind the public status (D8). */
+export function transitionOf(state: SandboxState): Transition | null {
+  return TRANSITIONS[state.phase] ?? null;
+}
+
+export function snapshotOf(state: SandboxState): SandboxSnapshot {
+  return {
+    sandboxId: state.sandboxId,
+    generation: state.generation,
+    sequence: state.sequence,
+    status: state.status,
+    pauseReason: state.pauseReason,
+    transition: transitionOf(state),
+    usable: state.phase === 'running',
+    detail: state.detail,
+  };
+}
+
+export function attachedIds(state: SandboxState): readonly ConversationId[] {
+  return Object.keys(state.attached) as ConversationId[];
+}
+
+/** A sandbox with a working agent is never paused to make room (D17). */
+export function hasWorkingAgent(state: SandboxState): boolean {
+  return Object.values(state.attached).some((agent) => agent.activity === 'working');
+}
+
+/** Agent-paused when at least one agent waits and none works (D6). */
+export function agentPause(state: SandboxState): 'confirmation' | 'rate_limit' | null {
+  const activities = Object.values(state.attached).map((agent) => agent.activity);
+  if (activities.includes('working')) return null;
+  if (activities.includes('confirmation')) return 'confirmation';
+  return activities.includes('rate_limit') ? 'rate_limit' : null;
+}

@@ -1,0 +1,291 @@
+/**
+ * Moves that several phases of a sandbox share: entering a phase, telling, projecting.
+ * Owns what entering a phase orders; which phase to enter is decided by the transition table's handlers.
+ */
+import type { ErrorCode } from '../error-catalogue.ts';
+import { ARCHIVE_TIMEOUT_MS, DESTROY_TIMEOUT_MS, PAUSE_TIMEOUT_MS, START_TIMEOUT_MS } from '../limits.ts';
+import type { SandboxRow } from '../projection.ts';
+import { isReleaseReason, type ReleaseReason } from '../status.ts';
+import type { Turn } from '../turn.ts';
+import type { SandboxOrder, SandboxTold } from './message.ts';
+import {
+  agentPause,
+  attachedIds,
+  snapshotOf,
+  transitionOf,
+  type SandboxPhase,
+  type SandboxState,
+} from './state.ts';
+
+export type SandboxTurn = Turn<SandboxState, SandboxOrder>;
+
+/** Orders of a runtime name the incarnation they are meant for (D14). */
+const incarnation = ({ state }: SandboxTurn) => ({
+  sandboxId: state.sandboxId,
+  generation: state.generation,
+});
+
+/** Leaves a phase: late answers to its command no longer count, and its idle watch ends. */
+function enter(turn: SandboxTurn, phase: SandboxPhase): void {
+  const { state } = turn;
+  if (state.watch !== null) {
+    turn.order({ type: 'cancelCommand', commandId: state.watch });
+    state.watch = null;
+  }
+  state.phase = phase;
+  state.awaiting = null;
+  state.attempts = 0;
+  state.phaseDeadline = null;
+}
+
+/** A command that is still out is told to stop; its answer, should one come, is late by its id. */
+export function abandonCommand(turn: SandboxTurn): void {
+  if (turn.state.awaiting === null) return;
+  turn.order({ type: 'cancelCommand', commandId: turn.state.awaiting });
+  turn.state.awaiting = null;
+}
+
+export function beginStart(turn: SandboxTurn): void {
+  enter(turn, 'starting');
+  const deadline = turn.now + START_TIMEOUT_MS;
+  turn.state.phaseDeadline = deadline;
+  turn.state.awaiting = turn.order({ type: 'createSandbox', ...incarnation(turn), deadline });
+}
+
+/** Opens a session window (D10) and starts watching. */
+export function beginSession(turn: SandboxTurn): void {
+  enter(turn, 'running');
+  const { state } = turn;
+  state.status = 'RUNNING';
+  state.sessionStartedAt = turn.now;
+  state.releasedAt = null;
+  state.detail = null;
+  state.everReady = true;
+  state.stale = false;
+  showAgentPause(turn);
+  watch(turn, turn.now);
+}
+
+/** `since` is the instant from which the Idle Time counts at the least. */
+export function watch(turn: SandboxTurn, since: number): void {
+  const { state } = turn;
+  state.watch = turn.order({
+    type: 'watchIdle',
+    ...incarnation(turn),
+    since,
+    idleTimeMs: state.limits.idleTimeMs,
+    stale: state.stale,
+  });
+}
+
+/** Public `PAUSED` while agents wait, `RUNNING` as soon as one works (D6). */
+export function showAgentPause(turn: SandboxTurn): void {
+  const { state } = turn;
+  const reason = agentPause(state);
+  state.status = reason === null ? 'RUNNING' : 'PAUSED';
+  state.pauseReason = reason;
+}
+
+export function beginPause(turn: SandboxTurn, reason: ReleaseReason): void {
+  enter(turn, 'pausing');
+  turn.state.releaseReason = reason;
+  stop(turn);
+}
+
+/** Orders the stop (again) and bounds the wait for it. */
+export function stop(turn: SandboxTurn): void {
+  turn.state.phaseDeadline = turn.now + PAUSE_TIMEOUT_MS;
+  turn.state.attempts += 1;
+  turn.state.awaiting = turn.order({ type: 'stopSandbox', ...incarnation(turn) });
+}
+
+/** CPU and memory are freed, files kept; the Deletion Time starts (D6). */
+export function release(turn: SandboxTurn): void {
+  const { state } = turn;
+  enter(turn, 'released');
+  state.status = 'PAUSED';
+  state.pauseReason = state.releaseReason;
+  state.releasedAt = turn.now;
+  state.sessionStartedAt = null;
+  state.stale = false;
+}
+
+/** Back to rest after a resume that did not happen: no window opened, the release still counts from its own instant (D10). */
+export function returnToReleased(turn: SandboxTurn, detail: string): void {
+  enter(turn, 'released');
+  turn.state.detail = detail;
+  turn.state.sessionStartedAt = null;
+}
+
+export function beginReserve(turn: SandboxTurn): void {
+  const { state } = turn;
+  enter(turn, 'reserving');
+  state.wanted = null;
+  state.phaseDeadline = turn.now + START_TIMEOUT_MS;
+  state.awaiting = turn.order({ type: 'reserveSlot', ...incarnation(turn), userId: state.userId });
+}
+
+/** A new incarnation: everything of the old one is stale from here (D14). */
+export function beginResume(turn: SandboxTurn): void {
+  const { state } = turn;
+  const attempts = state.phase === 'resuming' ? state.attempts : 0;
+  enter(turn, 'resuming');
+  state.attempts = attempts + 1;
+  state.generation += 1;
+  state.phaseDeadline = turn.now + START_TIMEOUT_MS;
+  state.awaiting = turn.order({ type: 'resumeSandbox', ...incarnation(turn), deadline: state.phaseDeadline });
+}
+
+/**
+ * Deletion in its order: stop, archive, remove (D12).
+ * A start or resume still in flight is cancelled, its answer is late by its id, and its activity finds the record
+ * in `deleting` and does nothing: a deletion is never undone (D14).
+ */
+export function beginDelete(turn: SandboxTurn, options: { readonly byUser: boolean }): void {
+  const { state } = turn;
+  const runtimeMayBeUp = state.phase !== 'released';
+  abandonCommand(turn);
+  state.deletedByUser ||= options.byUser;
+  state.wanted = null;
+  if (!runtimeMayBeUp) return beginArchive(turn, 'archiving');
+  enter(turn, 'stopping');
+  stop(turn);
+}
+
+export function beginArchive(turn: SandboxTurn, phase: 'archiving' | 'errorArchiving'): void {
+  enter(turn, phase);
+  // A sandbox that was never ready has no workspace worth keeping.
+  if (turn.state.everReady) return archive(turn);
+  if (phase === 'archiving') return beginDestroy(turn, 'destroying');
+  restInError(turn);
+}
+
+export function archive(turn: SandboxTurn): void {
+  turn.state.attempts += 1;
+  turn.state.phaseDeadline = turn.now + ARCHIVE_TIMEOUT_MS;
+  turn.state.awaiting = turn.order({ type: 'archiveWorkspace', ...incarnation(turn) });
+}
+
+export function beginDestroy(turn: SandboxTurn, phase: 'destroying' | 'errorDestroying'): void {
+  enter(turn, phase);
+  destroy(turn);
+}
+
+export function destroy(turn: SandboxTurn): void {
+  turn.state.attempts += 1;
+  turn.state.phaseDeadline = turn.now + DESTROY_TIMEOUT_MS;
+  turn.state.awaiting = turn.order({ type: 'destroySandbox', ...incarnation(turn) });
+}
+
+/** Workspace and storage are gone; the transcripts of its conversations stay (D11). */
+export function becomeMissing(turn: SandboxTurn, detail: string): void {
+  const { state } = turn;
+  enter(turn, 'missing');
+  state.status = 'MISSING';
+  state.pauseReason = null;
+  state.detail = detail;
+  state.sessionStartedAt = null;
+  state.releasedAt = null;
+  answerWaiters(turn, 'sandbox_missing');
+}
+
+/** A definite failure, with its reason (D13): read-only from here; runtime released, workspace archived (D8). */
+export function becomeError(turn: SandboxTurn, reason: string): void {
+  const { state } = turn;
+  abandonCommand(turn);
+  enter(turn, 'errorStopping');
+  state.status = 'ERROR';
+  state.pauseReason = null;
+  state.detail = reason;
+  state.sessionStartedAt = null;
+  state.wanted = null;
+  answerWaiters(turn, 'sandbox_error');
+  stop(turn);
+}
+
+/** Storage waits for its Deletion Time; only a deletion leaves ERROR (D8), and one asked for meanwhile goes on. */
+export function restInError(turn: SandboxTurn): void {
+  if (turn.state.deletedByUser) return beginDestroy(turn, 'errorDestroying');
+  enter(turn, 'error');
+  turn.state.releasedAt ??= turn.now;
+}
+
+export function answerWaiters(turn: SandboxTurn, refusal: ErrorCode | null): void {
+  const { state } = turn;
+  const waiters = state.waiters;
+  state.waiters = [];
+  for (const { requestId, conversationId } of waiters) {
+    const event: SandboxTold = {
+      type: 'resumeAnswered',
+      requestId,
+      refusal,
+      sandbox: upcomingSnapshot(turn),
+    };
+    turn.order({ type: 'tell', to: { machine: 'conversation', id: conversationId }, event });
+  }
+}
+
+/** The snapshot as it will be once this turn has settled: a change raises the sequence by one. */
+export function upcomingSnapshot(turn: SandboxTurn) {
+  return { ...snapshotOf(turn.state), sequence: turn.state.sequence + 1 };
+}
+
+/** After every turn that changed something: count, project, and tell the conversations what they can see. */
+export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
+  const { state } = turn;
+  state.sequence += 1;
+  turn.order({ type: 'project', rows: [rowOf(state)] });
+  if (!publiclyChanged(before, state)) return;
+  const sandbox = snapshotOf(state);
+  for (const id of attachedIds(state)) {
+    turn.order({
+      type: 'tell',
+      to: { machine: 'conversation', id },
+      event: { type: 'sandboxNoticed', sandbox },
+    });
+  }
+}
+
+function publiclyChanged(before: SandboxState, after: SandboxState): boolean {
+  return (
+    before.status !== after.status ||
+    before.pauseReason !== after.pauseReason ||
+    before.generation !== after.generation ||
+    before.phase !== after.phase
+  );
+}
+
+export function rowOf(state: SandboxState): SandboxRow {
+  const released =
+    state.pauseReason !== null && isReleaseReason(state.pauseReason) && state.phase === 'released';
+  return {
+    table: 'sandbox',
+    sandboxId: state.sandboxId,
+    userId: state.userId,
+    generation: state.generation,
+    sequence: state.sequence,
+    status: state.status,
+    pauseReason: state.pauseReason,
+    transition: transitionOf(state),
+    detail: state.detail,
+    stale: state.stale,
+    createdAt: state.createdAt,
+    createdBy: state.createdBy,
+    sessionStartedAt: state.sessionStartedAt,
+    releasedAt: state.releasedAt,
+    available: state.phase === 'running' && state.wanted === null,
+    holdsSlot: !released && !SLOTLESS.has(state.phase),
+    archive: state.archive,
+  };
+}
+
+/** Phases in which no runtime can be up. */
+const SLOTLESS: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
+  'archiving',
+  'destroying',
+  'errorArchiving',
+  'error',
+  'errorDestroying',
+  'errorEmpty',
+  'missing',
+]);

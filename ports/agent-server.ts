@@ -1,0 +1,117 @@
+/**
+ * One Agent Server, as the activities call it.
+ * Owns the interface; spelling on the wire (lower case, hyphenated ids) is the client's business.
+ */
+import type { ConversationId } from '../core/ids.ts';
+import type { ExecutionStatus } from '../core/status.ts';
+import type { SandboxAddress } from './sandbox-runtime.ts';
+
+/** Whom to call, and with which key. */
+export interface AgentTarget {
+  readonly address: SandboxAddress;
+  readonly sessionKey: string;
+}
+
+export interface AgentConversationRequest {
+  readonly conversationId: ConversationId;
+  /** Absolute path inside the sandbox. */
+  readonly workingDir: string;
+  readonly llm: AgentModel;
+  /** Environment name → value; given before the first action (D20). */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly iterationsMax: number;
+  readonly confirmation: 'never' | 'risky' | 'always';
+  readonly userId: string | null;
+}
+
+export interface AgentModel {
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly extraHeaders: Readonly<Record<string, string>>;
+  /** Header that carries the conversation id on every model call (D23). */
+  readonly sessionHeader: string;
+}
+
+/** Usage as the agent counted it; the accounting itself comes from the proxy and the gateway. */
+export interface AgentMetrics {
+  readonly modelName: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly accumulatedCostUsd: number;
+}
+
+export interface AgentConversationView {
+  readonly conversationId: ConversationId;
+  readonly executionStatus: ExecutionStatus;
+  /** Why an agent paused by itself, when it did (D6). */
+  readonly pausedReason: 'rate_limit' | null;
+  readonly metrics: AgentMetrics | null;
+  /** Epoch milliseconds. */
+  readonly updatedAt: number;
+}
+
+/** An event as the Agent Server tells it; its fields beyond these pass through untouched. */
+export interface AgentEvent {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly kind: string;
+  readonly source: string;
+  readonly [field: string]: unknown;
+}
+
+export interface CommandResult {
+  /** -1 when the time ran out. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Every call has a deadline of its own (default 30 s).
+ * @throws ParleyError agent_unreachable (ask again), agent_refused (a repeat changes nothing), not_found
+ */
+export interface AgentServer {
+  /** Seconds since the agent's last activity, by rule D9. */
+  idleSeconds(target: AgentTarget): Promise<number>;
+  /** Creates, or returns the one that exists and arms it again with model key and secrets. Never starts a run. */
+  openConversation(target: AgentTarget, request: AgentConversationRequest): Promise<AgentConversationView>;
+  conversation(target: AgentTarget, id: ConversationId): Promise<AgentConversationView | null>;
+  /** Exactly once by `messageId` (a UUID): a repeat is answered as success. `run` starts the agent on it. */
+  sendMessage(
+    target: AgentTarget,
+    id: ConversationId,
+    message: { readonly messageId: string; readonly text: string; readonly run: boolean },
+  ): Promise<void>;
+  /** Starts or continues the agent; already running is success. */
+  run(target: AgentTarget, id: ConversationId): Promise<void>;
+  pause(target: AgentTarget, id: ConversationId): Promise<void>;
+  interrupt(target: AgentTarget, id: ConversationId): Promise<void>;
+  answerConfirmation(
+    target: AgentTarget,
+    id: ConversationId,
+    answer: { readonly accept: boolean; readonly reason: string },
+  ): Promise<void>;
+  /** One page of the event log in time order; `pageId` null starts at the beginning. */
+  events(
+    target: AgentTarget,
+    id: ConversationId,
+    pageId: string | null,
+  ): Promise<{ readonly items: readonly AgentEvent[]; readonly nextPageId: string | null }>;
+  /** Removing one that does not exist is success. */
+  deleteConversation(target: AgentTarget, id: ConversationId): Promise<void>;
+  /** A fresh shell in the sandbox. */
+  execute(
+    target: AgentTarget,
+    command: { readonly command: string; readonly workingDir: string; readonly timeoutMs: number },
+  ): Promise<CommandResult>;
+  /** Null when the file does not exist. */
+  readFile(target: AgentTarget, path: string): Promise<Uint8Array | null>;
+  writeFile(target: AgentTarget, path: string, content: Uint8Array): Promise<void>;
+  /** One patch of everything since `baseCommit`: committed, uncommitted and untracked. */
+  patch(
+    target: AgentTarget,
+    request: { readonly path: string; readonly baseCommit: string },
+  ): Promise<Uint8Array>;
+}

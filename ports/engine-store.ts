@@ -1,0 +1,65 @@
+/**
+ * What the embedded driver keeps: state, inbox, timers and outbox, changed in one transaction.
+ * Owns the interface; states, events and commands are opaque JSON here.
+ */
+import type { EntityAddress } from '../core/ids.ts';
+import type { ProjectionRow } from '../core/projection.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export interface StoredEntity {
+  readonly address: EntityAddress;
+  readonly state: Json;
+  /** Epoch milliseconds of the next `deadline` event; null when nothing is due. */
+  readonly deadline: number | null;
+  /** A done entity is a tombstone: events for it are dropped for ever (D11). */
+  readonly done: boolean;
+}
+
+/** A command handed out and not answered yet. */
+export interface OutboxEntry {
+  readonly commandId: string;
+  readonly sender: EntityAddress;
+  readonly command: Json;
+  readonly createdAt: number;
+  /** Tries so far. */
+  readonly attempt: number;
+  /** Epoch milliseconds before which it is not tried again. */
+  readonly notBefore: number;
+}
+
+/** An event accepted and not applied yet. `inboxId` makes a repeat harmless. */
+export interface InboxEntry {
+  readonly inboxId: string;
+  readonly to: EntityAddress;
+  readonly event: Json;
+  readonly acceptedAt: number;
+}
+
+/** One group commit: applied whole or not at all. */
+export interface CommitBatch {
+  readonly entities: readonly StoredEntity[];
+  readonly outboxAdded: readonly OutboxEntry[];
+  readonly outboxRetried: readonly {
+    readonly commandId: string;
+    readonly attempt: number;
+    readonly notBefore: number;
+  }[];
+  readonly outboxRemoved: readonly string[];
+  readonly inboxAdded: readonly InboxEntry[];
+  readonly inboxRemoved: readonly string[];
+  /** Later rows of one key in this list are newer; stamps decide against what is stored. */
+  readonly projections: readonly ProjectionRow[];
+}
+
+export interface EngineStore {
+  /** Null when the entity was never seen. */
+  load(address: EntityAddress): Promise<StoredEntity | null>;
+  /** Entities with a deadline that are not done. */
+  armed(): Promise<readonly { readonly address: EntityAddress; readonly deadline: number }[]>;
+  outbox(): Promise<readonly OutboxEntry[]>;
+  /** In order of acceptance. */
+  inbox(): Promise<readonly InboxEntry[]>;
+  /** @throws ParleyError store_unavailable; nothing was applied. */
+  commit(batch: CommitBatch): Promise<void>;
+}

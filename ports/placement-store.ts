@@ -1,0 +1,73 @@
+/**
+ * The one shared decision: which sandbox, and whether there is a slot.
+ * Owns the interface; every call is one transaction, so that two starts never take the same last place.
+ */
+import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
+import type { PlacementDecision, PlacementRefusal } from '../core/place.ts';
+import type { GroupingStrategy } from '../core/status.ts';
+
+export interface CapacityLimits {
+  readonly installationMax: number;
+  readonly userMax: number;
+  readonly conversationsPerSandboxMax: number;
+}
+
+export interface PlaceRequest {
+  readonly conversationId: ConversationId;
+  readonly userId: UserId;
+  readonly strategy: GroupingStrategy;
+  /** Explicit placement overrides the strategy (spec, D16). */
+  readonly sandboxId: SandboxId | null;
+  /** Sandboxes that refused this conversation before. */
+  readonly excluded: readonly SandboxId[];
+  /** Id a new sandbox would get. */
+  readonly newSandboxId: SandboxId;
+  readonly limits: CapacityLimits;
+  readonly now: number;
+}
+
+export type PlaceOutcome =
+  | {
+      readonly kind: 'placed';
+      readonly sandboxId: SandboxId;
+      readonly created: boolean;
+      readonly decision: PlacementDecision;
+    }
+  | { readonly kind: 'refused'; readonly refusal: PlacementRefusal };
+
+export type SlotOutcome =
+  | { readonly kind: 'granted' }
+  | { readonly kind: 'refused'; readonly limit: number; readonly current: number };
+
+export interface PlacementStore {
+  /**
+   * Reads the candidates, calls the pure `place`, reserves the attachment (and, for a new sandbox, its record and slot)
+   * and records the decision. Idempotent by conversation while the recorded sandbox is not in `excluded`.
+   */
+  place(request: PlaceRequest): Promise<PlaceOutcome>;
+  /** Records a sandbox made through the API and takes its slot; idempotent by id. */
+  reserveSandbox(request: {
+    readonly sandboxId: SandboxId;
+    readonly userId: UserId;
+    readonly limits: CapacityLimits;
+    readonly now: number;
+  }): Promise<SlotOutcome>;
+  /** Takes a slot for a resume; holding one already is success (D17). */
+  reserveSlot(request: {
+    readonly sandboxId: SandboxId;
+    readonly userId: UserId;
+    readonly limits: CapacityLimits;
+    readonly now: number;
+  }): Promise<SlotOutcome>;
+  /**
+   * Removes the attachment. When it was the last one of a sandbox that placement created, marks that sandbox as
+   * draining in the same transaction, so that nothing is placed there any more (D11). Idempotent.
+   */
+  detach(
+    conversationId: ConversationId,
+  ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }>;
+  /** The released-or-idle sandbox whose agents rest longest; null when every one is at work (D17). */
+  longestIdle(userId: UserId | null): Promise<SandboxId | null>;
+  /** The stored decision of a conversation's latest placement; null when there is none. */
+  decision(conversationId: ConversationId): Promise<PlacementDecision | null>;
+}

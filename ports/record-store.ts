@@ -1,0 +1,126 @@
+/**
+ * Records that queries read, and the logs beside them.
+ * Owns the interfaces; projections are written only through EngineStore.commit or `project`.
+ */
+import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
+import type { Plan } from '../core/plan.ts';
+import type {
+  ConversationRow,
+  LifecycleEvent,
+  ProjectionRow,
+  RunItemRow,
+  RunRow,
+  SandboxRow,
+} from '../core/projection.ts';
+
+export interface RecordStore {
+  /** Writes rows guarded by (generation, sequence): an older one never wins. Used by drivers without EngineStore. */
+  project(rows: readonly ProjectionRow[]): Promise<void>;
+  sandbox(id: SandboxId): Promise<SandboxRow | null>;
+  sandboxes(filter?: { readonly runId?: RunId }): Promise<readonly SandboxRow[]>;
+  conversation(id: ConversationId): Promise<ConversationRow | null>;
+  conversations(filter?: {
+    readonly runId?: RunId;
+    readonly sandboxId?: SandboxId;
+  }): Promise<readonly ConversationRow[]>;
+  run(id: RunId): Promise<RunRow | null>;
+  /** Newest first. */
+  runs(): Promise<readonly RunRow[]>;
+  /** In plan order of first projection. */
+  runItems(id: RunId): Promise<readonly RunItemRow[]>;
+  /** Removes a conversation's record and transcript and leaves a tombstone (D11). Idempotent. */
+  removeConversation(id: ConversationId): Promise<void>;
+}
+
+/** Plans by run, immutable once written. */
+export interface PlanStore {
+  /** Idempotent for the same plan hash. @throws ParleyError run_exists when the run has another plan. */
+  putPlan(runId: RunId, plan: Plan): Promise<void>;
+  plan(runId: RunId): Promise<Plan | null>;
+}
+
+/** An event of a transcript, stored as it came, with a sequence number of our own. */
+export interface StoredEvent {
+  /** Counts from 1 within the conversation, without gaps: the stable cursor. */
+  readonly sequence: number;
+  readonly eventId: string;
+  /** As the Agent Server spelled it. */
+  readonly timestamp: string;
+  readonly kind: string;
+  readonly body: { readonly [field: string]: unknown };
+}
+
+export interface EventLog {
+  /**
+   * Appends events in the given order; one that is known by id is skipped. Events of a deleted conversation are dropped.
+   * Returns how many were new.
+   */
+  append(
+    conversationId: ConversationId,
+    events: readonly {
+      readonly id: string;
+      readonly timestamp: string;
+      readonly kind: string;
+      readonly [field: string]: unknown;
+    }[],
+    receivedAt: number,
+  ): Promise<number>;
+  /** In sequence order. `limit` 1..1000. */
+  events(
+    conversationId: ConversationId,
+    page: { readonly afterSequence: number; readonly limit: number; readonly kind?: string },
+  ): Promise<readonly StoredEvent[]>;
+  count(conversationId: ConversationId): Promise<number>;
+  /** Epoch milliseconds at which the newest event was received; null when there is none. */
+  lastReceivedAt(conversationId: ConversationId): Promise<number | null>;
+}
+
+/** What happened to a conversation or sandbox outside the agent: refusals, interruptions, archive failures. */
+export interface LifecycleLog {
+  record(event: LifecycleEvent, at: number): Promise<void>;
+  lifecycleEvents(
+    conversationId: ConversationId,
+  ): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
+}
+
+/** Last activity per sandbox, coalesced; the idle watch reads it (D9). */
+export interface ActivityStore {
+  /** Keeps the latest instant only. */
+  touch(sandboxId: SandboxId, at: number): Promise<void>;
+  lastActivityAt(sandboxId: SandboxId): Promise<number | null>;
+}
+
+/** Facts that a start learned and later steps need. */
+export interface WorkspaceFacts {
+  readonly workingDir: string;
+  /** Commit the workspace started from; null without a repository. */
+  readonly baseCommit: string | null;
+}
+
+export interface WorkspaceStore {
+  putFacts(conversationId: ConversationId, facts: WorkspaceFacts): Promise<void>;
+  facts(conversationId: ConversationId): Promise<WorkspaceFacts | null>;
+}
+
+/** Whether an archive of a workspace is durable (D12). Internal: no user route reaches it. */
+export interface ArchiveStore {
+  putArchive(record: {
+    readonly sandboxId: SandboxId;
+    readonly generation: number;
+    readonly blobKey: string;
+    readonly sha256: string;
+    readonly bytes: number;
+    readonly at: number;
+  }): Promise<void>;
+  archives(
+    sandboxId: SandboxId,
+  ): Promise<
+    readonly {
+      readonly generation: number;
+      readonly blobKey: string;
+      readonly sha256: string;
+      readonly bytes: number;
+      readonly at: number;
+    }[]
+  >;
+}

@@ -1,0 +1,29 @@
+/**
+ * Where the proxy's spend rows live.
+ * Owns the interface; the proxy writes off its hot path, reports read.
+ */
+import type { SpendRow } from '../core/spend.ts';
+
+export interface SpendQuery {
+  /** Half-open interval over `startedAt`, epoch milliseconds. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly sessionId?: string;
+  readonly model?: string;
+  /** `callId` of the last row of the previous page, in (startedAt, callId) order. */
+  readonly after?: { readonly startedAt: number; readonly callId: string };
+  /** 1..1000, default 1000. */
+  readonly limit?: number;
+}
+
+export interface SpendLog {
+  /**
+   * Writes rows, idempotent by `callId`: a closed state is never replaced by `open`.
+   * @throws ParleyError store_unavailable; the caller keeps the rows and tries again.
+   */
+  write(rows: readonly SpendRow[]): Promise<void>;
+  /** Rows in (startedAt, callId) order. */
+  search(query: SpendQuery): Promise<readonly SpendRow[]>;
+  /** Marks every row still open as `interrupted`; called once before a proxy starts to serve (D26). Returns how many. */
+  interruptOpen(at: number): Promise<number>;
+}
