@@ -17,7 +17,17 @@ const NODE_GLOBALS = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'out/**', 'node_modules/**', '.parley/**', 'test/golden/**', 'examples/**/out/**'] },
+  {
+    ignores: [
+      'dist/**',
+      'out/**',
+      'node_modules/**',
+      '.parley/**',
+      'test/golden/**',
+      'examples/**/tasks/**',
+      'examples/**/written/**',
+    ],
+  },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {

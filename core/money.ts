@@ -41,7 +41,7 @@ export function parseUsd(text: string): NanoUsd | null {
   const digits = BigInt(whole + fraction.padEnd(9, '0'));
   const extra = Math.max(0, fraction.length - 9);
   const nano = Number(divideHalfEven(digits, 10n ** BigInt(extra)));
-  return Number.isSafeInteger(nano) ? ((sign === '-' ? -nano : nano) as NanoUsd) : null;
+  return Number.isSafeInteger(nano) ? ((sign === '-' && nano !== 0 ? -nano : nano) as NanoUsd) : null;
 }
 
 /** Gateways print tiny amounts in exponent form; it is exact once the point is moved. */
@@ -56,7 +56,8 @@ function plainDecimal(text: string): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-function divideHalfEven(value: bigint, divisor: bigint): bigint {
+/** Half-even division of a value of 0 or more. */
+export function divideHalfEven(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   const twice = (value % divisor) * 2n;
   if (twice < divisor) return quotient;

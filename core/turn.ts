@@ -53,7 +53,20 @@ export function takeTurn<State extends Numbered, Body extends { readonly type: s
   handler(turn);
   if (commands.length === 0 && shallowEqual(before, state)) return { state: before, commands };
   options.settle?.(before, turn as unknown as Turn<State & Numbered, Body>);
-  return { state, commands: commands.sort((a, b) => rank(a.type) - rank(b.type)) };
+  return { state, commands: withoutUndone(commands).sort((a, b) => rank(a.type) - rank(b.type)) };
+}
+
+/** What was ordered and cancelled in one turn is never handed out: sorted, its cancellation would come before it. */
+function withoutUndone<Order extends { readonly type: string; readonly id: string }>(
+  commands: readonly Order[],
+): Order[] {
+  const own = new Set(commands.map(({ id }) => id));
+  const undone = new Set(commands.map(cancelledId).filter((id) => id !== null && own.has(id)));
+  return commands.filter((command) => !undone.has(command.id) && !undone.has(cancelledId(command)));
+}
+
+function cancelledId(command: { readonly type: string }): string | null {
+  return command.type === 'cancelCommand' && 'commandId' in command ? String(command.commandId) : null;
 }
 
 /** One activation is handed out as one batch: projection, tells, cancellations, then what takes long. */

@@ -47,6 +47,8 @@ export interface AgentConversationView {
   readonly executionStatus: ExecutionStatus;
   /** Why an agent paused by itself, when it did (D6). */
   readonly pausedReason: 'rate_limit' | null;
+  /** It stopped because its iterations were used up: a limit, not an error (D28). */
+  readonly iterationLimitReached: boolean;
   readonly metrics: AgentMetrics | null;
   /** Epoch milliseconds. */
   readonly updatedAt: number;
@@ -109,6 +111,8 @@ export interface AgentServer {
   /** Null when the file does not exist. */
   readFile(target: AgentTarget, path: string): Promise<Uint8Array | null>;
   writeFile(target: AgentTarget, path: string, content: Uint8Array): Promise<void>;
+  /** Reads the body of a callback; null while the conversation is being deleted. @throws ParleyError agent_refused */
+  readCallback(body: unknown): AgentConversationView | null;
   /** One patch of everything since `baseCommit`: committed, uncommitted and untracked. */
   patch(
     target: AgentTarget,

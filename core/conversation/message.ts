@@ -120,12 +120,24 @@ export type ConversationOrder =
       readonly sandboxId: SandboxId | null;
       readonly excluded: readonly SandboxId[];
     })
-  | (AgentOrder & { readonly type: 'prepareRepository' })
+  | (AgentOrder & {
+      readonly type: 'prepareRepository';
+      readonly repository: string | null;
+      readonly codeHost: string | null;
+      readonly branch: string | null;
+    })
   | (AgentOrder & { readonly type: 'runSetupScript' })
   | (AgentOrder & { readonly type: 'setUpGitHooks' })
   | (AgentOrder & { readonly type: 'setUpSkills' })
   /** Opens the agent's conversation, or arms the one that exists with this generation's keys (D15, D19). */
-  | (AgentOrder & { readonly type: 'openAgent' })
+  | (AgentOrder & {
+      readonly type: 'openAgent';
+      readonly userId: UserId;
+      readonly model: string | null;
+      readonly tags: Readonly<Record<string, string>>;
+      readonly iterationsMax: number;
+      readonly confirmation: ConversationBirth['confirmation'];
+    })
   | (AgentOrder & { readonly type: 'deliverItem'; readonly item: QueuedItem })
   /** Ends in `agentReported` as soon as the agent is not working any more, or in `agentLimitReached`. */
   | (AgentOrder & {

@@ -2,8 +2,10 @@
  * How a conversation ends, and what can still be said about it.
  * Owns deletion with its tombstone, and metadata; must not touch the workspace.
  */
+import { START_TASK_TIMEOUT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
 import type { ConversationEvent } from './message.ts';
+import type { ConversationState } from './state.ts';
 import { abandonCommand, stopWatching, tellSandbox, newRequestId, type ConversationTurn } from './turn.ts';
 
 type EventOf<Type extends ConversationEvent['type']> = Extract<ConversationEvent, { readonly type: Type }>;
@@ -13,17 +15,46 @@ export function remove(turn: ConversationTurn, event: EventOf<'deleteRequested'>
   const { state } = turn;
   if (wasSeen(state.seen, event.requestId)) return;
   state.seen = remember(state.seen, event.requestId);
-  abandonCommand(turn);
   stopWatching(turn);
-  state.phase = 'deleting';
   state.queue = [];
-  state.startDeadline = null;
   state.recheckAt = null;
+  const isPlacing = isPlacementOut(state);
+  state.phase = 'deleting';
+  if (!isPlacing) return orderRemoval(turn);
+  // Its place may be taken already: first hear where, or the sandbox made for it would stay unborn and hold a slot.
+  state.startDeadline ??= turn.now + START_TASK_TIMEOUT_MS;
+}
+
+/** The placement, or the attachment it led to, has not been answered. */
+function isPlacementOut(state: ConversationState): boolean {
+  const places = state.phase === 'placing' || state.phase === 'startFailed';
+  return state.attachRequestId !== null || (places && state.awaiting !== null);
+}
+
+function orderRemoval(turn: ConversationTurn): void {
+  const { state } = turn;
+  abandonCommand(turn);
+  state.attachRequestId = null;
+  state.startDeadline = null;
   state.awaiting = turn.order({
     type: 'removeConversation',
     conversationId: state.birth.conversationId,
     generation: state.sandbox?.generation ?? 0,
   });
+}
+
+export function removeUnplaced(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
+  if (turn.state.awaiting === event.commandId) orderRemoval(turn);
+}
+
+export function removeAttached(turn: ConversationTurn, event: EventOf<'attachAnswered'>): void {
+  if (turn.state.attachRequestId === event.requestId) orderRemoval(turn);
+}
+
+/** Nobody said where it was placed: the removal does not wait for ever (D13). */
+export function removeAnyway(turn: ConversationTurn): void {
+  const { startDeadline } = turn.state;
+  if (startDeadline !== null && turn.now >= startDeadline) orderRemoval(turn);
 }
 
 /** Whether the sandbox goes too was decided in the transaction that removed the conversation (D11). */

@@ -2,6 +2,7 @@
  * How a conversation comes up: placement, attachment, the sandbox, the steps of D18, READY.
  * Owns the handlers of the start phases; must not deliver messages.
  */
+import { remember, wasSeen } from '../requests.ts';
 import type { ConversationEvent } from './message.ts';
 import { pursueWork, takeReport } from './work.ts';
 import {
@@ -36,10 +37,19 @@ export function begin(turn: ConversationTurn): void {
 
 /** The slot is reserved; the sandbox itself must confirm the attachment, since it may be leaving. */
 export function placed(turn: ConversationTurn, event: EventOf<'placed'>): void {
-  const { state } = turn;
   if (!isAwaited(turn, event)) return;
+  turn.state.phase = 'attaching';
+  requestAttachment(turn, event);
+}
+
+/** Also for a conversation that has ended meanwhile: the sandbox made for it must come to know its own life. */
+export function placedTooLate(turn: ConversationTurn, event: EventOf<'placed'>): void {
+  if (isAwaited(turn, event)) requestAttachment(turn, event);
+}
+
+function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): void {
+  const { state } = turn;
   state.awaiting = null;
-  state.phase = 'attaching';
   state.sandboxId = event.sandboxId;
   state.attachRequestId = newRequestId(turn);
   tellSandbox(turn, {
@@ -52,7 +62,30 @@ export function placed(turn: ConversationTurn, event: EventOf<'placed'>): void {
 }
 
 export function placementRefused(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
-  if (isAwaited(turn, event)) failStart(turn, event.code, event.reason);
+  if (!isAwaited(turn, event)) return;
+  turn.state.awaiting = null;
+  failStart(turn, event.code, event.reason);
+}
+
+export function placementRefusedTooLate(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
+  if (isAwaited(turn, event)) turn.state.awaiting = null;
+}
+
+/** The start has failed already; what its sandbox is doing stays visible all the same. */
+export function attachAnsweredTooLate(turn: ConversationTurn, event: EventOf<'attachAnswered'>): void {
+  const { state } = turn;
+  if (state.attachRequestId !== event.requestId) return;
+  state.attachRequestId = null;
+  if (event.accepted) acceptSnapshot(turn, event.sandbox);
+  else state.sandboxId = null;
+}
+
+/** Somebody gives the start up: nothing would hear an interruption later (a run's cancel, a deadline). */
+export function giveUp(turn: ConversationTurn, event: EventOf<'interruptRequested'>): void {
+  const { state } = turn;
+  if (wasSeen(state.seen, event.requestId)) return;
+  state.seen = remember(state.seen, event.requestId);
+  failStart(turn, 'agent_refused', 'the conversation was interrupted');
 }
 
 /** Only the answer to the latest request counts: an older refusal is about an older try. */

@@ -34,7 +34,9 @@ export interface ConversationBirth {
   /** Position in the run's plan; null outside a run. */
   readonly itemIndex: number | null;
   readonly title: string | null;
+  /** `owner/name`, and the key of its host in `code_hosts`; null for the deployment's default (D19). */
   readonly repository: string | null;
+  readonly codeHost: string | null;
   readonly branch: string | null;
   readonly model: string | null;
   readonly tags: Readonly<Record<string, string>>;
@@ -156,13 +158,18 @@ function firstItem(message: NonNullable<ConversationBirth['initialMessage']>): Q
   return { kind: 'message', itemId: message.messageId, text: message.text, run: message.run };
 }
 
+/** On its way down or up nobody can say yet why the work was cut off, or whether it can go on. */
+function isAtRest(sandbox: SandboxSnapshot | null): boolean {
+  return sandbox === null || sandbox.transition === null;
+}
+
 /** Nothing queued, nothing in flight: what the status says is final until somebody acts. */
 export function isSettled(state: ConversationState): boolean {
   return (
     state.queue.length === 0 &&
     state.awaiting === null &&
     state.resumeRequestId === null &&
-    (state.executionStatus !== 'RUNNING' || state.interrupted)
+    (state.executionStatus !== 'RUNNING' || (state.interrupted && isAtRest(state.sandbox)))
   );
 }
 

@@ -37,6 +37,7 @@ const removable = (phase: ConversationPhase) => ({
 const starting = (phase: ConversationPhase) => ({
   ...removable(phase),
   messageReceived: cell<'messageReceived'>([phase], 'queued until READY', work.receiveEarly),
+  interruptRequested: cell<'interruptRequested'>(['startFailed'], 'gives the start up', start.giveUp),
   deadline: cell<'deadline'>(
     [phase, 'startFailed'],
     'the start took too long: ERROR (D13)',
@@ -44,16 +45,16 @@ const starting = (phase: ConversationPhase) => ({
   ),
 });
 
-/** Cells of every step that needs the sandbox. */
-const inSandbox = (phase: ConversationPhase) => ({
+/** Cells of every phase that needs the sandbox; `next` is where a usable one leads. */
+const inSandbox = (phase: ConversationPhase, ...next: readonly ConversationPhase[]) => ({
   ...starting(phase),
   sandboxNoticed: cell<'sandboxNoticed'>(
-    [phase, 'preparingRepository', 'startFailed'],
+    [phase, ...next, 'startFailed'],
     'goes on when usable, asks for a resume when released, ERROR when the sandbox is over',
     start.noticeWhileStarting,
   ),
   resumeAnswered: cell<'resumeAnswered'>(
-    [phase, 'preparingRepository', 'startFailed'],
+    [phase, ...next, 'startFailed'],
     'goes on, or ERROR with the refusal',
     start.resumeAnsweredWhileStarting,
   ),
@@ -92,7 +93,7 @@ export const CONVERSATION_TABLE: TransitionTable<ConversationPhase, Conversation
     ),
     sandboxNoticed: cell(['attaching'], 'kept; says nothing about acceptance', start.noticeWhileAttaching),
   },
-  waitingForSandbox: inSandbox('waitingForSandbox'),
+  waitingForSandbox: inSandbox('waitingForSandbox', 'preparingRepository'),
   preparingRepository: {
     ...step('preparingRepository'),
     repositoryPrepared: cell(['runningSetupScript'], 'next step', start.stepOver),
@@ -151,12 +152,22 @@ export const CONVERSATION_TABLE: TransitionTable<ConversationPhase, Conversation
     accessRequested: cell(['active'], 'resumes a released sandbox (D7)', work.access),
     deadline: cell(['active'], 'a rate limit is over: goes on (D6)', work.recheck),
   },
-  startFailed: readOnly('startFailed'),
+  startFailed: {
+    ...readOnly('startFailed'),
+    placed: cell(['startFailed'], 'attaches all the same: a slot is taken', start.placedTooLate),
+    placementRefused: cell(['startFailed'], 'nothing was taken', start.placementRefusedTooLate),
+    attachAnswered: cell(['startFailed'], 'knows its sandbox, or has none', start.attachAnsweredTooLate),
+    sandboxNoticed: cell(['startFailed'], 'newest wins', start.noticeWhileAttaching),
+  },
   readOnly: {
     ...readOnly('readOnly'),
     sandboxNoticed: cell(['readOnly'], 'newest wins', start.noticeWhileAttaching),
   },
   deleting: {
+    placed: cell(['deleting'], 'attaches, so that the sandbox can be told', start.placedTooLate),
+    placementRefused: cell(['deleting'], 'removes the record', removal.removeUnplaced),
+    attachAnswered: cell(['deleting'], 'removes the record', removal.removeAttached),
+    deadline: cell(['deleting'], 'removes the record, wherever it was placed (D13)', removal.removeAnyway),
     conversationRemoved: cell(
       ['deleted'],
       'leaves the sandbox, which goes too if this was its last (D11)',

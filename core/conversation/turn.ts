@@ -14,23 +14,14 @@ import { conversationSnapshot, type ConversationPhase, type ConversationState } 
 
 export type ConversationTurn = Turn<ConversationState, ConversationOrder>;
 
-/** Steps of a start in order: phase, status, and the command that carries it out (D18). */
+/** Steps of a start in order, with the status that shows them (D18). */
 const START_STEPS = {
-  preparingRepository: {
-    status: 'PREPARING_REPOSITORY',
-    order: 'prepareRepository',
-    next: 'runningSetupScript',
-  },
-  runningSetupScript: { status: 'RUNNING_SETUP_SCRIPT', order: 'runSetupScript', next: 'settingUpGitHooks' },
-  settingUpGitHooks: { status: 'SETTING_UP_GIT_HOOKS', order: 'setUpGitHooks', next: 'settingUpSkills' },
-  settingUpSkills: { status: 'SETTING_UP_SKILLS', order: 'setUpSkills', next: 'startingConversation' },
-  startingConversation: { status: 'STARTING_CONVERSATION', order: 'openAgent', next: 'active' },
-} as const satisfies Partial<
-  Record<
-    ConversationPhase,
-    { status: StartTaskStatus; order: ConversationOrder['type']; next: ConversationPhase }
-  >
->;
+  preparingRepository: { status: 'PREPARING_REPOSITORY', next: 'runningSetupScript' },
+  runningSetupScript: { status: 'RUNNING_SETUP_SCRIPT', next: 'settingUpGitHooks' },
+  settingUpGitHooks: { status: 'SETTING_UP_GIT_HOOKS', next: 'settingUpSkills' },
+  settingUpSkills: { status: 'SETTING_UP_SKILLS', next: 'startingConversation' },
+  startingConversation: { status: 'STARTING_CONVERSATION', next: 'active' },
+} as const satisfies Partial<Record<ConversationPhase, { status: StartTaskStatus; next: ConversationPhase }>>;
 
 export type StartStep = keyof typeof START_STEPS;
 
@@ -101,10 +92,32 @@ export function stepAfter(step: StartStep): ConversationPhase {
 }
 
 function orderStep(turn: ConversationTurn, step: StartStep): void {
-  orderAgent(turn, (agent) => ({ ...agent, type: START_STEPS[step].order }));
+  orderAgent(turn, (agent) => stepOrder(turn.state, step, agent));
 }
 
-interface AgentAddress {
+function stepOrder(state: ConversationState, step: StartStep, agent: AgentAddress): ConversationOrder {
+  const { repository, codeHost, branch } = state.birth;
+  switch (step) {
+    case 'preparingRepository':
+      return { ...agent, type: 'prepareRepository', repository, codeHost, branch };
+    case 'runningSetupScript':
+      return { ...agent, type: 'runSetupScript' };
+    case 'settingUpGitHooks':
+      return { ...agent, type: 'setUpGitHooks' };
+    case 'settingUpSkills':
+      return { ...agent, type: 'setUpSkills' };
+    case 'startingConversation':
+      return openOrder(state, agent);
+  }
+}
+
+/** Opens the agent's conversation, or arms the one that exists with the keys of this incarnation (D15, D19). */
+export function openOrder(state: ConversationState, agent: AgentAddress): ConversationOrder {
+  const { userId, model, tags, iterationsMax, confirmation } = state.birth;
+  return { ...agent, type: 'openAgent', userId, model, tags, iterationsMax, confirmation };
+}
+
+export interface AgentAddress {
   readonly conversationId: ConversationState['birth']['conversationId'];
   readonly sandboxId: SandboxSnapshot['sandboxId'];
   readonly generation: number;
@@ -132,7 +145,8 @@ export function agentAddress(state: ConversationState, sandbox: SandboxSnapshot)
 /** The start ends in ERROR with its reason; what was queued is refused, not lost (D18). */
 export function failStart(turn: ConversationTurn, code: ErrorCode, reason: string): void {
   const { state } = turn;
-  abandonCommand(turn);
+  // A placement under way is heard out: it may have taken a slot already.
+  if (state.phase !== 'placing') abandonCommand(turn);
   state.phase = 'startFailed';
   state.startTask = 'ERROR';
   state.startTaskDetail = `${code}: ${reason}`;
@@ -185,6 +199,8 @@ function noteInterruption(turn: ConversationTurn, sandbox: SandboxSnapshot): voi
   stopWatching(turn);
   abandonCommand(turn);
   if (state.executionStatus === 'RUNNING') state.interrupted = true;
+  // It works no more; what it waits for (D6) survives the stop (D15).
+  if (state.agentActivity === 'working') state.agentActivity = 'resting';
 }
 
 export function isOver(sandbox: SandboxSnapshot | null): boolean {

@@ -5,7 +5,7 @@
 import type { ErrorCode } from '../error-catalogue.ts';
 import { DELIVERY_ATTEMPTS_MAX, QUEUED_MESSAGES_MAX, RATE_LIMIT_WAIT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
-import type { AgentActivity } from '../snapshot.ts';
+import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
 import type { AgentReport, ConversationEvent } from './message.ts';
 import type { QueuedItem } from './state.ts';
 import {
@@ -15,6 +15,7 @@ import {
   askForResume,
   isOver,
   newRequestId,
+  openOrder,
   orderAgent,
   refuseMessage,
   refuseQueue,
@@ -47,7 +48,7 @@ function pursueItem(turn: ConversationTurn, item: QueuedItem): void {
   const { state } = turn;
   if (state.openGeneration === state.sandbox?.generation)
     return orderAgent(turn, (agent) => ({ ...agent, type: 'deliverItem', item }));
-  orderAgent(turn, (agent) => ({ ...agent, type: 'openAgent' }));
+  orderAgent(turn, (agent) => openOrder(state, agent));
 }
 
 function watchWhileWorking(turn: ConversationTurn): void {
@@ -59,7 +60,9 @@ function watchWhileWorking(turn: ConversationTurn): void {
     state.interrupted
   )
     return;
-  const { nanoUsdMax, noProgressMs } = state.birth;
+  // A limit is met once: a watch that met it again at once would never end.
+  const { nanoUsdMax, noProgressMs } =
+    state.limitReached === null ? state.birth : { nanoUsdMax: null, noProgressMs: null };
   state.watch = turn.order({
     ...agentAddress(state, state.sandbox),
     type: 'watchAgent',
@@ -94,7 +97,7 @@ export function resumeAnswered(turn: ConversationTurn, event: EventOf<'resumeAns
   if (state.resumeRequestId !== event.requestId) return;
   state.resumeRequestId = null;
   acceptSnapshot(turn, event.sandbox);
-  if (event.refusal !== null) return giveUpQueue(turn, event.refusal);
+  if (event.refusal !== null) giveUpQueue(turn, event.refusal);
   pursueWork(turn);
 }
 
@@ -115,6 +118,7 @@ export function reopenFailed(turn: ConversationTurn, event: EventOf<'stepFailed'
   turn.state.awaiting = null;
   turn.state.awaitingGeneration = null;
   refuseQueue(turn, event.code, event.reason);
+  pursueWork(turn);
 }
 
 export function delivered(turn: ConversationTurn, event: EventOf<'itemDelivered'>): void {
@@ -160,6 +164,8 @@ export function takeReport(turn: ConversationTurn, report: AgentReport): void {
   const { state } = turn;
   if (report.generation !== state.sandbox?.generation) return;
   if (state.executionStatusAt !== null && report.at < state.executionStatusAt) return;
+  // Its last word before the stop says that it was not cut off after all.
+  if (report.status !== 'RUNNING' && isGoingDown(state.sandbox)) state.interrupted = false;
   state.executionStatus = report.status;
   state.executionStatusAt = report.at;
   state.limitReached = report.limitReached ?? state.limitReached;
@@ -167,6 +173,11 @@ export function takeReport(turn: ConversationTurn, report: AgentReport): void {
   state.agentActivity = limited ? 'rate_limit' : ACTIVITY[report.status];
   state.recheckAt = limited ? (report.retryAt ?? turn.now + RATE_LIMIT_WAIT_MS) : null;
   if (report.status !== 'RUNNING') stopWatching(turn);
+}
+
+/** Stopping or stopped, and not yet on its way to the next incarnation. */
+function isGoingDown(sandbox: SandboxSnapshot): boolean {
+  return !sandbox.usable && sandbox.transition !== 'resuming';
 }
 
 /** From a callback (no command) or from the watch (its command ends with this report). */

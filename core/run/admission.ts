@@ -34,12 +34,12 @@ function begin(turn: RunTurn, index: number): void {
     phase: 'starting',
     attempt: (before?.attempt ?? 0) + 1,
     conversationId: null,
+    past: pastOf(before),
     noticed: -1,
     sandboxId: null,
     sandboxStatus: null,
     executionStatus: null,
     ending: null,
-    collectFailed: false,
     admittedAt: turn.now,
     workingSince: null,
     notBefore: null,
@@ -52,19 +52,35 @@ function begin(turn: RunTurn, index: number): void {
   changeItem(turn, index, { awaiting });
 }
 
-/** Spent and held and one more must fit (budget by reservation). Only `enforce` holds the batch back. */
+function pastOf(item: RunItem | undefined): RunItem['past'] {
+  if (item === undefined) return [];
+  return item.conversationId === null ? item.past : [...item.past, item.conversationId];
+}
+
+/** Spent and held and one more must fit (budget by reservation). */
+function fitsBudget({ items, rules, spentNanoUsd }: RunState): boolean {
+  if (rules.budget === null) return true;
+  const { nanoUsd, reserveNanoUsd } = rules.budget;
+  const held = countBy(items, isInFlight) * reserveNanoUsd;
+  return spentNanoUsd + held + reserveNanoUsd <= nanoUsd;
+}
+
+/** Only `enforce` holds the batch back. */
 function withinBudget(turn: RunTurn): boolean {
   const { state } = turn;
-  const { budget } = state.rules;
-  if (budget === null) return true;
-  const inFlight = countBy(state.items, isInFlight);
-  const held = inFlight * budget.reserveNanoUsd;
-  if (state.spentNanoUsd + held + budget.reserveNanoUsd <= budget.nanoUsd) return true;
-  if (budget.mode === 'audit') state.reason = 'budget';
-  if (budget.mode !== 'enforce') return true;
+  if (fitsBudget(state)) return true;
+  if (state.rules.budget?.mode === 'audit') state.reason = 'budget';
+  if (state.rules.budget?.mode !== 'enforce') return true;
   // While something is in flight its settlement may free what it held.
-  if (inFlight === 0) hold(turn, 'budget');
+  if (!state.items.some(isInFlight)) hold(turn, 'budget');
   return false;
+}
+
+/** False while nothing can begin whatever the time is: then no retry that is due needs a timer. */
+export function mayAdmit(state: RunState): boolean {
+  if (state.phase !== 'running' || state.mode !== 'normal') return false;
+  if (countBy(state.items, isInFlight) >= state.rules.concurrency) return false;
+  return state.rules.budget?.mode !== 'enforce' || fitsBudget(state);
 }
 
 /** Nothing new begins until somebody resumes; what is in flight goes on. */

@@ -5,29 +5,32 @@
 import type { SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import { isInFlight, type RunState, type UsedSandbox } from './state.ts';
-import { newRequestId, tellConversation, type RunTurn } from './turn.ts';
+import { newRequestId, type RunTurn } from './turn.ts';
 
 /** Remembers a sandbox when it is first seen, and that it is gone when its conversations say so. */
 export function noteSandbox(turn: RunTurn, conversation: ConversationSnapshot): void {
   const { state } = turn;
   const { sandboxId, sandboxStatus } = conversation;
-  if (sandboxId === null) return;
+  // Before its first notice a sandbox may not have been born yet: nothing could be asked of it.
+  if (sandboxId === null || sandboxStatus === null) return;
   const known = state.sandboxes.find((used) => used.sandboxId === sandboxId);
   if (known === undefined) {
     const mine = sandboxId !== state.rules.explicitSandboxId && state.rules.cleanup.sandbox !== 'keep';
     state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept' }];
   }
-  const isGone =
-    sandboxStatus === 'MISSING' || (sandboxStatus === 'PAUSED' && isPausedForGood(state, conversation));
-  if (isGone && known?.state !== 'gone') setSandbox(turn, sandboxId, 'gone');
+  if (sandboxStatus === 'MISSING' && known?.state !== 'gone') setSandbox(turn, sandboxId, 'gone');
+  // Who is deleted tells nothing more; its removal has decided about a sandbox that nobody else uses (D11).
+  else if (conversation.deleted && isOnlyUse(state, conversation)) setSandbox(turn, sandboxId, 'kept');
 }
 
-/** With `cleanup.sandbox: pause` a released sandbox is as far as the run takes it. */
-function isPausedForGood(state: RunState, conversation: ConversationSnapshot): boolean {
-  const asked = state.sandboxes.some(
-    (used) => used.sandboxId === conversation.sandboxId && used.state === 'asked',
-  );
-  return asked && state.rules.cleanup.sandbox === 'pause' && conversation.pauseReason === 'user';
+function isOnlyUse(state: RunState, { conversationId, sandboxId }: ConversationSnapshot): boolean {
+  return !state.items.some((item) => item.sandboxId === sandboxId && item.conversationId !== conversationId);
+}
+
+/** What could not be collected is not thrown away, even if its item is tried again elsewhere. */
+export function keepUncollected(turn: RunTurn, sandboxId: SandboxId | null): void {
+  if (sandboxId !== null && turn.state.rules.cleanup.onCollectFailure === 'keep')
+    setSandbox(turn, sandboxId, 'kept');
 }
 
 function setSandbox(turn: RunTurn, sandboxId: SandboxId, next: UsedSandbox['state']): void {
@@ -62,7 +65,8 @@ function isNeeded(state: RunState, sandboxId: SandboxId): boolean {
 function letGo(turn: RunTurn, sandboxId: SandboxId): void {
   const { state } = turn;
   if (mustStay(state, sandboxId)) return setSandbox(turn, sandboxId, 'kept');
-  setSandbox(turn, sandboxId, 'asked');
+  // A pause is asked for and not waited for: one that is released already says nothing about it.
+  setSandbox(turn, sandboxId, state.rules.cleanup.sandbox === 'pause' ? 'kept' : 'asked');
   const requestId = newRequestId(turn);
   const to = { machine: 'sandbox', id: sandboxId } as const;
   const event =
@@ -72,14 +76,9 @@ function letGo(turn: RunTurn, sandboxId: SandboxId): void {
   turn.order({ type: 'tell', to, event });
 }
 
-/** What could not be collected is not thrown away, and who waits for an answer is not cut off. */
+/** Who waits for an answer is not cut off. */
 function mustStay(state: RunState, sandboxId: SandboxId): boolean {
-  const keepsFailures = state.rules.cleanup.onCollectFailure === 'keep';
-  return state.items.some(
-    (item) =>
-      item.sandboxId === sandboxId &&
-      ((item.collectFailed && keepsFailures) || item.ending?.outcome === 'waiting'),
-  );
+  return state.items.some((item) => item.sandboxId === sandboxId && item.ending?.outcome === 'waiting');
 }
 
 export function sandboxesSettled(state: RunState): boolean {
@@ -91,6 +90,10 @@ export function removeConversations(turn: RunTurn): void {
   if (turn.state.rules.cleanup.conversation !== 'delete') return;
   for (const item of turn.state.items) {
     if (item.ending?.outcome === 'waiting') continue;
-    tellConversation(turn, item, { type: 'deleteRequested', requestId: newRequestId(turn) });
+    for (const id of [...item.past, item.conversationId]) {
+      if (id === null) continue;
+      const event = { type: 'deleteRequested', requestId: newRequestId(turn) } as const;
+      turn.order({ type: 'tell', to: { machine: 'conversation', id }, event });
+    }
   }
 }

@@ -4,11 +4,12 @@
  */
 import { remember, wasSeen } from '../requests.ts';
 import { earliest } from '../time.ts';
-import { admit } from './admission.ts';
+import { CLEANUP_TIMEOUT_MS } from '../limits.ts';
+import { admit, mayAdmit } from './admission.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
 import { endAttempt, itemDeadline, itemExpired, stopItem } from './items.ts';
 import type { RunEvent } from './message.ts';
-import { isInFlight, type Ending, type RunState } from './state.ts';
+import type { Ending, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
@@ -56,6 +57,7 @@ export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
   if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
   state.awaiting = null;
   state.settleAt = null;
+  state.cleanBy = null;
   state.endedAt = null;
   state.phase = 'running';
 }
@@ -73,20 +75,27 @@ export function changeConcurrency(turn: RunTurn, event: EventOf<'concurrencyChan
 /** After every event: begin what may begin, let go of what nobody needs, and move on when all is done. */
 export function pursue(turn: RunTurn): void {
   admit(turn);
-  if (turn.state.phase === 'running') releaseSandboxes(turn);
+  releaseSandboxes(turn);
   advance(turn);
 }
 
 function advance(turn: RunTurn): void {
   const { state } = turn;
-  if (state.phase === 'running' && state.items.every((item) => item.phase === 'ended'))
-    state.phase = 'cleaning';
-  if (state.phase === 'cleaning') {
-    releaseSandboxes(turn);
-    if (!sandboxesSettled(state)) return;
-    removeConversations(turn);
-    settle(turn);
-  }
+  if (state.phase === 'running' && state.items.every((item) => item.phase === 'ended')) beginCleaning(turn);
+  if (state.phase === 'cleaning' && sandboxesSettled(state)) endCleaning(turn);
+}
+
+/** A sandbox that cannot be stopped never says that it is gone: the wait for it has an end (D13). */
+function beginCleaning(turn: RunTurn): void {
+  turn.state.phase = 'cleaning';
+  turn.state.cleanBy = turn.now + CLEANUP_TIMEOUT_MS;
+  releaseSandboxes(turn);
+}
+
+function endCleaning(turn: RunTurn): void {
+  turn.state.cleanBy = null;
+  removeConversations(turn);
+  settle(turn);
 }
 
 function settle(turn: RunTurn): void {
@@ -135,18 +144,18 @@ export function reported(turn: RunTurn, event: EventOf<'runReported'>): void {
 export function expired(turn: RunTurn): void {
   const { state } = turn;
   if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);
+  if (state.cleanBy !== null && turn.now >= state.cleanBy) endCleaning(turn);
   for (const index of state.items.keys()) itemExpired(turn, index);
 }
 
 /** The one instant a driver has to arm a timer for. */
 export function runDeadline(state: RunState): number | null {
-  let first = state.settleAt;
-  if (state.phase !== 'running') return first;
-  const admits = state.mode === 'normal';
-  const full = state.items.filter(isInFlight).length >= state.rules.concurrency;
+  if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy);
+  const admits = mayAdmit(state);
+  let first: number | null = null;
   for (const item of state.items) {
     // A waiting item that cannot begin anyway needs no timer: the end of another one looks at it.
-    if (item.phase === 'waiting' && (!admits || full)) continue;
+    if (item.phase === 'waiting' && !admits) continue;
     first = earliest(first, itemDeadline(item, state.rules.wait.deadlineMs));
   }
   return first;

@@ -9,7 +9,7 @@ import { countForBreaker, retryAt } from './admission.ts';
 import type { RunEvent } from './message.ts';
 import type { Ending, RunItem } from './state.ts';
 import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from './turn.ts';
-import { noteSandbox } from './cleanup.ts';
+import { keepUncollected, noteSandbox } from './cleanup.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
@@ -27,7 +27,7 @@ export function conversationStarted(turn: RunTurn, event: EventOf<'conversationS
 
 export function startRefused(turn: RunTurn, event: EventOf<'startRefused'>): void {
   const item = awaitingItem(turn, event);
-  if (item !== null) endAttempt(turn, event.index, failed('infra', event.reason));
+  if (item?.phase === 'starting') endAttempt(turn, event.index, failed('infra', event.reason));
 }
 
 const failed = (failureClass: FailureClass, detail: string | null): Ending => ({
@@ -35,6 +35,8 @@ const failed = (failureClass: FailureClass, detail: string | null): Ending => ({
   failureClass,
   detail,
 });
+
+const DELETED = failed('cancelled', 'the conversation was deleted');
 
 /** Newest wins; a notice of an earlier attempt only tells about its sandbox. */
 export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): void {
@@ -56,7 +58,8 @@ export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): v
 
 /** The first notice may overtake the answer that names the conversation: then it names it itself. */
 function isNews(item: RunItem, conversation: ConversationSnapshot): boolean {
-  if (item.conversationId === null) return item.phase === 'starting';
+  if (item.conversationId === null)
+    return item.phase === 'starting' && !item.past.includes(conversation.conversationId);
   return item.conversationId === conversation.conversationId && conversation.sequence > item.noticed;
 }
 
@@ -71,7 +74,7 @@ function readStart(turn: RunTurn, index: number, item: RunItem, conversation: Co
     changeItem(turn, index, { phase: 'working', awaiting: null, workingSince: turn.now });
     // Told to stop while it came up: only now is there somebody who hears it.
     if (item.ending !== null) stopItem(turn, index, item.ending);
-  }
+  } else if (conversation.deleted) endAttempt(turn, index, item.ending ?? DELETED);
   if (conversation.startTask !== 'ERROR') return;
   const ending = item.ending ?? failed(startFailureClass(conversation.detail), conversation.detail);
   endAttempt(turn, index, ending);
@@ -82,8 +85,7 @@ function startFailureClass(detail: string | null): FailureClass {
 }
 
 function readWork(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {
-  if (conversation.deleted)
-    return collect(turn, index, item.ending ?? failed('cancelled', 'the conversation was deleted'));
+  if (conversation.deleted) return collect(turn, index, item.ending ?? DELETED);
   if (conversation.sandboxStatus === 'ERROR' || conversation.sandboxStatus === 'MISSING') {
     return collect(
       turn,
@@ -97,23 +99,27 @@ function readWork(turn: RunTurn, index: number, item: RunItem, conversation: Con
   }
   if (!conversation.settled) return;
   if (item.ending !== null) return collect(turn, index, item.ending);
-  if (conversation.interrupted) return continueAttempt(turn, index, item, conversation);
+  if (conversation.interrupted && conversation.limitReached === null)
+    return continueAttempt(turn, index, item, conversation);
   const ending = endingOf(turn, conversation);
   if (ending === null) return;
   if (ending.outcome === 'succeeded' && item.hasVerify) return verify(turn, index, ending);
   collect(turn, index, ending);
 }
 
-/** Work that the session limit cut off goes on in the same attempt (D15); a user's pause waits for its user. */
+/**
+ * Work that was cut off goes on in the same attempt (D15): at once after a release by a rule, and after a user's pause
+ * when its user has brought the sandbox back.
+ */
 function continueAttempt(
   turn: RunTurn,
   index: number,
   item: RunItem,
   conversation: ConversationSnapshot,
 ): void {
-  if (conversation.pauseReason !== 'session_limit') return;
+  if (conversation.pauseReason === 'user') return;
   if (item.continued >= CONTINUATIONS_MAX)
-    return collect(turn, index, failed('timeout', 'the session limit was met too often'));
+    return collect(turn, index, failed('timeout', 'the work was cut off too often'));
   const changed = changeItem(turn, index, { continued: item.continued + 1 });
   if (changed !== null)
     tellConversation(turn, changed, { type: 'continueRequested', requestId: newRequestId(turn) });
@@ -158,7 +164,7 @@ function verify(turn: RunTurn, index: number, ending: Ending): void {
 
 export function verified(turn: RunTurn, event: EventOf<'itemVerified'>): void {
   const item = awaitingItem(turn, event);
-  if (item === null || item.ending === null) return;
+  if (item?.phase !== 'verifying' || item.ending === null) return;
   const outcome = event.passed ? item.ending.outcome : 'check_failed';
   collect(turn, event.index, { ...item.ending, outcome, detail: event.detail });
 }
@@ -179,7 +185,7 @@ function collect(turn: RunTurn, index: number, ending: Ending): void {
 
 export function collected(turn: RunTurn, event: EventOf<'itemCollected'>): void {
   const item = awaitingItem(turn, event);
-  if (item === null || item.ending === null) return;
+  if (item?.phase !== 'collecting' || item.ending === null) return;
   turn.state.spentNanoUsd += event.costNanoUsd;
   changeItem(turn, event.index, { costNanoUsd: item.costNanoUsd + event.costNanoUsd });
   endAttempt(turn, event.index, item.ending);
@@ -188,8 +194,8 @@ export function collected(turn: RunTurn, event: EventOf<'itemCollected'>): void 
 /** A success whose results could not be kept is none. */
 export function collectUnsuccessful(turn: RunTurn, event: EventOf<'collectFailed'>): void {
   const item = awaitingItem(turn, event);
-  if (item === null || item.ending === null) return;
-  changeItem(turn, event.index, { collectFailed: true });
+  if (item?.phase !== 'collecting' || item.ending === null) return;
+  keepUncollected(turn, item.sandboxId);
   const ending =
     item.ending.outcome === 'succeeded' ? failed('infra', `collect_failed: ${event.reason}`) : item.ending;
   endAttempt(turn, event.index, ending);

@@ -75,6 +75,8 @@ export interface RunItem {
   /** Failures so far by class: retry rules count per class. */
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
   readonly conversationId: ConversationId | null;
+  /** Conversations of earlier attempts: they still send notices, which are not about the present one. */
+  readonly past: readonly ConversationId[];
   /** Sequence of the newest notice accepted of that conversation. */
   readonly noticed: number;
   readonly sandboxId: SandboxId | null;
@@ -82,7 +84,6 @@ export interface RunItem {
   readonly executionStatus: ExecutionStatus | null;
   readonly awaiting: string | null;
   readonly ending: Ending | null;
-  readonly collectFailed: boolean;
   /** Cost of all attempts so far, integer nano-USD. */
   readonly costNanoUsd: number;
   readonly admittedAt: number | null;
@@ -122,6 +123,8 @@ export interface RunState {
   /** Instants of failures that the breaker counts, oldest first, bounded by its count. */
   readonly breakerHits: readonly number[];
   readonly awaiting: string | null;
+  /** Past it the run goes on without having heard of every sandbox it let go; null outside `cleaning`. */
+  readonly cleanBy: number | null;
   readonly settleAt: number | null;
   readonly reconciliation: ReconciliationSummary | null;
   readonly reconcileError: string | null;
@@ -148,6 +151,7 @@ export function bornRun(birth: RunBirth, now: number): RunState {
     spentNanoUsd: 0,
     breakerHits: [],
     awaiting: null,
+    cleanBy: null,
     settleAt: null,
     reconciliation: null,
     reconcileError: null,
@@ -162,13 +166,13 @@ function bornItem(spec: RunItemSpec): RunItem {
     attempt: 0,
     failures: {},
     conversationId: null,
+    past: [],
     noticed: -1,
     sandboxId: null,
     sandboxStatus: null,
     executionStatus: null,
     awaiting: null,
     ending: null,
-    collectFailed: false,
     costNanoUsd: 0,
     admittedAt: null,
     workingSince: null,

@@ -35,7 +35,7 @@ const END: readonly RunPhase[] = ['cleaning', 'settling', 'reconciling', 'report
 
 const controllable = (phase: RunPhase) => ({
   resumeRequested: cell<'resumeRequested'>(
-    [phase, 'running', ...END],
+    phase === 'running' ? ['running'] : [phase, 'running'],
     'admits again; takes up failures of the classes named',
     control.resume,
   ),
@@ -57,7 +57,7 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
       items.noticed,
     ),
     itemVerified: cell(
-      ['running', ...END],
+      ['running'],
       'collects; a failed check is the outcome check_failed (D28)',
       items.verified,
     ),
@@ -85,11 +85,8 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
   },
   cleaning: {
     ...controllable('cleaning'),
-    conversationNoticed: cell(
-      ['cleaning', ...END],
-      'a sandbox is gone; with the last one the run settles',
-      items.noticed,
-    ),
+    conversationNoticed: cell(END, 'a sandbox is gone; with the last one the run settles', items.noticed),
+    deadline: cell(END, 'goes on without the sandboxes that never said they are gone (D13)', control.expired),
   },
   settling: {
     ...controllable('settling'),

@@ -44,9 +44,10 @@ export function ready(turn: SandboxTurn, event: Answer): void {
   if (!isAwaited(turn, event)) return;
   const { wanted } = turn.state;
   beginSession(turn);
-  answerWaiters(turn, null);
   turn.state.wanted = null;
   if (wanted === 'pause') beginPause(turn, turn.state.releaseReason);
+  // Last, so that the answer shows the state as it will be: two snapshots of one stamp must never differ.
+  answerWaiters(turn, null);
 }
 
 export function startFailed(turn: SandboxTurn, event: EventOf<'sandboxFailed'>): void {
@@ -60,10 +61,20 @@ export function resumeFailed(turn: SandboxTurn, event: EventOf<'sandboxFailed'>)
   giveUpResume(turn, event.reason);
 }
 
-export function giveUpResume(turn: SandboxTurn, reason: string): void {
+/** No slot in time: no runtime was asked for anything, so it simply stays released. */
+export function giveUpSlot(turn: SandboxTurn, reason: string): void {
   abandonCommand(turn);
   turn.state.wanted = null;
   returnToReleased(turn, reason);
+  answerWaiters(turn, 'resume_failed');
+}
+
+/** Whatever of the incarnation may be up after all is stopped, so that nothing runs without a slot (D13, D17). */
+export function giveUpResume(turn: SandboxTurn, reason: string): void {
+  abandonCommand(turn);
+  turn.state.wanted = null;
+  turn.state.detail = reason;
+  beginPause(turn, turn.state.releaseReason);
   answerWaiters(turn, 'resume_failed');
 }
 
@@ -175,11 +186,14 @@ export function idle(turn: SandboxTurn, event: EventOf<'idleReached'>): void {
 /** The runtime says there is no such sandbox: MISSING, whatever was under way (D13). */
 export function gone(turn: SandboxTurn, event: Answer): void {
   if (turn.state.watch !== event.commandId && !isAwaited(turn, event)) return;
+  turn.state.watch = null;
   becomeMissing(turn, 'runtime_gone');
 }
 
 export function crashed(turn: SandboxTurn, event: EventOf<'runtimeCrashed'>): void {
-  if (turn.state.watch === event.commandId) becomeError(turn, event.reason);
+  if (turn.state.watch !== event.commandId) return;
+  turn.state.watch = null;
+  becomeError(turn, event.reason);
 }
 
 export function unknown(turn: SandboxTurn, event: Answer): void {

@@ -148,11 +148,11 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
   },
   released: {
     ...attached('released'),
-    deleteRequested: cell(['archiving', 'destroying'], 'archives, then removes (D12)', requests.remove),
+    deleteRequested: cell(['archiving'], 'archives, then removes (D12)', requests.remove),
     attachRequested: cell(['released'], 'accepts only an explicit choice (D16)', requests.attachIfExplicit),
     resumeRequested: cell(['reserving'], 'asks for a slot (D17)', requests.resume),
     deadline: cell(
-      ['released', 'archiving', 'destroying'],
+      ['released', 'archiving'],
       'Deletion Time over: archives, then removes (D11)',
       requests.deletionReached,
     ),
@@ -172,7 +172,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
     deadline: cell(
       ['reserving', 'released'],
       'no slot in time: stays released and says so',
-      expired((turn) => answers.giveUpResume(turn, 'slot_timeout')),
+      expired((turn) => answers.giveUpSlot(turn, 'slot_timeout')),
     ),
   },
   resuming: {
@@ -180,8 +180,8 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
     ...removable,
     sandboxReady: cell(['running', 'pausing'], 'opens a new 12-hour window (D10)', answers.ready),
     sandboxFailed: cell(
-      ['resuming', 'released'],
-      'tries again; at its bound stays released and refuses (D7)',
+      ['resuming', 'pausing'],
+      'tries again; at its bound refuses, and stops what may be up (D7)',
       answers.resumeFailed,
     ),
     runtimeGone: cell(['missing'], 'the runtime says there is no such sandbox (D13)', answers.gone),
@@ -189,8 +189,8 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
     resumeRequested: cell(['resuming'], 'is under way already', requests.resumeLater),
     pauseRequested: cell(['resuming'], 'accepted, done when booted (D8)', requests.pauseLater),
     deadline: cell(
-      ['resuming', 'released'],
-      'resume timeout: stays released and refuses; no window opened (D10)',
+      ['resuming', 'pausing'],
+      'resume timeout: refuses, and stops what may be up; no window opened (D10)',
       expired((turn) => answers.giveUpResume(turn, 'resume_timeout')),
     ),
   },
@@ -234,6 +234,11 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
       answers.stoppedInError,
     ),
     stopFailed: cell(['errorStopping'], 'asked again on a timer', answers.stopUnconfirmed),
+    runtimeGone: cell(
+      ['errorArchiving', 'error', 'errorDestroying'],
+      'nothing left to stop: archives what is readable (D8)',
+      answers.stoppedInError,
+    ),
     deadline: cell(['errorStopping'], 'asks for the stop again', expired(answers.stopAgain)),
   },
   errorArchiving: {

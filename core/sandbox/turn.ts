@@ -105,7 +105,8 @@ export function release(turn: SandboxTurn): void {
   enter(turn, 'released');
   state.status = 'PAUSED';
   state.pauseReason = state.releaseReason;
-  state.releasedAt = turn.now;
+  // A resume that failed does not start the Deletion Time anew (D10).
+  state.releasedAt ??= turn.now;
   state.sessionStartedAt = null;
   state.stale = false;
 }
@@ -150,6 +151,7 @@ export function beginDelete(turn: SandboxTurn, options: { readonly byUser: boole
   if (!runtimeMayBeUp) return beginArchive(turn, 'archiving');
   enter(turn, 'stopping');
   stop(turn);
+  answerWaiters(turn, 'sandbox_missing');
 }
 
 export function beginArchive(turn: SandboxTurn, phase: 'archiving' | 'errorArchiving'): void {

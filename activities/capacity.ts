@@ -1,0 +1,29 @@
+/**
+ * What happens when no sandbox slot is free (D17).
+ * Owns the three policies; a sandbox with a working agent is never paused to make room.
+ */
+import type { UserId } from '../core/ids.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { World } from './world.ts';
+
+/**
+ * Returns when the policy is to refuse. Otherwise throws a retryable error, so that the command is tried again,
+ * after asking the longest-idle sandbox to make room when the policy says so.
+ * @throws ParleyError concurrency_limit_reached
+ */
+export async function meetFullCapacity(world: World, asker: { readonly userId: UserId; readonly commandId: string }): Promise<void> {
+  const { onFull } = world.deployment;
+  if (onFull === 'refuse') return;
+  if (onFull === 'pause_longest_idle') await makeRoom(world, asker);
+  throw new ParleyError('concurrency_limit_reached', 'Cannot take a sandbox slot: all are in use');
+}
+
+async function makeRoom(world: World, asker: { readonly userId: UserId; readonly commandId: string }): Promise<void> {
+  const id = await world.placement.longestIdle(asker.userId);
+  if (id === null) return;
+  const requestId = `capacity/${asker.commandId}/${id}`;
+  await world.notifier.deliver({
+    to: { machine: 'sandbox', id },
+    event: { type: 'pauseRequested', requestId, reason: 'capacity' },
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * collectItem: keeps what an attempt made, before anything is cleaned up.
+ * Owns the order and the scan for secrets; what each step makes is in activities/collect/.
+ */
+import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { CollectStep } from '../core/plan.ts';
+import type { AgentTarget } from '../ports/agent-server.ts';
+import { BRIEF, type Activity } from './activity.ts';
+import { agentTarget } from './agent-target.ts';
+import { collectDiff } from './collect/diff.ts';
+import { collectFiles } from './collect/files.ts';
+import { collectTrajectory } from './collect/trajectory.ts';
+import { collectUsage } from './collect/usage.ts';
+import type { Collected } from './collect/collected.ts';
+import { planItem } from './plan-item.ts';
+import { containsSecret, openSecrets, secretForms } from './redaction.ts';
+import { spentBy } from './spend.ts';
+import { syncTranscript } from './transcript.ts';
+import type { World } from './world.ts';
+
+type Collect = CommandOf<'collectItem'>;
+
+export const collectItem = (world: World): Activity<'collectItem'> => ({
+  type: 'collectItem',
+  resource: 'agent',
+  retry: BRIEF,
+  run: (command) => collect(world, command),
+  failed: (command, error) => ({
+    type: 'collectFailed',
+    commandId: command.id,
+    index: command.index,
+    reason: `${error.code}: ${error.message}`,
+  }),
+});
+
+async function collect(world: World, command: Collect): Promise<MachineEvent> {
+  const { plan } = await planItem(world, command);
+  const target = await readableTarget(world, command);
+  if (target !== null) await syncTranscript(world, target, command.conversationId);
+  const forms = secretForms(Object.values(await openSecrets(world, command.conversationId)));
+  for (const step of plan.collect) {
+    for (const made of await carryOut(world, command, step, target)) await keep(world, command, made, forms);
+  }
+  const costNanoUsd = await spentBy(world, command.conversationId);
+  return { type: 'itemCollected', commandId: command.id, index: command.index, costNanoUsd };
+}
+
+/** Null when only what is stored outside the sandbox can be had. A released sandbox is brought back first (D7). */
+async function readableTarget(world: World, command: Collect): Promise<AgentTarget | null> {
+  const { sandboxId, conversationId } = command;
+  if (sandboxId === null || !command.workspaceReadable) return null;
+  const record = await world.records.sandbox(sandboxId);
+  if (record === null || record.status === 'ERROR' || record.status === 'MISSING') return null;
+  if (record.releasedAt !== null) await askForAccess(world, command);
+  return agentTarget(world, { sandboxId, generation: record.generation }).catch((error: unknown) => {
+    throw new ParleyError('collect_failed', `Cannot collect from conversation "${conversationId}": the agent is not reachable`, { cause: error });
+  });
+}
+
+async function askForAccess(world: World, command: Collect): Promise<never> {
+  const { conversationId: id } = command;
+  // One request per minute: a resume that failed is wished for again.
+  const requestId = `collect/${command.id}/${Math.floor(world.clock.now() / 60_000)}`;
+  await world.notifier.deliver({ to: { machine: 'conversation', id }, event: { type: 'accessRequested', requestId } });
+  throw new ParleyError('collect_failed', `Cannot collect from conversation "${id}": its sandbox is being resumed`);
+}
+
+function carryOut(world: World, command: Collect, step: CollectStep, target: AgentTarget | null): Promise<readonly Collected[]> {
+  switch (step.kind) {
+    case 'trajectory':
+      return collectTrajectory(world, command.conversationId);
+    case 'usage':
+      return collectUsage(world, command.conversationId);
+    case 'diff':
+      return target === null ? none() : collectDiff(world, target, command.conversationId);
+    case 'files':
+      return target === null ? none() : collectFiles(world, target, { conversationId: command.conversationId, globs: step.globs });
+  }
+}
+
+const none = (): Promise<readonly Collected[]> => Promise.resolve([]);
+
+/** What holds the value of a secret is left out, and the fact is recorded (D20). */
+async function keep(world: World, command: Collect, made: Collected, forms: readonly string[]): Promise<void> {
+  const { runId, key, conversationId } = command;
+  if (containsSecret(made.content, forms) || (made.scanned !== undefined && containsSecret(made.scanned, forms))) {
+    const about = { machine: 'conversation', id: conversationId } as const;
+    const detail = `"${made.name}" holds the value of a secret and was left out`;
+    await world.lifecycle.record({ about, conversationId, code: 'secret_in_result', detail }, world.clock.now());
+    return;
+  }
+  await world.results.write({ runId, key, name: made.name }, made.content);
+}

@@ -1,0 +1,49 @@
+/**
+ * deliverItem: hands one message, answer or "go on" to the agent, exactly once by its id.
+ * Owns the order deliver, then look: the report that comes back is the state after the delivery.
+ */
+import type { CommandOf } from '../core/command.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { AgentTarget } from '../ports/agent-server.ts';
+import { BRIEF, type Activity } from './activity.ts';
+import { reportOf } from './agent-report.ts';
+import { agentTarget } from './agent-target.ts';
+import type { World } from './world.ts';
+
+type Deliver = CommandOf<'deliverItem'>;
+
+export const deliverItem = (world: World): Activity<'deliverItem'> => ({
+  type: 'deliverItem',
+  resource: 'agent',
+  retry: BRIEF,
+  run: async (command) => {
+    const { conversationId, generation, sandboxId, item } = command;
+    const target = await agentTarget(world, command);
+    await world.activity.touch(sandboxId, world.clock.now());
+    await handOver(world, target, command);
+    const view = await world.agent.conversation(target, conversationId);
+    if (view === null) throw new ParleyError('agent_refused', `Cannot deliver to conversation "${conversationId}": the agent does not know it`);
+    return { type: 'itemDelivered', commandId: command.id, itemId: item.itemId, report: reportOf(view, generation) };
+  },
+  failed: (command, error) => ({
+    type: 'deliveryFailed',
+    commandId: command.id,
+    itemId: command.item.itemId,
+    reason: error.message,
+  }),
+});
+
+function handOver(world: World, target: AgentTarget, { conversationId, item }: Deliver): Promise<void> {
+  switch (item.kind) {
+    case 'message':
+      return world.agent.sendMessage(target, conversationId, {
+        messageId: world.keys.uuidOf(item.itemId),
+        text: item.text,
+        run: item.run,
+      });
+    case 'confirmation':
+      return world.agent.answerConfirmation(target, conversationId, { accept: item.accept, reason: item.reason });
+    case 'continue':
+      return world.agent.run(target, conversationId);
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * destroySandbox: removes runtime and storage; gone is success.
+ * Owns nothing else; the order archive before delete is the machine's (D12).
+ */
+import { BRIEF, type Activity } from './activity.ts';
+import type { World } from './world.ts';
+
+export const destroySandbox = (world: World): Activity<'destroySandbox'> => ({
+  type: 'destroySandbox',
+  resource: 'sandbox',
+  retry: BRIEF,
+  run: async (command) => {
+    await world.runtime.destroy(command.sandboxId);
+    return { type: 'sandboxDestroyed', commandId: command.id };
+  },
+  failed: (command, error) => ({ type: 'destroyFailed', commandId: command.id, reason: error.message }),
+});

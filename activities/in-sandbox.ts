@@ -1,0 +1,43 @@
+/**
+ * Running a shell script in a sandbox as part of a start.
+ * Owns quoting and the translation of an exit code into an error; must not decide what a failure means.
+ */
+import type { ErrorCode } from '../core/error-catalogue.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { AgentTarget, CommandResult } from '../ports/agent-server.ts';
+import type { World } from './world.ts';
+
+/** Output kept in an error: enough for the cause, bounded for the record. */
+const OUTPUT_CHARS_MAX = 2_000;
+
+export interface SandboxScript {
+  readonly script: string;
+  readonly workingDir: string;
+  readonly timeoutMs: number;
+}
+
+/** A word as one argument of a POSIX shell, whatever it contains. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** @throws ParleyError `code` with the end of what the script printed */
+export async function runScript(
+  world: World,
+  target: AgentTarget,
+  options: SandboxScript & { readonly code: ErrorCode; readonly doing: string },
+): Promise<CommandResult> {
+  const { script: command, workingDir, timeoutMs, code, doing } = options;
+  const result = await world.agent.execute(target, { command, workingDir, timeoutMs });
+  if (result.exitCode === 0) return result;
+  const why = result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
+  const output = `${result.stdout}\n${result.stderr}`.trim().slice(-OUTPUT_CHARS_MAX);
+  throw new ParleyError(code, `Cannot ${doing}: ${why}: ${output}`);
+}
+
+/** Facts of a workspace that a start recorded. @throws ParleyError not_found */
+export async function workspaceFacts(world: World, conversationId: Parameters<World['workspaces']['facts']>[0]) {
+  const facts = await world.workspaces.facts(conversationId);
+  if (facts === null) throw new ParleyError('not_found', `Cannot find the workspace of conversation "${conversationId}"`);
+  return facts;
+}

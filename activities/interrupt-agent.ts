@@ -1,0 +1,19 @@
+/**
+ * interruptAgent: stops the agent's present work.
+ * Owns nothing else; in which status it came to rest is told by its report.
+ */
+import { BRIEF, type Activity } from './activity.ts';
+import { agentTarget } from './agent-target.ts';
+import type { World } from './world.ts';
+
+export const interruptAgent = (world: World): Activity<'interruptAgent'> => ({
+  type: 'interruptAgent',
+  resource: 'agent',
+  retry: BRIEF,
+  run: async (command) => {
+    const target = await agentTarget(world, command);
+    await world.agent.interrupt(target, command.conversationId);
+    return { type: 'agentInterrupted', commandId: command.id };
+  },
+  failed: (command) => ({ type: 'agentInterrupted', commandId: command.id }),
+});

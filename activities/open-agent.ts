@@ -1,0 +1,42 @@
+/**
+ * openAgent: opens the agent's conversation, or arms the one that exists with this incarnation's keys (D15).
+ * Owns what the agent gets to know: a virtual proxy key of its own conversation, never the gateway's (D19).
+ */
+import { BRIEF, type Activity } from './activity.ts';
+import { reportOf } from './agent-report.ts';
+import { agentTarget } from './agent-target.ts';
+import { workspaceFacts } from './in-sandbox.ts';
+import { openSecrets } from './redaction.ts';
+import type { World } from './world.ts';
+
+/** Model name when the job leaves the choice to the proxy's only entry. */
+const MODEL_DEFAULT = 'default';
+
+export const openAgent = (world: World): Activity<'openAgent'> => ({
+  type: 'openAgent',
+  resource: 'agent',
+  retry: BRIEF,
+  run: async (command) => {
+    const { conversationId, generation } = command;
+    const target = await agentTarget(world, command);
+    const { workingDir } = await workspaceFacts(world, conversationId);
+    const view = await world.agent.openConversation(target, {
+      conversationId,
+      workingDir,
+      llm: {
+        model: `openai/${command.model ?? MODEL_DEFAULT}`,
+        baseUrl: `${target.address.routes.proxyUrl}/v1`,
+        apiKey: world.keys.proxyKey(conversationId, generation),
+        extraHeaders: {},
+        sessionHeader: `x-${world.deployment.vendor}-session-id`,
+      },
+      secrets: await openSecrets(world, conversationId),
+      tags: command.tags,
+      iterationsMax: command.iterationsMax,
+      confirmation: command.confirmation,
+      userId: command.userId,
+    });
+    return { type: 'agentOpened', commandId: command.id, report: reportOf(view, generation) };
+  },
+  failed: (command, error) => ({ type: 'stepFailed', commandId: command.id, code: error.code, reason: error.message }),
+});

@@ -1,0 +1,40 @@
+/**
+ * placeConversation: the one shared decision, made in one store transaction (D16).
+ * Owns the translation of its outcome; the rules are in core/place.ts.
+ */
+import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { PATIENT, type Activity } from './activity.ts';
+import { meetFullCapacity } from './capacity.ts';
+import type { World } from './world.ts';
+
+export const placeConversation = (world: World): Activity<'placeConversation'> => ({
+  type: 'placeConversation',
+  resource: 'bookkeeping',
+  retry: PATIENT,
+  run: (command) => place(world, command),
+  failed: (command, error) => ({ type: 'placementRefused', commandId: command.id, code: error.code, reason: error.message }),
+});
+
+async function place(world: World, command: CommandOf<'placeConversation'>): Promise<MachineEvent> {
+  const { conversationId, userId, strategy, sandboxId, excluded, id: commandId } = command;
+  const outcome = await world.placement.place({
+    conversationId,
+    userId,
+    strategy,
+    sandboxId,
+    excluded,
+    newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
+    limits: world.deployment.capacity,
+    now: world.clock.now(),
+  });
+  if (outcome.kind === 'refused') {
+    const { code, reason } = outcome.refusal;
+    if (code === 'concurrency_limit_reached') await meetFullCapacity(world, { userId, commandId });
+    return { type: 'placementRefused', commandId, code, reason };
+  }
+  const { limits } = world.deployment;
+  const birth = outcome.created
+    ? { sandboxId: outcome.sandboxId, userId, createdBy: 'placement' as const, limits }
+    : null;
+  return { type: 'placed', commandId, sandboxId: outcome.sandboxId, birth };
+}

@@ -1,0 +1,42 @@
+/**
+ * Finding the item of a plan that a command is about.
+ * Owns the lookup; plans are immutable, so what is found never changes under a run.
+ */
+import type { RunId } from '../core/ids.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { Plan, PlanItem } from '../core/plan.ts';
+import type { World } from './world.ts';
+
+/** Plans read lately: parsing one anew for each of its thousand items would be the most of the work. */
+const recentPlans = new WeakMap<World['plans'], Map<RunId, Plan>>();
+const RECENT_PLANS_MAX = 8;
+
+/** @throws ParleyError plan_invalid */
+export async function planOf(world: World, runId: RunId): Promise<Plan> {
+  const recent = recentPlans.get(world.plans) ?? new Map<RunId, Plan>();
+  recentPlans.set(world.plans, recent);
+  const known = recent.get(runId);
+  if (known !== undefined) return known;
+  const plan = await readPlan(world, runId);
+  const [oldest] = recent.keys();
+  if (oldest !== undefined && recent.size >= RECENT_PLANS_MAX) recent.delete(oldest);
+  recent.set(runId, plan);
+  return plan;
+}
+
+async function readPlan(world: World, runId: RunId): Promise<Plan> {
+  const plan = await world.plans.plan(runId);
+  if (plan === null) throw new ParleyError('plan_invalid', `Cannot find the plan of run "${runId}"`);
+  return plan;
+}
+
+/** @throws ParleyError plan_invalid */
+export async function planItem(
+  world: World,
+  command: { readonly runId: RunId; readonly index: number; readonly key: string },
+): Promise<{ readonly plan: Plan; readonly item: PlanItem }> {
+  const plan = await planOf(world, command.runId);
+  const item = plan.items[command.index];
+  if (item?.key !== command.key) throw new ParleyError('plan_invalid', `Cannot find item "${command.key}" in the plan of run "${command.runId}"`);
+  return { plan, item };
+}

@@ -1,0 +1,99 @@
+/**
+ * prepareRepository: a working directory with the repository in it, and the commit it starts from.
+ * Owns the clone; a clone that fails ends the start (D18). The credential of a host never enters the sandbox (D19).
+ */
+import type { CommandOf } from '../core/command.ts';
+import { BRIEF, type Activity } from './activity.ts';
+import { agentTarget } from './agent-target.ts';
+import { quoted, runScript } from './in-sandbox.ts';
+import type { AgentTarget } from '../ports/agent-server.ts';
+import type { World } from './world.ts';
+
+/** Large repositories over a slow line; past it the step has failed. */
+const CLONE_TIMEOUT_MS = 600_000;
+
+type Prepare = CommandOf<'prepareRepository'>;
+
+export const prepareRepository = (world: World): Activity<'prepareRepository'> => ({
+  type: 'prepareRepository',
+  resource: 'agent',
+  retry: BRIEF,
+  run: async (command) => {
+    const target = await agentTarget(world, command);
+    const base = `${target.address.workspaceDir}/${command.conversationId}`;
+    const workingDir = command.repository === null ? base : `${base}/${command.repository.split('/').at(-1) ?? 'project'}`;
+    const baseCommit = await prepare(world, target, command, workingDir);
+    await world.workspaces.putFacts(command.conversationId, { workingDir, baseCommit });
+    return { type: 'repositoryPrepared', commandId: command.id };
+  },
+  failed: (command, error) => ({ type: 'stepFailed', commandId: command.id, code: error.code, reason: error.message }),
+});
+
+async function prepare(world: World, target: AgentTarget, command: Prepare, workingDir: string): Promise<string> {
+  const script = command.repository === null ? emptyScript(workingDir) : cloneScript(cloneUrl(world, target, command), command, workingDir);
+  const credential = await writeCredential(world, target, command, workingDir);
+  const result = await runScript(world, target, {
+    script: `${identify(world, credential)}\n${script}`,
+    workingDir: target.address.workspaceDir,
+    timeoutMs: CLONE_TIMEOUT_MS,
+    code: 'repository_failed',
+    doing: command.repository === null ? 'prepare the workspace' : `clone repository "${command.repository}"`,
+  });
+  return result.stdout.trim().split('\n').at(-1) ?? '';
+}
+
+/** The relay on our side knows the conversation by this key, and gives it its own repository only. */
+async function writeCredential(world: World, target: AgentTarget, command: Prepare, workingDir: string): Promise<string> {
+  const path = `${workingDir}.gitconfig`;
+  const key = world.keys.proxyKey(command.conversationId, command.generation);
+  const content = `[http]\n\textraHeader = Authorization: Bearer ${key}\n`;
+  await world.agent.writeFile(target, path, new TextEncoder().encode(content));
+  return path;
+}
+
+/** The author of commits is configured apart from any push credential (D19). */
+function identify(world: World, credential: string): string {
+  const { name, email } = world.deployment.gitAuthor;
+  return [
+    'set -e',
+    `export GIT_CONFIG_GLOBAL=${quoted(credential)} GIT_TERMINAL_PROMPT=0`,
+    `trap ${quoted(`rm -f ${quoted(credential)}`)} EXIT`,
+    `identity() { git -C "$1" config user.name ${quoted(name)}; git -C "$1" config user.email ${quoted(email)}; }`,
+  ].join('\n');
+}
+
+function cloneUrl(world: World, target: AgentTarget, { codeHost: provider, repository }: Prepare): string {
+  return world.clones.cloneUrl({ provider, name: repository ?? '' }, target.address.routes.gitUrl);
+}
+
+/** Cloned aside and moved into place, so that a repeat never takes half a clone for a whole one. */
+function cloneScript(url: string, command: Prepare, workingDir: string): string {
+  const branch = command.branch === null ? '' : ` --branch ${quoted(command.branch)}`;
+  const dir = quoted(workingDir);
+  const aside = quoted(`${workingDir}.clone`);
+  return [
+    `if [ ! -e ${dir} ]; then`,
+    `  rm -rf ${aside}`,
+    `  git clone --quiet${branch} -- ${quoted(url)} ${aside} 1>&2`,
+    `  identity ${aside}`,
+    `  mv ${aside} ${dir}`,
+    'fi',
+    `git -C ${dir} rev-parse HEAD`,
+  ].join('\n');
+}
+
+/** Without a repository a fresh one is made, so that changes have something to be compared with. */
+function emptyScript(workingDir: string): string {
+  const dir = quoted(workingDir);
+  const aside = quoted(`${workingDir}.clone`);
+  return [
+    `if [ ! -e ${dir} ]; then`,
+    `  rm -rf ${aside}`,
+    `  git init --quiet ${aside} 1>&2`,
+    `  identity ${aside}`,
+    `  git -C ${aside} commit --quiet --allow-empty -m 'Start' 1>&2`,
+    `  mv ${aside} ${dir}`,
+    'fi',
+    `git -C ${dir} rev-parse HEAD`,
+  ].join('\n');
+}

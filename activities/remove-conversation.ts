@@ -1,0 +1,36 @@
+/**
+ * removeConversation: record and transcript go, a tombstone stays (D11).
+ * Owns the order: leave the sandbox in one transaction, then remove; every part may be repeated.
+ */
+import type { CommandOf } from '../core/command.ts';
+import { PATIENT, type Activity } from './activity.ts';
+import { agentTarget } from './agent-target.ts';
+import { secretScope } from './redaction.ts';
+import type { World } from './world.ts';
+
+export const removeConversation = (world: World): Activity<'removeConversation'> => ({
+  type: 'removeConversation',
+  resource: 'bookkeeping',
+  retry: PATIENT,
+  run: async (command) => {
+    const { conversationId, id: commandId } = command;
+    const { sandboxToRemove } = await world.placement.detach(conversationId);
+    if (!sandboxToRemove) await forgetInAgent(world, command);
+    await world.records.removeConversation(conversationId);
+    await world.vault.removeScope(secretScope(conversationId));
+    return { type: 'conversationRemoved', commandId, sandboxToRemove };
+  },
+  failed: (command) => ({ type: 'conversationRemoved', commandId: command.id, sandboxToRemove: false }),
+});
+
+/** In a sandbox that stays the agent forgets it, too; one that cannot be asked forgets it with its files. */
+async function forgetInAgent(world: World, command: CommandOf<'removeConversation'>): Promise<void> {
+  const record = await world.records.conversation(command.conversationId);
+  if (record?.sandboxId == null) return;
+  try {
+    const target = await agentTarget(world, { sandboxId: record.sandboxId, generation: command.generation });
+    await world.agent.deleteConversation(target, command.conversationId);
+  } catch {
+    // Not up, or not reachable: nothing to forget there that anybody could still read.
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * Waiting, on the clock of the port and until told to stop.
+ * Owns nothing else.
+ */
+import type { Clock } from '../ports/clock.ts';
+
+/** Resolves at the instant or when the signal is aborted, whichever is first; callers look at the signal. */
+export function sleepUntil(clock: Clock, at: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = clock.setTimer(at, wake);
+    signal.addEventListener('abort', wake, { once: true });
+  });
+}

@@ -1,0 +1,90 @@
+/**
+ * startConversation: turns one item of a plan into a start request.
+ * Owns the sealing of its secrets; values go into the vault and nowhere else (D20).
+ */
+import type { CommandOf } from '../core/command.ts';
+import type { ConversationBirth } from '../core/conversation/state.ts';
+import { sandboxId, userId, type ConversationId } from '../core/ids.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { Plan, PlanItem } from '../core/plan.ts';
+import { BRIEF, type Activity } from './activity.ts';
+import { repositoryScope, secretForms, secretScope } from './redaction.ts';
+import { planItem } from './plan-item.ts';
+import type { World } from './world.ts';
+
+/** Owner of conversations on a deployment without users of its own. */
+export const LOCAL_USER = userId('local');
+
+type Start = CommandOf<'startConversation'>;
+
+export const startConversation = (world: World): Activity<'startConversation'> => ({
+  type: 'startConversation',
+  resource: 'bookkeeping',
+  retry: BRIEF,
+  run: async (command) => {
+    const { plan, item } = await planItem(world, command);
+    const conversationId = world.keys.conversationIdOf(command);
+    await sealSecrets(world, plan, item, conversationId);
+    await world.notifier.deliver({
+      to: { machine: 'conversation', id: conversationId },
+      event: {
+        type: 'started',
+        birth: birthOf(world, plan, command, { item, conversationId }),
+        watcher: { machine: 'run', id: command.runId },
+      },
+    });
+    return { type: 'conversationStarted', commandId: command.id, index: command.index, conversationId };
+  },
+  failed: (command, error) => ({ type: 'startRefused', commandId: command.id, index: command.index, reason: `${error.code}: ${error.message}` }),
+});
+
+/** @throws ParleyError secret_unknown, secret_in_message */
+async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: ConversationId): Promise<void> {
+  const values: string[] = [];
+  for (const [name, secret] of Object.entries(item.secrets)) {
+    const value = await resolve(world, plan, secret);
+    values.push(value);
+    await world.vault.put(secretScope(id), name, value);
+  }
+  const token = item.repository?.tokenSecret ?? null;
+  if (token !== null) await world.vault.put(repositoryScope(id), 'token', await resolve(world, plan, token));
+  if (secretForms(values).some((form) => item.prompt.includes(form))) {
+    throw new ParleyError('secret_in_message', `Cannot start "${item.key}": its prompt contains the value of a secret`);
+  }
+}
+
+async function resolve(world: World, plan: Plan, name: string): Promise<string> {
+  const reference = plan.secrets[name];
+  const value = reference === undefined ? null : await world.secrets.resolve(reference);
+  if (value === null) throw new ParleyError('secret_unknown', `Cannot find the secret "${name}"`);
+  return value;
+}
+
+function birthOf(
+  world: World,
+  plan: Plan,
+  command: Start,
+  { item, conversationId }: { readonly item: PlanItem; readonly conversationId: ConversationId },
+): ConversationBirth {
+  const { deployment, keys } = world;
+  return {
+    conversationId,
+    userId: LOCAL_USER,
+    runId: command.runId,
+    key: item.key,
+    itemIndex: command.index,
+    title: `${plan.name}: ${item.key}`,
+    repository: item.repository?.name ?? null,
+    codeHost: item.repository?.host ?? null,
+    branch: item.repository?.branch ?? null,
+    model: item.model,
+    tags: item.tags,
+    strategy: plan.placement.strategy ?? deployment.grouping,
+    sandboxId: plan.placement.sandboxId === null ? null : sandboxId(plan.placement.sandboxId),
+    initialMessage: { messageId: keys.uuidOf(`${conversationId}/initial`), text: item.prompt, run: true },
+    iterationsMax: item.limits.turns ?? deployment.iterationsMax,
+    confirmation: 'never',
+    nanoUsdMax: item.limits.nanoUsd,
+    noProgressMs: plan.wait.noProgressMs,
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * createSandbox and resumeSandbox: brings an incarnation up.
+ * Owns the check that nobody deleted it meanwhile; must not decide what a failure means for the sandbox.
+ */
+import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import { PATIENT, type Activity } from './activity.ts';
+import type { World } from './world.ts';
+
+export const createSandbox = (world: World): Activity<'createSandbox'> => ({ ...starter(world), type: 'createSandbox' });
+export const resumeSandbox = (world: World): Activity<'resumeSandbox'> => ({ ...starter(world), type: 'resumeSandbox' });
+
+type StartCommand = CommandOf<'createSandbox'> | CommandOf<'resumeSandbox'>;
+
+const starter = (world: World) => ({
+  resource: 'sandbox' as const,
+  // The machine's own deadline cancels the command.
+  retry: PATIENT,
+  run: (command: StartCommand): Promise<MachineEvent> => start(world, command),
+  failed: (command: StartCommand, error: ParleyError): MachineEvent => {
+    if (error.code === 'runtime_gone') return { type: 'runtimeGone', commandId: command.id };
+    return { type: 'sandboxFailed', commandId: command.id, reason: error.message };
+  },
+});
+
+async function start(world: World, command: StartCommand): Promise<MachineEvent> {
+  const { sandboxId, generation, deadline } = command;
+  const record = await world.records.sandbox(sandboxId);
+  // A deletion that came in between is never undone (D14).
+  if (record !== null && (record.transition === 'deleting' || record.status === 'MISSING')) {
+    throw new ParleyError('runtime_failed', `Cannot start sandbox "${sandboxId}": it is being deleted`);
+  }
+  const sessionKey = world.keys.sessionKey(sandboxId, generation);
+  await world.runtime.start({ sandboxId, generation, sessionKey, deadline });
+  // A start counts as activity for one full Idle Time.
+  await world.activity.touch(sandboxId, world.clock.now());
+  return { type: 'sandboxReady', commandId: command.id };
+}

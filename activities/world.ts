@@ -1,0 +1,51 @@
+/**
+ * Everything an activity may reach: ports, and nothing else.
+ * Owns the bundle; which implementation stands behind a port is decided by the outermost shell.
+ */
+import type { AgentServer } from '../ports/agent-server.ts';
+import type { BlobStore } from '../ports/blob-store.ts';
+import type { CloneDirectory } from '../ports/clone-directory.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Deployment } from '../ports/deployment.ts';
+import type { GatewayExport } from '../ports/gateway-export.ts';
+import type { KeyMinter } from '../ports/key-minter.ts';
+import type { Notifier } from '../ports/notifier.ts';
+import type { PlacementStore } from '../ports/placement-store.ts';
+import type {
+  ActivityStore,
+  ArchiveStore,
+  EventLog,
+  LifecycleLog,
+  PlanStore,
+  RecordStore,
+  WorkspaceStore,
+} from '../ports/record-store.ts';
+import type { Results } from '../ports/results.ts';
+import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
+import type { SecretSource } from '../ports/secret-source.ts';
+import type { SecretVault } from '../ports/secret-vault.ts';
+import type { SpendLog } from '../ports/spend-log.ts';
+
+export interface World {
+  readonly runtime: SandboxRuntime;
+  readonly agent: AgentServer;
+  readonly clones: CloneDirectory;
+  readonly placement: PlacementStore;
+  readonly records: RecordStore;
+  readonly plans: PlanStore;
+  readonly events: EventLog;
+  readonly lifecycle: LifecycleLog;
+  readonly activity: ActivityStore;
+  readonly workspaces: WorkspaceStore;
+  readonly archives: ArchiveStore;
+  readonly spend: SpendLog;
+  readonly vault: SecretVault;
+  readonly blobs: BlobStore;
+  readonly results: Results;
+  readonly gatewayExport: GatewayExport;
+  readonly secrets: SecretSource;
+  readonly keys: KeyMinter;
+  readonly notifier: Notifier;
+  readonly deployment: Deployment;
+  readonly clock: Clock;
+}

@@ -1,0 +1,153 @@
+/**
+ * Conversations of an Agent Server.
+ * Owns the endpoints under `/api/conversations`; spelling is in wire.ts, transport in call.ts.
+ */
+import { hyphenatedUuid } from '../core/ids.ts';
+import type { ConversationId } from '../core/ids.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type {
+  AgentConversationRequest,
+  AgentConversationView,
+  AgentEvent,
+  AgentServer,
+  AgentTarget,
+} from '../ports/agent-server.ts';
+import { jsonOf } from './call.ts';
+import type { Answer, Caller } from './call.ts';
+import { EVENTS_PER_PAGE } from './limits.ts';
+import {
+  eventPageSchema,
+  llmBody,
+  parseAnswer,
+  readIterationLimit,
+  readView,
+  secretsBody,
+  startBody,
+} from './wire.ts';
+
+type ConversationCalls = Pick<
+  AgentServer,
+  | 'openConversation'
+  | 'conversation'
+  | 'sendMessage'
+  | 'run'
+  | 'pause'
+  | 'interrupt'
+  | 'answerConfirmation'
+  | 'events'
+  | 'readCallback'
+  | 'deleteConversation'
+>;
+
+const BASE = '/api/conversations';
+
+export function createConversationCalls(call: Caller): ConversationCalls {
+  const command = async (target: AgentTarget, order: Command): Promise<void> => {
+    const { id, verb, json, headers = {}, accepted = [] } = order;
+    const path = `${pathOf(id)}/${verb}`;
+    if (json !== undefined) await call(target, { method: 'POST', path, json, headers, accepted });
+    else refuseUnknown(await call(target, { method: 'POST', path, accepted: [...accepted, 400] }), path);
+  };
+  return {
+    openConversation: (target, request) => openConversation(call, target, request),
+    async conversation(target, id) {
+      const answer = await call(target, { method: 'GET', path: pathOf(id), accepted: [404] });
+      const view = answer.status === 404 ? null : readView(jsonOf(answer));
+      return view === null ? null : await complete(call, target, view);
+    },
+    sendMessage(target, id, { messageId, text, run }) {
+      const json = { role: 'user', content: [{ type: 'text', text }], run };
+      return command(target, { id, verb: 'events', json, headers: { 'idempotency-key': messageId } });
+    },
+    // 409: it runs already, which is what was asked for.
+    run: (target, id) => command(target, { id, verb: 'run', accepted: [409] }),
+    pause: (target, id) => command(target, { id, verb: 'pause' }),
+    interrupt: (target, id) => command(target, { id, verb: 'interrupt' }),
+    answerConfirmation: (target, id, answer) =>
+      command(target, { id, verb: 'events/respond_to_confirmation', json: answer }),
+    events: (target, id, pageId) => readEvents(call, { target, id, pageId }),
+    readCallback: readView,
+    async deleteConversation(target, id) {
+      // Older servers say 400 for one that does not exist.
+      await call(target, { method: 'DELETE', path: pathOf(id), accepted: [400, 404] });
+    },
+  };
+}
+
+interface Command {
+  readonly id: ConversationId;
+  readonly verb: string;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly accepted?: readonly number[];
+}
+
+function pathOf(id: ConversationId): string {
+  return `${BASE}/${hyphenatedUuid(id)}`;
+}
+
+/** Where nothing was sent that could be malformed, an older server's 400 means an unknown conversation. */
+function refuseUnknown(answer: Answer, path: string): void {
+  if (answer.status !== 400) return;
+  throw new ParleyError(
+    'not_found',
+    `Cannot call "POST ${path}": the Agent Server knows no such conversation`,
+  );
+}
+
+/** 201: made now. 200: it existed, and after a restart it has neither model key nor secrets. */
+async function openConversation(
+  call: Caller,
+  target: AgentTarget,
+  request: AgentConversationRequest,
+): Promise<AgentConversationView> {
+  const made = await call(target, { method: 'POST', path: BASE, json: startBody(request) });
+  if (made.status === 200) await arm(call, target, request);
+  const view = readView(jsonOf(made));
+  if (view !== null) return await complete(call, target, view);
+  throw new ParleyError(
+    'agent_refused',
+    `Cannot open conversation "${request.conversationId}": it is being deleted`,
+  );
+}
+
+/** A used-up limit is an error on the wire; only the error event tells it apart (D28). */
+async function complete(
+  call: Caller,
+  target: AgentTarget,
+  view: AgentConversationView,
+): Promise<AgentConversationView> {
+  if (view.executionStatus !== 'ERROR' || view.iterationLimitReached) return view;
+  const query = { kind: 'ConversationErrorEvent', sort_order: 'TIMESTAMP_DESC', limit: '1' };
+  const path = `${pathOf(view.conversationId)}/events/search`;
+  const answer = await call(target, { method: 'GET', path, query });
+  return { ...view, iterationLimitReached: readIterationLimit(jsonOf(answer)) };
+}
+
+async function arm(call: Caller, target: AgentTarget, request: AgentConversationRequest): Promise<void> {
+  const path = pathOf(request.conversationId);
+  const { apiKey, baseUrl, extraHeaders } = request.llm;
+  const json = { api_key: apiKey, base_url: baseUrl, extra_headers: extraHeaders };
+  const armed = await call(target, { method: 'POST', path: `${path}/llm`, json, accepted: [404, 405] });
+  if (armed.status >= 400) {
+    // The reference server has no such route; there a whole model replaces the stored one.
+    await call(target, { method: 'POST', path: `${path}/switch_llm`, json: { llm: llmBody(request.llm) } });
+  }
+  if (Object.keys(request.secrets).length === 0) return;
+  const secrets = secretsBody(request.secrets);
+  await call(target, { method: 'POST', path: `${path}/secrets`, json: { secrets } });
+}
+
+async function readEvents(
+  call: Caller,
+  page: { readonly target: AgentTarget; readonly id: ConversationId; readonly pageId: string | null },
+): Promise<{ readonly items: readonly AgentEvent[]; readonly nextPageId: string | null }> {
+  const query = {
+    limit: String(EVENTS_PER_PAGE),
+    sort_order: 'TIMESTAMP',
+    ...(page.pageId === null ? {} : { page_id: page.pageId }),
+  };
+  const answer = await call(page.target, { method: 'GET', path: `${pathOf(page.id)}/events/search`, query });
+  const { items, next_page_id: nextPageId } = parseAnswer(eventPageSchema, jsonOf(answer));
+  return { items, nextPageId: nextPageId ?? null };
+}

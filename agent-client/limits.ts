@@ -1,0 +1,23 @@
+/**
+ * Every bound of the Agent Server's client, with its reason.
+ * Owns constants only.
+ */
+
+/** One call when the caller sets no other time. */
+export const CALL_TIMEOUT_MS = 30_000;
+/** Beyond a command's own time: the server needs a moment to end it and to answer. */
+export const EXECUTE_MARGIN_MS = 15_000;
+/** Addresses with open connections; the least recently used one is closed first. */
+export const ADDRESSES_MAX = 256;
+/** Connections to one Agent Server: a long command must not hold up a pause. */
+export const CONNECTIONS_PER_ADDRESS = 16;
+/** One JSON answer: a page of 100 events with tool output. */
+export const JSON_BYTES_MAX = 64 * 1024 * 1024;
+/** One file or patch; the server's own bounds are lower for patches. */
+export const CONTENT_BYTES_MAX = 512 * 1024 * 1024;
+/** Events of one page; the most the server gives. */
+export const EVENTS_PER_PAGE = 100;
+/** Pages of one command's output. */
+export const OUTPUT_PAGES_MAX = 100;
+/** What is quoted of a server's explanation: it was written inside the sandbox. */
+export const DETAIL_CHARS_MAX = 300;

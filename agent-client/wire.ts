@@ -1,0 +1,178 @@
+/**
+ * Spelling of the Agent API: lower-case statuses, hyphenated ids, snake case.
+ * Owns turning answers into what the port promises, and requests into bodies; must not send anything.
+ */
+import { z } from 'zod';
+import { conversationId, hyphenatedUuid } from '../core/ids.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import { EXECUTION_STATUSES } from '../core/status.ts';
+import type { ExecutionStatus } from '../core/status.ts';
+import type {
+  AgentConversationRequest,
+  AgentConversationView,
+  AgentMetrics,
+  AgentModel,
+} from '../ports/agent-server.ts';
+
+/** What a coding agent works with; the server adds the ones that finish a run. */
+const TOOLS = ['terminal', 'file_editor', 'task_tracker'];
+/** The agent speaks OpenAI's protocol; what follows is the name the proxy knows. */
+const MODEL_PREFIX = 'openai/';
+const USAGE_ID = 'agent';
+
+const metricsSchema = z.object({
+  model_name: z.string().default('default'),
+  accumulated_cost: z.number().default(0),
+  accumulated_token_usage: z
+    .object({ prompt_tokens: z.number().default(0), completion_tokens: z.number().default(0) })
+    .nullish(),
+});
+
+const infoSchema = z.object({
+  id: z.string(),
+  execution_status: z.string(),
+  agent_state: z.object({ paused_reason: z.string().nullish(), error_code: z.string().nullish() }).nullish(),
+  metrics: metricsSchema.nullish(),
+  stats: z.object({ usage_to_metrics: z.record(z.string(), metricsSchema).default({}) }).nullish(),
+  updated_at: z.string(),
+});
+
+export const eventPageSchema = z.object({
+  items: z.array(
+    z.looseObject({ id: z.string(), timestamp: z.string(), kind: z.string(), source: z.string() }),
+  ),
+  next_page_id: z.string().nullish(),
+});
+
+export const bashOutputSchema = z.object({
+  command_id: z.string().nullish(),
+  order: z.number().nullish(),
+  exit_code: z.number().nullish(),
+  stdout: z.string().nullish(),
+  stderr: z.string().nullish(),
+});
+export type BashOutput = z.infer<typeof bashOutputSchema>;
+
+export const bashPageSchema = z.object({
+  items: z.array(bashOutputSchema),
+  next_page_id: z.string().nullish(),
+});
+export const serverInfoSchema = z.object({ idle_time: z.number() });
+
+/** @throws ParleyError agent_refused: the answer does not have the expected shape; the message names the field */
+export function parseAnswer<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = issue?.path.map(String).join('.') ?? '';
+  throw new ParleyError(
+    'agent_refused',
+    `Cannot read answer of the Agent Server: field "${field}": ${issue?.message}`,
+  );
+}
+
+/** Code of the error event that ends a run whose iterations are used up. */
+const ITERATIONS_USED_UP = 'MaxIterationsReached';
+
+/** Whether the newest error of a conversation is its iteration limit, given a page of its error events, newest first. */
+export function readIterationLimit(value: unknown): boolean {
+  return parseAnswer(eventPageSchema, value).items[0]?.['code'] === ITERATIONS_USED_UP;
+}
+
+/** Null while the conversation is being deleted. @throws ParleyError agent_refused: unknown shape or status word */
+export function readView(value: unknown): AgentConversationView | null {
+  const info = parseAnswer(infoSchema, value);
+  if (info.execution_status === 'deleting') return null;
+  const executionStatus = readStatus(info.execution_status);
+  return {
+    conversationId: conversationId(info.id),
+    executionStatus,
+    pausedReason:
+      executionStatus === 'PAUSED' && info.agent_state?.paused_reason === 'rate_limit' ? 'rate_limit' : null,
+    // Servers that do not say so here say it in their error event; see `conversation`.
+    iterationLimitReached: executionStatus === 'ERROR' && info.agent_state?.error_code === ITERATIONS_USED_UP,
+    metrics: readMetrics(info),
+    updatedAt: readTime(info.updated_at),
+  };
+}
+
+/** The specification's word for the wire's (D2). @throws ParleyError agent_refused, naming the unknown word */
+export function readStatus(word: string): ExecutionStatus {
+  const status = EXECUTION_STATUSES.find((known) => known === word.toUpperCase());
+  if (status !== undefined) return status;
+  throw new ParleyError(
+    'agent_refused',
+    `Cannot read conversation: unknown execution status ${JSON.stringify(word)}`,
+  );
+}
+
+/** The total where the server tells it, else the sum over its usages. */
+function readMetrics({ metrics, stats }: z.infer<typeof infoSchema>): AgentMetrics | null {
+  const parts =
+    metrics === undefined || metrics === null ? Object.values(stats?.usage_to_metrics ?? {}) : [metrics];
+  const [first] = parts;
+  if (first === undefined) return null;
+  const sum = (read: (part: z.infer<typeof metricsSchema>) => number): number =>
+    parts.reduce((total, part) => total + read(part), 0);
+  return {
+    modelName: first.model_name,
+    promptTokens: sum((part) => part.accumulated_token_usage?.prompt_tokens ?? 0),
+    completionTokens: sum((part) => part.accumulated_token_usage?.completion_tokens ?? 0),
+    accumulatedCostUsd: sum((part) => part.accumulated_cost),
+  };
+}
+
+/** @throws ParleyError agent_refused: no timestamp */
+function readTime(text: string): number {
+  const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`;
+  const at = Date.parse(zoned);
+  if (Number.isFinite(at)) return at;
+  throw new ParleyError('agent_refused', 'Cannot read conversation: "updated_at" is no timestamp');
+}
+
+/** Body of `POST /api/conversations`; without an initial message, so that no run starts. */
+export function startBody(request: AgentConversationRequest): Readonly<Record<string, unknown>> {
+  return {
+    conversation_id: hyphenatedUuid(request.conversationId),
+    workspace: { kind: 'LocalWorkspace', working_dir: request.workingDir },
+    agent: { kind: 'Agent', llm: llmBody(request.llm), tools: TOOLS.map((name) => ({ name, params: {} })) },
+    confirmation_policy: confirmationPolicy(request.confirmation),
+    max_iterations: request.iterationsMax,
+    secrets: secretsBody(request.secrets),
+    tags: request.tags,
+    user_id: request.userId,
+    autotitle: false,
+  };
+}
+
+export function llmBody(llm: AgentModel): Readonly<Record<string, unknown>> {
+  return {
+    model: `${MODEL_PREFIX}${llm.model}`,
+    api_key: llm.apiKey,
+    base_url: llm.baseUrl,
+    usage_id: USAGE_ID,
+    extra_headers: llm.extraHeaders,
+    session_header: llm.sessionHeader,
+  };
+}
+
+export function secretsBody(secrets: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => [name, { kind: 'StaticSecret', value }]),
+  );
+}
+
+function confirmationPolicy(
+  policy: AgentConversationRequest['confirmation'],
+): Readonly<Record<string, unknown>> {
+  switch (policy) {
+    case 'never':
+      return { kind: 'NeverConfirm' };
+    case 'risky':
+      return { kind: 'ConfirmRisky', threshold: 'HIGH', confirm_unknown: true };
+    case 'always':
+      return { kind: 'AlwaysConfirm' };
+    default:
+      return policy satisfies never;
+  }
+}

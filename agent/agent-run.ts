@@ -1,0 +1,97 @@
+/**
+ * The run of one conversation: at most one loop at a time, started, paused, interrupted and ended from outside.
+ * Owns when a loop starts; what it does is the loop's part.
+ */
+import type { Activity } from './activity.ts';
+import type { Conversation } from './conversation.ts';
+import type { Action } from './event.ts';
+import { SETTLE_MS } from './limits.ts';
+import { messageOf } from './log.ts';
+import type { Log } from './log.ts';
+import { runLoop } from './loop.ts';
+import type { RunControl } from './loop-context.ts';
+import type { ToolSet } from './tools/tool-set.ts';
+import { settledWithin } from './world.ts';
+import type { World } from './world.ts';
+
+/** What starts a run; an approval is the only one that runs held actions. */
+export type RunCause = 'request' | 'message' | 'approval';
+export type RunStart = 'started' | 'already_running' | 'nothing_to_do';
+
+export interface RunSurroundings {
+  readonly tools: ToolSet;
+  readonly world: World;
+  readonly log: Log;
+  readonly activity: Activity;
+}
+
+export class AgentRun {
+  readonly #conversation: Conversation;
+  readonly #around: RunSurroundings;
+  readonly #rawActions = new Map<string, Action>();
+  #control: RunControl = { pauseRequested: false, rearmed: false, abortedBy: null };
+  #abort = new AbortController();
+  #current: Promise<void> = Promise.resolve();
+
+  constructor(conversation: Conversation, around: RunSurroundings) {
+    this.#conversation = conversation;
+    this.#around = around;
+  }
+
+  /** Starts the loop, or arms the running one for one more step when a message came in. */
+  start(cause: RunCause): RunStart {
+    const conversation = this.#conversation;
+    if (conversation.status === 'running') {
+      if (cause === 'message') Object.assign(this.#control, { rearmed: true, pauseRequested: false });
+      return 'already_running';
+    }
+    if (!this.#canStart(cause)) return 'nothing_to_do';
+    const stuckFloor = conversation.status === 'stuck' ? conversation.log.all().length : 0;
+    const control: RunControl = { pauseRequested: false, rearmed: false, abortedBy: null };
+    const abort = new AbortController();
+    this.#control = control;
+    this.#abort = abort;
+    conversation.setStatus('running');
+    const run = { conversation, control, signal: abort.signal, rawActions: this.#rawActions, stuckFloor };
+    // The loop before it may still be returning; two must never overlap.
+    this.#current = this.#current
+      .then(() => runLoop({ ...this.#around, ...run }, { approved: cause === 'approval' }))
+      .catch((error: unknown) => {
+        // Only a log that cannot be written gets here; the status is then repaired at the next start of the server.
+        this.#around.log('error', 'run could not be recorded', { error: messageOf(error) });
+      });
+    return 'started';
+  }
+
+  #canStart(cause: RunCause): boolean {
+    const { status, log, lastUserMessageId } = this.#conversation;
+    if (status === 'deleting') return false;
+    // A held action is answered by its own route only: neither a run nor a message approves it (D8).
+    if (status === 'waiting_for_confirmation') return cause === 'approval';
+    const lastUser = log.indexOf(lastUserMessageId ?? '');
+    if (lastUser === null) return false;
+    if (status !== 'finished') return true;
+    return !log.all().some((event, index) => {
+      return index > lastUser && event.source === 'agent' && event.kind !== 'SystemPromptEvent';
+    });
+  }
+
+  /** Asks for a stop after the step at hand; an idle conversation pauses at once. */
+  pause(): void {
+    if (this.#conversation.status === 'running') {
+      Object.assign(this.#control, { pauseRequested: true, rearmed: false });
+    } else if (this.#conversation.status === 'idle') {
+      this.#conversation.append({ kind: 'PauseEvent', source: 'user' });
+      this.#conversation.setStatus('paused');
+    }
+  }
+
+  /** Ends the run now, whatever it is doing. Resolves when it has ended, or after a bound. */
+  async abort(by: NonNullable<RunControl['abortedBy']>): Promise<void> {
+    if (this.#conversation.status === 'running') {
+      this.#control.abortedBy ??= by;
+      this.#abort.abort();
+    }
+    await settledWithin(this.#current, SETTLE_MS);
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * What callers may do to a conversation beyond reading it. Owns the effect of each command; routes own the wire.
+ */
+import type { Conversation } from './conversation.ts';
+import { isCredentialHeader } from './conversation-meta.ts';
+import type { Entry } from './conversation-registry.ts';
+import type { SecretVault } from './secret-vault.ts';
+import type { LlmRequest } from './start-request.ts';
+import { pendingActions } from './turns.ts';
+import type { ConfirmationPolicy, MessageRequest } from './wire-schema.ts';
+
+/** Appends a user message; with a `messageId` that is in the log already, nothing changes. */
+export function sendMessage(
+  { conversation, run }: Entry,
+  message: MessageRequest,
+  options: { readonly messageId: string | null; readonly run: boolean },
+): void {
+  if (options.messageId !== null && conversation.log.get(options.messageId) !== null) return;
+  const event = conversation.append(
+    {
+      kind: 'MessageEvent',
+      source: 'user',
+      llm_message: { role: 'user', content: message.content, thinking_blocks: [] },
+      llm_response_id: null,
+      activated_skills: [],
+      extended_content: [],
+      sender: message.sender ?? null,
+      critic_result: null,
+    },
+    // On the disk before success is answered: the caller will not send it again.
+    { durable: true, ...(options.messageId === null ? {} : { id: options.messageId }) },
+  );
+  conversation.appendState('last_user_message_id', event.id);
+  if (options.run) run.start('message');
+  else if (conversation.status === 'finished') conversation.setStatus('idle');
+}
+
+/** Answers held actions: accepting runs them, rejecting leaves the agent idle. Without any, nothing happens. */
+export function answerConfirmation(
+  { conversation, run }: Entry,
+  answer: { readonly accept: boolean; readonly reason: string },
+): void {
+  if (conversation.status !== 'waiting_for_confirmation') return;
+  if (answer.accept) {
+    run.start('approval');
+    return;
+  }
+  for (const action of pendingActions(conversation.log.all())) {
+    conversation.append({
+      kind: 'UserRejectObservation',
+      source: 'environment',
+      tool_name: action.tool_name,
+      tool_call_id: action.tool_call_id,
+      action_id: action.id,
+      rejection_reason: answer.reason,
+      rejection_source: 'user',
+    });
+  }
+  conversation.setStatus('idle');
+}
+
+export function setConfirmationPolicy({ conversation }: Entry, policy: ConfirmationPolicy): void {
+  conversation.setMeta({ confirmation_policy: policy });
+  conversation.announceMeta('confirmation_policy');
+}
+
+/** Replaces title and tags where given. */
+export function patchConversation(
+  { conversation }: Entry,
+  patch: {
+    readonly title?: string | null | undefined;
+    readonly tags?: Record<string, string> | null | undefined;
+  },
+): void {
+  if (typeof patch.title === 'string') {
+    conversation.setMeta({ title: patch.title });
+    conversation.announceMeta('title');
+  }
+  if (patch.tags !== undefined && patch.tags !== null) {
+    conversation.setMeta({ tags: patch.tags });
+    conversation.announceMeta('tags');
+  }
+}
+
+export interface LlmAccess {
+  readonly apiKey: string | null;
+  readonly baseUrl: string | null;
+  readonly extraHeaders: LlmRequest['extra_headers'] | null;
+}
+
+/** Gives a conversation its model access again, after a restart or with a new key. What is null stays as it is. */
+export function armLlm(conversation: Conversation, access: LlmAccess, vault: SecretVault): void {
+  const extraHeaders = access.extraHeaders ?? conversation.arming.extraHeaders;
+  if (access.apiKey !== null) vault.mask(conversation.id, access.apiKey);
+  for (const [name, value] of Object.entries(extraHeaders)) {
+    if (isCredentialHeader(name)) vault.mask(conversation.id, value);
+  }
+  conversation.arm({ apiKey: access.apiKey ?? conversation.arming.apiKey, extraHeaders });
+  const { llm } = conversation.meta;
+  const plain = Object.entries(extraHeaders).filter(([name]) => !isCredentialHeader(name));
+  const changed = {
+    ...llm,
+    base_url: access.baseUrl ?? llm.base_url,
+    extra_headers: access.extraHeaders === null ? llm.extra_headers : Object.fromEntries(plain),
+    needs_api_key: llm.needs_api_key || access.apiKey !== null,
+  };
+  if (JSON.stringify(changed) !== JSON.stringify(llm)) conversation.setMeta({ llm: changed });
+}

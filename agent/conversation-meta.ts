@@ -1,0 +1,105 @@
+/**
+ * What a conversation's meta.json holds: the request it was started with, minus everything secret (D15, D20).
+ * Owns the stored shape and the split between what is stored and what lives in memory.
+ */
+import { z } from 'zod';
+
+import { thresholdsSchema } from './start-request.ts';
+import type { LlmRequest, StartRequest } from './start-request.ts';
+import { confirmationPolicySchema } from './wire-schema.ts';
+
+const storedLlmSchema = z.object({
+  model: z.string(),
+  base_url: z.string(),
+  usage_id: z.string(),
+  extra_headers: z.record(z.string(), z.string()),
+  session_header: z.string(),
+  retry_window_s: z.number(),
+  timeout: z.number(),
+  temperature: z.number().nullable(),
+  top_p: z.number().nullable(),
+  max_output_tokens: z.number().nullable(),
+  max_input_tokens: z.number(),
+  /** Whether calls carry a key. After a restart it is missing until the caller posts it again. */
+  needs_api_key: z.boolean(),
+});
+export type StoredLlm = z.infer<typeof storedLlmSchema>;
+
+export const conversationMetaSchema = z.object({
+  version: z.literal(1),
+  id: z.string(),
+  created_at: z.string(),
+  working_dir: z.string(),
+  llm: storedLlmSchema,
+  tools: z.array(z.string()),
+  system_prompt: z.string().nullable(),
+  system_suffix: z.string(),
+  max_iterations: z.number(),
+  stuck_detection: z.boolean(),
+  thresholds: thresholdsSchema,
+  confirmation_policy: confirmationPolicySchema,
+  tags: z.record(z.string(), z.string()),
+  title: z.string().nullable(),
+  user_id: z.string().nullable(),
+  parent_conversation_id: z.string().nullable(),
+});
+export type ConversationMeta = z.infer<typeof conversationMetaSchema>;
+
+/** Header names that carry credentials: kept in memory, never in a file. */
+const CREDENTIAL_HEADER = /^(proxy-)?authorization$|cookie|token|secret|api-?key|^x-[a-z-]*key$/i;
+
+export function isCredentialHeader(name: string): boolean {
+  return CREDENTIAL_HEADER.test(name);
+}
+
+/** The stored half of a request's model settings. */
+export function storedLlm(llm: LlmRequest): StoredLlm {
+  const plain = Object.entries(llm.extra_headers).filter(([name]) => !isCredentialHeader(name));
+  return {
+    model: llm.model,
+    base_url: llm.base_url,
+    usage_id: llm.usage_id,
+    extra_headers: Object.fromEntries(plain),
+    session_header: llm.session_header.toLowerCase(),
+    retry_window_s: llm.retry_window_s,
+    timeout: llm.timeout,
+    temperature: llm.temperature ?? null,
+    top_p: llm.top_p ?? null,
+    max_output_tokens: llm.max_output_tokens ?? null,
+    max_input_tokens: llm.max_input_tokens,
+    needs_api_key: llm.api_key !== null,
+  };
+}
+
+/** The stored half of a start request. */
+export function newMeta(
+  request: StartRequest,
+  given: { readonly id: string; readonly createdAt: string; readonly workingDir: string },
+): ConversationMeta {
+  const { agent } = request;
+  return {
+    version: 1,
+    id: given.id,
+    created_at: given.createdAt,
+    working_dir: given.workingDir,
+    llm: storedLlm(agent.llm),
+    tools: agent.tools.map((tool) => tool.name),
+    system_prompt: agent.system_prompt ?? null,
+    system_suffix: systemSuffix(agent.agent_context),
+    max_iterations: request.max_iterations,
+    stuck_detection: request.stuck_detection,
+    thresholds: thresholdsSchema.parse(request.stuck_detection_thresholds ?? {}),
+    confirmation_policy: request.confirmation_policy ?? { kind: 'NeverConfirm' },
+    tags: request.tags ?? {},
+    title: request.title ?? null,
+    user_id: request.user_id ?? null,
+    parent_conversation_id: request.parent_conversation_id ?? null,
+  };
+}
+
+/** Standing instructions: the caller's suffix and every skill that waits for no trigger word. */
+function systemSuffix(context: StartRequest['agent']['agent_context']): string {
+  const standing = (context?.skills ?? []).filter((skill) => (skill.trigger ?? null) === null);
+  const skills = standing.map((skill) => `<skill name="${skill.name}">\n${skill.content}\n</skill>`);
+  return [...skills, context?.system_message_suffix ?? ''].filter((text) => text !== '').join('\n\n');
+}

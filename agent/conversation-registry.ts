@@ -1,0 +1,156 @@
+/**
+ * All conversations of this server, loaded or made. Owns their creation, reload and removal, and wires each one's
+ * log, tools and run together.
+ */
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import type { Activity } from './activity.ts';
+import { AgentRun } from './agent-run.ts';
+import { Conversation } from './conversation.ts';
+import type { ConversationListener } from './conversation.ts';
+import { newMeta } from './conversation-meta.ts';
+import type { ConversationMeta } from './conversation-meta.ts';
+import { repairAfterReload } from './conversation-repair.ts';
+import type { ConversationStore } from './conversation-store.ts';
+import { textContent } from './event.ts';
+import { HttpError } from './http-error.ts';
+import { CONVERSATIONS_MAX } from './limits.ts';
+import { messageOf } from './log.ts';
+import type { Log } from './log.ts';
+import { maskMeta } from './masked-record.ts';
+import { systemPrompt } from './prompt.ts';
+import type { SecretVault } from './secret-vault.ts';
+import type { StartRequest } from './start-request.ts';
+import { zonedTimestamp } from './timestamp.ts';
+import { makeToolSet } from './tools/tool-set.ts';
+import type { ToolSet } from './tools/tool-set.ts';
+import type { World } from './world.ts';
+
+export interface RegistrySurroundings {
+  readonly store: ConversationStore;
+  readonly vault: SecretVault;
+  readonly activity: Activity;
+  readonly world: World;
+  readonly log: Log;
+  readonly listener: ConversationListener;
+  readonly workspaceDir: string;
+}
+
+export interface Entry {
+  readonly conversation: Conversation;
+  readonly run: AgentRun;
+  readonly tools: ToolSet;
+}
+
+export class ConversationRegistry {
+  readonly #around: RegistrySurroundings;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(around: RegistrySurroundings) {
+    this.#around = around;
+  }
+
+  /** Reloads every stored conversation; one that cannot be read is logged and left alone. */
+  loadAll(): void {
+    for (const id of this.#around.store.ids()) {
+      try {
+        const entry = this.#open(this.#around.store.readMeta(id));
+        const { unreadableLines } = entry.conversation.log;
+        if (unreadableLines > 0)
+          this.#around.log('warning', 'event log has unreadable lines', { id, unreadableLines });
+        repairAfterReload(entry.conversation);
+      } catch (error) {
+        this.#around.log('error', 'conversation could not be loaded', { id, error: messageOf(error) });
+      }
+    }
+  }
+
+  get(id: string): Entry | null {
+    return this.#entries.get(id) ?? null;
+  }
+
+  all(): readonly Entry[] {
+    return [...this.#entries.values()];
+  }
+
+  /**
+   * Makes a conversation that does not exist yet. Secrets are in the vault before anything is written.
+   *
+   * @throws HttpError 429 when there are too many
+   */
+  create(id: string, request: StartRequest): Entry {
+    if (this.#entries.size >= CONVERSATIONS_MAX) {
+      throw new HttpError(429, `Cannot create conversation: ${CONVERSATIONS_MAX} exist already`);
+    }
+    const { store, vault, world, workspaceDir } = this.#around;
+    const workingDir = resolve(workspaceDir, request.workspace.working_dir ?? '.');
+    mkdirSync(workingDir, { recursive: true });
+    const createdAt = zonedTimestamp(world.nowMs());
+    const meta = maskMeta(newMeta(request, { id, createdAt, workingDir }), vault);
+    store.writeMeta(meta);
+    return this.#open(meta);
+  }
+
+  #open(meta: ConversationMeta): Entry {
+    const { store, vault, activity, world, log, listener } = this.#around;
+    const conversation = new Conversation(meta, store.openLog(meta.id), {
+      listener,
+      redactor: vault,
+      writeMeta: (changed) => store.writeMeta(changed),
+      nowMs: () => world.nowMs(),
+    });
+    const surroundings = {
+      workingDir: meta.working_dir,
+      secrets: () => vault.environmentOf(meta.id),
+      mask: (text: string) => vault.text(text),
+      nowMs: () => world.nowMs(),
+      uuid: () => world.uuid(),
+    };
+    const tools = makeToolSet(meta.tools, surroundings, conversation.log.all());
+    const run = new AgentRun(conversation, { tools, world, log, activity });
+    const entry = { conversation, run, tools };
+    this.#entries.set(meta.id, entry);
+    // Also after a crash between the two files of a new conversation.
+    if (conversation.log.all().length === 0) logSystemPrompt(entry);
+    return entry;
+  }
+
+  /** Ends the run, removes the files and forgets the secrets. */
+  async remove(entry: Entry): Promise<void> {
+    const { id } = entry.conversation;
+    const { store, vault } = this.#around;
+    const ended = entry.run.abort('deletion');
+    await ended;
+    entry.conversation.markDeleting();
+    entry.tools.close();
+    entry.conversation.log.close();
+    this.#entries.delete(id);
+    store.remove(id);
+    vault.forget(id);
+  }
+
+  /** Ends all runs and shells and brings all logs to the disk. */
+  async close(): Promise<void> {
+    await Promise.all(this.all().map((entry) => entry.run.abort('server')));
+    for (const entry of this.all()) {
+      entry.tools.close();
+      entry.conversation.log.close();
+    }
+  }
+}
+
+function logSystemPrompt({ conversation, tools }: Entry): void {
+  conversation.append({
+    kind: 'SystemPromptEvent',
+    source: 'agent',
+    system_prompt: textContent(systemPrompt(conversation.meta)),
+    tools: tools.tools.map((tool) => ({
+      kind: tool.actionKind.replace(/Action$/, 'Tool'),
+      title: tool.title,
+      description: tool.description,
+      action_type: tool.actionKind,
+    })),
+    dynamic_context: null,
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * One JSON POST to an HTTP endpoint, over TCP or a unix socket bound into the sandbox (D19).
+ * Owns addresses, deadlines and size bounds of the call. Never retries; never follows a redirect.
+ */
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+
+/** Idle connections kept per endpoint; a sandbox has few conversations at work at a time. */
+const KEPT_SOCKETS_MAX = 8;
+const httpAgent = new HttpAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS_MAX });
+const httpsAgent = new HttpsAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS_MAX });
+
+export interface PostOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text. */
+  readonly body: string;
+  /** From the first byte sent to the last byte read. */
+  readonly timeoutMs: number;
+  readonly responseBytesMax: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface PostAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+interface Target {
+  readonly secure: boolean;
+  readonly options: Readonly<Record<string, string | number>>;
+}
+
+/**
+ * The answer, whatever its status.
+ *
+ * @throws the system's error with its `code`; ETIMEDOUT past the deadline, EMSGSIZE above the size bound, and an
+ *   AbortError when the signal fires
+ */
+export async function postJson(url: string, options: PostOptions): Promise<PostAnswer> {
+  const target = targetOf(url);
+  const deadline = AbortSignal.timeout(options.timeoutMs);
+  const signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline]);
+  const body = Buffer.from(options.body, 'utf8');
+  try {
+    return await new Promise<PostAnswer>((resolve, reject) => {
+      const send = target.secure ? httpsRequest : httpRequest;
+      const outgoing = send({
+        ...target.options,
+        method: 'POST',
+        agent: target.secure ? httpsAgent : httpAgent,
+        signal,
+        headers: { ...options.headers, 'content-type': 'application/json', 'content-length': body.length },
+      });
+      outgoing.on('error', reject);
+      outgoing.on('response', (incoming) => {
+        readAnswer(incoming, options.responseBytesMax).then(resolve, reject);
+      });
+      outgoing.end(body);
+    });
+  } catch (error) {
+    if (deadline.aborted && options.signal?.aborted !== true) {
+      throw codedError('ETIMEDOUT', `no complete answer within ${options.timeoutMs} ms`);
+    }
+    throw error;
+  }
+}
+
+/** Request options for `http://…`, `https://…` or `unix:/path/to.sock:/path`. */
+function targetOf(url: string): Target {
+  const unix = /^unix:([^:]+):(.*)$/.exec(url);
+  if (unix !== null) {
+    return { secure: false, options: { socketPath: unix[1] ?? '', path: unix[2] ?? '/', host: 'localhost' } };
+  }
+  const parsed = new URL(url);
+  const secure = parsed.protocol === 'https:';
+  const port = parsed.port === '' ? (secure ? 443 : 80) : Number(parsed.port);
+  const hostname = parsed.hostname.replace(/^\[|\]$/g, '');
+  return { secure, options: { hostname, port, path: `${parsed.pathname}${parsed.search}` } };
+}
+
+async function readAnswer(incoming: IncomingMessage, bytesMax: number): Promise<PostAnswer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > bytesMax) {
+      incoming.destroy();
+      throw codedError('EMSGSIZE', `the answer is larger than ${bytesMax} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, text };
+}
+
+function codedError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+/** The `code` of a system error, or an empty text. */
+export function errorCode(thrown: unknown): string {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : '';
+  return typeof code === 'string' ? code : '';
+}

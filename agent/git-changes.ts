@@ -1,0 +1,109 @@
+/**
+ * What changed in a repository since a base: list, two sides of one file, and one patch of everything.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+
+import { GitError, baseTree, git, repositoryOf } from './git.ts';
+import { withSnapshot } from './git-snapshot.ts';
+import { GIT_DIFF_SIDE_BYTES_MAX } from './limits.ts';
+
+export interface GitChange {
+  readonly status: 'ADDED' | 'DELETED' | 'UPDATED';
+  /** Relative to the repository's top. */
+  readonly path: string;
+}
+
+/** Renames are shown as a deletion and an addition: applying them needs no guess at similarity. */
+const PLAIN = ['--no-renames', '--no-ext-diff', '--no-textconv'];
+
+/** Changed files in path order; empty outside a repository. @throws GitError */
+export async function gitChanges(path: string, ref: string | null): Promise<GitChange[]> {
+  const repository = await repositoryOf(path);
+  if (repository === null) return [];
+  const base = await baseTree(repository, ref);
+  const output = await withSnapshot(repository, (env) =>
+    git(repository, ['diff-index', '--cached', '--name-status', '-z', ...PLAIN, base], { env }),
+  );
+  const fields = output.toString('utf8').split('\0');
+  const changes: GitChange[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    changes.push({ status: statusOf(fields[index] ?? ''), path: fields[index + 1] ?? '' });
+  }
+  return changes;
+}
+
+function statusOf(letter: string): GitChange['status'] {
+  if (letter === 'A') return 'ADDED';
+  return letter === 'D' ? 'DELETED' : 'UPDATED';
+}
+
+export interface GitDiff {
+  /** Null where the file does not exist on that side, is not text, or is too large. */
+  readonly modified: string | null;
+  readonly original: string | null;
+}
+
+/** Both sides of one file. @throws GitError outside a repository, or the ref is unknown */
+export async function gitDiff(path: string, ref: string | null): Promise<GitDiff> {
+  const repository = await requireRepository(path);
+  const base = await baseTree(repository, ref);
+  return { modified: await textOfFile(path), original: await textAtBase(repository, base, path) };
+}
+
+async function textOfFile(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isFile() !== true || found.size > GIT_DIFF_SIDE_BYTES_MAX) return null;
+  return textOrNull(await readFile(path));
+}
+
+async function textAtBase(repository: string, base: string, path: string): Promise<string | null> {
+  const inside = relative(repository, path);
+  try {
+    const bytes = await git(repository, ['cat-file', 'blob', `${base}:${inside}`], {
+      bytesMax: GIT_DIFF_SIDE_BYTES_MAX,
+    });
+    return textOrNull(bytes);
+  } catch (error) {
+    if (error instanceof GitError) return null;
+    throw error;
+  }
+}
+
+function textOrNull(bytes: Buffer): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * One patch from the base commit to the files as they are, which `git apply` takes on that commit.
+ * Bytes are as they stand in the files: a masked patch would not be the agent's work, and who collects it scans it (D20).
+ *
+ * @throws GitError outside a repository, unknown ref, or the patch is too large
+ */
+export async function gitPatch(path: string, ref: string | null): Promise<Buffer> {
+  const repository = await requireRepository(path);
+  const base = await baseTree(repository, ref);
+  const shape = [
+    '--patch',
+    '--binary',
+    '--full-index',
+    '--unified=3',
+    '--inter-hunk-context=0',
+    '--no-color',
+  ];
+  const prefixes = ['--src-prefix=a/', '--dst-prefix=b/', '--submodule=short', '--diff-algorithm=myers'];
+  return await withSnapshot(repository, (env) =>
+    git(repository, ['diff-index', '--cached', ...shape, ...prefixes, ...PLAIN, base], { env }),
+  );
+}
+
+async function requireRepository(path: string): Promise<string> {
+  const repository = await repositoryOf(path);
+  if (repository === null) throw new GitError(`Cannot read repository "${join(path)}": there is none`);
+  return repository;
+}

@@ -1,0 +1,102 @@
+/**
+ * Every bound of the Agent Server in one place, with its reason.
+ * Owns constants only; nothing here reads the environment.
+ */
+
+/** A JSON body larger than this is refused with 413; a prompt with pasted logs stays far below. */
+export const BODY_BYTES_MAX = 16 * 1024 * 1024;
+/** One uploaded file; more belongs in a mount. */
+export const UPLOAD_BYTES_MAX = 512 * 1024 * 1024;
+/** Conversations kept by one server; placement stops at 20, so this only catches a runaway caller. */
+export const CONVERSATIONS_MAX = 200;
+/** Rows of one search page; larger values are a 422. */
+export const PAGE_ROWS_MAX = 100;
+
+/** Steps of one run when the request names none. */
+export const ITERATIONS_DEFAULT = 500;
+/** The largest step limit a request may ask for. */
+export const ITERATIONS_MAX = 10_000;
+
+/** Secrets of one conversation, and the size of one (D20). */
+export const SECRETS_MAX = 50;
+export const SECRET_BYTES_MAX = 65_536;
+/** Shorter values are not masked: masking every "yes" or "42" would make transcripts unreadable. */
+export const MASKED_VALUE_CHARS_MIN = 4;
+/** Tags (D21). */
+export const TAGS_MAX = 50;
+export const TAG_VALUE_CODE_POINTS_MAX = 256;
+
+/** Text of one tool result as the model sees it; the middle of anything longer is cut out. */
+export const OBSERVATION_CHARS_MAX = 30_000;
+/** Bytes of one command's output kept while it runs: half from the start, half from the end. */
+export const TERMINAL_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
+/** A command that prints nothing for this long is reported as still running. */
+export const TERMINAL_QUIET_MS = 30_000;
+/** The longest one terminal call waits, however busy the command; after it the agent polls. */
+export const TERMINAL_WAIT_MS_MAX = 30 * 60_000;
+/** Time between an interrupt signal and killing the shell's process group. */
+export const TERMINAL_INTERRUPT_GRACE_MS = 2_000;
+
+/** Default and upper bound of one `execute_bash_command`. */
+export const BASH_TIMEOUT_S_DEFAULT = 300;
+export const BASH_TIMEOUT_S_MAX = 3_600;
+/** Output kept per stream of one `execute_bash_command`. */
+export const BASH_OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
+/** A background process may hold the pipes open after the shell has ended; we stop listening after this. */
+export const BASH_DRAIN_MS = 250;
+
+/** Files the editor opens; larger ones are for the terminal. */
+export const EDITOR_FILE_BYTES_MAX = 10 * 1024 * 1024;
+/** Old and new content are put into the event up to this size each. */
+export const EDITOR_EVENT_CONTENT_CHARS_MAX = 64 * 1024;
+/** Undo steps remembered per file, and files that have any. */
+export const EDITOR_UNDO_STEPS_MAX = 10;
+export const EDITOR_UNDO_FILES_MAX = 100;
+/** Entries of one directory view. */
+export const EDITOR_DIRECTORY_ENTRIES_MAX = 1_000;
+/** Entries of one task list. */
+export const TASKS_MAX = 200;
+
+/** Output of one Git command we read; a patch above it is an error, never a cut patch. */
+export const GIT_OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
+/** One Git command; past it the repository is too large or a lock is stuck. */
+export const GIT_TIMEOUT_MS = 120_000;
+/** Each side of a file comparison; larger files answer with null on that side. */
+export const GIT_DIFF_SIDE_BYTES_MAX = 10 * 1024 * 1024;
+
+/** One model call, from request to last byte, when the request names no other time. */
+export const LLM_TIMEOUT_S_DEFAULT = 600;
+/** How long an unreachable endpoint is tried again: a restarting proxy is back well within it. */
+export const LLM_RETRY_WINDOW_S_DEFAULT = 600;
+export const LLM_BACKOFF_MS_MIN = 500;
+export const LLM_BACKOFF_MS_MAX = 10_000;
+/** Answers of 429 taken before the run pauses. */
+export const LLM_RATE_LIMIT_RETRIES_MAX = 5;
+/** A longer `retry-after` pauses the run at once: the server above can wait without a process (D6). */
+export const LLM_RETRY_AFTER_MS_MAX = 120_000;
+/** Answers of 200 that hold no message; more of them are a broken endpoint, and each costs money. */
+export const LLM_MALFORMED_RETRIES_MAX = 2;
+/** Bytes of one model answer. */
+export const LLM_RESPONSE_BYTES_MAX = 32 * 1024 * 1024;
+/** Characters of an upstream's error text that reach an event. */
+export const LLM_ERROR_CHARS_MAX = 2_000;
+/** Tool calls taken from one answer; the rest would be a runaway model. */
+export const TOOL_CALLS_PER_RESPONSE_MAX = 64;
+/** Prompt size that starts trimming when the request names none. */
+export const PROMPT_TOKENS_DEFAULT = 120_000;
+/** Trimming goes down to this share of the bound, so that it is rare and provider caches stay warm. */
+export const PROMPT_TRIM_SHARE = 0.5;
+
+/** Webhook queue of one conversation: the server above reads what was lost from the event search. */
+export const WEBHOOK_QUEUE_ITEMS_MAX = 1_000;
+export const WEBHOOK_QUEUE_BYTES_MAX = 50 * 1024 * 1024;
+/** One webhook body. */
+export const WEBHOOK_BATCH_BYTES_MAX = 5 * 1024 * 1024;
+export const WEBHOOK_BATCH_EVENTS_MAX = 100;
+export const WEBHOOK_TIMEOUT_MS = 30_000;
+
+/** Time a stop waits for runs to end, and then for webhooks to leave. */
+export const STOP_RUNS_MS = 10_000;
+export const STOP_WEBHOOKS_MS = 5_000;
+/** Time an interrupt or a deletion waits for the run to settle before it answers. */
+export const SETTLE_MS = 10_000;

@@ -1,0 +1,72 @@
+/**
+ * What went wrong with a model call, in the words events use. Owns the mapping from status to code and class.
+ */
+import type { Classification } from './event.ts';
+import { LLM_ERROR_CHARS_MAX } from './limits.ts';
+import { jsonOrNull } from './llm-response.ts';
+import { boundText } from './text-bound.ts';
+
+export type LlmErrorCode =
+  | 'LLMRateLimitError'
+  | 'LLMServiceUnavailableError'
+  | 'LLMAuthenticationError'
+  | 'LLMQuotaError'
+  | 'LLMNotFoundError'
+  | 'LLMContextWindowExceedError'
+  | 'LLMBadRequestError'
+  | 'LLMMalformedResponseError';
+
+export class LlmError extends Error {
+  readonly code: LlmErrorCode;
+  readonly classification: Classification;
+  /** When the endpoint wants to be asked again, in milliseconds from now; null when it did not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(code: LlmErrorCode, message: string, retryAfterMs: number | null = null) {
+    super(boundText(message, LLM_ERROR_CHARS_MAX));
+    this.code = code;
+    this.classification = classificationOf(code);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+function classificationOf(code: LlmErrorCode): Classification {
+  switch (code) {
+    case 'LLMRateLimitError':
+      return { kind: 'rate_limit', retryable: true, user_action: 'retry' };
+    case 'LLMServiceUnavailableError':
+    case 'LLMMalformedResponseError':
+      return { kind: 'transient', retryable: true, user_action: 'retry' };
+    case 'LLMAuthenticationError':
+      return { kind: 'auth', retryable: false, user_action: 'settings' };
+    case 'LLMQuotaError':
+      return { kind: 'quota', retryable: false, user_action: 'settings' };
+    case 'LLMNotFoundError':
+    case 'LLMBadRequestError':
+      return { kind: 'config', retryable: false, user_action: 'settings' };
+    case 'LLMContextWindowExceedError':
+      return { kind: 'config', retryable: false, user_action: 'none' };
+    default:
+      return code satisfies never;
+  }
+}
+
+/** The error of a definite refusal: a 4xx other than 429. */
+export function refusalError(status: number, body: string): LlmError {
+  const message = upstreamMessage(status, body);
+  if (status === 401 || status === 403) return new LlmError('LLMAuthenticationError', message);
+  if (status === 402) return new LlmError('LLMQuotaError', message);
+  if (status === 404) return new LlmError('LLMNotFoundError', message);
+  if (/context_length_exceeded|maximum context length|context window/i.test(body)) {
+    return new LlmError('LLMContextWindowExceedError', message);
+  }
+  return new LlmError('LLMBadRequestError', message);
+}
+
+/** The upstream's own sentence, from an OpenAI error envelope or the body itself. */
+export function upstreamMessage(status: number, body: string): string {
+  const envelope = jsonOrNull(body) as { error?: { message?: unknown } | string; detail?: unknown } | null;
+  const error = envelope?.error;
+  const told = typeof error === 'string' ? error : (error?.message ?? envelope?.detail);
+  return `Cannot complete chat: status ${status}: ${typeof told === 'string' ? told : body}`;
+}

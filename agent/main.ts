@@ -1,0 +1,30 @@
+/**
+ * The program: configuration from the environment, signals, exit codes. Everything else is in the server.
+ * Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 the address is in use.
+ */
+import { ConfigError, readConfig } from './config.ts';
+import { AddressInUseError } from './listen.ts';
+import { messageOf } from './log.ts';
+import { startAgentServer } from './server.ts';
+
+function writeLine(stream: NodeJS.WriteStream, line: string): void {
+  stream.write(`${line}\n`);
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env, process.cwd());
+  const server = await startAgentServer(config, { writeLog: (line) => writeLine(process.stderr, line) });
+  const stop = (): void => {
+    void server.stop().finally(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  writeLine(process.stdout, JSON.stringify({ type: 'listening', address: server.address }));
+}
+
+main().catch((error: unknown) => {
+  writeLine(process.stderr, JSON.stringify({ level: 'error', message: messageOf(error) }));
+  process.exitCode = error instanceof AddressInUseError ? 3 : error instanceof ConfigError ? 2 : 1;
+  // Handles that a half-done start left open would keep the process alive.
+  process.exit();
+});

@@ -1,0 +1,121 @@
+/**
+ * Conversations as records: start, read, search, change, delete.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { EXECUTION_STATUSES } from '../conversation.ts';
+import { armLlm, patchConversation, sendMessage } from '../conversation-commands.ts';
+import type { Entry } from '../conversation-registry.ts';
+import { HttpError } from '../http-error.ts';
+import { hyphenatedUuid } from '../ids.ts';
+import { PAGE_ROWS_MAX } from '../limits.ts';
+import type { ServerContext } from '../server-context.ts';
+import { startRequestSchema } from '../start-request.ts';
+import type { StartRequest } from '../start-request.ts';
+import { parsePart, tagsSchema } from '../wire-schema.ts';
+import { SUCCESS, findConversation } from './find-conversation.ts';
+import { limitSchema, pageOf } from './page.ts';
+
+const searchSchema = z.object({
+  page_id: z.string().optional(),
+  limit: limitSchema,
+  status: z
+    .string()
+    .transform((status) => status.toLowerCase())
+    .pipe(z.enum(EXECUTION_STATUSES))
+    .optional(),
+  sort_order: z
+    .enum(['CREATED_AT', 'UPDATED_AT', 'CREATED_AT_DESC', 'UPDATED_AT_DESC'])
+    .default('CREATED_AT_DESC'),
+});
+type SearchQuery = z.infer<typeof searchSchema>;
+
+const idsSchema = z.object({
+  ids: z
+    .union([z.string(), z.array(z.string())])
+    .default([])
+    .transform((ids) => (typeof ids === 'string' ? [ids] : ids))
+    .refine((ids) => ids.length <= PAGE_ROWS_MAX, { message: `At most ${PAGE_ROWS_MAX} ids` }),
+});
+
+const patchSchema = z.object({
+  title: z.string().trim().min(1).max(200).nullish(),
+  tags: tagsSchema.nullish(),
+});
+
+export function addConversationRoutes(server: FastifyInstance, context: ServerContext): void {
+  server.post('/api/conversations', (request, reply) => {
+    const body = parsePart(startRequestSchema, request.body, 'body');
+    const { entry, created } = openConversation(context, body);
+    return reply.code(created ? 201 : 200).send(context.info(entry));
+  });
+  server.get('/api/conversations', (request) => {
+    const { ids } = parsePart(idsSchema, request.query, 'query');
+    return ids.map((text) => {
+      const entry = context.registry.get(hyphenatedUuid(text) ?? '');
+      return entry === null ? null : context.info(entry);
+    });
+  });
+  server.get('/api/conversations/search', (request) => {
+    const query = parsePart(searchSchema, request.query, 'query');
+    const page = pageOf(matching(context, query), {
+      pageId: query.page_id === undefined ? null : hyphenatedUuid(query.page_id),
+      limit: query.limit,
+      idOf: (entry) => entry.conversation.id,
+    });
+    return { ...page, items: page.items.map(context.info) };
+  });
+  server.get('/api/conversations/count', (request) => {
+    return matching(context, parsePart(searchSchema, request.query, 'query')).length;
+  });
+  server.get('/api/conversations/:id', (request) => context.info(findConversation(context, request)));
+  server.patch('/api/conversations/:id', (request) => patch(context, request));
+  server.delete('/api/conversations/:id', async (request) => {
+    await context.registry.remove(findConversation(context, request));
+    return SUCCESS;
+  });
+}
+
+/**
+ * Makes the conversation, or arms the one that exists with the keys and secrets of the request. A first message that
+ * a crash kept from the log is appended by the repeat.
+ */
+function openConversation(
+  { registry, vault, world, announce }: ServerContext,
+  body: StartRequest,
+): { readonly entry: Entry; readonly created: boolean } {
+  const id = body.conversation_id ?? world.uuid();
+  const known = registry.get(id);
+  // Before anything is written, so that nothing is written unmasked.
+  vault.set(id, { ...body.agent.agent_context?.secrets, ...body.secrets });
+  if (body.agent.llm.api_key !== null) vault.mask(id, body.agent.llm.api_key);
+  const entry = known ?? registry.create(id, body);
+  const { api_key: apiKey, base_url: baseUrl, extra_headers: extraHeaders } = body.agent.llm;
+  armLlm(entry.conversation, { apiKey, baseUrl, extraHeaders }, vault);
+  if (known === null) announce(entry);
+  const { initial_message: first } = body;
+  if (first && entry.conversation.lastUserMessageId === null) {
+    // Left out, `run` means true; an explicit false leaves the agent idle (D18).
+    sendMessage(entry, first, { messageId: null, run: first.run !== false });
+  }
+  return { entry, created: known === null };
+}
+
+function matching({ registry }: ServerContext, query: SearchQuery): Entry[] {
+  const found = registry.all().filter(({ conversation }) => {
+    return query.status === undefined || conversation.status === query.status;
+  });
+  const byUpdate = query.sort_order.startsWith('UPDATED_AT');
+  const key = ({ conversation }: Entry): string =>
+    `${byUpdate ? conversation.updatedAt : conversation.meta.created_at} ${conversation.id}`;
+  const sorted = found.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return query.sort_order.endsWith('_DESC') ? sorted.reverse() : sorted;
+}
+
+function patch(context: ServerContext, request: FastifyRequest): typeof SUCCESS {
+  const entry = findConversation(context, request);
+  if (request.body === null || request.body === undefined) throw new HttpError(422, 'A body is required');
+  patchConversation(entry, parsePart(patchSchema, request.body, 'body'));
+  return SUCCESS;
+}

@@ -1,0 +1,50 @@
+/**
+ * What changed in a repository of the sandbox.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isAbsolute } from 'node:path';
+
+import { z } from 'zod';
+
+import { GitError } from '../git.ts';
+import { gitChanges, gitDiff, gitPatch } from '../git-changes.ts';
+import { HttpError } from '../http-error.ts';
+import type { ServerContext } from '../server-context.ts';
+import { parsePart } from '../wire-schema.ts';
+
+const querySchema = z.object({
+  path: z.string().min(1),
+  ref: z
+    .string()
+    .max(500)
+    .optional()
+    .transform((ref) => (ref === undefined || ref === '' ? null : ref)),
+});
+
+type GitRead<T> = (path: string, ref: string | null) => Promise<T>;
+
+export function addGitRoutes(server: FastifyInstance, context: ServerContext): void {
+  const { vault } = context;
+  server.get('/api/git/changes', async (request) =>
+    vault.deep(await read(context, request, gitChanges), STATUS_KEY),
+  );
+  server.get('/api/git/diff', async (request) => vault.deep(await read(context, request, gitDiff)));
+  server.get('/api/git/patch', async (request, reply) => {
+    const patch = await read(context, request, gitPatch);
+    return reply.header('content-type', 'text/plain').send(patch);
+  });
+}
+
+const STATUS_KEY: ReadonlySet<string> = new Set(['status']);
+
+/** @throws HttpError 400 the path is not absolute, or Git refused */
+async function read<T>(context: ServerContext, request: FastifyRequest, what: GitRead<T>): Promise<T> {
+  const { path, ref } = parsePart(querySchema, request.query, 'query');
+  if (!isAbsolute(path) || path.includes('\0')) throw new HttpError(400, 'Path must be absolute');
+  try {
+    return await context.activity.during(() => what(path, ref));
+  } catch (error) {
+    if (error instanceof GitError) throw new HttpError(400, error.message);
+    throw error;
+  }
+}

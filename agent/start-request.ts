@@ -1,0 +1,118 @@
+/**
+ * The body of `POST /api/conversations`. Owns its schema and nothing else; unknown fields are accepted and ignored,
+ * since clients of other releases send many.
+ */
+import { z } from 'zod';
+
+import {
+  ITERATIONS_DEFAULT,
+  ITERATIONS_MAX,
+  LLM_RETRY_WINDOW_S_DEFAULT,
+  LLM_TIMEOUT_S_DEFAULT,
+  PROMPT_TOKENS_DEFAULT,
+} from './limits.ts';
+import {
+  confirmationPolicySchema,
+  headersSchema,
+  messageSchema,
+  secretsSchema,
+  tagsSchema,
+  uuidSchema,
+} from './wire-schema.ts';
+
+const SESSION_HEADER_DEFAULT = 'x-proxyvendor-session-id';
+
+export const baseUrlSchema = z.string().regex(/^(https?:\/\/[^/\s]+|unix:\/[^:\s]+:\/)/, {
+  message: 'Expected http://…, https://… or unix:/path/to.sock:/path',
+});
+
+/** A masked key, as clients echo it from an earlier answer, is no key. */
+export const apiKeySchema = z
+  .string()
+  .max(16_384)
+  .nullish()
+  .transform((key) => (key === undefined || key === null || /^\**$/.test(key) ? null : key));
+
+const llmSchema = z.object({
+  model: z.string().min(1).max(500),
+  api_key: apiKeySchema,
+  base_url: baseUrlSchema,
+  usage_id: z.string().min(1).max(200).default('agent'),
+  extra_headers: headersSchema.nullish().transform((headers) => headers ?? {}),
+  session_header: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,100}$/, 'Expected a header name')
+    .default(SESSION_HEADER_DEFAULT),
+  retry_window_s: z.number().min(0).max(86_400).default(LLM_RETRY_WINDOW_S_DEFAULT),
+  timeout: z
+    .number()
+    .positive()
+    .max(86_400)
+    .nullish()
+    .transform((timeoutS) => timeoutS ?? LLM_TIMEOUT_S_DEFAULT),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  max_output_tokens: z.number().int().positive().nullish(),
+  max_input_tokens: z
+    .number()
+    .int()
+    .min(1_000)
+    .nullish()
+    .transform((tokens) => tokens ?? PROMPT_TOKENS_DEFAULT),
+});
+export type LlmRequest = z.infer<typeof llmSchema>;
+
+const skillSchema = z.object({
+  name: z.string(),
+  content: z.string().default(''),
+  trigger: z.unknown().optional(),
+});
+
+const agentSchema = z.object({
+  kind: z.literal('Agent').default('Agent'),
+  llm: llmSchema,
+  tools: z
+    .array(z.object({ name: z.string() }))
+    .max(50)
+    .default([]),
+  system_prompt: z.string().max(200_000).nullish(),
+  agent_context: z
+    .object({
+      skills: z.array(skillSchema).max(200).default([]),
+      system_message_suffix: z.string().max(200_000).nullish(),
+      secrets: secretsSchema.nullish(),
+    })
+    .nullish(),
+});
+export type AgentRequest = z.infer<typeof agentSchema>;
+
+const threshold = (fallback: number): z.ZodDefault<z.ZodNumber> =>
+  z.number().int().min(2).max(100).default(fallback);
+
+export const thresholdsSchema = z.object({
+  action_observation: threshold(4),
+  action_error: threshold(3),
+  monologue: threshold(3),
+  alternating_pattern: threshold(6),
+});
+export type StuckThresholds = z.infer<typeof thresholdsSchema>;
+
+export const startRequestSchema = z.object({
+  agent: agentSchema,
+  workspace: z.object({
+    working_dir: z.string().min(1).optional(),
+    kind: z.literal('LocalWorkspace').default('LocalWorkspace'),
+  }),
+  conversation_id: uuidSchema.nullish(),
+  parent_conversation_id: uuidSchema.nullish(),
+  confirmation_policy: confirmationPolicySchema.nullish(),
+  initial_message: messageSchema.nullish(),
+  max_iterations: z.number().int().min(1).max(ITERATIONS_MAX).default(ITERATIONS_DEFAULT),
+  stuck_detection: z.boolean().default(true),
+  stuck_detection_thresholds: thresholdsSchema.nullish(),
+  secrets: secretsSchema.nullish(),
+  tags: tagsSchema.nullish(),
+  user_id: z.string().min(1).max(500).nullish(),
+  title: z.string().max(200).nullish(),
+});
+export type StartRequest = z.infer<typeof startRequestSchema>;

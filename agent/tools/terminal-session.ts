@@ -1,0 +1,204 @@
+/**
+ * One long-lived bash of a conversation: working directory, variables and functions last from command to command.
+ * Commands reach it over a pipe of its own, never as arguments, and their standard input is empty, so that no command
+ * can eat the next one or wait for an answer nobody gives. Owns the process; knows nothing of tools or limits of text.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+import { TERMINAL_BUFFER_BYTES_MAX, TERMINAL_INTERRUPT_GRACE_MS } from '../limits.ts';
+import { shellEnvironment } from '../shell-environment.ts';
+import { ByteWindow } from '../text-bound.ts';
+
+/**
+ * Reads NUL-ended pairs of marker and command. The marker goes to a copy of standard output that commands do not
+ * have, so it follows all their output even if they redirect it; the trap keeps an interrupt from ending the shell.
+ */
+const DRIVER = `exec 2>&1 5>&1
+trap ':' INT
+__parley_status() { return "$1"; }
+__parley_rc=0
+while IFS= read -r -d '' -u 3 __parley_marker && IFS= read -r -d '' -u 3 __parley_command; do
+  __parley_status "$__parley_rc"
+  eval "$__parley_command" 3<&- 5>&- </dev/null
+  __parley_rc=$?
+  printf '\\036%s %s %s\\036' "$__parley_marker" "$__parley_rc" "$PWD" >&5
+done`;
+
+const MARK = 0x1e;
+/** Time for the last output of a shell that has ended. */
+const SHELL_DRAIN_MS = 100;
+
+export interface CommandEnd {
+  readonly exitCode: number;
+  readonly workingDir: string;
+  /** The command ended the shell itself; variables and functions are gone. */
+  readonly shellEnded: boolean;
+}
+
+interface Running {
+  readonly command: string;
+  readonly marker: Buffer;
+  window: ByteWindow;
+  /** Output bytes that may be the start of a marker. */
+  held: Buffer;
+  readonly ended: Promise<CommandEnd>;
+  readonly settle: (end: CommandEnd) => void;
+}
+
+export class TerminalSession {
+  readonly #child: ChildProcess;
+  readonly #control: Writable;
+  #running: Running | null = null;
+  #end: CommandEnd | null = null;
+  /** What the command that ended last printed, until it is taken. */
+  #leftover = '';
+  #alive = true;
+  #workingDir: string;
+  /** Called at each piece of output. */
+  onOutput: () => void = () => undefined;
+
+  constructor(options: { readonly workingDir: string; readonly secrets: Readonly<Record<string, string>> }) {
+    this.#workingDir = options.workingDir;
+    this.#child = spawn('bash', ['--noprofile', '--norc', '-c', DRIVER], {
+      cwd: options.workingDir,
+      env: shellEnvironment(options.secrets),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    this.#control = this.#child.stdio[3] as Writable;
+    this.#control.on('error', () => undefined);
+    this.#child.on('error', () => this.#shellEnded(-1));
+    this.#child.on('exit', (code, signal) => this.#shellEnded(code ?? (signal === null ? -1 : 137)));
+    for (const stream of [this.#child.stdout, this.#child.stderr] as (Readable | null)[]) {
+      stream?.on('data', (chunk: Buffer) => this.#received(chunk));
+      stream?.on('error', () => undefined);
+    }
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+  get busy(): boolean {
+    return this.#running !== null;
+  }
+  get workingDir(): string {
+    return this.#workingDir;
+  }
+  get pid(): number {
+    return this.#child.pid ?? -1;
+  }
+  /** The command that runs, or null. */
+  get command(): string | null {
+    return this.#running?.command ?? null;
+  }
+
+  /** Starts a command; the session must be alive and not busy. `marker` is unguessable and used once. */
+  start(command: string, marker: string): void {
+    if (this.#running !== null) throw new Error('Cannot start command: another one is running');
+    let settle: (end: CommandEnd) => void = () => undefined;
+    const ended = new Promise<CommandEnd>((resolve) => (settle = resolve));
+    const mark = Buffer.from(`\x1e${marker} `, 'utf8');
+    const window = new ByteWindow(TERMINAL_BUFFER_BYTES_MAX);
+    this.#end = null;
+    this.#running = { command, marker: mark, window, held: Buffer.alloc(0), ended, settle };
+    this.#control.write(`${marker}\0${command}\0`);
+    if (!this.#alive) this.#shellEnded(-1);
+  }
+
+  /** Resolves when the running command ends; at once when none runs. */
+  async ended(): Promise<void> {
+    await this.#running?.ended;
+  }
+
+  /** Output since the last call, and the end of the command when it has ended. */
+  take(): { readonly end: CommandEnd | null; readonly output: string } {
+    const running = this.#running;
+    if (running !== null) {
+      const output = running.window.text();
+      running.window = new ByteWindow(TERMINAL_BUFFER_BYTES_MAX);
+      return { end: null, output };
+    }
+    const output = this.#leftover;
+    this.#leftover = '';
+    return { end: this.#end, output };
+  }
+
+  /** Sends an interrupt to what runs; whatever ignores it is killed together with the shell. */
+  async interrupt(): Promise<void> {
+    const running = this.#running;
+    if (running === null) return;
+    this.#signal('SIGINT');
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), TERMINAL_INTERRUPT_GRACE_MS);
+    });
+    if ((await Promise.race([running.ended, late])) === 'late') this.close();
+    clearTimeout(timer);
+    await running.ended;
+  }
+
+  /** Kills the shell and everything in its process group. */
+  close(): void {
+    this.#signal('SIGKILL');
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#child.pid === undefined) return;
+    try {
+      process.kill(-this.#child.pid, signal);
+    } catch {
+      // The group is gone already, which is what was wanted.
+    }
+  }
+
+  #received(chunk: Buffer): void {
+    const running = this.#running;
+    if (running === null) return;
+    this.onOutput();
+    const bytes = Buffer.concat([running.held, chunk]);
+    const start = bytes.indexOf(running.marker);
+    if (start < 0) {
+      const keep = Math.min(bytes.length, running.marker.length - 1);
+      const lastMark = bytes.lastIndexOf(MARK);
+      const split = lastMark >= bytes.length - keep ? lastMark : bytes.length;
+      running.window.push(bytes.subarray(0, split));
+      running.held = Buffer.from(bytes.subarray(split));
+      return;
+    }
+    const stop = bytes.indexOf(MARK, start + running.marker.length);
+    if (stop < 0) {
+      running.held = Buffer.from(bytes);
+      return;
+    }
+    running.window.push(bytes.subarray(0, start));
+    const [, exitCode, workingDir] =
+      /^(\d+) (.*)$/s.exec(bytes.toString('utf8', start + running.marker.length, stop)) ?? [];
+    this.#workingDir = workingDir ?? this.#workingDir;
+    this.#settle({ exitCode: Number(exitCode ?? -1), workingDir: this.#workingDir, shellEnded: false });
+  }
+
+  #shellEnded(exitCode: number): void {
+    this.#alive = false;
+    const running = this.#running;
+    if (running === null) return;
+    const finish = (): void => {
+      if (this.#running !== running) return;
+      running.window.push(running.held);
+      this.#settle({ exitCode, workingDir: this.#workingDir, shellEnded: true });
+    };
+    // The last output may still be in the pipe, which a background process may keep open for ever.
+    this.#child.once('close', finish);
+    setTimeout(finish, SHELL_DRAIN_MS);
+  }
+
+  #settle(end: CommandEnd): void {
+    const running = this.#running;
+    if (running === null) return;
+    this.#end = end;
+    this.#leftover = running.window.text();
+    this.#running = null;
+    running.settle(end);
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Callbacks of Agent Servers: events in batches, and where a conversation stands.
+ * Owns what a callback causes; it only ever says sooner what the slow poll would find anyway.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { reportOf } from '../activities/agent-report.ts';
+import { appendEvents, isActivity } from '../activities/transcript.ts';
+import type { World } from '../activities/world.ts';
+import type { AgentEvent } from '../ports/agent-server.ts';
+import { callerOf, type Caller } from './session-auth.ts';
+
+export type WebhookWorld = World;
+
+/** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
+const SUCCESS = { success: true } as const;
+
+export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld): void {
+  app.post('/api/v1/webhooks/events/:conversationId', async (request, reply) => {
+    const { conversationId } = request.params as { conversationId: string };
+    const caller = await admitted(world, conversationId, request, reply);
+    if (caller === null) return reply;
+    return takeEvents(world, caller, request.body);
+  });
+  app.post('/api/v1/webhooks/conversations', async (request, reply) => {
+    const id = (request.body as { id?: unknown } | null)?.id;
+    const caller = await admitted(world, typeof id === 'string' ? id : '', request, reply);
+    if (caller === null) return reply;
+    return takeConversation(world, caller, request.body);
+  });
+}
+
+/** Null when the answer has been sent already. */
+async function admitted(
+  world: WebhookWorld,
+  conversationId: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller | null> {
+  const key = request.headers['x-session-api-key'];
+  const caller = await callerOf(world, conversationId, typeof key === 'string' ? key : undefined);
+  if (caller === 'unknown') {
+    void reply.send(SUCCESS);
+    return null;
+  }
+  if (caller === 'refused') {
+    void reply.code(401).send({ detail: 'Unauthorized', code: 'unauthorized' });
+    return null;
+  }
+  return caller;
+}
+
+async function takeEvents(world: WebhookWorld, caller: Caller, body: unknown): Promise<typeof SUCCESS> {
+  const events = Array.isArray(body) ? body.filter(isEvent) : [];
+  await appendEvents(world, caller.conversationId, events);
+  if (events.some(isActivity)) await world.activity.touch(caller.sandboxId, world.clock.now());
+  return SUCCESS;
+}
+
+function isEvent(value: unknown): value is AgentEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  const event = value as Record<string, unknown>;
+  return typeof event.id === 'string' && typeof event.timestamp === 'string' && typeof event.kind === 'string';
+}
+
+async function takeConversation(world: WebhookWorld, caller: Caller, body: unknown): Promise<typeof SUCCESS> {
+  const view = world.agent.readCallback(body);
+  if (view === null) return SUCCESS;
+  await world.notifier.deliver({
+    to: { machine: 'conversation', id: caller.conversationId },
+    event: { type: 'agentReported', commandId: null, report: reportOf(view, caller.generation) },
+  });
+  return SUCCESS;
+}

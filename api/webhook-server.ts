@@ -1,0 +1,29 @@
+/**
+ * The server behind the socket that is bound into every sandbox for callbacks.
+ * Owns its bounds and its error shape; must not serve anything else to a sandbox.
+ */
+import { rm } from 'node:fs/promises';
+import Fastify from 'fastify';
+import { asParleyError } from '../core/parley-error.ts';
+import { registerWebhookRoutes, type WebhookWorld } from './webhook-routes.ts';
+
+/** A batch of events is at most 5 MiB; a conversation's record is smaller. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface WebhookServer {
+  close(): Promise<void>;
+}
+
+/** Listens on a unix socket; one left there by an earlier process is replaced. */
+export async function startWebhookServer(world: WebhookWorld, socketPath: string): Promise<WebhookServer> {
+  const app = Fastify({ logger: false, bodyLimit: BODY_BYTES_MAX });
+  app.setErrorHandler((error, _request, reply) => {
+    const known = asParleyError(error);
+    return reply.code(known.status).send({ detail: known.message, code: known.code });
+  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'Not Found', code: 'not_found' }));
+  registerWebhookRoutes(app, world);
+  await rm(socketPath, { force: true });
+  await app.listen({ path: socketPath });
+  return { close: () => app.close() };
+}

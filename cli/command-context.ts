@@ -1,0 +1,30 @@
+/**
+ * What a command is given, and the options that several commands share.
+ * Owns their one spelling; must not load anything.
+ */
+import { Option } from 'commander';
+import type { ExitCode } from './exit-code.ts';
+import type { Shell } from './shell.ts';
+
+export interface CommandContext {
+  readonly shell: Shell;
+  /** The exit code of the process; called once by a command that ends. */
+  finish(code: ExitCode | number): void;
+}
+
+export function configOption(): Option {
+  return new Option('--config <file>', 'deployment to use (default: parley.yaml, found upward)');
+}
+
+export function jsonOption(): Option {
+  return new Option('--json', 'print JSON Lines to standard output');
+}
+
+export function plainOption(): Option {
+  return new Option('--plain', 'print lines instead of a live table');
+}
+
+/** Examples under the help of a command, one a line. */
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+}

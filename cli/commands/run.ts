@@ -1,0 +1,101 @@
+/**
+ * `parley run`: compile, start, and stay beside the run until it is finished or rests.
+ * Owns the order of these; the run itself belongs to the host, and what a run does to its plan.
+ */
+import { Command } from 'commander';
+import type { RunId } from '../../core/ids.ts';
+import type { Plan } from '../../core/plan.ts';
+import { CliError } from '../cli-error.ts';
+import {
+  configOption,
+  examples,
+  jsonOption,
+  plainOption,
+  type CommandContext,
+} from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { Host } from '../host-port.ts';
+import { loadPlan, withConcurrency } from '../load-plan.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { openHostWithView } from '../open-host.ts';
+import { newRunId, parseRunId } from '../run-id.ts';
+import { attend } from '../run-session.ts';
+import type { Shell } from '../shell.ts';
+import type { RunView } from '../view/run-view.ts';
+
+interface RunOptions {
+  readonly runId?: string;
+  readonly json?: true;
+  readonly plain?: true;
+  readonly concurrency?: string;
+  readonly config?: string;
+}
+
+const CONCURRENCY_MAX = 10_000;
+
+export function runCommand({ shell, finish }: CommandContext): Command {
+  return new Command('run')
+    .description('Run a job file, or a saved plan, to its report.')
+    .argument('<file>', 'job file, or a plan that "parley plan --out" wrote')
+    .option('--run-id <id>', 'id of the run (default: name, time and four random digits)')
+    .option('--concurrency <n>', 'conversations at once, instead of what the job says')
+    .addOption(jsonOption())
+    .addOption(plainOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nCtrl-C once lets what runs end and starts nothing new; twice leaves the run as it is, to be resumed.',
+    )
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all succeeded within tolerate.failed, 1 more failed, 2 nothing was started, 3 drained or\npaused, 5 the engine cannot be reached, 7 reconciliation outside tolerance, 130 left.',
+    )
+    .addHelpText('after', examples('parley run job.yaml', 'parley run plan.json --json > run.jsonl'))
+    .action(async (file: string, options: RunOptions) => {
+      finish(await run(shell, file, options));
+    });
+}
+
+async function run(shell: Shell, file: string, options: RunOptions): Promise<ExitCode> {
+  const concurrency = parseConcurrency(options.concurrency);
+  const named = options.runId === undefined ? null : parseRunId(options.runId);
+  const config = await openDeployment(shell, { path: options.config, startsProxy: true });
+  const compiled = loadPlan(shell, { file, config: options.config, checksSecrets: true });
+  if (compiled === null) {
+    throw new CliError(`Cannot run "${file}": the job has errors`, { remedy: 'correct them; nothing was started' });
+  }
+  const plan = concurrency === null ? compiled : withConcurrency(compiled, concurrency);
+  const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
+  const { host, view } = await openHostWithView(shell, config, options);
+  await start({ host, view, runId, plan });
+  return await attend({ shell, host, runId, plan, view, json: options.json === true });
+}
+
+interface Start {
+  readonly host: Host;
+  readonly view: RunView;
+  readonly runId: RunId;
+  readonly plan: Plan;
+}
+
+/** The id is said before the run exists, so that no run is ever without somebody who knows its name. */
+async function start({ host, view, runId, plan }: Start): Promise<void> {
+  const { name, hash, items } = plan;
+  view.launched({ runId, name, planHash: hash, itemCount: items.length, results: host.resultsLocation(runId) });
+  try {
+    await host.startRun(runId, plan);
+  } catch (error) {
+    view.close();
+    await host.close();
+    throw error;
+  }
+}
+
+function parseConcurrency(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= CONCURRENCY_MAX) return value;
+  throw new CliError(`Cannot use --concurrency "${text}": it is no whole number from 1 to ${CONCURRENCY_MAX}`, {
+    exitCode: EXIT.usage,
+  });
+}

@@ -1,0 +1,44 @@
+/**
+ * A deployment after its configuration was read: plain data, absolute paths, milliseconds.
+ * Owns the shape; must not read anything. No field reaches the length of a session (D10).
+ */
+import type { Deployment } from '../../ports/deployment.ts';
+
+export type IsolationChoice = 'auto' | 'namespaces' | 'none';
+
+export interface CodeHostConfig {
+  /** Clone URL template; a `file:` template is absolute. */
+  readonly url: string;
+  readonly default: boolean;
+}
+
+export interface GatewayExportConfig {
+  readonly url: string;
+  /** Never printed (D20); empty when the export needs none. */
+  readonly apiKey: string;
+  readonly format: 'jsonl' | 'csv';
+}
+
+export interface DeploymentConfig {
+  /** What the activities need. */
+  readonly deployment: Deployment;
+  /** Absolute; holds the store, workspaces, blobs and keys. */
+  readonly dataDir: string;
+  /** Absolute; one folder per run. */
+  readonly resultsDir: string;
+  /** Absolute; what relative paths in the file were relative to. */
+  readonly baseDir: string;
+  readonly isolation: IsolationChoice;
+  /** By provider; empty when none is configured. */
+  readonly codeHosts: Readonly<Record<string, CodeHostConfig>>;
+  /** Credentials by provider, opened from the environment; never printed (D20). */
+  readonly codeHostTokens: Readonly<Record<string, string>>;
+  /** The value of `proxy_config` for the proxy's own parser; undefined when the key is absent. */
+  readonly proxyConfigRaw: unknown;
+  /** TCP port of the proxy on loopback; null opens none, and only sandboxes reach it. */
+  readonly proxyPort: number | null;
+  /** Null when there is none, or its address names a variable that is not set. */
+  readonly gatewayExport: GatewayExportConfig | null;
+  /** Absolute path of the file that was read; null when everything is a default. */
+  readonly configPath: string | null;
+}

@@ -1,0 +1,143 @@
+/**
+ * From `parley.yaml` and the environment to a deployment, with every problem at its place.
+ * Owns the order of the steps and the conversion into plain data; must not open, create or start anything.
+ */
+import path from 'node:path';
+import { SECOND_MS } from '../../core/time.ts';
+import type { GroupingStrategy } from '../../core/status.ts';
+import { toValue } from '../../dsl/tree.ts';
+import { readCodeHosts } from './code-hosts.ts';
+import type { Deployment } from '../../ports/deployment.ts';
+import type { DeploymentConfig, IsolationChoice } from './deployment-config.ts';
+import { findDeploymentFile, readDeploymentFile, type DeploymentFile } from './deployment-file.ts';
+import { deploymentSchema, type DeploymentDocument } from './deployment-schema.ts';
+import { effectiveValues, valueOf, type EffectiveValue, type Environment } from './effective-values.ts';
+import { readGatewayExport } from './gateway-export.ts';
+import type { Problem } from './problem.ts';
+import { checkProxy } from './proxy-problems.ts';
+import { schemaProblems } from './schema-problems.ts';
+import type { SettingPath } from './settings.ts';
+
+export interface LoadedDeployment {
+  /** Null when a key of the deployment itself is wrong; problems of the area `proxy` leave it. */
+  readonly config: DeploymentConfig | null;
+  readonly problems: readonly Problem[];
+  /** Every single setting with its origin, for `config explain`. */
+  readonly values: readonly EffectiveValue[];
+  readonly file: DeploymentFile | null;
+}
+
+export interface LoadOptions {
+  /** The file that was named; null looks for `parley.yaml` upward from `cwd`. */
+  readonly path: string | null;
+  readonly cwd: string;
+  readonly env: Environment;
+}
+
+/** A running agent and an idle sandbox are asked this often although nothing was heard. */
+const POLL_MS = 5 * SECOND_MS;
+/** Names the file for every command, as `--config` does for one. */
+const CONFIG_VARIABLE = 'PARLEY_CONFIG';
+
+/** Never throws for anything that the file or the environment holds. */
+export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Promise<LoadedDeployment> {
+  const found = findDeploymentFile(named ?? (env[CONFIG_VARIABLE] || null), cwd);
+  const file = found === null ? null : readDeploymentFile(found, cwd);
+  const read = readDocument(file);
+  const effective = effectiveValues(file, env);
+  const problems: Problem[] = [...(file?.problems ?? []), ...read.problems, ...effective.problems];
+  const { values } = effective;
+  if (isBroken(problems)) return { config: null, problems, values, file };
+  const parts = { document: read.document, file, env, baseDir: baseDirOf(file, cwd) };
+  const codeHosts = await readCodeHosts(parts);
+  const gatewayExport = readGatewayExport(parts);
+  const proxyConfigRaw = read.document.proxy_config;
+  const vendor = textOf(values, 'proxy.vendor');
+  const port = numberOf(values, 'proxy.port');
+  const proxy = await checkProxy({ raw: proxyConfigRaw, vendor, port, env, file });
+  problems.push(...codeHosts.problems, ...gatewayExport.problems, ...proxy.problems);
+  if (isBroken(problems)) return { config: null, problems, values, file };
+  const folders = { baseDir: parts.baseDir, cwd };
+  const config: DeploymentConfig = {
+    deployment: deploymentOf(values, proxy.forwardsHeaders),
+    dataDir: directoryOf(values, 'store.path', folders),
+    resultsDir: directoryOf(values, 'results.path', folders),
+    baseDir: parts.baseDir,
+    isolation: textOf(values, 'runtime.isolation') as IsolationChoice,
+    codeHosts: codeHosts.hosts,
+    codeHostTokens: codeHosts.tokens,
+    proxyConfigRaw,
+    proxyPort: port === 0 ? null : port,
+    gatewayExport: gatewayExport.export,
+    configPath: file?.path ?? null,
+  };
+  return { config, problems, values, file };
+}
+
+function readDocument(file: DeploymentFile | null): {
+  readonly document: DeploymentDocument;
+  readonly problems: readonly Problem[];
+} {
+  if (file === null || file.tree === null) return { document: {}, problems: [] };
+  const parsed = deploymentSchema.safeParse(toValue(file.tree));
+  if (parsed.success) return { document: parsed.data, problems: [] };
+  return { document: {}, problems: schemaProblems(parsed.error.issues, file) };
+}
+
+function isBroken(problems: readonly Problem[]): boolean {
+  return problems.some((problem) => problem.severity === 'error' && problem.area === 'deployment');
+}
+
+function baseDirOf(file: DeploymentFile | null, cwd: string): string {
+  return file === null ? path.resolve(cwd) : path.dirname(file.path);
+}
+
+function deploymentOf(values: readonly EffectiveValue[], forwardsHeaders: boolean): Deployment {
+  return {
+    limits: {
+      idleTimeMs: limitOf(values, 'limits.idle_time'),
+      deletionTimeMs: limitOf(values, 'limits.deletion_time'),
+    },
+    capacity: {
+      installationMax: numberOf(values, 'capacity.sandboxes'),
+      userMax: numberOf(values, 'capacity.sandboxes_per_user'),
+      conversationsPerSandboxMax: numberOf(values, 'capacity.conversations_per_sandbox'),
+    },
+    onFull: textOf(values, 'capacity.on_full') as Deployment['onFull'],
+    grouping: textOf(values, 'user.grouping').toUpperCase() as GroupingStrategy,
+    gitAuthor: {
+      name: textOf(values, 'user.git_author.name'),
+      email: textOf(values, 'user.git_author.email'),
+    },
+    vendor: textOf(values, 'proxy.vendor'),
+    iterationsMax: numberOf(values, 'agent.iterations_max'),
+    forwardsHeaders,
+    pollMs: POLL_MS,
+  };
+}
+
+interface Folders {
+  /** Folder of the file, or the working folder without one. */
+  readonly baseDir: string;
+  readonly cwd: string;
+}
+
+/** A path in the file is relative to the file, one in a variable to the working folder, as in a shell. */
+function directoryOf(values: readonly EffectiveValue[], name: SettingPath, folders: Folders): string {
+  const { value, source } = valueOf(values, name);
+  return path.resolve(source === 'env' ? folders.cwd : folders.baseDir, String(value));
+}
+
+/** Zero switches a limit off (D10). */
+function limitOf(values: readonly EffectiveValue[], name: SettingPath): number | null {
+  const seconds = numberOf(values, name);
+  return seconds === 0 ? null : seconds * SECOND_MS;
+}
+
+function textOf(values: readonly EffectiveValue[], name: SettingPath): string {
+  return String(valueOf(values, name).value);
+}
+
+function numberOf(values: readonly EffectiveValue[], name: SettingPath): number {
+  return Number(valueOf(values, name).value);
+}

@@ -1,0 +1,56 @@
+/**
+ * Every single value of a deployment: its key, its default, and the variable that overrides it.
+ * Owns the table; the forms of the values are in deployment-schema.ts, and a test compares the two.
+ */
+import {
+  CAPACITY_INSTALLATION_DEFAULT,
+  CAPACITY_USER_DEFAULT,
+  CONVERSATIONS_PER_SANDBOX_DEFAULT,
+  DELETION_TIME_DEFAULT_MS,
+  IDLE_TIME_DEFAULT_MS,
+} from '../../core/limits.ts';
+import { SECOND_MS } from '../../core/time.ts';
+
+export type SettingValue = string | number;
+
+export interface Setting {
+  /** Dotted path in `parley.yaml`. */
+  readonly path: string;
+  readonly fallback: SettingValue;
+  /** Environment variable that wins over the file. */
+  readonly env: string;
+}
+
+/** A loop of an agent that needs more steps than this has usually lost its way. */
+const ITERATIONS_DEFAULT = 500;
+
+export const SETTINGS = [
+  { path: 'engine.kind', fallback: 'embedded', env: 'PARLEY_ENGINE' },
+  { path: 'store.path', fallback: '.parley', env: 'PARLEY_DATA_DIR' },
+  { path: 'results.path', fallback: 'out', env: 'PARLEY_RESULTS_DIR' },
+  { path: 'runtime.kind', fallback: 'process', env: 'PARLEY_RUNTIME' },
+  { path: 'runtime.isolation', fallback: 'auto', env: 'PARLEY_ISOLATION' },
+  { path: 'agent.kind', fallback: 'reference', env: 'PARLEY_AGENT' },
+  { path: 'agent.iterations_max', fallback: ITERATIONS_DEFAULT, env: 'PARLEY_ITERATIONS_MAX' },
+  { path: 'limits.idle_time', fallback: IDLE_TIME_DEFAULT_MS / SECOND_MS, env: 'PARLEY_IDLE_TIME' },
+  {
+    path: 'limits.deletion_time',
+    fallback: DELETION_TIME_DEFAULT_MS / SECOND_MS,
+    env: 'PARLEY_DELETION_TIME',
+  },
+  { path: 'capacity.sandboxes', fallback: CAPACITY_INSTALLATION_DEFAULT, env: 'PARLEY_SANDBOXES' },
+  { path: 'capacity.sandboxes_per_user', fallback: CAPACITY_USER_DEFAULT, env: 'PARLEY_SANDBOXES_PER_USER' },
+  {
+    path: 'capacity.conversations_per_sandbox',
+    fallback: CONVERSATIONS_PER_SANDBOX_DEFAULT,
+    env: 'PARLEY_CONVERSATIONS_PER_SANDBOX',
+  },
+  { path: 'capacity.on_full', fallback: 'refuse', env: 'PARLEY_ON_FULL' },
+  { path: 'user.grouping', fallback: 'no_grouping', env: 'PARLEY_GROUPING' },
+  { path: 'user.git_author.name', fallback: 'Parley', env: 'PARLEY_GIT_AUTHOR_NAME' },
+  { path: 'user.git_author.email', fallback: 'parley@localhost', env: 'PARLEY_GIT_AUTHOR_EMAIL' },
+  { path: 'proxy.vendor', fallback: 'proxyvendor', env: 'PARLEY_PROXY_VENDOR' },
+  { path: 'proxy.port', fallback: 0, env: 'PARLEY_PROXY_PORT' },
+] as const satisfies readonly Setting[];
+
+export type SettingPath = (typeof SETTINGS)[number]['path'];

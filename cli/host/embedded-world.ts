@@ -1,0 +1,99 @@
+/**
+ * The real parts behind the ports, put together for one process.
+ * Owns which implementation stands behind which port; must not decide anything else.
+ */
+import { createAgentClient, type AgentClient } from '../../agent-client/agent-client.ts';
+import type { World } from '../../activities/world.ts';
+import { createCodeHosts, PUBLIC_CODE_HOSTS, type CodeHosts } from '../../code-hosts/code-hosts.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { systemClock } from '../../engine/system-clock.ts';
+import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
+import type { GatewayExport } from '../../ports/gateway-export.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
+import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
+import { createBlobDirectory } from '../../store/blob-directory.ts';
+import { createKeyMinter } from '../../store/key-minter.ts';
+import type { Store } from '../../store/open-store.ts';
+import { createResultsDirectory } from '../../store/results-directory.ts';
+import type { SealKey } from '../../store/seal-key.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { builtProgram, type Places } from './places.ts';
+import { createSecretSource } from './secret-source.ts';
+
+export interface EmbeddedParts {
+  readonly config: DeploymentConfig;
+  readonly places: Places;
+  readonly store: Store;
+  readonly sealKey: SealKey;
+  readonly notifier: Notifier;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly warn: (text: string) => void;
+}
+
+export interface EmbeddedWorld {
+  readonly world: World;
+  readonly agent: AgentClient;
+  readonly codeHosts: CodeHosts;
+}
+
+export function embeddedWorld(parts: EmbeddedParts): EmbeddedWorld {
+  const { config, places, store, env } = parts;
+  const agent = createAgentClient();
+  const codeHosts = codeHostsOf(config);
+  const vault = store.vault(parts.sealKey);
+  const world: World = {
+    runtime: runtimeOf(parts),
+    agent,
+    clones: codeHosts,
+    placement: store.placement,
+    records: store.records,
+    plans: store.plans,
+    events: store.events,
+    lifecycle: store.lifecycle,
+    activity: store.activity,
+    workspaces: store.workspaces,
+    archives: store.archives,
+    spend: store.spend,
+    vault,
+    blobs: createBlobDirectory(places.blobs),
+    results: createResultsDirectory(config.resultsDir),
+    gatewayExport: exportOf(config),
+    secrets: createSecretSource(env, vault),
+    keys: createKeyMinter(parts.sealKey),
+    notifier: parts.notifier,
+    deployment: config.deployment,
+    clock: systemClock,
+  };
+  return { world, agent, codeHosts };
+}
+
+function runtimeOf({ config, places, warn }: EmbeddedParts): SandboxRuntime {
+  return createProcessRuntime({
+    dataDir: places.dataDir,
+    socketDir: places.sandboxSockets,
+    isolation: config.isolation,
+    programs: { agentServer: builtProgram('agent-server.cjs'), sandboxInit: builtProgram('sandbox-init.cjs') },
+    hostSockets: { proxy: places.proxySocket, webhook: places.webhookSocket, git: places.gitSocket },
+    clock: systemClock,
+    warn,
+  });
+}
+
+function codeHostsOf(config: DeploymentConfig): CodeHosts {
+  const hosts = Object.keys(config.codeHosts).length === 0 ? PUBLIC_CODE_HOSTS : config.codeHosts;
+  return createCodeHosts({ hosts, baseDir: config.baseDir });
+}
+
+function exportOf(config: DeploymentConfig): GatewayExport {
+  if (config.gatewayExport !== null) return createGatewayExport(config.gatewayExport);
+  return {
+    rows: () =>
+      Promise.reject(
+        new ParleyError(
+          'export_unavailable',
+          'Cannot fetch the export of the gateway: `gateway.export` is not configured; reconcile with `rows: proxy` or a file instead',
+        ),
+      ),
+  };
+}

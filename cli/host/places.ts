@@ -1,0 +1,52 @@
+/**
+ * Where things are on disk: the data directory, the sockets, the programs beside the bundle.
+ * Owns the names; socket paths must stay short, so they live in the system's temporary folder.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface Places {
+  readonly dataDir: string;
+  readonly database: string;
+  readonly blobs: string;
+  readonly sealKeyFile: string;
+  readonly spool: string;
+  /** Sockets of sandboxes; one folder each. */
+  readonly sandboxSockets: string;
+  readonly proxySocket: string;
+  readonly webhookSocket: string;
+  readonly gitSocket: string;
+  readonly controlSocket: string;
+}
+
+export function placesOf(dataDir: string): Places {
+  // A unix socket's path holds 107 bytes; a hash of the data directory keeps it short and the same after a restart.
+  const mark = createHash('sha256').update(dataDir).digest('hex').slice(0, 10);
+  const sockets = join(tmpdir(), `parley-${userInfo().uid}-${mark}`);
+  return {
+    dataDir,
+    database: join(dataDir, 'parley.db'),
+    blobs: join(dataDir, 'blobs'),
+    sealKeyFile: join(dataDir, 'seal.key'),
+    spool: join(dataDir, 'spool'),
+    sandboxSockets: join(sockets, 's'),
+    // Their folders are bound into every sandbox: one each, with nothing else inside.
+    proxySocket: join(sockets, 'p', 'proxy.sock'),
+    webhookSocket: join(sockets, 'w', 'webhook.sock'),
+    gitSocket: join(sockets, 'g', 'git.sock'),
+    controlSocket: join(sockets, 'control.sock'),
+  };
+}
+
+/** A program that the build made beside this one. */
+export function builtProgram(name: 'agent-server.cjs' | 'sandbox-init.cjs' | 'scripted-gateway.js'): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, name)) && dirname(folder) !== folder) {
+    if (existsSync(join(folder, 'dist', name))) return join(folder, 'dist', name);
+    folder = dirname(folder);
+  }
+  return join(folder, name);
+}

@@ -1,0 +1,58 @@
+/**
+ * Waiting for a run, and telling what changed.
+ * Owns when a run counts as at rest; the rows themselves come from the store.
+ */
+import type { RunId } from '../../core/ids.ts';
+import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { RecordStore } from '../../ports/record-store.ts';
+
+/** Changes are told at most this often: a reader sees no more, and a large batch changes all the time. */
+const TELL_EVERY_MS = 100;
+
+export interface RunWatch {
+  /** To be called after every commit. */
+  poke(): void;
+  /** Resolves when the run is finished, at rest with nothing in flight, or the signal is aborted. */
+  wait(
+    runId: RunId,
+    onChange: (row: RunRow, items: readonly RunItemRow[]) => void,
+    signal: AbortSignal,
+  ): Promise<RunRow>;
+}
+
+export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): RunWatch {
+  let waiting: (() => void)[] = [];
+  const poked = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      waiting.push(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  return {
+    poke() {
+      for (const wake of waiting.splice(0)) wake();
+    },
+    async wait(runId, onChange, signal) {
+      let told = -1;
+      for (;;) {
+        const changed = poked(signal);
+        const row = await records.run(runId);
+        if (row !== null && row.sequence !== told) {
+          told = row.sequence;
+          onChange(row, await records.runItems(runId));
+        }
+        if (row !== null && (isAtRest(row) || signal.aborted)) return row;
+        await changed;
+        if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, TELL_EVERY_MS));
+      }
+    },
+  };
+}
+
+export function isAtRest(row: RunRow): boolean {
+  if (row.phase === 'finished') return true;
+  return row.phase === 'running' && row.inFlight === 0 && (row.mode === 'paused' || row.mode === 'draining');
+}

@@ -1,0 +1,31 @@
+/**
+ * Where a job's secret references lead on this machine: environment, file, or the sealed store.
+ * Owns the reading; a value goes straight into the vault and is never printed.
+ */
+import { readFile } from 'node:fs/promises';
+import type { SecretReference } from '../../core/plan.ts';
+import type { SecretSource } from '../../ports/secret-source.ts';
+import type { SecretVault } from '../../ports/secret-vault.ts';
+
+/** Scope of secrets that belong to the installation. */
+export const INSTALLATION_SCOPE = 'installation';
+
+export function createSecretSource(env: Readonly<Record<string, string | undefined>>, vault: SecretVault): SecretSource {
+  return { resolve: (reference) => resolve(reference, env, vault) };
+}
+
+async function resolve(
+  reference: SecretReference,
+  env: Readonly<Record<string, string | undefined>>,
+  vault: SecretVault,
+): Promise<string | null> {
+  switch (reference.from) {
+    case 'env':
+      return env[reference.name] ?? null;
+    case 'file':
+      // One trailing newline is how editors end a file, not part of the secret.
+      return readFile(reference.path, 'utf8').then((text) => text.replace(/\r?\n$/, ''), () => null);
+    case 'store':
+      return vault.get(INSTALLATION_SCOPE, reference.name);
+  }
+}

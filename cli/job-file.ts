@@ -1,0 +1,105 @@
+/**
+ * Reading a job file and the files it names.
+ * Owns access to the disk; what the text says is the compiler's business.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { SecretReference } from '../core/plan.ts';
+import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
+import type { FileRead, JobWorld } from '../dsl/world.ts';
+import { CliError } from './cli-error.ts';
+import { EXIT } from './exit-code.ts';
+import type { Shell } from './shell.ts';
+
+/** Read whole for the compiler's own message; what is larger is refused unread. */
+const READ_BYTES_MAX = 25 * SOURCE_BYTES_MAX;
+/** A prompt is read by a model with a bounded context; a larger file is data. */
+const PROMPT_BYTES_MAX = 1024 * 1024;
+
+/** @throws CliError when there is no file to read */
+export function readJobFile(file: string, cwd: string): Uint8Array {
+  const absolute = path.resolve(cwd, file);
+  try {
+    const stats = statSync(absolute);
+    if (stats.isDirectory()) throw new CliError(`Cannot read job file "${file}": it is a folder`, NAME_A_FILE);
+    if (stats.isCharacterDevice() || stats.isBlockDevice()) {
+      throw new CliError(`Cannot read job file "${file}": it is a device`, NAME_A_FILE);
+    }
+    if (stats.size > READ_BYTES_MAX) {
+      const size = `${Math.round(stats.size / 1024 / 1024)} MiB`;
+      throw new CliError(`Cannot read job file "${file}": it has ${size}, and a job file at most 10 MiB`, {
+        exitCode: EXIT.failed,
+      });
+    }
+    return readFileSync(absolute);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`Cannot read job file "${file}": ${reasonOf(error)}`, NAME_A_FILE);
+  }
+}
+
+const NAME_A_FILE = { remedy: 'name a job file; "parley init" writes a first one' };
+
+export function reasonOf(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such file';
+    case 'EACCES':
+    case 'EPERM':
+      return 'access is denied';
+    case 'EISDIR':
+      return 'it is a folder';
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export interface JobWorldOptions {
+  readonly shell: Pick<Shell, 'cwd' | 'env'>;
+  /** The job file; prompts are relative to its folder. */
+  readonly file: string;
+  readonly models: readonly string[] | null;
+  /** Whether secrets must exist here: a run needs them, a look at the file does not. */
+  readonly checksSecrets: boolean;
+}
+
+export function jobWorld({ shell, file, models, checksSecrets }: JobWorldOptions): JobWorld {
+  const folder = path.dirname(path.resolve(shell.cwd, file));
+  return {
+    readFile: (relativePath) => readPrompt(path.resolve(folder, relativePath)),
+    sha256,
+    models,
+    ...(checksSecrets ? { secretExists: (secret: SecretReference) => secretExists(secret, shell.env) } : {}),
+  };
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+function readPrompt(file: string): FileRead {
+  try {
+    const stats = statSync(file);
+    if (stats.isDirectory()) return { problem: 'directory' };
+    if (stats.size > PROMPT_BYTES_MAX) return { problem: 'too_large' };
+    const bytes = readFileSync(file);
+    if (bytes.includes(0)) return { problem: 'binary' };
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (error) {
+    return { problem: error instanceof TypeError ? 'binary' : 'missing' };
+  }
+}
+
+/** The store is sealed and may belong to a running engine: what it holds is found out when it is needed. */
+function secretExists(secret: SecretReference, env: Shell['env']): boolean {
+  switch (secret.from) {
+    case 'env':
+      return env[secret.name] !== undefined;
+    case 'file':
+      return statSync(secret.path, { throwIfNoEntry: false })?.isFile() === true;
+    case 'store':
+      return true;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The plan that `run` and `plan` work on: compiled from a job file, or read from a saved plan.
+ * Owns the check that a saved plan is what it says; findings are printed here and nowhere else.
+ */
+import { ParleyError } from '../core/parley-error.ts';
+import type { Plan } from '../core/plan.ts';
+import { canonicalJson } from '../dsl/canonical-json.ts';
+import { compileJob } from '../dsl/compile-job.ts';
+import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
+import { printDiagnostics } from '../dsl/print-diagnostics.ts';
+import { jobWorld, readJobFile, sha256 } from './job-file.ts';
+import { listedModels } from './listed-models.ts';
+import type { Shell } from './shell.ts';
+
+export interface PlanRequest {
+  /** A job file, or a plan that `parley plan --out` wrote: its name ends in ".json". */
+  readonly file: string;
+  /** Value of `--config`. */
+  readonly config: string | undefined;
+  readonly checksSecrets: boolean;
+}
+
+/** Null when the job has errors, which are printed to standard error. @throws ParleyError plan_invalid */
+export function loadPlan(shell: Shell, request: PlanRequest): Plan | null {
+  const { file, config, checksSecrets } = request;
+  const bytes = readJobFile(file, shell.cwd);
+  if (file.endsWith('.json')) return readPlan(file, bytes);
+  const models = listedModels(shell, config);
+  const world = jobWorld({ shell, file, models, checksSecrets });
+  const { plan, diagnostics } = compileJob({ path: file, text: bytes }, world);
+  const text = bytes.byteLength > SOURCE_BYTES_MAX ? '' : new TextDecoder().decode(bytes);
+  shell.stderr.write(printDiagnostics(diagnostics, text, { format: 'pretty' }));
+  return plan;
+}
+
+/** The hash covers every field, so a plan that was edited, or is none, is found out. */
+function readPlan(file: string, bytes: Uint8Array): Plan {
+  const parsed = parseJson(file, bytes);
+  const { hash, ...rest } = typeof parsed === 'object' && parsed !== null ? (parsed as Partial<Plan>) : {};
+  if (rest.format !== 1) {
+    throw new ParleyError('plan_invalid', `Cannot use the plan "${file}": it is no plan of format 1`);
+  }
+  if (hash !== hashOf(rest)) {
+    throw new ParleyError('plan_invalid', `Cannot use the plan "${file}": its hash does not match, so it was changed`);
+  }
+  return parsed as Plan;
+}
+
+function parseJson(file: string, bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new ParleyError('plan_invalid', `Cannot use the plan "${file}": it is not JSON`, { cause });
+  }
+}
+
+/** The same plan with another number of conversations at once: a plan of its own, with its own hash. */
+export function withConcurrency(plan: Plan, concurrency: number): Plan {
+  const { hash: _hash, ...rest } = { ...plan, admission: { concurrency } };
+  return { ...rest, hash: hashOf(rest) };
+}
+
+function hashOf(plan: object): string {
+  return sha256(canonicalJson(plan));
+}

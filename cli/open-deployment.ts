@@ -1,0 +1,50 @@
+/**
+ * The deployment that a command works on, or the end of the command.
+ * Owns which problems stop which command; must not start anything.
+ */
+import { existsSync } from 'node:fs';
+import { CliError } from './cli-error.ts';
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import { loadDeployment } from './config/load-deployment.ts';
+import { printProblem } from './config/problem.ts';
+import { EXIT } from './exit-code.ts';
+import type { HostPort, Reader } from './host-port.ts';
+import { printable } from './print/terminal-text.ts';
+import type { Shell } from './shell.ts';
+
+export interface DeploymentRequest {
+  /** Value of `--config`. */
+  readonly path: string | undefined;
+  /** True for commands that start the proxy: its problems count. */
+  readonly startsProxy: boolean;
+}
+
+/** Prints what is wrong. @throws CliError when the command cannot go on */
+export async function openDeployment(shell: Shell, request: DeploymentRequest): Promise<DeploymentConfig> {
+  const { cwd, env } = shell;
+  const { config, problems } = await loadDeployment({ path: request.path ?? null, cwd, env });
+  const relevant = problems.filter((problem) => request.startsProxy || problem.area === 'deployment');
+  for (const problem of relevant) shell.stderr.write(printable(printProblem(problem)));
+  if (config !== null && !relevant.some(({ severity }) => severity === 'error')) return config;
+  throw new CliError('Cannot use the configuration: it has errors', {
+    exitCode: EXIT.usage,
+    remedy: 'correct them and look with "parley config check"',
+  });
+}
+
+/** A reader of the runs so far; null when nothing ever ran here. The caller closes it. */
+export async function openRuns(
+  shell: Shell,
+  path: string | undefined,
+): Promise<{ readonly config: DeploymentConfig; readonly port: HostPort; readonly reader: Reader } | null> {
+  const config = await openDeployment(shell, { path, startsProxy: false });
+  if (!existsSync(config.dataDir)) return null;
+  const port = await shell.hostPort();
+  return { config, port, reader: await port.openReader(config) };
+}
+
+export function noSuchRun(id: string): CliError {
+  return new CliError(`Cannot find the run "${id}": there is no run of this id`, {
+    remedy: 'list the runs with "parley status"; another deployment is named with --config',
+  });
+}

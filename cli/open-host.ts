@@ -1,0 +1,44 @@
+/**
+ * A host and the view of a run, opened together: what the host says while it starts is already shown.
+ * Owns that both are closed when one fails; must not start a run.
+ */
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { Host } from './host-port.ts';
+import type { Shell } from './shell.ts';
+import { openRunView, type RunView } from './view/run-view.ts';
+
+export interface ViewChoice {
+  readonly json?: true;
+  readonly plain?: true;
+}
+
+/** @throws ParleyError data_directory_locked and whatever else keeps a host from starting */
+export async function openHostWithView(
+  shell: Shell,
+  config: DeploymentConfig,
+  choice: ViewChoice,
+): Promise<{ readonly host: Host; readonly view: RunView }> {
+  const opened: { host: Host | null } = { host: null };
+  const view = await openRunView({
+    shell,
+    json: choice.json === true,
+    plain: choice.plain === true,
+    lastActivityAt: (id) => opened.host?.lastActivityAt(id) ?? Promise.resolve(null),
+  });
+  const said = new Set<string>();
+  const say = (text: string): void => {
+    if (said.has(text)) return;
+    said.add(text);
+    view.notice(text);
+  };
+  try {
+    const port = await shell.hostPort();
+    const host = await port.openHost(config, { onNotice: say });
+    opened.host = host;
+    for (const warning of host.warnings) say(warning);
+    return { host, view };
+  } catch (error) {
+    view.close();
+    throw error;
+  }
+}

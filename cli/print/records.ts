@@ -1,0 +1,74 @@
+/**
+ * The records of `--json`: one JSON object a line, the first says the version of the form.
+ * Owns the names of their fields; a minor version adds fields, a reader refuses another major one.
+ */
+import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
+import type { TextStream } from '../shell.ts';
+
+const SCHEMA_VERSION = '1.0';
+
+export type JsonRecord = Readonly<Record<string, unknown>> & { readonly type: string };
+
+export interface RecordStream {
+  write(record: JsonRecord): void;
+}
+
+/** Writes the `hello` record at once. */
+export function openRecords(stdout: TextStream): RecordStream {
+  const write = (record: JsonRecord): void => {
+    stdout.write(`${JSON.stringify(record)}\n`);
+  };
+  write({ type: 'hello', schema: SCHEMA_VERSION });
+  return { write };
+}
+
+export function runRecord(row: RunRow): JsonRecord {
+  return {
+    type: 'run',
+    run_id: row.runId,
+    name: row.name,
+    plan_hash: row.planHash,
+    phase: row.phase,
+    mode: row.mode,
+    reason: row.reason,
+    total: row.total,
+    waiting: row.waiting,
+    in_flight: row.inFlight,
+    ended: row.ended,
+    spent_nano_usd: row.spentNanoUsd,
+    created_at: row.createdAt,
+    ended_at: row.endedAt,
+    reconciliation: row.reconciliation === null ? null : reconciliationFields(row.reconciliation),
+  };
+}
+
+export function itemRecord(item: RunItemRow): JsonRecord {
+  return {
+    type: 'item',
+    run_id: item.runId,
+    key: item.key,
+    phase: item.phase,
+    attempt: item.attempt,
+    conversation_id: item.conversationId,
+    sandbox_id: item.sandboxId,
+    sandbox_status: item.sandboxStatus,
+    execution_status: item.executionStatus,
+    outcome: item.outcome,
+    failure_class: item.failureClass,
+    detail: item.detail,
+    cost_nano_usd: item.costNanoUsd,
+    admitted_at: item.admittedAt,
+    ended_at: item.endedAt,
+  };
+}
+
+export function reconciliationFields(summary: ReconciliationSummary): Readonly<Record<string, unknown>> {
+  return {
+    rows: summary.rows,
+    total_nano_usd: summary.totalNanoUsd,
+    assigned_nano_usd: summary.assignedNanoUsd,
+    ambiguous_nano_usd: summary.ambiguousNanoUsd,
+    unassigned_nano_usd: summary.unassignedNanoUsd,
+    within_tolerance: summary.withinTolerance,
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * What a run came to, for people: outcomes, axes, errors, money, where things are, what to type next.
+ * Owns the layout; numbers come from rows, and nothing is computed anew.
+ */
+import type { Plan } from '../../core/plan.ts';
+import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
+import { OUTCOMES } from '../../core/status.ts';
+import { duration, usd } from './amounts.ts';
+import { itemState, runCounts, runState } from './run-words.ts';
+import { cut, table } from './terminal-text.ts';
+
+export interface RunResult {
+  readonly row: RunRow;
+  readonly items: readonly RunItemRow[];
+  readonly plan: Plan | null;
+  /** Folder of the results. */
+  readonly results: string;
+  /** The next command to type; null when there is nothing to do. */
+  readonly next: string | null;
+}
+
+/** Longer lists are in the report. */
+const ITEMS_SHOWN_MAX = 40;
+const ERRORS_SHOWN_MAX = 5;
+const AXIS_VALUES_MAX = 12;
+const DETAIL_WIDTH = 140;
+
+export function runSummary(result: RunResult): string {
+  const { row, items, plan, results, next } = result;
+  const took = row.endedAt === null ? '' : ` in ${duration(row.endedAt - row.createdAt)}`;
+  const blocks = [
+    [`${row.name}: ${runState(row)}${took}`, runCounts(row)],
+    itemTable(items),
+    outcomeTable(row),
+    ...axisTables(items, plan),
+    errorLines(items),
+    moneyLines(row, plan),
+    [`results: ${results}`, ...reportLines(row, plan, results), ...(next === null ? [] : [`next: ${next}`])],
+  ];
+  const shown = blocks.filter((block) => block.length > 0).map((block) => block.join('\n'));
+  return `${shown.join('\n\n')}\n`;
+}
+
+/** Troubles first, when there are more items than fit. */
+export function itemTable(items: readonly RunItemRow[]): string[] {
+  const isLong = items.length > ITEMS_SHOWN_MAX;
+  const chosen = isLong ? items.filter((item) => item.outcome !== 'succeeded') : items;
+  const shown = chosen.slice(0, ITEMS_SHOWN_MAX);
+  if (shown.length === 0) return [];
+  const rows = shown.map((item) => [
+    item.key,
+    itemState(item),
+    String(item.attempt),
+    duration(item.admittedAt === null || item.endedAt === null ? null : item.endedAt - item.admittedAt),
+    usd(item.costNanoUsd),
+  ]);
+  const lines = table(
+    [
+      { title: 'key', widthMax: 60 },
+      { title: 'state' },
+      { title: 'attempts', side: 'right' },
+      { title: 'time', side: 'right' },
+      { title: 'spend', side: 'right' },
+    ],
+    rows,
+  );
+  return items.length === shown.length ? lines : [...lines, `and ${items.length - shown.length} more`];
+}
+
+function outcomeTable(row: RunRow): string[] {
+  const rows = OUTCOMES.filter((outcome) => (row.ended[outcome] ?? 0) > 0).map((outcome) => [
+    outcome,
+    String(row.ended[outcome]),
+  ]);
+  return rows.length < 2 ? [] : table([{ title: 'outcome' }, { title: 'count', side: 'right' }], rows);
+}
+
+/** By every axis of the matrix: how many of each value succeeded. */
+function axisTables(items: readonly RunItemRow[], plan: Plan | null): string[][] {
+  const byKey = new Map(items.map((item) => [item.key, item]));
+  const axes = new Map<string, Map<string, { succeeded: number; total: number }>>();
+  for (const { key, matrix } of plan?.items ?? []) {
+    for (const [axis, value] of Object.entries(matrix)) {
+      const values = axes.get(axis) ?? new Map<string, { succeeded: number; total: number }>();
+      const count = values.get(value) ?? { succeeded: 0, total: 0 };
+      count.total += 1;
+      if (byKey.get(key)?.outcome === 'succeeded') count.succeeded += 1;
+      axes.set(axis, values.set(value, count));
+    }
+  }
+  return [...axes].map(([axis, values]) => {
+    const rows = [...values].map(([value, count]) => [value, `${count.succeeded}/${count.total}`]);
+    const columns = [{ title: axis, widthMax: 60 }, { title: 'succeeded', side: 'right' as const }];
+    return table(columns, rows.slice(0, AXIS_VALUES_MAX));
+  });
+}
+
+/** Equal reasons are one line with a count. */
+function errorLines(items: readonly RunItemRow[]): string[] {
+  const groups = new Map<string, number>();
+  for (const item of items) {
+    if (item.phase !== 'ended' || item.outcome === 'succeeded' || item.detail === null) continue;
+    const text = `${itemState(item)}: ${cut(item.detail, DETAIL_WIDTH)}`;
+    groups.set(text, (groups.get(text) ?? 0) + 1);
+  }
+  const sorted = [...groups].sort(([, a], [, b]) => b - a).slice(0, ERRORS_SHOWN_MAX);
+  return sorted.map(([text, count]) => `${count} x ${text}`);
+}
+
+function moneyLines(row: RunRow, plan: Plan | null): string[] {
+  const budget = plan?.budget == null ? '' : ` of a budget of ${usd(plan.budget.nanoUsd)}`;
+  const lines = [`spend: ${usd(row.spentNanoUsd)}${budget}`];
+  if (row.reconciliation !== null) lines.push(...reconciliationLines(row.reconciliation));
+  else if (row.phase === 'finished' && plan?.reconcile != null) lines.push('reconciliation: none was possible');
+  return lines;
+}
+
+export function reconciliationLines(summary: ReconciliationSummary): string[] {
+  const parts = [
+    `total ${usd(summary.totalNanoUsd)}`,
+    `assigned ${usd(summary.assignedNanoUsd)}`,
+    `ambiguous ${usd(summary.ambiguousNanoUsd)}`,
+    `unassigned ${usd(summary.unassignedNanoUsd)}`,
+  ];
+  const verdict = summary.withinTolerance ? 'within tolerance' : 'outside tolerance';
+  return [`reconciliation: ${summary.rows} rows, ${parts.join(', ')}; ${verdict}`];
+}
+
+function reportLines(row: RunRow, plan: Plan | null, results: string): string[] {
+  if (row.phase !== 'finished') return [];
+  return (plan?.report ?? []).map(({ file }) => `report: ${results}/${file}`);
+}

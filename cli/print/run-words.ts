@@ -1,0 +1,56 @@
+/**
+ * States of a run and of its items in the words that all outputs share.
+ * Owns the wording; must not lay anything out.
+ */
+import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import { OUTCOMES } from '../../core/status.ts';
+
+/** What an item is doing, or how it ended. */
+export function itemState(item: RunItemRow): string {
+  if (item.phase === 'ended') {
+    const outcome = item.outcome ?? 'ended';
+    return item.failureClass === null || item.failureClass === outcome
+      ? outcome
+      : `${outcome} (${item.failureClass})`;
+  }
+  if (item.phase === 'waiting' && item.attempt > 0) return `waiting (attempt ${item.attempt} ended)`;
+  const { executionStatus } = item;
+  const isSpecial = executionStatus !== null && executionStatus !== 'RUNNING' && executionStatus !== 'IDLE';
+  return item.phase === 'working' && isSpecial ? `working (${executionStatus.toLowerCase()})` : item.phase;
+}
+
+/** What a run is doing, or why it rests. */
+export function runState(row: RunRow): string {
+  if (row.phase === 'finished') return 'finished';
+  if (row.mode === 'normal') return row.phase;
+  return row.reason === null ? row.mode : `${row.mode}: ${row.reason}`;
+}
+
+/** Nothing is in flight and nothing begins by itself. */
+export function isResting(row: RunRow): boolean {
+  return row.phase === 'running' && row.inFlight === 0 && (row.mode === 'paused' || row.mode === 'draining');
+}
+
+export function countEnded(row: RunRow): number {
+  return OUTCOMES.reduce((sum, outcome) => sum + (row.ended[outcome] ?? 0), 0);
+}
+
+/** Ended otherwise than well. */
+export function countUnsuccessful(row: RunRow): number {
+  return countEnded(row) - (row.ended.succeeded ?? 0);
+}
+
+/** `done 3/5, running 1, waiting 1, failed 0` */
+export function runCounts(row: RunRow): string {
+  return [
+    `done ${countEnded(row)}/${row.total}`,
+    `running ${row.inFlight}`,
+    `waiting ${row.waiting}`,
+    `failed ${countUnsuccessful(row)}`,
+  ].join(', ');
+}
+
+/** Enough of an id to find it again. */
+export function shortId(id: string | null): string {
+  return id === null ? '-' : id.slice(0, 8);
+}

@@ -1,0 +1,64 @@
+/**
+ * The shell of a real process: its streams, clock, signals and children.
+ * Owns every touch of `process` besides main.ts; must not know a command.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import type { Clock } from '../ports/clock.ts';
+import type { HostPort } from './host-port.ts';
+import type { ChildProgram, InterruptSignal, Shell } from './shell.ts';
+
+const INTERRUPTS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+export function processShell(options: { readonly version: string; readonly programDir: string }): Shell {
+  return {
+    ...options,
+    cwd: process.cwd(),
+    env: process.env,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    clock,
+    randomHex: (digits) => randomBytes(Math.ceil(digits / 2)).toString('hex').slice(0, digits),
+    hostPort: loadHostPort,
+    onInterrupt(listener) {
+      for (const signal of INTERRUPTS) process.on(signal, listener);
+      return () => {
+        for (const signal of INTERRUPTS) process.off(signal, listener);
+      };
+    },
+    runProgram: (program) => runProgram(options.programDir, program),
+  };
+}
+
+/** Timers longer than this overflow Node's; nothing a command waits for is. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+const clock: Clock = {
+  now: () => Date.now(),
+  setTimer(at, fire) {
+    const timer = setTimeout(fire, Math.min(Math.max(at - Date.now(), 0), TIMER_MS_MAX));
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+async function loadHostPort(): Promise<HostPort> {
+  const { hostPort } = await import('./host/host.ts');
+  return hostPort;
+}
+
+function runProgram(programDir: string, { file, args }: ChildProgram): Promise<number> {
+  const child = spawn(process.execPath, [path.join(programDir, file), ...args], { stdio: 'inherit' });
+  const forward = (signal: InterruptSignal): void => {
+    child.kill(signal);
+  };
+  for (const signal of INTERRUPTS) process.on(signal, forward);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      for (const name of INTERRUPTS) process.off(name, forward);
+      resolve(code ?? 128 + (signal === null ? 0 : os.constants.signals[signal]));
+    });
+  });
+}

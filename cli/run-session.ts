@@ -1,0 +1,102 @@
+/**
+ * Being beside a run until it is finished, rests, or the user leaves: shared by run, resume and cancel.
+ * Owns Ctrl-C (once drains, twice leaves), the end of the output, and the exit code; must not start a run.
+ */
+import type { RunId } from '../core/ids.ts';
+import type { Plan } from '../core/plan.ts';
+import type { RunRow } from '../core/projection.ts';
+import { SECOND_MS } from '../core/time.ts';
+import { EXIT, exitCodeOfRun, type ExitCode } from './exit-code.ts';
+import type { Host } from './host-port.ts';
+import { runRecord } from './print/records.ts';
+import { runSummary, type RunResult } from './print/run-summary.ts';
+import { pause, type Shell } from './shell.ts';
+import type { RunView } from './view/run-view.ts';
+
+export interface RunSession {
+  readonly shell: Shell;
+  readonly host: Host;
+  readonly runId: RunId;
+  readonly plan: Plan | null;
+  readonly view: RunView;
+  readonly json: boolean;
+}
+
+/** A host that does not end in this time is left: what it holds is durable. */
+const CLOSE_MS = 10 * SECOND_MS;
+
+/** Waits, prints the result to standard output, closes view and host, and returns the exit code. */
+export async function attend(session: RunSession): Promise<ExitCode> {
+  const { shell, host, view } = session;
+  let row: RunRow | null;
+  try {
+    row = await waitOrLeave(session);
+    if (row !== null) await printResult(session, row);
+  } finally {
+    view.close();
+    await Promise.race([host.close(), pause(shell.clock, CLOSE_MS)]);
+  }
+  if (row !== null) return exitCodeOfRun(row, session.plan);
+  shell.stderr.write(`left ${session.runId} as it stands; go on with: parley resume ${session.runId}\n`);
+  return EXIT.interrupted;
+}
+
+/** Null when the user left. */
+async function waitOrLeave({ shell, host, runId, view }: RunSession): Promise<RunRow | null> {
+  const leave = new AbortController();
+  let interrupts = 0;
+  const stopListening = shell.onInterrupt((signal) => {
+    interrupts += 1;
+    if (signal !== 'SIGINT' || interrupts > 1) return leave.abort();
+    view.notice('draining: nothing new starts; press Ctrl-C again to leave the run as it is');
+    const requestId = `drain-${shell.randomHex(16)}`;
+    host.tellRun(runId, { type: 'drainRequested', requestId }).catch((error: unknown) => {
+      view.notice(`Cannot drain the run: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  });
+  const left = new Promise<null>((resolve) => leave.signal.addEventListener('abort', () => resolve(null)));
+  try {
+    const waited = host.waitForRun(runId, (row, items) => view.changed(row, items), leave.signal);
+    // After the user left, how the wait ends is nobody's concern.
+    waited.catch(() => undefined);
+    return await Promise.race([waited, left]);
+  } finally {
+    stopListening();
+  }
+}
+
+async function printResult(session: RunSession, row: RunRow): Promise<void> {
+  const { shell, host, runId, plan, view, json } = session;
+  const items = await host.runItems(runId);
+  view.changed(row, items);
+  view.close();
+  const results = host.resultsLocation(runId);
+  const next = nextCommand(row, plan);
+  if (json) shell.stdout.write(`${JSON.stringify(doneRecord({ row, items, plan, results, next }))}\n`);
+  else shell.stdout.write(`\n${runSummary({ row, items, plan, results, next })}`);
+}
+
+/** The last record of a run: everything a program needs to go on. */
+function doneRecord({ row, plan, results, next }: RunResult): Readonly<Record<string, unknown>> {
+  const reports = (plan?.report ?? []).map(({ file }) => `${results}/${file}`);
+  return {
+    ...runRecord(row),
+    type: 'done',
+    exit_code: exitCodeOfRun(row, plan),
+    results,
+    reports: row.phase === 'finished' ? reports : [],
+    next,
+  };
+}
+
+export function nextCommand(row: RunRow, plan: Plan | null): string | null {
+  if (row.phase !== 'finished') return `parley resume ${row.runId}`;
+  switch (exitCodeOfRun(row, plan)) {
+    case EXIT.failed:
+      return `parley logs ${row.runId} --failed`;
+    case EXIT.outsideTolerance:
+      return `parley reconcile ${row.runId}`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What a command may use of the process around it, so that a test can stand in for a terminal.
+ * Owns the interface; the real one is in process-shell.ts.
+ */
+import type { Clock } from '../ports/clock.ts';
+import type { HostPort } from './host-port.ts';
+
+/** Standard output or standard error. */
+export interface TextStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  /** Absent for anything but a terminal. */
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+export interface ChildProgram {
+  /** File name below `programDir`. */
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+export interface Shell {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The result, and nothing else. */
+  readonly stdout: TextStream;
+  /** For people. */
+  readonly stderr: TextStream;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Folder of the built programs. */
+  readonly programDir: string;
+  /** Lower-case hex digits. */
+  randomHex(digits: number): string;
+  /** Loads the wired parts; nothing of them is loaded before. */
+  hostPort(): Promise<HostPort>;
+  /** Calls `listener` for every Ctrl-C, or end of the terminal; returns how to stop listening. */
+  onInterrupt(listener: (signal: InterruptSignal) => void): () => void;
+  /** Runs a program on the same terminal, forwards signals, and resolves with its exit code. */
+  runProgram(program: ChildProgram): Promise<number>;
+}
+
+export type InterruptSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** Resolves after `ms`, or at once when `signal` aborts. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.setTimer(clock.now() + ms, end);
+    signal?.addEventListener('abort', end);
+  });
+}

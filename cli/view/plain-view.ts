@@ -1,0 +1,62 @@
+/**
+ * A run as lines: one for each change of a state, and a summary twice a minute.
+ * Owns the lines; must not use a terminal's abilities, because this is what logs of a CI keep.
+ */
+import { SECOND_MS } from '../../core/time.ts';
+import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import { duration, timeOfDay, usd } from '../print/amounts.ts';
+import { itemState, runCounts, runState, shortId } from '../print/run-words.ts';
+import { cut, printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+import type { RunView } from './run-view.ts';
+
+/** Often enough to see that it lives, seldom enough to be read. */
+const SUMMARY_MS = 30 * SECOND_MS;
+/** A reason is a sentence; the whole of it is in the report. */
+const DETAIL_WIDTH = 160;
+
+export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdout' | 'stderr'>): RunView {
+  const states = new Map<string, string>();
+  let row: RunRow | null = null;
+  const say = (text: string): void => {
+    stderr.write(`${timeOfDay(clock.now())} ${printable(text)}\n`);
+  };
+  const summarise = (): void => {
+    if (row !== null) say(`${runState(row)}: ${runCounts(row)}, spend ${usd(row.spentNanoUsd)}`);
+    timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
+  };
+  let timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
+  const sayChange = (key: string, state: string, line: string): void => {
+    if (states.get(key) === state) return;
+    states.set(key, state);
+    say(line);
+  };
+  return {
+    launched(launch) {
+      stdout.write(`run ${launch.runId}\n`);
+      say(`${launch.itemCount} conversations, plan ${launch.planHash.slice(0, 12)}`);
+    },
+    notice: say,
+    changed(changed, items) {
+      row = changed;
+      for (const item of items) {
+        if (item.phase === 'waiting' && item.attempt === 0) continue;
+        sayChange(`item ${item.key}`, itemState(item), itemLine(item));
+      }
+      const state = runState(changed);
+      sayChange('run', state, `run: ${state}`);
+    },
+    close: () => timer.cancel(),
+  };
+}
+
+function itemLine(item: RunItemRow): string {
+  const facts: string[] = [];
+  if (item.phase !== 'ended' && item.sandboxId !== null) facts.push(`sandbox ${shortId(item.sandboxId)}`);
+  if (item.phase === 'ended' && item.admittedAt !== null && item.endedAt !== null) {
+    facts.push(duration(item.endedAt - item.admittedAt));
+  }
+  if (item.phase === 'ended' && item.costNanoUsd !== null) facts.push(usd(item.costNanoUsd));
+  if (item.detail !== null) facts.push(cut(item.detail, DETAIL_WIDTH));
+  return `${item.key}: ${itemState(item)}${facts.length === 0 ? '' : `, ${facts.join(', ')}`}`;
+}

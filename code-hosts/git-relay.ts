@@ -1,0 +1,172 @@
+/**
+ * The way of a sandbox to its repositories: an HTTP server on a unix socket that is bound into every sandbox.
+ * Owns who may read what, the bound on parallel work and the answers to refused calls; the two kinds of repository
+ * are served by local-backend.ts and upstream.ts. Never buffers a pack, never logs a token.
+ */
+import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
+import { Agent } from 'undici';
+import { ParleyError } from '../core/parley-error.ts';
+import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
+import { parseGitRequest, tokenOf } from './git-request.ts';
+import type { GitRead } from './git-request.ts';
+import { REQUEST_TIMEOUT_MS, RETRY_AFTER_S, SERVED_MAX, WAITING_MAX } from './limits.ts';
+import { serveLocal } from './local-backend.ts';
+import { createTurnstile } from './turnstile.ts';
+import type { Turnstile } from './turnstile.ts';
+import { serveUpstream } from './upstream.ts';
+
+export interface GitRelayOptions {
+  /** At most 107 bytes. A socket left there by an earlier process is replaced. */
+  readonly socketPath: string;
+  readonly codeHosts: CodeHosts;
+  /**
+   * Whether the caller may read the repository. `token` comes from `Authorization` (`Bearer`, or the password of
+   * `Basic`) and is null when the caller gave none. A refusal without a token is 401, with one 403.
+   */
+  readonly allow: (token: string | null, provider: string, name: string) => boolean | Promise<boolean>;
+  /** Value of the `Authorization` header for the code host; null for a public repository. `token` names the caller. */
+  readonly authorization?: (
+    provider: string,
+    name: string,
+    token: string | null,
+  ) => string | null | Promise<string | null>;
+  /** Told what an operator should know: the repository and the reason, never a credential. */
+  readonly warn: (text: string) => void;
+}
+
+export interface GitRelay {
+  /** @throws Error the socket cannot be made */
+  listen(): Promise<void>;
+  /** Ends running transfers. Closing twice is harmless. */
+  close(): Promise<void>;
+}
+
+interface Context {
+  readonly options: GitRelayOptions;
+  readonly turnstile: Turnstile;
+  readonly dispatcher: Agent;
+}
+
+/**
+ * Clone URL inside a sandbox: `http://127.0.0.1:4102/{provider}/{owner}/{repo}.git`, or as its address tells.
+ * Reading only: a push is answered with 403.
+ */
+export function createGitRelay(options: GitRelayOptions): GitRelay {
+  const turnstile = createTurnstile({ insideMax: SERVED_MAX, waitingMax: WAITING_MAX });
+  const context: Context = { options, turnstile, dispatcher: new Agent() };
+  const server = createServer((request, response) => {
+    void serve(context, request, response);
+  });
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  return {
+    listen: () => listen(server, options.socketPath),
+    async close() {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+      await context.dispatcher.destroy();
+    },
+  };
+}
+
+async function listen(server: Server, socketPath: string): Promise<void> {
+  await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
+  const stat = await lstat(socketPath).catch(() => null);
+  if (stat?.isSocket() === true) await unlink(socketPath);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath, resolve);
+  });
+  await chmod(socketPath, 0o600);
+}
+
+async function serve(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const read = parseGitRequest(request.method ?? '', request.url ?? '');
+  if (read.kind === 'refused') return refuse(response, read.status, read.reason);
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const leave = await context.turnstile.enter();
+  if (leave === null) {
+    response.setHeader('retry-after', RETRY_AFTER_S);
+    return refuse(response, 503, 'too many transfers at once');
+  }
+  const timeout = AbortSignal.any([gone.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+  try {
+    if (!timeout.aborted) await serveAllowed(context, { read, request, response, signal: timeout });
+  } catch (error) {
+    if (!gone.signal.aborted) fail(context, read, response, error);
+  } finally {
+    leave();
+  }
+}
+
+interface Exchange {
+  readonly read: GitRead;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly signal: AbortSignal;
+}
+
+async function serveAllowed(context: Context, exchange: Exchange): Promise<void> {
+  const { read, request, response } = exchange;
+  const { options } = context;
+  const location = locateOrNull(options.codeHosts, read);
+  if (location === null) return refuse(response, 404, 'no such repository');
+  const token = tokenOf(request.headers.authorization);
+  if (!(await options.allow(token, location.provider, location.name))) {
+    if (token !== null) return refuse(response, 403, 'this token does not open the repository');
+    response.setHeader('www-authenticate', 'Basic realm="git", charset="UTF-8"');
+    return refuse(response, 401, 'a token is needed');
+  }
+  if (!(await serveLocation(context, exchange, { location, token }))) refuse(response, 404, 'no such repository');
+}
+
+async function serveLocation(
+  context: Context,
+  exchange: Exchange,
+  { location, token }: { readonly location: RepositoryLocation; readonly token: string | null },
+): Promise<boolean> {
+  const { place, provider, name } = location;
+  switch (place.kind) {
+    case 'directory':
+      return await serveLocal({ ...exchange, place });
+    case 'remote': {
+      const authorization = (await context.options.authorization?.(provider, name, token)) ?? null;
+      return await serveUpstream({
+        ...exchange,
+        url: place.url,
+        authorization,
+        dispatcher: context.dispatcher,
+      });
+    }
+    default:
+      return place satisfies never;
+  }
+}
+
+/** Unknown providers look like missing repositories. */
+function locateOrNull(codeHosts: CodeHosts, read: GitRead): RepositoryLocation | null {
+  try {
+    return codeHosts.locate(read);
+  } catch (error) {
+    if (error instanceof ParleyError) return null;
+    throw error;
+  }
+}
+
+function refuse(response: ServerResponse, status: number, reason: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+  response.end(`${reason}\n`);
+}
+
+/** What was sent already cannot be taken back: then the connection breaks, and the client sees it. */
+function fail({ options }: Context, read: GitRead, response: ServerResponse, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  options.warn(`Cannot serve repository "${read.provider}/${read.name}": ${reason}`);
+  if (response.headersSent) response.destroy();
+  else refuse(response, 502, 'the repository could not be read');
+}

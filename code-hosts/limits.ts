@@ -1,0 +1,20 @@
+/**
+ * Every bound of the Git relay, with its reason.
+ * Owns constants only.
+ */
+
+/** Requests served at once: packing is work for a processor, and each local one is a process. */
+export const SERVED_MAX = 16;
+/** Requests that wait for their turn; more get 503 with `Retry-After`. */
+export const WAITING_MAX = 256;
+export const RETRY_AFTER_S = 5;
+/** One request from first to last byte; a clone that takes longer should be shallow. */
+export const REQUEST_TIMEOUT_MS = 30 * 60_000;
+/** An upstream that is silent for this long is gone. */
+export const UPSTREAM_SILENCE_MS = 120_000;
+/** Redirects followed, on the same host only. */
+export const REDIRECTS_MAX = 3;
+/** Headers of `git http-backend`; it writes some hundred bytes. */
+export const CGI_HEADER_BYTES_MAX = 16 * 1024;
+/** What a failing backend said, kept for the operator. */
+export const STDERR_CHARS_MAX = 2_000;

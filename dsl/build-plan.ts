@@ -1,0 +1,128 @@
+/**
+ * A checked job and its items as the plan.
+ * Owns the built-in defaults of a run and the hash of the plan.
+ */
+import type {
+  Plan,
+  PlanBudget,
+  PlanItem,
+  PlanReconcile,
+  PlanReport,
+  PlanRetryRule,
+  PlanWait,
+  SecretReference,
+} from '../core/plan.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { amountNano, durationMs, resolvePlacement, sorted } from './resolve-item.ts';
+import type { JobDocument } from './schema/job-schema.ts';
+
+const CONCURRENCY_DEFAULT = 10;
+/** Half an hour below the session limit, so that there is time to collect. */
+const DEADLINE_DEFAULT_MS = 11 * HOUR_MS + 30 * MINUTE_MS;
+const NO_PROGRESS_DEFAULT_MS = 30 * MINUTE_MS;
+const BACKOFF_DEFAULT = { initialMs: 30 * SECOND_MS, factor: 2, maxMs: 10 * MINUTE_MS };
+/** Failures that are nobody's fault and usually pass. */
+const RETRY_DEFAULT: readonly PlanRetryRule[] = [
+  { on: ['infra', 'rate_limited'], attempts: 2, ...BACKOFF_DEFAULT },
+];
+const UNTIL_DEFAULT: PlanWait['until'] = ['FINISHED', 'ERROR', 'STUCK', 'WAITING_FOR_CONFIRMATION'];
+const COLLECT_DEFAULT: Plan['collect'] = [{ kind: 'trajectory' }, { kind: 'diff' }];
+const RECONCILE_DEFAULT = {
+  settleMs: 10 * MINUTE_MS,
+  windowBeforeMs: 30 * SECOND_MS,
+  windowAfterMs: 5 * MINUTE_MS,
+};
+
+export function buildPlan(
+  job: JobDocument,
+  items: readonly PlanItem[],
+  sha256: (text: string) => string,
+): Plan {
+  const { cleanup } = job;
+  const plan: Omit<Plan, 'hash'> = {
+    format: 1,
+    name: job.name,
+    description: job.description ?? null,
+    labels: sorted(job.labels ?? {}),
+    secrets: buildSecrets(job.secrets ?? {}),
+    items,
+    placement: resolvePlacement(job.placement),
+    admission: { concurrency: job.admission?.concurrency ?? CONCURRENCY_DEFAULT },
+    budget: buildBudget(job.budget, items),
+    retry: job.retry?.map(buildRetry) ?? RETRY_DEFAULT,
+    breaker: buildBreaker(job.breaker),
+    wait: buildWait(job.wait ?? {}),
+    collect: job.collect ?? COLLECT_DEFAULT,
+    cleanup: {
+      sandbox: cleanup?.sandbox ?? 'delete',
+      conversation: cleanup?.conversation ?? 'keep',
+      onCollectFailure: cleanup?.on_collect_failure ?? 'keep',
+    },
+    tolerate: { failed: job.tolerate?.failed ?? 0 },
+    reconcile: buildReconcile(job.reconcile),
+    report: (job.report ?? []).map(({ to }) => ({ format: formatOf(to), file: to })),
+  };
+  return { ...plan, hash: sha256(canonicalJson(plan)) };
+}
+
+function buildSecrets(secrets: NonNullable<JobDocument['secrets']>): Record<string, SecretReference> {
+  return Object.fromEntries(Object.entries(secrets).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Without `reserve`, the largest limit of one item is held back: no item can cost more. */
+function buildBudget(budget: JobDocument['budget'], items: readonly PlanItem[]): PlanBudget | null {
+  if (budget === undefined) return null;
+  const largest = items.reduce((most, item) => Math.max(most, item.limits.nanoUsd ?? 0), 0);
+  return {
+    nanoUsd: amountNano(budget.usd) ?? 0,
+    reserveNanoUsd: amountNano(budget.reserve) ?? largest,
+    mode: budget.mode ?? 'enforce',
+  };
+}
+
+function buildRetry({ on, attempts, backoff }: NonNullable<JobDocument['retry']>[number]): PlanRetryRule {
+  return {
+    on,
+    attempts,
+    initialMs: durationMs(backoff?.initial) ?? BACKOFF_DEFAULT.initialMs,
+    factor: backoff?.factor ?? BACKOFF_DEFAULT.factor,
+    maxMs: durationMs(backoff?.max) ?? BACKOFF_DEFAULT.maxMs,
+  };
+}
+
+function buildBreaker(breaker: JobDocument['breaker']): Plan['breaker'] {
+  if (breaker === undefined) return null;
+  return { on: breaker.on, windowMs: durationMs(breaker.window) ?? 0, count: breaker.count };
+}
+
+/** `none` switches a limit off; an absent key leaves the default. */
+export function buildWait({
+  until,
+  deadline,
+  no_progress: noProgress,
+}: NonNullable<JobDocument['wait']>): PlanWait {
+  return {
+    until: until ?? UNTIL_DEFAULT,
+    deadlineMs: deadline === undefined ? DEADLINE_DEFAULT_MS : durationMs(deadline),
+    noProgressMs: noProgress === undefined ? NO_PROGRESS_DEFAULT_MS : durationMs(noProgress),
+  };
+}
+
+function buildReconcile(reconcile: JobDocument['reconcile']): PlanReconcile | null {
+  if (reconcile === undefined) return null;
+  const { rows, settle, window, ambiguous, expect } = reconcile;
+  return {
+    rows,
+    settleMs: durationMs(settle) ?? RECONCILE_DEFAULT.settleMs,
+    windowBeforeMs: durationMs(window?.before) ?? RECONCILE_DEFAULT.windowBeforeMs,
+    windowAfterMs: durationMs(window?.after) ?? RECONCILE_DEFAULT.windowAfterMs,
+    ambiguous: ambiguous ?? 'keep',
+    unmatchedNanoUsdMax: amountNano(expect?.unmatched_usd),
+  };
+}
+
+function formatOf(file: string): PlanReport['format'] {
+  if (file.endsWith('.html')) return 'html';
+  return file.endsWith('.jsonl') ? 'jsonl' : 'markdown';
+}

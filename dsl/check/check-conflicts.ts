@@ -1,0 +1,42 @@
+/**
+ * Keys that contradict each other or are of no use alone.
+ * Owns pairs of keys of one map; must not look at other conversations.
+ */
+import type { Report } from '../report.ts';
+import { childOf, entryOf, itemsOf, treeAt, type Tree } from '../tree.ts';
+import { allFields, conversationsOf, type CheckContext } from './check-context.ts';
+
+export function checkConflicts({ root, report }: CheckContext): void {
+  for (const { tree } of allFields(root)) checkBranch(tree, root, report);
+  for (const { tree } of conversationsOf(root)) checkMatrixKeys(tree, report);
+}
+
+function checkBranch(tree: Tree, root: Tree, report: Report): void {
+  const branch = entryOf(tree, 'branch');
+  if (branch === undefined) return;
+  const inRepo = entryOf(childOf(tree, 'repo'), 'branch');
+  if (inRepo !== undefined) {
+    report.add('JOB215', branch.keySpan, '"branch" and "repo.branch" both name the branch', {
+      remedy: 'keep one of the two',
+      related: [{ span: inRepo.keySpan, message: '"repo.branch" here' }],
+    });
+  }
+  const isDefaults = tree === childOf(root, 'defaults');
+  const hasRepository =
+    childOf(tree, 'repo') !== undefined || treeAt(root, ['defaults', 'repo']) !== undefined;
+  if (isDefaults || hasRepository) return;
+  report.add('JOB215', branch.keySpan, '"branch" stands without a repository', {
+    remedy: 'add repo: owner/name',
+  });
+}
+
+function checkMatrixKeys(tree: Tree, report: Report): void {
+  if (entryOf(tree, 'matrix') !== undefined) return;
+  for (const key of ['exclude', 'include']) {
+    const entry = entryOf(tree, key);
+    if (entry === undefined || (itemsOf(entry.value).length === 0 && entry.value.kind === 'list')) continue;
+    report.add('JOB215', entry.keySpan, `"${key}" stands without a matrix`, {
+      remedy: 'add "matrix", or remove the key',
+    });
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Secrets are declared before they are used, used when they are declared, and exist where that can be asked.
+ * Owns names only; a value never comes here, and what looks like one is not quoted (D20).
+ */
+import type { SecretReference } from '../../core/plan.ts';
+import { nearestName } from '../nearest-name.ts';
+import { quote } from '../quote.ts';
+import { looksLikeSecret } from '../secret-in-clear.ts';
+import { childOf, entriesOf, textOf, treeAt, type Tree, type TreeEntry } from '../tree.ts';
+import { allFields, type CheckContext } from './check-context.ts';
+
+export function checkSecrets(context: CheckContext): void {
+  const declared = entriesOf(childOf(context.root, 'secrets'));
+  const names = declared.map((entry) => entry.key);
+  const used = new Set<string>();
+  for (const use of usesOf(context.root)) {
+    const name = textOf(use);
+    if (name === null) continue;
+    used.add(name);
+    if (!names.includes(name)) addUnknown(context, { use, name, names });
+  }
+  for (const entry of declared) {
+    if (!used.has(entry.key)) addUnused(context, entry);
+    checkExists(context, entry);
+  }
+}
+
+/** Every place that names a secret of the job. */
+function usesOf(root: Tree): Tree[] {
+  return allFields(root).flatMap(({ tree }) => {
+    const token = treeAt(tree, ['repo', 'token', 'secret']);
+    return [...entriesOf(childOf(tree, 'secrets')).map((entry) => entry.value), ...(token ? [token] : [])];
+  });
+}
+
+function addUnknown(
+  { report }: CheckContext,
+  { use, name, names }: { readonly use: Tree; readonly name: string; readonly names: readonly string[] },
+): void {
+  if (looksLikeSecret(name)) {
+    report.add('JOB218', use.span, 'the value of a secret does not belong in a job file', {
+      remedy: 'declare it under "secrets" and write its name here',
+    });
+    return;
+  }
+  const near = nearestName(name, names);
+  const remedy =
+    near !== null
+      ? `did you mean ${quote(near)}?`
+      : `declare it under "secrets": {${name}: {from: env, name: …}}`;
+  report.add('JOB302', use.span, `this job declares no secret ${quote(name)}`, { remedy });
+}
+
+function addUnused({ report }: CheckContext, entry: TreeEntry): void {
+  if (looksLikeSecret(entry.key)) return;
+  report.add('JOB502', entry.keySpan, `the secret ${quote(entry.key)} is never used`, {
+    remedy: 'name it under "secrets" or "repo.token" of a conversation, or remove it',
+  });
+}
+
+function checkExists({ report, world }: CheckContext, entry: TreeEntry): void {
+  const reference = referenceOf(entry.value);
+  if (reference === null || world.secretExists === undefined || world.secretExists(reference)) return;
+  report.add(
+    'JOB313',
+    entry.keySpan,
+    `the secret ${quote(entry.key)} is not where the job says: ${placeOf(reference)}`,
+  );
+}
+
+function referenceOf(tree: Tree): SecretReference | null {
+  const from = textOf(childOf(tree, 'from'));
+  const name = textOf(childOf(tree, 'name'));
+  const path = textOf(childOf(tree, 'path'));
+  if ((from === 'env' || from === 'store') && name !== null) return { from, name };
+  return from === 'file' && path !== null ? { from, path } : null;
+}
+
+function placeOf(reference: SecretReference): string {
+  switch (reference.from) {
+    case 'env':
+      return `the environment variable ${reference.name} is not set`;
+    case 'file':
+      return `the file ${quote(reference.path)} cannot be read`;
+    case 'store':
+      return `the store has no ${quote(reference.name)}`;
+  }
+}

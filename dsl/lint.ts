@@ -1,0 +1,168 @@
+/**
+ * What is allowed and probably not meant: warnings on a job that compiles.
+ * Owns lint rules over the whole plan; a warning never changes the plan.
+ */
+import { MAX_SESSION_MS } from '../core/limits.ts';
+import type { Plan } from '../core/plan.ts';
+import { formatDuration } from './duration.ts';
+import { nearestName } from './nearest-name.ts';
+import { quote } from './quote.ts';
+import type { Report } from './report.ts';
+import { parseTemplate } from './template.ts';
+import type { Span } from './text-position.ts';
+import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreePath } from './tree.ts';
+import { conversationsOf } from './check/check-context.ts';
+import { templateFields } from './check/check-templates.ts';
+
+export interface LintContext {
+  readonly plan: Plan;
+  readonly root: Tree;
+  readonly report: Report;
+  readonly models: readonly string[] | null;
+}
+
+export function lint(context: LintContext): void {
+  lintWait(context);
+  lintLimits(context);
+  lintBudget(context);
+  lintRetry(context);
+  lintPlacement(context);
+  lintAxes(context);
+  if (context.models !== null) lintModels(context, context.models);
+}
+
+function spanAt({ root }: LintContext, path: TreePath): Span | null {
+  return treeAt(root, path)?.span ?? null;
+}
+
+function lintWait(context: LintContext): void {
+  const { plan, report } = context;
+  const { deadlineMs, noProgressMs, until } = plan.wait;
+  const deadline = spanAt(context, ['wait', 'deadline']);
+  if (deadline !== null && (deadlineMs === null || deadlineMs >= MAX_SESSION_MS)) {
+    const message =
+      deadlineMs === null
+        ? 'without a deadline a conversation can meet the end of its session, after 12h (D10)'
+        : `a deadline of ${formatDuration(deadlineMs)} is not below the session length of 12h (D10)`;
+    report.add('JOB501', deadline, message, {
+      remedy: 'write less than 12h, such as 11h30m, to leave time for collecting',
+    });
+  }
+  const noProgress = spanAt(context, ['wait', 'no_progress']);
+  if (noProgress !== null && noProgressMs !== null && deadlineMs !== null && noProgressMs >= deadlineMs) {
+    report.add(
+      'JOB507',
+      noProgress,
+      `"no_progress" is never reached: the deadline is ${formatDuration(deadlineMs)}`,
+    );
+  }
+  const ends = (['FINISHED', 'ERROR', 'STUCK'] as const).filter((status) => !until.includes(status));
+  const untilSpan = spanAt(context, ['wait', 'until']);
+  if (ends.length === 0 || untilSpan === null) return;
+  report.add('JOB511', untilSpan, `a conversation that ends as ${ends.join(' or ')} waits for its deadline`, {
+    remedy: `add ${ends.join(', ')}`,
+  });
+}
+
+function lintLimits(context: LintContext): void {
+  const { plan, root, report } = context;
+  const owners = ['defaults', ...itemsOf(childOf(root, 'conversations')).map((_, index) => index)];
+  for (const owner of owners) {
+    const path = typeof owner === 'number' ? ['conversations', owner] : [owner];
+    const working = spanAt(context, [...path, 'limits', 'working']);
+    if (working === null || plan.wait.deadlineMs === null) continue;
+    const entry = typeof owner === 'number' ? textOf(treeAt(root, [...path, 'id'])) : null;
+    const item = plan.items.find((candidate) => entry === null || candidate.entry === entry);
+    if ((item?.limits.workingMs ?? 0) < plan.wait.deadlineMs) continue;
+    report.add(
+      'JOB507',
+      working,
+      `"working" is never reached: the deadline is ${formatDuration(plan.wait.deadlineMs)}`,
+    );
+  }
+}
+
+function lintBudget(context: LintContext): void {
+  const { plan, report } = context;
+  const { budget } = plan;
+  const usd = spanAt(context, ['budget', 'usd']);
+  if (budget === null || usd === null) return;
+  if (budget.reserveNanoUsd > budget.nanoUsd) {
+    const span = spanAt(context, ['budget', 'reserve']) ?? usd;
+    report.add('JOB507', span, 'one conversation holds back more than the whole budget', {
+      remedy: 'lower "reserve" or "limits.usd", or raise "usd"',
+    });
+  } else if (budget.mode === 'enforce' && budget.reserveNanoUsd === 0) {
+    report.add('JOB508', usd, 'the budget is enforced, but conversations hold nothing back', {
+      remedy: 'add "reserve", or "limits.usd" under "defaults"',
+    });
+  }
+}
+
+function lintRetry({ root, report }: LintContext): void {
+  const seen = new Map<string, Span>();
+  for (const rule of itemsOf(childOf(root, 'retry'))) {
+    for (const word of itemsOf(childOf(rule, 'on'))) {
+      const name = textOf(word) ?? '';
+      const first = seen.get(name);
+      if (first === undefined) seen.set(name, word.span);
+      else {
+        const related = [{ span: first, message: 'first here' }];
+        report.add('JOB509', word.span, `${quote(name)} has a rule already, and the first one wins`, {
+          related,
+        });
+      }
+    }
+  }
+}
+
+function lintPlacement(context: LintContext): void {
+  const strategy = entryOf(childOf(context.root, 'placement'), 'strategy');
+  if (strategy === undefined || context.plan.placement.sandboxId === null) return;
+  context.report.add('JOB510', strategy.keySpan, '"strategy" has no effect beside "sandbox"', {
+    remedy: 'keep one of the two',
+  });
+}
+
+/** An axis that appears in no template of its conversation makes copies that differ in nothing but the key. */
+function lintAxes({ root, report }: LintContext): void {
+  const inherited = fieldAxes(childOf(root, 'defaults'));
+  for (const { tree } of conversationsOf(root)) {
+    const used = new Set([...inherited, ...fieldAxes(tree)]);
+    for (const axis of entriesOf(childOf(tree, 'matrix'))) {
+      if (used.has(axis.key)) continue;
+      report.add(
+        'JOB506',
+        axis.keySpan,
+        `the axis ${quote(axis.key)} is used nowhere, so its conversations are copies`,
+        {
+          remedy: `write \${{ matrix.${axis.key} }} in the prompt, model, repo, branch or a tag`,
+        },
+      );
+    }
+  }
+}
+
+function fieldAxes(tree: Tree | undefined): string[] {
+  if (tree === undefined) return [];
+  const texts = templateFields(tree)
+    .filter((field) => !field.withId)
+    .map((field) => textOf(field.tree) ?? '');
+  return texts.flatMap((text) =>
+    parseTemplate(text).parts.flatMap((part) => (part.kind === 'axis' ? [part.axis] : [])),
+  );
+}
+
+function lintModels({ plan, root, report }: LintContext, models: readonly string[]): void {
+  const trees = new Map(conversationsOf(root).map(({ id, tree }) => [id, tree]));
+  for (const item of plan.items) {
+    if (models.includes(item.model) || models.includes('*')) continue;
+    const own = trees.get(item.entry);
+    const written = childOf(own, 'model') ?? treeAt(root, ['defaults', 'model']);
+    if (written === undefined) continue;
+    const near = nearestName(item.model, models);
+    report.add('JOB503', written.span, `the proxy lists no model ${quote(item.model)}`, {
+      remedy: near !== null ? `did you mean ${quote(near)}?` : `it lists ${models.slice(0, 10).join(', ')}`,
+    });
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Findings as text for people, programs and GitHub.
+ * Owns the formats; must not sort, filter or reword.
+ */
+import { withoutMark } from './decode-source.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { createExcerpts, type Excerpts } from './excerpt.ts';
+
+export const DIAGNOSTIC_FORMATS = ['pretty', 'json', 'jsonl', 'github'] as const;
+export type DiagnosticFormat = (typeof DIAGNOSTIC_FORMATS)[number];
+
+/** Ends with a line break unless there is nothing to say; `json` is always an array. `sourceText` is the file of the findings. */
+export function printDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  sourceText: string,
+  { format }: { readonly format: DiagnosticFormat },
+): string {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(diagnostics, null, 2)}\n`;
+    case 'jsonl':
+      return diagnostics.map((diagnostic) => `${JSON.stringify(diagnostic)}\n`).join('');
+    case 'github':
+      return diagnostics.map((diagnostic) => `${githubLine(diagnostic)}\n`).join('');
+    case 'pretty': {
+      const excerpts = createExcerpts(withoutMark(sourceText), diagnostics);
+      return diagnostics.map((diagnostic) => `${prettyBlock(diagnostic, excerpts)}\n`).join('');
+    }
+  }
+}
+
+function prettyBlock(diagnostic: Diagnostic, excerpts: Excerpts): string {
+  const { file, line, column, severity, code, message, remedy, related } = diagnostic;
+  const notes = (related ?? []).map(
+    (place) => `      = ${place.message}: ${file}:${place.line}:${place.column}`,
+  );
+  return [
+    `${file}:${line}:${column}: ${severity} ${code}: ${message}`,
+    ...excerpts.draw(diagnostic),
+    ...notes,
+    ...(remedy === null ? [] : [`      = ${remedy}`]),
+  ].join('\n');
+}
+
+function githubLine(diagnostic: Diagnostic): string {
+  const { severity, code, message, remedy } = diagnostic;
+  const properties = {
+    file: diagnostic.file,
+    line: diagnostic.line,
+    endLine: diagnostic.endLine,
+    col: diagnostic.column,
+    endColumn: diagnostic.endColumn,
+    title: code,
+  };
+  const list = Object.entries(properties).map(([name, value]) => `${name}=${githubProperty(String(value))}`);
+  return `::${severity} ${list.join(',')}::${githubText(remedy === null ? message : `${message}: ${remedy}`)}`;
+}
+
+function githubText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function githubProperty(text: string): string {
+  return githubText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

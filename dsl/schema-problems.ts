@@ -1,0 +1,163 @@
+/**
+ * Findings of the schema, each at its place in the text and in words.
+ * Owns which of them is the root cause; schema-wording.ts words a single value.
+ */
+import type { z } from 'zod';
+
+import { adviseKey, isDeploymentLimit, keysAt, whereIs } from './key-advice.ts';
+import { quote } from './quote.ts';
+import type { Report } from './report.ts';
+import { addValueProblem } from './schema-wording.ts';
+import type { Span } from './text-position.ts';
+import { entriesOf, entryOf, treeAt, type Tree, type TreeEntry, type TreePath } from './tree.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** Adds a finding for every issue that is not a consequence of another. */
+export function addSchemaProblems(issues: readonly Issue[], root: Tree, report: Report): void {
+  const missing = issues.filter((issue) => isMissing(issue, root));
+  const unknown = issues.flatMap((issue) => unknownKeys(issue, root));
+  for (const key of unknown) addUnknownKey(key, { missing: missingAt(missing, key.at), report });
+  for (const issue of missing) addMissing(issue, { unknown, root, report });
+  for (const issue of issues) {
+    if (issue.code === 'unrecognized_keys' || missing.includes(issue) || isExplained(issue, unknown, root))
+      continue;
+    addValueProblem(issue, root, report);
+  }
+}
+
+export interface UnknownKey {
+  readonly entry: TreeEntry;
+  /** The map it stands in. */
+  readonly at: TreePath;
+  readonly allowed: readonly string[];
+  /** Keys without value in the same map. */
+  readonly emptySiblings: readonly string[];
+}
+
+export function addUnknownKey(
+  key: UnknownKey,
+  context: { readonly missing: readonly string[]; readonly report: Report },
+): void {
+  const { entry, at, allowed } = key;
+  const { missing, report } = context;
+  if (isDeploymentLimit(entry.key)) return addDeploymentLimit(entry, report);
+  if (at[0] === 'secrets' && /^(?:value|token|password|secret|key|literal)$/i.test(entry.key))
+    return addInClear(entry, report);
+  const advice = adviseKey(entry.key, at, allowed);
+  const [required] = advice.vague ? missing : [];
+  const emptyAbove = emptyParent(key);
+  const remedy =
+    required !== undefined ? `the required key ${quote(required)} is missing here` : advice.remedy;
+  report.add('JOB201', entry.keySpan, `unknown key ${quote(entry.key)} ${whereIs(at)}`, {
+    remedy: emptyAbove !== null ? `indent it: it belongs under ${quote(emptyAbove)}` : remedy,
+  });
+}
+
+function addDeploymentLimit(entry: TreeEntry, report: Report): void {
+  report.add('JOB210', entry.keySpan, `${quote(entry.key)} cannot be set by a job`, {
+    remedy:
+      'idle time and deletion time belong to the deployment, a session always ends after 12 hours (D10); to end work earlier use "limits.working" or "wait.deadline"',
+  });
+}
+
+function addInClear(entry: TreeEntry, report: Report): void {
+  const span: Span = { start: entry.keySpan.start, end: Math.max(entry.value.span.end, entry.keySpan.end) };
+  report.add('JOB218', span, 'the value of a secret does not belong in a job file', {
+    remedy: 'write where it is found: {from: env, name: …}, {from: file, path: …} or {from: store, name: …}',
+  });
+}
+
+/** A key of the same map that stands without value although the unknown key is one of its own: wrong indentation. */
+function emptyParent({ entry, at, emptySiblings }: UnknownKey): string | null {
+  return emptySiblings.find((sibling) => keysAt([...at, sibling]).includes(entry.key)) ?? null;
+}
+
+function unknownKeys(issue: Issue, root: Tree): UnknownKey[] {
+  if (issue.code !== 'unrecognized_keys') return [];
+  const at = issue.path as TreePath;
+  const map = treeAt(root, at);
+  const empty = entriesOf(map)
+    .filter((entry) => isNull(entry.value))
+    .map((entry) => entry.key);
+  return issue.keys.flatMap((key) => {
+    const entry = entryOf(map, key);
+    if (entry === undefined) return [];
+    return [{ entry, at, allowed: keysAt(at), emptySiblings: empty }];
+  });
+}
+
+function isMissing(issue: Issue, root: Tree): boolean {
+  if (issue.code === 'unrecognized_keys' || issue.code === 'invalid_key') return false;
+  return issue.path.length > 0 && treeAt(root, issue.path as TreePath) === undefined;
+}
+
+function missingAt(missing: readonly Issue[], at: TreePath): string[] {
+  return missing
+    .filter((issue) => samePath(issue.path.slice(0, -1) as TreePath, at))
+    .map((issue) => String(issue.path.at(-1)));
+}
+
+interface MissingContext {
+  readonly unknown: readonly UnknownKey[];
+  readonly root: Tree;
+  readonly report: Report;
+}
+
+function addMissing(issue: Issue, { unknown, root, report }: MissingContext): void {
+  const name = String(issue.path.at(-1));
+  const at = issue.path.slice(0, -1) as TreePath;
+  if (unknown.some(({ entry }) => entry.key === name)) return;
+  const beside = unknown.filter((key) => samePath(key.at, at));
+  if (beside.some(({ entry, allowed }) => explainsMissing(adviseKey(entry.key, at, allowed), name))) return;
+  report.add('JOB202', placeOfMap(root, at), `${quote(name)} is missing ${whereIs(at)}`, {
+    remedy: (at[0] === 'secrets' ? MISSING_IN_SECRET[name] : MISSING_REMEDY[name]) ?? null,
+  });
+}
+
+function explainsMissing(advice: ReturnType<typeof adviseKey>, name: string): boolean {
+  return advice.vague || advice.meant === name || advice.remedy === `write ${quote(name)}`;
+}
+
+const MISSING_REMEDY: Readonly<Record<string, string>> = {
+  kind: 'the file starts with "kind: job"',
+  version: 'write "version: 1"',
+  name: 'give the job a name, such as "name: upgrade-lib"',
+  conversations: 'list at least one conversation with an id and a prompt',
+  id: 'give the conversation an id that is unique in the job',
+  prompt: 'write what the agent is asked to do, or {file: path}',
+  usd: 'write an amount of USD, such as "usd: 2.50"',
+  from: 'write "from: env", "from: file" or "from: store"',
+};
+
+const MISSING_IN_SECRET: Readonly<Record<string, string>> = {
+  from: 'write "from: env", "from: file" or "from: store"',
+  name: 'write the name of the environment variable, or of the entry in the store',
+  path: 'write the path of the file that holds the value',
+};
+
+/** A map is shown by its key, or by its first key where it is an item of a list. */
+export function placeOfMap(root: Tree, at: TreePath): Span {
+  const name = at.at(-1);
+  const parent = treeAt(root, at.slice(0, -1));
+  const own = typeof name === 'string' ? entryOf(parent, name)?.keySpan : undefined;
+  if (own !== undefined) return own;
+  const map = treeAt(root, at);
+  return entriesOf(map)[0]?.keySpan ?? { start: map?.span.start ?? 0, end: map?.span.start ?? 0 };
+}
+
+/** A key without value whose own keys stand beside it: the unknown keys say it. */
+function isExplained(issue: Issue, unknown: readonly UnknownKey[], root: Tree): boolean {
+  const path = issue.path as TreePath;
+  if (!isNull(treeAt(root, path))) return false;
+  const beside = unknown.filter((key) => samePath(key.at, path.slice(0, -1)));
+  return beside.some(({ entry }) => keysAt(path).includes(entry.key));
+}
+
+function isNull(tree: Tree | undefined): boolean {
+  return tree?.kind === 'scalar' && tree.value === null;
+}
+
+function samePath(a: TreePath, b: TreePath): boolean {
+  return a.length === b.length && a.every((step, at) => step === b[at]);
+}

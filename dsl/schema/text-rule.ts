@@ -1,0 +1,177 @@
+/**
+ * Text with a pattern, and what to say when it does not match.
+ * Owns the patterns of names, durations, amounts, paths; the JSON Schema gets the same patterns.
+ */
+import { z } from 'zod';
+
+import { SECRET_NAME_PATTERN } from '../../core/limits.ts';
+import { DURATION_PATTERN } from '../duration.ts';
+import type { RuleCode } from '../rule-catalogue.ts';
+
+export interface TextRule {
+  readonly code: RuleCode;
+  readonly pattern: RegExp;
+  /** Completes `"x" is not …`. */
+  readonly what: string;
+  readonly remedy: string;
+  /** Text with `${{` is checked after interpolation only. */
+  readonly interpolates?: boolean;
+}
+
+const rule = <const Rule extends TextRule>(fields: Rule): TextRule => fields;
+
+export const JOB_NAME = rule({
+  code: 'JOB208',
+  pattern: /^[a-z0-9][a-z0-9-]{0,62}$/,
+  what: 'a name of a job',
+  remedy: 'use 1 to 63 lower-case letters, digits and hyphens, starting with a letter or digit',
+});
+export const ENTRY_ID = rule({
+  code: 'JOB208',
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+  what: 'an id of a conversation',
+  remedy: 'use 1 to 63 letters, digits, dots, underscores and hyphens, starting with a letter or digit',
+});
+export const AXIS_NAME = rule({
+  code: 'JOB208',
+  pattern: /^(?!(?:exclude|include|axes)$)[A-Za-z][A-Za-z0-9_]{0,30}$/,
+  what: 'a name of an axis',
+  remedy:
+    'use a letter, then letters, digits and underscores; "exclude" and "include" stand beside "matrix", not in it',
+});
+export const LABEL_NAME = rule({
+  code: 'JOB208',
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/,
+  what: 'a name of a label',
+  remedy: 'use 1 to 63 letters, digits and . _ / -, starting with a letter or digit',
+});
+export const MODEL = rule({
+  code: 'JOB208',
+  pattern: /^[^\s\p{Cc}]{1,200}$/u,
+  what: 'a name of a model',
+  remedy: 'write the name as the proxy lists it, without blank space',
+  interpolates: true,
+});
+export const HOST = rule({
+  code: 'JOB208',
+  pattern: /^[a-z0-9][a-z0-9_-]{0,62}$/,
+  what: 'a provider of "code_hosts"',
+  remedy: 'write the provider key of the deployment, such as github; addresses never stand in a job',
+});
+export const REPOSITORY = rule({
+  code: 'JOB214',
+  pattern: /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._-]{1,100}(?:\/[A-Za-z0-9._-]{1,100}){1,8}$/,
+  what: 'a repository',
+  remedy: 'write owner/name; where the host is comes from the deployment',
+  interpolates: true,
+});
+export const BRANCH = rule({
+  code: 'JOB214',
+  pattern: /^(?![-/])(?!.*(?:\.\.|\/\/|@\{))[^\s~^:?*[\\]{0,199}[^\s~^:?*[\\./]$/,
+  what: 'a name of a Git branch',
+  remedy: 'leave out blank space, "..", and the characters ~ ^ : ? * [ \\',
+  interpolates: true,
+});
+export const SECRET_NAME = rule({
+  code: 'JOB216',
+  pattern: SECRET_NAME_PATTERN,
+  what: 'a name of a secret',
+  remedy: 'use letters, digits and underscores, not starting with a digit',
+});
+/** Names that the sandbox and the agent set themselves (D20), whatever their case. */
+const RESERVED_PREFIXES = ['LLM_', 'OH_', 'PARLEY_'];
+const RESERVED_NAMES = [
+  'OPENVSCODE_SERVER_ROOT',
+  'LOG_JSON',
+  'PYTHONUNBUFFERED',
+  'ENV_LOG_LEVEL',
+  'WORKER_1',
+  'WORKER_2',
+];
+
+/** JSON Schema patterns have no flag for case. */
+function inAnyCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
+}
+
+export const ENVIRONMENT_NAME = rule({
+  code: 'JOB216',
+  pattern: new RegExp(
+    `^(?!(?:${RESERVED_PREFIXES.map(inAnyCase).join('|')}))(?!(?:${RESERVED_NAMES.map(inAnyCase).join('|')})$)[A-Za-z_][A-Za-z0-9_]*$`,
+  ),
+  what: 'a permitted name of an environment variable',
+  remedy:
+    'use letters, digits and underscores, not starting with a digit; LLM_*, OH_*, PARLEY_* and the variables of the sandbox are reserved (D20)',
+});
+export const TAG_KEY = rule({
+  code: 'JOB212',
+  pattern: /^[a-z0-9]+$/,
+  what: 'a tag key',
+  remedy: 'use lower-case letters and digits only',
+});
+export const DURATION = rule({
+  code: 'JOB206',
+  pattern: DURATION_PATTERN,
+  what: 'a duration',
+  remedy: 'write a number and a unit, such as 90s, 45m, 11h30m or 2d',
+});
+/** Six digits before the point: nano-USD of more would not be exact in a number. */
+export const AMOUNT = rule({
+  code: 'JOB207',
+  pattern: /^\d{1,6}(?:\.\d{1,9})?$/,
+  what: 'an amount of USD',
+  remedy: 'write a plain decimal number up to 999999.999999999, such as 2.50',
+});
+export const POSITIVE_AMOUNT = rule({
+  ...AMOUNT,
+  pattern: /^(?=.*[1-9])\d{1,6}(?:\.\d{1,9})?$/,
+  what: 'an amount of USD above 0',
+});
+export const LOCAL_PATH = rule({
+  code: 'JOB213',
+  pattern: /^(?![/~])(?![A-Za-z]:)[^\\\p{Cc}]{1,500}$/u,
+  what: 'a relative path',
+  remedy: 'write a path relative to the job file, with forward slashes',
+});
+export const SECRET_PATH = rule({
+  code: 'JOB213',
+  pattern: /^[^\p{Cc}]{1,500}$/u,
+  what: 'a path',
+  remedy: 'write the path of the file that holds the secret',
+});
+export const GLOB = rule({
+  code: 'JOB213',
+  pattern: /^(?![/~!])(?![A-Za-z]:)(?!(?:.*\/)?\.\.(?:\/|$))[^\\\p{Cc}]{1,500}$/u,
+  what: 'a pattern inside the workspace',
+  remedy: 'write a relative pattern without "..", such as reports/**/*.md',
+});
+export const REPORT_FILE = rule({
+  code: 'JOB213',
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.(?:md|html|jsonl)$/,
+  what: 'a file name of a report',
+  remedy: 'write a plain name that ends in .md, .html or .jsonl; the folder is that of the run',
+});
+export const SANDBOX_ID = rule({
+  code: 'JOB208',
+  pattern: /^(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$/,
+  what: 'an id of a sandbox',
+  remedy: 'write the 32 hex digits of the sandbox, with or without hyphens (D3)',
+});
+
+/** How an interpolation opens; text that has one is checked again when it is filled. */
+export const INTERPOLATION_MARK = '${{';
+
+/** Whether the text may stand, at least until it is interpolated. */
+export function passes(textRule: TextRule, text: string): boolean {
+  return (textRule.interpolates === true && text.includes(INTERPOLATION_MARK)) || textRule.pattern.test(text);
+}
+
+/** A schema of text that follows the rule; a violation is a custom issue that carries it. */
+export function text(textRule: TextRule, description?: string): z.ZodString {
+  const source = textRule.pattern.source;
+  const pattern = textRule.interpolates === true ? `\\$\\{\\{|${source}` : source;
+  return z
+    .string()
+    .refine((value) => passes(textRule, value), { params: { rule: textRule } })
+    .meta({ pattern, ...(description === undefined ? {} : { description }) });
+}

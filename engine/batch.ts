@@ -1,0 +1,146 @@
+/**
+ * One group commit in the making: events applied in memory, everything they change collected.
+ * Owns the overlay that is thrown away when the commit fails; must not touch store, timers or activities.
+ */
+import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
+import { addressKey, type EntityAddress } from '../core/ids.ts';
+import type { ProjectionRow } from '../core/projection.ts';
+import type { CommitBatch, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
+import { machineOf } from './machines.ts';
+
+/** An entity as the driver holds it between commits. */
+export interface HeldEntity {
+  readonly address: EntityAddress;
+  readonly state: unknown;
+  readonly deadline: number | null;
+  readonly done: boolean;
+}
+
+/** An event on its way, with what else its application settles. */
+export interface Arrival {
+  readonly to: EntityAddress;
+  /** Null: only settles the command, whose machine waits for no answer. */
+  readonly event: MachineEvent | null;
+  /** Command whose answer this is; dropped when that command is no longer out. */
+  readonly answers: string | null;
+  /** Inbox row to remove; null when the event never had one. */
+  readonly inboxId: string | null;
+}
+
+/** Seen by tests and traces at every step, silent ones left out. */
+export interface StepRecord {
+  readonly address: EntityAddress;
+  readonly event: MachineEvent;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly commands: readonly Command[];
+}
+
+export interface BatchWorld {
+  held(key: string): HeldEntity;
+  isOut(commandId: string): boolean;
+  readonly now: number;
+  readonly onStep?: ((record: StepRecord) => void) | undefined;
+}
+
+export class Batch {
+  readonly entities = new Map<string, HeldEntity>();
+  readonly handedOut = new Map<string, OutboxEntry>();
+  readonly removed = new Set<string>();
+  readonly cancelled = new Set<string>();
+  readonly projections: ProjectionRow[] = [];
+  readonly inboxRemoved: string[] = [];
+  /** Tells of this batch that have not been applied yet, in order. */
+  readonly tells: Arrival[] = [];
+  private readonly world: BatchWorld;
+
+  constructor(world: BatchWorld) {
+    this.world = world;
+  }
+
+  apply(arrival: Arrival): void {
+    if (arrival.inboxId !== null) this.inboxRemoved.push(arrival.inboxId);
+    if (arrival.answers !== null && !this.takeAnswer(arrival.answers)) return;
+    const entity = this.entity(arrival.to);
+    // A tombstone drops everything: nothing comes back to life (D11).
+    if (entity.done || arrival.event === null) return;
+    this.step(entity, arrival.event);
+  }
+
+  /** False when the command was cancelled or answered before: its answer is late. */
+  private takeAnswer(commandId: string): boolean {
+    const isOut = this.handedOut.has(commandId) || (this.world.isOut(commandId) && !this.removed.has(commandId));
+    if (!isOut) return false;
+    this.removed.add(commandId);
+    this.handedOut.delete(commandId);
+    return true;
+  }
+
+  private entity(address: EntityAddress): HeldEntity {
+    const key = addressKey(address);
+    return this.entities.get(key) ?? this.world.held(key);
+  }
+
+  private step(entity: HeldEntity, event: MachineEvent): void {
+    const machine = machineOf(entity.address.machine);
+    const { state, commands } = machine.step(entity.state, event, this.world.now);
+    if (state === entity.state && commands.length === 0) return;
+    const { address } = entity;
+    this.world.onStep?.({ address, event, before: entity.state, after: state, commands });
+    this.entities.set(addressKey(address), {
+      address,
+      state,
+      deadline: machine.deadline(state),
+      done: machine.done(state),
+    });
+    for (const command of commands) this.take(address, command);
+  }
+
+  private take(sender: EntityAddress, command: Command): void {
+    if (isActivityCommand(command)) this.handOut(sender, command);
+    else if (command.type === 'project') this.projections.push(...command.rows);
+    else if (command.type === 'cancelCommand') this.cancel(command.commandId);
+    else this.tells.push({ to: command.to, event: command.event, answers: null, inboxId: null });
+  }
+
+  private handOut(sender: EntityAddress, command: ActivityCommand): void {
+    const { now } = this.world;
+    const entry: OutboxEntry = {
+      commandId: command.id,
+      sender,
+      command: command as unknown as Json,
+      createdAt: now,
+      attempt: 0,
+      notBefore: now,
+    };
+    this.handedOut.set(command.id, entry);
+  }
+
+  private cancel(commandId: string): void {
+    if (this.handedOut.delete(commandId)) return;
+    this.removed.add(commandId);
+    this.cancelled.add(commandId);
+  }
+
+  /** What the store has to change; tells that did not fit become inbox rows. */
+  toCommit(leftOver: readonly InboxEntry[]): CommitBatch {
+    return {
+      entities: [...this.entities.values()].map(({ address, state, deadline, done }) => ({
+        address,
+        state: state as Json,
+        deadline,
+        done,
+      })),
+      outboxAdded: [...this.handedOut.values()],
+      outboxRetried: [],
+      outboxRemoved: [...this.removed],
+      inboxAdded: leftOver,
+      inboxRemoved: this.inboxRemoved,
+      projections: this.projections,
+    };
+  }
+
+  get isEmpty(): boolean {
+    return this.entities.size === 0 && this.removed.size === 0 && this.inboxRemoved.length === 0;
+  }
+}

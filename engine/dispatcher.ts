@@ -1,0 +1,174 @@
+/**
+ * Carries out commands that are out: pools by resource class, retries with backoff, cancellation.
+ * Owns which attempt runs when; an answer goes back through `answer`, and only a commit makes it final.
+ */
+import PQueue from 'p-queue';
+import type { Activities, Activity, ActivityContext, ResourceClass } from '../activities/activity.ts';
+import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/command.ts';
+import { asParleyError, type ParleyError } from '../core/parley-error.ts';
+import type { Clock, Timer } from '../ports/clock.ts';
+import type { OutboxEntry } from '../ports/engine-store.ts';
+
+export type PoolSizes = Readonly<Record<ResourceClass, number>>;
+
+/** Boots are heavy, agent traffic is mostly waiting, a watch costs next to nothing. */
+export const POOL_SIZES_DEFAULT: PoolSizes = { sandbox: 8, agent: 64, bookkeeping: 16, watch: 100_000 };
+
+/** How long a stop waits for activities that run. */
+const STOP_WAIT_MS = 3_000;
+
+export interface DispatcherOptions {
+  readonly activities: Activities;
+  readonly clock: Clock;
+  readonly pools: PoolSizes;
+  /** The answer of a command, or null when its machine waits for none. */
+  readonly answer: (entry: OutboxEntry, event: MachineEvent | null) => void;
+  /** A failed attempt is made durable before it is tried again. */
+  readonly retried: (entry: OutboxEntry, retry: { readonly attempt: number; readonly notBefore: number }) => void;
+  readonly onError: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
+}
+
+interface Out {
+  readonly entry: OutboxEntry;
+  readonly cancellation: Cancellation;
+  timer: Timer | null;
+}
+
+/** Most commands end without anybody looking at a signal: it is made for those who look. */
+class Cancellation {
+  private controller: AbortController | null = null;
+  isCancelled = false;
+
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.isCancelled) this.controller.abort();
+    return this.controller.signal;
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    this.controller?.abort();
+  }
+}
+
+export class Dispatcher {
+  private readonly out = new Map<string, Out>();
+  private readonly pools: Readonly<Record<ResourceClass, PQueue>>;
+  private readonly options: DispatcherOptions;
+  private stopped = false;
+
+  constructor(options: DispatcherOptions) {
+    this.options = options;
+    const pool = (resource: ResourceClass): PQueue => new PQueue({ concurrency: options.pools[resource] });
+    this.pools = { sandbox: pool('sandbox'), agent: pool('agent'), bookkeeping: pool('bookkeeping'), watch: pool('watch') };
+  }
+
+  isOut(commandId: string): boolean {
+    return this.out.has(commandId);
+  }
+
+  /** Commands whose answer a machine still waits for; watches are waiting by nature and not counted. */
+  get busyCount(): number {
+    let count = 0;
+    for (const { entry } of this.out.values()) if (this.activityOf(entry).resource !== 'watch') count += 1;
+    return count;
+  }
+
+  /** Begins with a command once it is durable. */
+  handOut(entry: OutboxEntry): void {
+    if (this.stopped || this.out.has(entry.commandId)) return;
+    const out: Out = { entry, cancellation: new Cancellation(), timer: null };
+    this.out.set(entry.commandId, out);
+    this.schedule(out);
+  }
+
+  /** Its answer is durable: nothing is left to do. */
+  settle(commandId: string): void {
+    this.out.delete(commandId);
+  }
+
+  /** The machine no longer waits: running work is told to stop. */
+  cancel(commandId: string): void {
+    const out = this.out.get(commandId);
+    if (out === undefined) return;
+    this.out.delete(commandId);
+    out.timer?.cancel();
+    out.cancellation.cancel();
+  }
+
+  /** Stops handing out and tells what runs to stop; what is out stays in the store. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    for (const commandId of [...this.out.keys()]) this.cancel(commandId);
+    const idle = Promise.all(Object.values(this.pools).map((pool) => pool.onIdle()));
+    const { clock } = this.options;
+    // What does not listen to its signal is repeated by the next process anyway.
+    const tired = new Promise<void>((resolve) => clock.setTimer(clock.now() + STOP_WAIT_MS, resolve));
+    await Promise.race([idle, tired]);
+  }
+
+  private schedule(out: Out): void {
+    const { clock } = this.options;
+    if (out.entry.notBefore <= clock.now()) return this.enqueue(out);
+    out.timer = clock.setTimer(out.entry.notBefore, () => {
+      out.timer = null;
+      this.enqueue(out);
+    });
+  }
+
+  private enqueue(out: Out): void {
+    const { resource } = this.activityOf(out.entry);
+    void this.pools[resource].add(() => this.attempt(out));
+  }
+
+  private activityOf(entry: OutboxEntry): Activity {
+    const command = commandIn(entry);
+    return this.options.activities[command.type] as unknown as Activity;
+  }
+
+  private async attempt(out: Out): Promise<void> {
+    const { entry, cancellation } = out;
+    if (cancellation.isCancelled) return;
+    const activity = this.activityOf(entry);
+    const command = commandIn(entry) as Parameters<Activity['run']>[0];
+    const context: ActivityContext = {
+      attempt: entry.attempt,
+      get signal() {
+        return cancellation.signal;
+      },
+    };
+    try {
+      const event = await activity.run(command, context);
+      this.finish(out, event);
+    } catch (cause) {
+      if (!cancellation.isCancelled) this.failedAttempt(out, activity, asParleyError(cause));
+    }
+  }
+
+  private failedAttempt(out: Out, activity: Activity<ActivityCommandType>, error: ParleyError): void {
+    const { entry } = out;
+    const command = commandIn(entry) as Parameters<Activity['failed']>[0];
+    this.options.onError(command, error, entry.attempt);
+    const { attemptsMax, initialMs, maxMs } = activity.retry;
+    const attempt = entry.attempt + 1;
+    if (!error.retry || (attemptsMax !== null && attempt >= attemptsMax)) {
+      return this.finish(out, activity.failed(command, error));
+    }
+    const waitMs = Math.min(maxMs, initialMs * 2 ** Math.min(entry.attempt, 20));
+    const retry = { attempt, notBefore: this.options.clock.now() + waitMs };
+    const again: Out = { entry: { ...entry, ...retry }, cancellation: out.cancellation, timer: null };
+    this.out.set(entry.commandId, again);
+    this.options.retried(again.entry, retry);
+    this.schedule(again);
+  }
+
+  /** Stays out until the commit that applies its answer; a crash before that repeats the command. */
+  private finish(out: Out, event: MachineEvent | null): void {
+    if (out.cancellation.isCancelled) return;
+    this.options.answer(out.entry, event);
+  }
+}
+
+function commandIn(entry: OutboxEntry): ActivityCommand {
+  return entry.command as unknown as ActivityCommand;
+}

@@ -1,0 +1,77 @@
+/**
+ * What of a gateway's reply reaches the caller besides its bytes.
+ * Owns the relayed headers, the reading of error bodies and the failures of the connection.
+ * Must not let the gateway's key or address through (D19).
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { failure, type Failure } from './failure.ts';
+import { asObject, asText, parseJson } from './json-value.ts';
+import { ERROR_TEXT_LENGTH_MAX, SECRET_LENGTH_MIN } from './limits.ts';
+
+export type ReplyHeaders = Readonly<IncomingHttpHeaders>;
+
+/** A list of what passes, because gateways name their address, key and budget in headers of their own. */
+const RELAYED_NAMES = ['content-type', 'content-encoding', 'retry-after', 'retry-after-ms', 'x-request-id'];
+const RELAYED_PREFIXES = ['x-ratelimit-', 'openai-'];
+
+export function relayedHeaders(headers: ReplyHeaders): Record<string, string | string[]> {
+  const relayed: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    const isRelayed =
+      RELAYED_NAMES.includes(name) || RELAYED_PREFIXES.some((prefix) => name.startsWith(prefix));
+    if (isRelayed) relayed[name] = value;
+  }
+  return relayed;
+}
+
+/**
+ * A gateway's error in the usual envelope: its own bytes when they are one, else its text wrapped (D22).
+ * Its key is cut out, should it repeat it.
+ */
+export function relayedError(
+  body: Buffer,
+  gateway: { readonly status: number; readonly apiKey: string },
+): Buffer {
+  const text = body.toString('utf8');
+  const hasKey = gateway.apiKey.length >= SECRET_LENGTH_MIN && text.includes(gateway.apiKey);
+  const clean = hasKey ? text.replaceAll(gateway.apiKey, '[redacted]') : text;
+  const json = asObject(parseJson(clean));
+  if (asObject(json?.['error']) !== null) return hasKey ? Buffer.from(clean) : body;
+  const said =
+    asText(json?.['error']) ?? asText(json?.['message']) ?? asText(json?.['detail']) ?? clean.trim();
+  const message = said === '' ? `The gateway answered ${gateway.status} without a text` : said;
+  const type = gateway.status < 500 ? 'invalid_request_error' : 'server_error';
+  const error = {
+    message: message.slice(0, ERROR_TEXT_LENGTH_MAX),
+    type,
+    param: null,
+    code: String(gateway.status),
+  };
+  return Buffer.from(JSON.stringify({ error }));
+}
+
+/** The status an error frame at the start of a stream stands for: its numeric `code` or `status`, else 502. */
+export function statusOfErrorFrame(frame: Readonly<Record<string, unknown>>): number {
+  const error = asObject(frame['error']);
+  for (const value of [error?.['code'], error?.['status']]) {
+    const status = Number(value);
+    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
+  }
+  return 502;
+}
+
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+/** A connection that failed: 504 when the gateway was too slow, 502 when it could not be reached or hung up (D22). */
+export function connectionFailure(
+  error: Error,
+  call: { readonly modelName: string; readonly hadReply: boolean },
+): Failure {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const what = `Cannot complete the call to the gateway of model "${call.modelName}"`;
+  if (TIMEOUTS.has(code)) return failure('gateway_timeout', `${what}: it did not answer in time`);
+  if (call.hadReply)
+    return failure('gateway_failed', `${what}: it hung up in the middle of its reply (${code})`);
+  return failure('gateway_unreachable', `${what}: it cannot be reached (${code})`);
+}

@@ -1,0 +1,88 @@
+/**
+ * A reply that is no stream: held until complete, then passed on as it came.
+ * Owns that; must not re-encode a successful reply. Holding it turns a gateway that hangs up midway into a clean 502.
+ */
+import type { ServerResponse } from 'node:http';
+import { sendFailure } from './http-exchange.ts';
+import { failure, type Failure } from './failure.ts';
+import { relayedError, relayedHeaders, type ReplyHeaders } from './gateway-reply.ts';
+import { asObject, asText, parseJson } from './json-value.ts';
+import { REPLY_HELD_BYTES_MAX } from './limits.ts';
+import type { Reply } from './reply.ts';
+import { readUsage, type Usage } from './usage.ts';
+
+export interface HeldReplyOptions {
+  readonly res: ServerResponse;
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  readonly apiKey: string;
+}
+
+export class HeldReply implements Reply {
+  responseId: string | null = null;
+  usage: Usage | null = null;
+  readonly isOver = false;
+  private readonly options: HeldReplyOptions;
+  private readonly chunks: Buffer[] = [];
+  private length = 0;
+
+  constructor(options: HeldReplyOptions) {
+    this.options = options;
+  }
+
+  /** A reply beyond the bound is passed on from here, unread: its row stays without tokens rather than without reply. */
+  data(chunk: Buffer): boolean {
+    const { res, status, headers } = this.options;
+    this.length += chunk.length;
+    if (res.headersSent) return res.write(chunk);
+    this.chunks.push(chunk);
+    if (this.length <= REPLY_HELD_BYTES_MAX) return true;
+    res.writeHead(status, relayedHeaders(headers));
+    return res.write(Buffer.concat(this.chunks.splice(0)));
+  }
+
+  end(): boolean {
+    const { res, status, headers } = this.options;
+    if (res.headersSent) {
+      res.end();
+      return status < 300;
+    }
+    const body = Buffer.concat(this.chunks);
+    if (status >= 400) this.endWithError(body);
+    else if (status >= 300) this.refuseRedirect();
+    else {
+      this.learn(body);
+      res.writeHead(status, { ...relayedHeaders(headers), 'content-length': body.length });
+      res.end(body);
+    }
+    return status < 300;
+  }
+
+  drop(failed: Failure): boolean {
+    const { res } = this.options;
+    if (res.headersSent) res.destroy();
+    else sendFailure(res, failed);
+    return false;
+  }
+
+  private learn(body: Buffer): void {
+    const json = asObject(parseJson(body.toString('utf8')));
+    this.responseId = asText(json?.['id']);
+    this.usage = readUsage(json?.['usage']);
+  }
+
+  private endWithError(body: Buffer): void {
+    const { res, status, headers, apiKey } = this.options;
+    this.learn(body);
+    const error = relayedError(body, { status, apiKey });
+    const type = { 'content-type': 'application/json', 'content-length': error.length };
+    res.writeHead(status, { ...relayedHeaders(headers), ...type });
+    res.end(error);
+  }
+
+  /** Following it would send the key to an address nobody configured. */
+  private refuseRedirect(): void {
+    const message = `Cannot use the gateway's reply: it answered ${this.options.status}, a redirect`;
+    sendFailure(this.options.res, failure('gateway_failed', message));
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * One request and its reply on the caller's side.
+ * Owns reading a bounded body and writing JSON and envelopes; must not know a route.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { envelope, failure, type Failure } from './failure.ts';
+
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly url: URL;
+}
+
+export function sendJson(res: ServerResponse, status: number, body: unknown): void {
+  sendBody(res, { status, body: JSON.stringify(body) });
+}
+
+export function sendFailure(res: ServerResponse, failed: Failure): void {
+  sendBody(res, { status: failed.status, body: envelope(failed) });
+}
+
+/** Nothing is sent to a caller that already has a reply or is gone. */
+function sendBody(res: ServerResponse, reply: { readonly status: number; readonly body: string }): void {
+  if (res.headersSent || res.destroyed) return;
+  const length = Buffer.byteLength(reply.body);
+  res.writeHead(reply.status, { 'content-type': 'application/json', 'content-length': length });
+  res.end(reply.body);
+}
+
+/** The whole body, or why there is none. The caller being gone reads as a failure nobody will see. */
+export function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer | Failure> {
+  const tooLarge = failure(
+    'request_too_large',
+    `Cannot read the request: its body is over ${bytesMax} bytes`,
+  );
+  if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve(tooLarge);
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    req.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= bytesMax) chunks.push(chunk);
+      else resolve(tooLarge);
+    });
+    req.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.on('close', () =>
+      resolve(failure('invalid_request', 'Cannot read the request: the caller went away')),
+    );
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * Every bound of the proxy in one place, with its reason.
+ * Owns constants only; what a deployment may change arrives in the configuration.
+ */
+
+/** A request body is held in memory to be spliced; agent prompts stay under a few MiB, images make them larger. */
+export const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
+/** The body of `POST /model/new`: a handful of strings. */
+export const ADMIN_REQUEST_BYTES_MAX = 1024 * 1024;
+/** A reply that is no stream is held up to this size, so that a gateway that drops it midway becomes a clean 502. */
+export const REPLY_HELD_BYTES_MAX = 64 * 1024 * 1024;
+/** One server-sent event; a longer one is relayed unread rather than kept in memory. */
+export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
+/** Text of a gateway's error that is not in the usual envelope: enough to read, too little to flood a log. */
+export const ERROR_TEXT_LENGTH_MAX = 2_000;
+/** A gateway key shorter than this is a placeholder ("none"): cutting it out would only mangle the text. */
+export const SECRET_LENGTH_MIN = 8;
+/** The recorded body field `user`: as long as a user id may be, with room for foreign schemes. */
+export const USER_LENGTH_MAX = 256;
+/** Bodies below this are sent in one piece: copying them costs less than a second write. */
+export const JOINED_BODY_BYTES_MAX = 64 * 1024;
+
+/** Connections to one gateway: more calls than that wait for a free one. */
+export const CONNECTIONS_PER_GATEWAY_MAX = 512;
+/** A gateway that does not accept a connection by then is unreachable. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+/** Idle connections to a gateway are closed after this, before common load balancers do it (60 s). */
+export const GATEWAY_KEEP_ALIVE_MS = 30_000;
+/** Seconds an entry waits for the first byte, and then between two, when it sets no `timeout`. */
+export const TIMEOUT_DEFAULT_S = 600;
+/** The longest `timeout` of an entry: past a day no agent waits. */
+export const TIMEOUT_MAX_S = 86_400;
+
+/** A client that has not sent its whole request by then is cut off; the reply may take as long as it needs. */
+export const REQUEST_TIMEOUT_MS = 300_000;
+/** Idle client connections outlive the idle time of common load balancers (60 s), which must close first. */
+export const CLIENT_KEEP_ALIVE_MS = 75_000;
+/** All header lines of one request; spend metadata makes them longer than usual. */
+export const HEADER_BYTES_MAX = 32 * 1024;
+/** Calls in flight get this long to end when the proxy closes; then they are aborted. */
+export const CLOSE_GRACE_MS = 5_000;
+
+/** Spend rows reach the store at most this much later. */
+export const FLUSH_AFTER_MS = 500;
+/** The longest pause between two tries while the store is away; the first is `FLUSH_AFTER_MS`, then doubled. */
+export const FLUSH_RETRY_MS_MAX = 30_000;
+/** Rows of one write to the store. */
+export const FLUSH_ROWS_MAX = 500;
+/** A spool segment is sealed at this many rows: small enough to read back whole. */
+export const SEGMENT_ROWS_MAX = 2_000;
+/** Rows kept in memory while the store is away; further ones are only in the spool and read back from there. */
+export const QUEUE_ROWS_MAX = 20_000;
+/** The spool on disk; beyond it a new call is refused with 503, because its row could not be kept (D26). */
+export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
+/** Rows of one page read for `GET /spend/logs`. */
+export const SPEND_PAGE_ROWS = 1_000;

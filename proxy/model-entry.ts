@@ -1,0 +1,165 @@
+/**
+ * One model entry, from the configuration or from `POST /model/new`.
+ * Owns its fields and their checks; must not know what else is configured.
+ */
+import type { ConfigProblem, ModelEntry } from './config.ts';
+import { resolveEnvironment, type Environment } from './environment.ts';
+import { readGatewayAddress, type GatewayAddress } from './gateway-address.ts';
+import { isReservedStaticHeader, isSendableValue } from './header-names.ts';
+import { asObject, asText, type JsonObject } from './json-value.ts';
+import { TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S } from './limits.ts';
+import { parsePrice, type TokenPrice } from './price.ts';
+
+export interface EntryContext {
+  readonly env: Environment;
+  readonly vendor: string;
+  /** Path of the entry in its document. */
+  readonly path: string;
+  readonly problems: ConfigProblem[];
+}
+
+/** The params a first look understands; others are named in a warning, so that no setting is silently without effect. */
+const PARAMS = new Set([
+  'model',
+  'api_base',
+  'api_key',
+  'input_cost_per_token',
+  'output_cost_per_token',
+  'timeout',
+  'extra_headers',
+]);
+const KEY_TEXT = /^[\x21-\x7e]+$/;
+const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
+
+/** The entry, or null when a problem with severity `error` was added. */
+export function readModelEntry(raw: unknown, context: EntryContext): ModelEntry | null {
+  const modelName = asText(asObject(raw)?.['model_name']) ?? '';
+  const reader = new EntryReader(context, `model entry "${modelName}" (${context.path})`);
+  const found = context.problems.length;
+  const entry = asObject(resolveEnvironment(raw, { ...context, owner: reader.owner }));
+  // An unset variable leaves an empty text behind: checking it would report the same fault twice.
+  if (context.problems.length > found) return null;
+  const name = asText(entry?.['model_name']);
+  if (entry === null || name === null) return reader.refuse('model_name', 'it must be a text');
+  const params = asObject(entry[`${context.vendor}_params`]);
+  if (params === null) return reader.refuse(`${context.vendor}_params`, 'it must be an object');
+  return readParams(reader, name, params);
+}
+
+/** Collects the problems of one entry under its name. */
+class EntryReader {
+  readonly context: EntryContext;
+  readonly owner: string;
+  failed: boolean;
+
+  constructor(context: EntryContext, owner: string) {
+    this.context = context;
+    this.owner = owner;
+    this.failed = false;
+  }
+
+  refuse(field: string, reason: string): null {
+    this.failed = true;
+    this.report('error', field, `Cannot load ${this.owner}: ${field}: ${reason}`);
+    return null;
+  }
+
+  warn(field: string, reason: string): void {
+    this.report('warning', field, `Cannot vouch for ${this.owner}: ${field}: ${reason}`);
+  }
+
+  private report(severity: 'error' | 'warning', field: string, message: string): void {
+    this.context.problems.push({ severity, path: `${this.context.path}.${field}`, message });
+  }
+}
+
+function readParams(reader: EntryReader, modelName: string, params: JsonObject): ModelEntry | null {
+  const address = readAddress(reader, params);
+  const apiKey = readKey(reader, params['api_key']);
+  const price = readPrice(reader, params);
+  const timeoutMs = readTimeout(reader, params['timeout']);
+  const extraHeaders = readExtraHeaders(reader, params['extra_headers']);
+  for (const key of Object.keys(params)) {
+    if (!PARAMS.has(key)) reader.warn(key, 'the proxy does not use this parameter');
+  }
+  if (modelName === '*') {
+    reader.warn(
+      'model_name',
+      'a wildcard fills the model list with names the gateway may not know; use one entry per model (Pattern A)',
+    );
+  }
+  if (address === null || apiKey === null || reader.failed) return null;
+  return {
+    modelName,
+    kind: address.kind,
+    upstreamModel: address.upstreamModel,
+    origin: address.origin,
+    completionsPath: address.completionsPath,
+    apiKey,
+    price,
+    timeoutMs,
+    extraHeaders,
+  };
+}
+
+function readAddress(reader: EntryReader, params: JsonObject): GatewayAddress | null {
+  const model = asText(params['model']);
+  const apiBase = asText(params['api_base']);
+  if (model === null) return reader.refuse('model', 'it must be a text');
+  if (apiBase === null) return reader.refuse('api_base', 'it must be a text');
+  const reading = readGatewayAddress(reader.context.vendor, { model, apiBase });
+  if (!reading.ok) return reader.refuse(reading.field, reading.reason);
+  if (reading.address.exposed) {
+    reader.warn('api_base', `"${reading.address.origin}" is plain http outside this machine; use https`);
+  }
+  return reading.address;
+}
+
+function readKey(reader: EntryReader, value: unknown): string | null {
+  const key = asText(value);
+  if (key === null) return reader.refuse('api_key', 'it must be a text');
+  return KEY_TEXT.test(key) ? key : reader.refuse('api_key', 'it holds a character no header can carry');
+}
+
+function readPrice(reader: EntryReader, params: JsonObject): TokenPrice | null {
+  const [input, output] = [params['input_cost_per_token'], params['output_cost_per_token']];
+  if (input === undefined && output === undefined) return null;
+  const inputFemtoUsd = readOnePrice(reader, 'input_cost_per_token', input);
+  const outputFemtoUsd = readOnePrice(reader, 'output_cost_per_token', output);
+  return inputFemtoUsd === null || outputFemtoUsd === null ? null : { inputFemtoUsd, outputFemtoUsd };
+}
+
+function readOnePrice(reader: EntryReader, field: string, value: unknown): bigint | null {
+  if (value === undefined)
+    return reader.refuse(field, 'both prices are needed; write 0 for one that is free');
+  const price = typeof value === 'string' || typeof value === 'number' ? parsePrice(String(value)) : null;
+  return (
+    price ?? reader.refuse(field, 'it must be a decimal amount in USD, not negative, of at most 15 decimals')
+  );
+}
+
+function readTimeout(reader: EntryReader, value: unknown): number {
+  if (value === undefined) return TIMEOUT_DEFAULT_S * 1_000;
+  const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= TIMEOUT_MAX_S)
+    return Math.ceil(seconds * 1_000);
+  reader.refuse('timeout', `it must be a number of seconds above 0, at most ${TIMEOUT_MAX_S}`);
+  return 0;
+}
+
+function readExtraHeaders(reader: EntryReader, value: unknown): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  const object = value === undefined ? {} : asObject(value);
+  if (object === null) reader.refuse('extra_headers', 'it must be an object of header name to text');
+  for (const [given, text] of Object.entries(object ?? {})) {
+    const name = given.toLowerCase();
+    if (!HEADER_NAME.test(name) || typeof text !== 'string' || !isSendableValue(text)) {
+      reader.refuse('extra_headers', `"${given}" cannot be sent as a header`);
+    } else if (isReservedStaticHeader(name, reader.context.vendor)) {
+      reader.warn('extra_headers', `"${given}" is set by the proxy and left out`);
+    } else {
+      headers.set(name, text);
+    }
+  }
+  return headers;
+}

@@ -1,0 +1,106 @@
+/**
+ * The header lines of one upstream request (D23).
+ * Owns the rule as one pure function; must not read a clock, a socket or a configuration file.
+ */
+import type { ModelEntry, ProxyConfig } from './config.ts';
+import { credentialHeaders, isSendableValue, sessionHeader } from './header-names.ts';
+
+/** The part of the rule that is the same for every call, computed once. */
+export interface HeaderRule {
+  readonly forward: boolean;
+  readonly sessionHeader: string;
+  /** Exact names that stay here. */
+  readonly keptBack: ReadonlySet<string>;
+  /** Prefixes that stay here. */
+  readonly keptBackPrefixes: readonly string[];
+}
+
+export interface HeaderInput {
+  /** Name and value alternating, as they came. */
+  readonly rawHeaders: readonly string[];
+  /** The conversation the caller's key is bound to; null when it is bound to none. */
+  readonly sessionId: string | null;
+  readonly entry: Pick<ModelEntry, 'apiKey' | 'extraHeaders'>;
+  readonly contentLength: number;
+}
+
+export type HeaderOutcome =
+  | { readonly ok: true; readonly headers: readonly string[] }
+  /** `name` is the header whose value cannot be sent. */
+  | { readonly ok: false; readonly name: string };
+
+const FORWARDED_PREFIXES = ['x-', 'anthropic-'];
+/** Without the dash on purpose: `x-stainless` alone describes the SDK just as well. */
+const SDK_PREFIX = 'x-stainless';
+
+export function headerRule(
+  config: Pick<ProxyConfig, 'forwardClientHeaders' | 'headersKeptBack'>,
+  vendor: string,
+): HeaderRule {
+  const isPrefix = (name: string): boolean => name.endsWith('*');
+  return {
+    forward: config.forwardClientHeaders,
+    sessionHeader: sessionHeader(vendor),
+    keptBack: new Set([
+      ...credentialHeaders(vendor),
+      ...config.headersKeptBack.filter((name) => !isPrefix(name)),
+    ]),
+    keptBackPrefixes: [
+      SDK_PREFIX,
+      ...config.headersKeptBack.filter(isPrefix).map((name) => name.slice(0, -1)),
+    ],
+  };
+}
+
+/**
+ * Name and value alternating, names in lower case, ready to send.
+ * Order of precedence: the proxy's own, the entry's static ones, the stamped session id, the client's.
+ */
+export function upstreamHeaders(rule: HeaderRule, input: HeaderInput): HeaderOutcome {
+  const headers = new Map<string, string>();
+  if (rule.forward) {
+    const refused = forwardInto(headers, rule, input.rawHeaders);
+    if (refused !== null) return { ok: false, name: refused };
+    if (input.sessionId !== null) headers.set(rule.sessionHeader, input.sessionId);
+  }
+  headers.set('authorization', `Bearer ${input.entry.apiKey}`);
+  headers.set('accept', 'application/json');
+  headers.set('user-agent', 'parley-proxy');
+  for (const [name, value] of input.entry.extraHeaders) headers.set(name, value);
+  headers.set('content-type', 'application/json');
+  headers.set('content-length', String(input.contentLength));
+  return { ok: true, headers: [...headers].flat() };
+}
+
+/** Adds what is forwarded; a name that comes twice is joined. Returns the name of a value that cannot be sent. */
+function forwardInto(
+  headers: Map<string, string>,
+  rule: HeaderRule,
+  rawHeaders: readonly string[],
+): string | null {
+  const connectionNames = namesInConnection(rawHeaders);
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase();
+    if (!isForwarded(rule, name) || connectionNames.has(name)) continue;
+    const value = rawHeaders[i + 1] ?? '';
+    if (!isSendableValue(value)) return name;
+    const earlier = headers.get(name);
+    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  return null;
+}
+
+function isForwarded(rule: HeaderRule, name: string): boolean {
+  if (!FORWARDED_PREFIXES.some((prefix) => name.startsWith(prefix))) return false;
+  return !rule.keptBack.has(name) && !rule.keptBackPrefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** A header that `Connection` lists belongs to this hop only. */
+function namesInConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    if ((rawHeaders[i] ?? '').toLowerCase() !== 'connection') continue;
+    for (const name of (rawHeaders[i + 1] ?? '').split(',')) names.add(name.trim().toLowerCase());
+  }
+  return names;
+}

@@ -1,0 +1,135 @@
+/**
+ * Spend rows on disk until the store has them.
+ * Owns append-only segment files; must not talk to the store. One process owns a spool directory.
+ * A row is handed to the kernel before `append` returns: it survives a killed process, not a lost machine.
+ */
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import type { SpendRow } from '../core/spend.ts';
+import { asObject, parseJson } from './json-value.ts';
+import { QUEUE_ROWS_MAX, SEGMENT_ROWS_MAX } from './limits.ts';
+
+/** One sealed file. */
+export interface Segment {
+  readonly file: string;
+  readonly bytes: number;
+  /** Its rows in order; null when they are only on disk. */
+  rows: readonly SpendRow[] | null;
+  /** Left behind by an earlier process. */
+  readonly isLeftover: boolean;
+}
+
+interface OpenSegment {
+  readonly file: string;
+  readonly fd: number;
+  readonly rows: SpendRow[];
+  bytes: number;
+}
+
+const SEGMENT_NAME = /^spend-(\d{12})\.jsonl$/;
+
+export class SpendSpool {
+  private readonly directory: string;
+  private readonly segments: Segment[];
+  private current: OpenSegment | null = null;
+  private nextNumber: number;
+
+  /** Creates the directory when it is missing and finds the segments of earlier processes. */
+  constructor(directory: string) {
+    this.directory = directory;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const names = readdirSync(directory)
+      .filter((name) => SEGMENT_NAME.test(name))
+      .sort();
+    this.segments = names.map((name) => leftover(path.join(directory, name)));
+    this.nextNumber = Number(SEGMENT_NAME.exec(names.at(-1) ?? '')?.[1] ?? 0) + 1;
+  }
+
+  /** @throws the file system's error when the row could not be written. */
+  append(row: SpendRow): void {
+    this.current ??= this.openSegment();
+    const line = Buffer.from(`${JSON.stringify(row)}\n`);
+    try {
+      for (let at = 0; at < line.length;) at += writeSync(this.current.fd, line, at);
+    } catch (error) {
+      // Half a line may stand there now: the next row starts a file of its own.
+      this.seal();
+      throw error;
+    }
+    this.current.bytes += line.length;
+    this.current.rows.push(row);
+    if (this.current.rows.length >= SEGMENT_ROWS_MAX) this.seal();
+  }
+
+  /** Ends the current file, so that its rows can go to the store while new ones start another. */
+  seal(): void {
+    if (this.current === null) return;
+    const { file, fd, rows, bytes } = this.current;
+    closeSync(fd);
+    this.current = null;
+    const hasRoom = this.rowsInMemory() + rows.length <= QUEUE_ROWS_MAX;
+    this.segments.push({ file, bytes, rows: hasRoom ? rows : null, isLeftover: false });
+  }
+
+  /** The oldest sealed segment; null when there is none. */
+  oldest(): Segment | null {
+    return this.segments[0] ?? null;
+  }
+
+  /** Removes the oldest segment, whose rows the store now has. */
+  dropOldest(): void {
+    const segment = this.segments.shift();
+    if (segment !== undefined) rmSync(segment.file, { force: true });
+  }
+
+  /** Bytes on disk. */
+  bytes(): number {
+    return this.segments.reduce((sum, segment) => sum + segment.bytes, this.current?.bytes ?? 0);
+  }
+
+  isEmpty(): boolean {
+    return this.current === null && this.segments.length === 0;
+  }
+
+  private rowsInMemory(): number {
+    return this.segments.reduce((sum, segment) => sum + (segment.rows?.length ?? 0), 0);
+  }
+
+  private openSegment(): OpenSegment {
+    const file = path.join(this.directory, `spend-${String(this.nextNumber).padStart(12, '0')}.jsonl`);
+    this.nextNumber += 1;
+    return { file, fd: openSync(file, 'ax', 0o600), rows: [], bytes: 0 };
+  }
+}
+
+function leftover(file: string): Segment {
+  return { file, bytes: statSync(file).size, rows: null, isLeftover: true };
+}
+
+/**
+ * The last state of each call in the segment, in order of first mention. A last line that was torn by a lost machine
+ * is left out.
+ */
+export function rowsOf(segment: Segment): readonly SpendRow[] {
+  const latest = new Map<string, SpendRow>();
+  for (const row of segment.rows ?? readRows(segment.file)) latest.set(row.callId, row);
+  return [...latest.values()];
+}
+
+function readRows(file: string): readonly SpendRow[] {
+  const rows: SpendRow[] = [];
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const row = asObject(parseJson(line));
+    if (row !== null) rows.push(row as unknown as SpendRow);
+  }
+  return rows;
+}

@@ -1,0 +1,102 @@
+/**
+ * A streamed reply, passed on frame by frame as it comes.
+ * Owns when the reply to the caller begins and how it ends; must not re-encode a frame.
+ */
+import type { ServerResponse } from 'node:http';
+import { envelope, type Failure } from './failure.ts';
+import { relayedError, relayedHeaders, statusOfErrorFrame, type ReplyHeaders } from './gateway-reply.ts';
+import { sendFailure } from './http-exchange.ts';
+import type { JsonObject } from './json-value.ts';
+import type { Reply } from './reply.ts';
+import { StreamWatch } from './stream-watch.ts';
+import type { Usage } from './usage.ts';
+
+export interface StreamedReplyOptions {
+  readonly res: ServerResponse;
+  readonly headers: ReplyHeaders;
+  readonly apiKey: string;
+  /** Whether the caller asked for the usage frame itself. */
+  readonly isUsageShown: boolean;
+}
+
+export class StreamedReply implements Reply {
+  private readonly options: StreamedReplyOptions;
+  private readonly watch: StreamWatch;
+  /** The stream began with an error, which became a plain reply with its status. */
+  private isRefused = false;
+
+  constructor(options: StreamedReplyOptions) {
+    this.options = options;
+    this.watch = new StreamWatch(options);
+  }
+
+  get isOver(): boolean {
+    return this.isRefused;
+  }
+
+  get responseId(): string | null {
+    return this.watch.responseId;
+  }
+
+  get usage(): Usage | null {
+    return this.watch.usage;
+  }
+
+  data(chunk: Buffer): boolean {
+    return this.relay(this.watch.push(chunk));
+  }
+
+  end(): boolean {
+    const rest = this.watch.flush();
+    this.relay(rest.length === 0 ? [] : [rest]);
+    if (!this.isRefused) {
+      this.begin();
+      this.options.res.end();
+    }
+    return this.watch.error === null;
+  }
+
+  /** After `[DONE]` nothing is missing. Before it the caller is told in one frame, and there is no `[DONE]`. */
+  drop(failed: Failure): boolean {
+    const { res } = this.options;
+    const isComplete = this.watch.isDone && this.watch.error === null;
+    if (this.isRefused) return false;
+    if (!res.headersSent) {
+      sendFailure(res, failed);
+      return false;
+    }
+    res.end(isComplete || this.watch.error !== null ? undefined : `data: ${envelope(failed)}\n\n`);
+    return isComplete;
+  }
+
+  /** Nothing is sent before the first frame, so that an error there still has its status. */
+  private relay(frames: readonly Buffer[]): boolean {
+    const { res } = this.options;
+    if (this.isRefused) return true;
+    if (!res.headersSent && this.watch.error !== null) {
+      this.refuse(this.watch.error);
+      return true;
+    }
+    if (frames.length === 0) return true;
+    this.begin();
+    return res.write(frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames));
+  }
+
+  private begin(): void {
+    const { res, headers } = this.options;
+    if (res.headersSent) return;
+    // Intermediaries must neither store nor collect a stream.
+    const own = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+    res.writeHead(200, { ...relayedHeaders(headers), ...own });
+  }
+
+  private refuse(frame: JsonObject): void {
+    const { res, headers, apiKey } = this.options;
+    this.isRefused = true;
+    const status = statusOfErrorFrame(frame);
+    const body = relayedError(Buffer.from(JSON.stringify(frame)), { status, apiKey });
+    const own = { 'content-type': 'application/json', 'content-length': body.length };
+    res.writeHead(status, { ...relayedHeaders(headers), ...own });
+    res.end(body);
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The command line of bubblewrap.
+ * Owns what a sandbox sees of the host: everything is bound in one by one, and nothing is inherited.
+ * Process lists show these arguments, so no secret is among them.
+ */
+import { lstatSync, readlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { HOST_SOCKET_NAMES, INSIDE } from './inside-view.ts';
+import { TMPFS_BYTES_MAX } from './limits.ts';
+import type { HostSockets } from './options.ts';
+import type { SandboxPaths } from './sandbox-paths.ts';
+
+/** Somebody without a name on the host; files outside belong to whoever runs the host. */
+const INSIDE_UID = '1000';
+/** Directories of the old layout; symbolic links into /usr on most systems, real directories on some. */
+const USR_LINKS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
+/** The few files of /etc that programs need. Keys lie beside the certificates, so only these two are bound. */
+const ETC_BOUND = ['ssl/certs', 'ssl/openssl.cnf', 'pki/tls/certs', 'ld.so.cache', 'alternatives'];
+
+/** What a namespace needs besides the sandbox's own directories. */
+export interface NamespaceParts {
+  /** Read-only binds of the Node.js that runs us, when it is not below /usr. */
+  readonly nodeBinds: readonly Bind[];
+  readonly programs: { readonly agentServer: string; readonly sandboxInit: string };
+  readonly hostSockets: HostSockets;
+}
+
+export interface Bind {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Namespaces, no privileges and an empty world with /usr in it: what the trial run and every sandbox have in common. */
+export function isolationArguments(): readonly string[] {
+  const unshared = ['user', 'pid', 'net', 'ipc', 'uts', 'cgroup-try'].map((name) => `--unshare-${name}`);
+  const nobody = ['--uid', INSIDE_UID, '--gid', INSIDE_UID, '--hostname', 'sandbox', '--cap-drop', 'ALL'];
+  const world = ['--ro-bind', '/usr', '/usr', ...usrLinks(), '--proc', '/proc', '--dev', '/dev'];
+  const memory = Object.entries(TMPFS_BYTES_MAX).flatMap(([path, bytes]) => [
+    '--size',
+    String(bytes),
+    '--tmpfs',
+    path,
+  ]);
+  return [
+    ...unshared,
+    '--disable-userns',
+    '--new-session',
+    ...nobody,
+    ...world,
+    ...memory,
+    '--dir',
+    INSIDE.home,
+  ];
+}
+
+/** Everything between `bwrap` and the first program. Descriptor 3 receives the status. */
+export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): readonly string[] {
+  const writable = bind('--bind', [
+    { from: paths.workspace, to: INSIDE.workspace },
+    { from: paths.agent, to: INSIDE.agent },
+    { from: paths.socketDir, to: INSIDE.agentSockets },
+  ]);
+  const readable = bind('--ro-bind', [
+    ...HOST_SOCKET_NAMES.map((name) => ({
+      from: dirname(parts.hostSockets[name]),
+      to: join(INSIDE.hostSockets, name),
+    })),
+    ...parts.nodeBinds,
+    { from: parts.programs.agentServer, to: join(INSIDE.tools, 'agent-server.cjs') },
+    { from: parts.programs.sandboxInit, to: join(INSIDE.tools, 'sandbox-init.cjs') },
+    ...['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
+      from: join(paths.etc, name),
+      to: join('/etc', name),
+    })),
+  ]);
+  const optional = bind(
+    '--ro-bind-try',
+    ETC_BOUND.map((name) => ({ from: join('/etc', name), to: join('/etc', name) })),
+  );
+  // What is left of the root is memory too, and nobody's: only the binds and the three file systems above stay writable.
+  const end = ['--remount-ro', '/', '--chdir', INSIDE.workspace, '--json-status-fd', '3', '--'];
+  return [...isolationArguments(), ...optional, ...writable, ...readable, ...end];
+}
+
+function bind(option: string, binds: readonly Bind[]): readonly string[] {
+  return binds.flatMap(({ from, to }) => [option, from, to]);
+}
+
+function usrLinks(): readonly string[] {
+  return USR_LINKS.flatMap((name) => {
+    const path = `/${name}`;
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return [];
+    return stat.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+  });
+}

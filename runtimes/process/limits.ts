@@ -1,0 +1,39 @@
+/**
+ * Every bound of the process runtime, with its reason.
+ * Owns constants only.
+ */
+
+/** Time between the request to end and the kill: an agent server flushes its callbacks in less. */
+export const STOP_GRACE_MS = 5_000;
+/** Time the kernel gets to remove killed processes; past it something is stuck and nothing is known. */
+export const KILL_WAIT_MS = 5_000;
+/** Time between launching a sandbox and its first sign in the file system. */
+export const LAUNCH_WAIT_MS = 5_000;
+/** Time between two looks at something that is about to change. */
+export const POLL_MS = 25;
+/** Time between two health probes of a server that is booting. */
+export const PROBE_INTERVAL_MS = 50;
+/** One health probe; a server that is up answers in milliseconds. */
+export const PROBE_TIMEOUT_MS = 2_000;
+/** The trial run that decides whether namespaces work here. */
+export const ISOLATION_PROBE_TIMEOUT_MS = 10_000;
+
+/** Log kept per sandbox. */
+export const LOG_BYTES_MAX = 10 * 1024 * 1024;
+/** The end of the log that is read, and quoted, when a sandbox died. */
+export const LAST_WORDS_BYTES_MAX = 4 * 1024;
+export const LAST_WORDS_LINES_MAX = 12;
+
+/** `sun_path` holds 108 bytes with its terminator. */
+export const SOCKET_PATH_BYTES_MAX = 107;
+/** Ended sandboxes whose generation is remembered, so that a late start does not bring one back (D14). */
+export const REMEMBERED_REMOVALS_MAX = 4_096;
+/** Rounds of looking for processes that were started while others were being killed. */
+export const KILL_ROUNDS_MAX = 20;
+
+/** Writable file systems in memory; without a bound each could take half of the host's. */
+export const TMPFS_BYTES_MAX: Readonly<Record<'/tmp' | '/run' | '/home', number>> = {
+  '/tmp': 2 * 1024 ** 3,
+  '/run': 16 * 1024 ** 2,
+  '/home': 1024 ** 3,
+};

@@ -1,0 +1,29 @@
+/**
+ * What the process runtime is told by the deployment.
+ * Owns the shape; the checks are beside the code that needs them.
+ */
+import type { Clock } from '../../ports/clock.ts';
+
+export interface ProcessRuntimeOptions {
+  /** Absolute; holds `sandboxes/<id>/` with workspace, agent state, record and log of each sandbox. */
+  readonly dataDir: string;
+  /** Absolute and short: socket paths have at most 107 bytes. Holds one directory of mode 0700 per sandbox. */
+  readonly socketDir: string;
+  /** `auto` takes namespaces where they work and warns where they do not. */
+  readonly isolation: 'auto' | 'namespaces' | 'none';
+  /** Absolute paths of programs in one file each, run by the same Node.js that runs us. */
+  readonly programs: { readonly agentServer: string; readonly sandboxInit: string };
+  /**
+   * Unix sockets of the host. They may appear, and be replaced, at any time, so their directories are bound into
+   * every sandbox, read-only: such a directory must hold nothing else, and be neither `socketDir` nor `dataDir`.
+   */
+  readonly hostSockets: HostSockets;
+  readonly clock: Clock;
+  readonly warn: (text: string) => void;
+}
+
+export interface HostSockets {
+  readonly proxy: string;
+  readonly webhook: string;
+  readonly git: string;
+}

@@ -1,0 +1,94 @@
+/**
+ * Bringing one incarnation up.
+ * Owns the decision between adopting, replacing and launching, and the wait for the Agent Server.
+ */
+import { ParleyError } from '../../core/parley-error.ts';
+import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
+import { answersHealth } from './health-probe.ts';
+import { isRunning } from './incarnation.ts';
+import { addressOf } from './inside-view.ts';
+import type { Isolation } from './isolation.ts';
+import { readLastWords } from './last-words.ts';
+import { launch } from './launch.ts';
+import { PROBE_INTERVAL_MS } from './limits.ts';
+import type { ProcessRuntimeOptions } from './options.ts';
+import type { SandboxPaths } from './sandbox-paths.ts';
+import { readRecord } from './sandbox-record.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
+import { launchSettled, stopIncarnation } from './stop-incarnation.ts';
+import { becomesTrue, sleep } from './wait.ts';
+
+export interface StartOrder {
+  readonly options: ProcessRuntimeOptions;
+  readonly isolation: Isolation;
+  readonly paths: SandboxPaths;
+  readonly request: StartSandboxRequest;
+  /** Generations up to this one have ended for good. */
+  readonly endedGeneration: number;
+  /** Aborted when a newer order for the same sandbox arrived; whoever gave it cleans up. */
+  readonly overtaken: AbortSignal;
+}
+
+/** @throws ParleyError as `SandboxRuntime.start` */
+export async function startSandbox(order: StartOrder): Promise<SandboxAddress> {
+  const { options, paths, request } = order;
+  const found = await readRecord(paths);
+  refuseStale(order, found);
+  if (found !== null && found.generation === request.generation && (await isUp(order, found))) {
+    return await waitUntilReady(order, found);
+  }
+  if (found !== null) await stopIncarnation({ paths, record: found }, options.clock);
+  if (options.clock.now() >= request.deadline) throw tooLate(request);
+  const record = await launch({ ...order, previous: found });
+  await launchSettled({ paths, record }, options.clock);
+  return await waitUntilReady(order, record);
+}
+
+function refuseStale({ request, endedGeneration, overtaken }: StartOrder, found: SandboxRecord | null): void {
+  const { generation } = request;
+  if (overtaken.aborted || generation <= endedGeneration) throw stale(request, 'a newer order was given');
+  if (found === null) return;
+  if (found.desired === 'destroyed') throw stale(request, 'the sandbox was destroyed');
+  if (found.generation > generation) throw stale(request, `generation ${found.generation} was started`);
+  if (found.generation === generation && found.desired === 'stopped') {
+    throw stale(request, 'this incarnation was stopped');
+  }
+}
+
+async function isUp({ options, paths }: StartOrder, record: SandboxRecord): Promise<boolean> {
+  await launchSettled({ paths, record }, options.clock);
+  return await isRunning(paths);
+}
+
+async function waitUntilReady(order: StartOrder, record: SandboxRecord): Promise<SandboxAddress> {
+  const { options, paths, request, overtaken } = order;
+  const { clock } = options;
+  for (;;) {
+    if (overtaken.aborted) throw stale(request, 'a newer order was given');
+    if (await answersHealth(paths.socket)) break;
+    if (!(await isRunning(paths))) throw await died(order);
+    if (clock.now() >= request.deadline) {
+      await stopIncarnation({ paths, record }, clock);
+      throw tooLate(request);
+    }
+    await sleep(clock, Math.min(PROBE_INTERVAL_MS, request.deadline - clock.now()), overtaken);
+  }
+  return addressOf(record, paths);
+}
+
+async function died({ options, paths, request }: StartOrder): Promise<ParleyError> {
+  // Bubblewrap writes the exit code a moment after the namespace has gone.
+  await becomesTrue(options.clock, PROBE_INTERVAL_MS, () => Promise.resolve(false));
+  const words = await readLastWords(paths);
+  return new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
+}
+
+function tooLate({ sandboxId, deadline }: StartSandboxRequest): ParleyError {
+  const message = `Cannot start sandbox "${sandboxId}": its Agent Server did not answer by the deadline`;
+  return new ParleyError('runtime_failed', message, { details: { deadline } });
+}
+
+function stale({ sandboxId, generation }: StartSandboxRequest, why: string): ParleyError {
+  const message = `Cannot start generation ${generation} of sandbox "${sandboxId}": ${why}`;
+  return new ParleyError('stale_generation', message, { details: { generation } });
+}

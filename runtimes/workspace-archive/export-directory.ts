@@ -1,0 +1,30 @@
+/**
+ * A directory as a gzipped tar, read from outside while whatever is inside may go on writing.
+ * Owns streaming and the error at the border; must not know sandboxes.
+ */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { ParleyError } from '../../core/parley-error.ts';
+import { walkTree } from './anchored-walk.ts';
+import { tarMembers } from './tar-members.ts';
+
+/**
+ * Links are kept and never followed; special files are left out; what cannot be read is named in the member
+ * `.parley-export-notes.txt`. Reads only as fast as the caller takes the bytes.
+ * @throws ParleyError workspace_unreadable: the directory itself cannot be read
+ */
+export async function* exportDirectory(directory: string): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip();
+  const source = Readable.from(tarMembers(walkTree(directory)), { objectMode: false });
+  const copied = pipeline(source, gzip);
+  // The loop below gets the same error; unread, this one would end the process.
+  copied.catch(() => undefined);
+  try {
+    for await (const chunk of gzip) yield chunk as Uint8Array;
+  } catch (error) {
+    throw new ParleyError('workspace_unreadable', `Cannot export "${directory}": it cannot be read`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,35 @@
+// Which error turns were answered to whom: the only state about conversations, and one that may be lost.
+// It must not choose turns.
+
+import { answeredErrorsMax } from './limits.ts';
+
+/** Who got which error; `caller` is the session id, or the key's name without one. */
+export interface ErrorMark {
+  readonly scriptName: string;
+  readonly turnIndex: number;
+  readonly caller: string;
+}
+
+/** A bounded set of marks. After a restart, or when a mark was pushed out, the error is answered once more. */
+export class AnsweredErrors {
+  readonly #marks = new Set<string>();
+
+  /** Marks the error as answered; false when it already was. */
+  add(mark: ErrorMark): boolean {
+    const text = textOf(mark);
+    if (this.#marks.has(text)) return false;
+    this.#marks.add(text);
+    const oldest = this.#marks.values().next().value;
+    if (this.#marks.size > answeredErrorsMax && oldest !== undefined) this.#marks.delete(oldest);
+    return true;
+  }
+
+  /** Takes a mark back: the caller left before the answer. */
+  remove(mark: ErrorMark): void {
+    this.#marks.delete(textOf(mark));
+  }
+}
+
+function textOf(mark: ErrorMark): string {
+  return JSON.stringify([mark.scriptName, mark.turnIndex, mark.caller]);
+}

@@ -1,0 +1,74 @@
+// The script after parsing: what the server answers from. Types only.
+
+import type { Position } from './problem.ts';
+
+/** A whole script file, checked; everything it names exists. */
+export interface GatewayScript {
+  readonly path: string;
+  readonly keys: readonly ScriptKey[];
+  readonly models: ReadonlyMap<string, ModelPrice>;
+  /** Delay before an answer whose turn sets none, in milliseconds. */
+  readonly latencyMs: number;
+  readonly scripts: readonly TurnScript[];
+}
+
+/** A virtual key as written; `key` may still be `os.environ/VAR`. */
+export interface ScriptKey {
+  readonly key: string;
+  readonly name: string;
+  /** Models the key may use; null means all. */
+  readonly models: readonly string[] | null;
+  readonly tags: readonly string[];
+  /** Sees the rows of every key in exports. */
+  readonly admin: boolean;
+  readonly at: Position;
+}
+
+/** Prices of one model. */
+export interface ModelPrice {
+  readonly inputNanoUsdPerMillion: bigint;
+  readonly outputNanoUsdPerMillion: bigint;
+}
+
+/** Tokens of one call. */
+export interface Usage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+}
+
+/** The turns of one kind of conversation. */
+export interface TurnScript {
+  readonly name: string;
+  /** Text that must be in the first user message; null matches any conversation. */
+  readonly contains: string | null;
+  readonly turns: readonly Turn[];
+  /** What is answered when the turns have run out. */
+  readonly finalTurn: AnswerTurn;
+}
+
+export type Turn = AnswerTurn | ErrorTurn;
+
+/** A billed answer: text, tool calls or both. */
+export interface AnswerTurn {
+  readonly kind: 'answer';
+  readonly say: string | null;
+  readonly calls: readonly ScriptedCall[];
+  /** Fixed token counts; null means an estimate from the bytes. */
+  readonly usage: Usage | null;
+  readonly latencyMs: number | null;
+}
+
+/** One tool call; the arguments are the JSON text sent on the wire. */
+export interface ScriptedCall {
+  readonly tool: string;
+  readonly argumentsJson: string;
+}
+
+/** An error that is answered once per session, never billed, then passed over. */
+export interface ErrorTurn {
+  readonly kind: 'error';
+  readonly status: number;
+  readonly message: string;
+  readonly retryAfterSeconds: number | null;
+  readonly latencyMs: number | null;
+}

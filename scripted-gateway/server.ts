@@ -1,0 +1,95 @@
+// The HTTP server: routes, who may call them, and every error in the one envelope.
+// It must not listen on a port or read the environment; main.ts does.
+
+import { Readable } from 'node:stream';
+
+import { fastify } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
+
+import { ApiError, errorEnvelope, errorTypeOf } from './api-error.ts';
+import { addChatRoute } from './chat-route.ts';
+import { exportChunks, exportMediaTypes } from './export-rows.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { requestBytesMax } from './limits.ts';
+import { parseSpendQuery, spendFilter, totalOf } from './spend-query.ts';
+
+/** What a real gateway answers here; clients compare nothing with it. */
+const modelCreatedSeconds = 1_677_610_602;
+
+const healthPaths = ['/health', '/health/liveliness', '/health/liveness', '/health/readiness'];
+
+/** Makes the server; the caller listens and closes. */
+export function createServer(context: GatewayContext): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    bodyLimit: requestBytesMax,
+    frameworkErrors: (error, _request, reply) => void sendError(reply, error),
+  });
+  server.setErrorHandler((error: FastifyError | ApiError, _request, reply) => sendError(reply, error));
+  server.setNotFoundHandler((request, reply) => {
+    const [path] = request.url.split('?', 1);
+    const message = `Cannot ${request.method} "${path}": there is no such route`;
+    return sendError(reply, new ApiError({ status: 404, type: 'invalid_request_error', message }));
+  });
+  for (const path of healthPaths) server.get(path, () => ({ status: 'ok' }));
+  void server.register((guarded, _options, done) => {
+    // Before the body is read: who has no key learns nothing from how a body fails.
+    guarded.addHook('onRequest', (request, _reply, next) => {
+      context.ring(request.headers.authorization);
+      next();
+    });
+    addChatRoute(guarded, context);
+    addModelRoutes(guarded, context);
+    addSpendRoutes(guarded, context);
+    done();
+  });
+  return server;
+}
+
+function addModelRoutes(server: FastifyInstance, context: GatewayContext): void {
+  for (const path of ['/v1/models', '/models']) {
+    server.get(path, (request) => {
+      const { models } = context.ring(request.headers.authorization);
+      const ids = [...context.script.models.keys()].filter((id) => models === null || models.includes(id));
+      const row = (id: string) => ({
+        id,
+        object: 'model',
+        created: modelCreatedSeconds,
+        owned_by: 'scripted',
+      });
+      return { data: ids.map(row), object: 'list' };
+    });
+  }
+}
+
+function addSpendRoutes(server: FastifyInstance, context: GatewayContext): void {
+  server.get('/spend/export', (request, reply) => {
+    const query = parseSpendQuery(request.query);
+    const isWanted = spendFilter(query, context.ring(request.headers.authorization));
+    const chunks = exportChunks(context.ledger.rows(), { format: query.format, isWanted });
+    return reply.header('content-type', exportMediaTypes[query.format]).send(Readable.from(chunks));
+  });
+  server.get('/spend/total', (request) => {
+    const query = parseSpendQuery(request.query);
+    const isWanted = spendFilter(query, context.ring(request.headers.authorization));
+    return totalOf(context.ledger.rows().filter(isWanted));
+  });
+}
+
+function sendError(reply: FastifyReply, error: FastifyError | ApiError): FastifyReply {
+  const known = error instanceof ApiError ? error : apiErrorOf(error);
+  if (known.retryAfterSeconds !== null) reply.header('retry-after', String(known.retryAfterSeconds));
+  return reply.status(known.status).send(errorEnvelope(known));
+}
+
+/** The framework's own errors are about the body, or defects of this program whose text is nobody's business. */
+function apiErrorOf(error: FastifyError): ApiError {
+  const status = error.statusCode ?? 500;
+  const isCallers = status >= 400 && status < 500;
+  return new ApiError({
+    status: isCallers ? status : 500,
+    type: errorTypeOf(status),
+    message: isCallers ? `Cannot read request: ${error.message}` : 'Cannot answer: internal error',
+    param: isCallers ? 'request_body' : null,
+  });
+}

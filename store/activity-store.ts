@@ -1,0 +1,36 @@
+/**
+ * The last activity of each sandbox (D9).
+ * Owns that the latest instant wins; must not decide what activity is.
+ */
+import type { ActivityStore } from '../ports/record-store.ts';
+import { safeInteger } from './column-value.ts';
+import type { StoreConnection } from './connection.ts';
+
+export function activityStore(connection: StoreConnection): ActivityStore {
+  return {
+    async touch(sandboxId, at) {
+      await connection.write(`note activity of the sandbox "${sandboxId}"`, (transaction) =>
+        transaction
+          .insertInto('activity')
+          .values({ sandbox_id: sandboxId, last_activity_at: at })
+          .onConflict((conflict) =>
+            conflict
+              .column('sandbox_id')
+              .doUpdateSet({ last_activity_at: at })
+              .where('activity.last_activity_at', '<', at),
+          )
+          .execute(),
+      );
+    },
+    async lastActivityAt(sandboxId) {
+      const row = await connection.read(`read the activity of the sandbox "${sandboxId}"`, (db) =>
+        db
+          .selectFrom('activity')
+          .select('last_activity_at')
+          .where('sandbox_id', '=', sandboxId)
+          .executeTakeFirst(),
+      );
+      return row === undefined ? null : safeInteger(row.last_activity_at);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * Values on their way into and out of columns.
+ * Owns the exactness of integers and the spelling of foreign text; must not know a table.
+ */
+import { ParleyError } from '../core/parley-error.ts';
+
+/**
+ * A 64-bit column as a number.
+ * @throws ParleyError internal when a number cannot hold it exactly: a rounded amount is worse than none (D26)
+ */
+export function safeInteger(value: number | bigint | string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || String(number) !== String(value)) {
+    throw new ParleyError('internal', `Cannot read the stored number "${value}": not a safe integer`);
+  }
+  return number;
+}
+
+export function safeIntegerOrNull(value: number | bigint | string | null): number | null {
+  return value === null ? null : safeInteger(value);
+}
+
+export function flag(value: boolean): 0 | 1 {
+  return value ? 1 : 0;
+}
+
+/**
+ * Text that others chose, in a column of its own: neither dialect keeps a NUL character, so it becomes U+FFFD,
+ * like the half of a surrogate pair. JSON text needs none of this: JSON spells both as escapes.
+ */
+export function columnText(text: string): string {
+  return text.replaceAll('\u0000', '\uFFFD').replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+export function columnTextOrNull(text: string | null): string | null {
+  return text === null ? null : columnText(text);
+}

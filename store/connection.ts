@@ -1,0 +1,68 @@
+/**
+ * One open database: reading, writing in a transaction, and what a failure looks like outside.
+ * Owns the borders of transactions and locks; must not know a table.
+ */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { ParleyError } from '../core/parley-error.ts';
+import { GroupWriter } from './group-writer.ts';
+import type { Tables } from './tables.ts';
+
+export type Dialect = 'sqlite' | 'postgres';
+
+export interface StoreConnection {
+  readonly dialect: Dialect;
+  /** @throws ParleyError store_unavailable when the database fails; `action` names what was tried, e.g. "read the run" */
+  read<T>(action: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+  /** One write transaction: applied whole, or not at all when `work` fails. @throws ParleyError store_unavailable */
+  write<T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
+}
+
+export function storeConnection(db: Kysely<Tables>, dialect: Dialect): StoreConnection {
+  // SQLite writes one transaction at a time anyway, so writes that come together share one commit and its sync.
+  const group = new GroupWriter(db);
+  const write: GroupWriter['write'] =
+    dialect === 'sqlite' ? (work) => group.write(work) : (work) => db.transaction().execute(work);
+  return {
+    dialect,
+    read: (action, work) => work(db).catch((error: unknown) => fail(action, error)),
+    write: (action, work) => write(work).catch((error: unknown) => fail(action, error)),
+  };
+}
+
+/**
+ * The error as one of ours with its cause: `store_conflict` when PostgreSQL gave this transaction up for another one,
+ * else `store_unavailable`. Both say that nothing was applied. One of ours passes unchanged.
+ */
+export function fail(action: string, error: unknown): never {
+  if (error instanceof ParleyError) throw error;
+  const state = error instanceof Error ? error.message : String(error);
+  const code = isConflict(error) ? 'store_conflict' : 'store_unavailable';
+  throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error });
+}
+
+/** Serialization failure and deadlock, by their SQLSTATE. */
+const CONFLICTS = ['40001', '40P01'];
+
+function isConflict(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && CONFLICTS.includes(String(error.code));
+}
+
+/** Things that only one transaction may do at a time; the numbers are part of the database's own protocol. */
+const LOCKS = { placement: 7_001, removal: 7_002 } as const;
+
+/**
+ * Waits until no other transaction holds `lock`, and holds it to the end of this one.
+ * A write transaction of SQLite is alone anyway; PostgreSQL keeps an advisory lock for it.
+ * Where both are taken, `placement` comes first, so that two transactions never wait for each other.
+ */
+export async function holdLock(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  lock: keyof typeof LOCKS,
+  mode: 'exclusive' | 'shared' = 'exclusive',
+): Promise<void> {
+  if (connection.dialect === 'sqlite') return;
+  const key = sql.lit(LOCKS[lock]);
+  const take = mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`;
+  await sql`select ${take}(${key})`.execute(transaction);
+}

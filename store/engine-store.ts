@@ -1,0 +1,188 @@
+/**
+ * What the embedded driver keeps, and its group commit: the hot path of a whole installation.
+ * Owns the one transaction around state, outbox, inbox and records; states, events and commands stay opaque text.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { EntityAddress } from '../core/ids.ts';
+import type {
+  CommitBatch,
+  EngineStore,
+  InboxEntry,
+  Json,
+  OutboxEntry,
+  StoredEntity,
+} from '../ports/engine-store.ts';
+import { flag, safeInteger, safeIntegerOrNull } from './column-value.ts';
+import type { StoreConnection } from './connection.ts';
+import { address } from './entity-address.ts';
+import { projectRows } from './projection-writer.ts';
+import { keyChunks, rowChunks } from './row-chunks.ts';
+import type { Tables } from './tables.ts';
+
+export function engineStore(connection: StoreConnection): EngineStore {
+  return {
+    load: (entity) => load(connection, entity),
+    armed: () => armed(connection),
+    outbox: () => outbox(connection),
+    inbox: () => inbox(connection),
+    commit: (batch) =>
+      connection.write('commit a batch', async (transaction) => {
+        await putEntities(transaction, batch.entities);
+        await changeOutbox(transaction, batch);
+        await changeInbox(transaction, batch);
+        await projectRows(connection, transaction, batch.projections);
+      }),
+  };
+}
+
+async function load(connection: StoreConnection, address: EntityAddress): Promise<StoredEntity | null> {
+  const row = await connection.read(`load the ${address.machine} "${address.id}"`, (db) =>
+    db
+      .selectFrom('entity')
+      .select(['state', 'deadline', 'done'])
+      .where('machine', '=', address.machine)
+      .where('id', '=', address.id)
+      .executeTakeFirst(),
+  );
+  if (row === undefined) return null;
+  return {
+    address,
+    state: JSON.parse(row.state) as Json,
+    deadline: safeIntegerOrNull(row.deadline),
+    done: row.done === 1,
+  };
+}
+
+async function armed(
+  connection: StoreConnection,
+): Promise<readonly { readonly address: EntityAddress; readonly deadline: number }[]> {
+  const rows = await connection.read('read the armed entities', (db) =>
+    db
+      .selectFrom('entity')
+      .select(['machine', 'id', 'deadline'])
+      .where('deadline', 'is not', null)
+      .where('done', '=', 0)
+      .$narrowType<{ deadline: number | bigint | string }>()
+      .execute(),
+  );
+  return rows.map((row) => ({ address: address(row), deadline: safeInteger(row.deadline) }));
+}
+
+async function outbox(connection: StoreConnection): Promise<readonly OutboxEntry[]> {
+  const rows = await connection.read('read the outbox', (db) =>
+    db.selectFrom('outbox').selectAll().orderBy('created_at').orderBy('command_id').execute(),
+  );
+  return rows.map((row) => ({
+    commandId: row.command_id,
+    sender: address(row),
+    command: JSON.parse(row.command) as Json,
+    createdAt: safeInteger(row.created_at),
+    attempt: safeInteger(row.attempt),
+    notBefore: safeInteger(row.not_before),
+  }));
+}
+
+async function inbox(connection: StoreConnection): Promise<readonly InboxEntry[]> {
+  const rows = await connection.read('read the inbox', (db) =>
+    db.selectFrom('inbox').selectAll().orderBy('position').execute(),
+  );
+  return rows.map((row) => ({
+    inboxId: row.inbox_id,
+    to: address(row),
+    event: JSON.parse(row.event) as Json,
+    acceptedAt: safeInteger(row.accepted_at),
+  }));
+}
+
+async function putEntities(
+  transaction: Transaction<Tables>,
+  entities: readonly StoredEntity[],
+): Promise<void> {
+  // One statement may not touch a row twice, so the last state of each entity is the only one written.
+  const latest = new Map(
+    entities.map((entity) => [`${entity.address.machine}/${entity.address.id}`, entity]),
+  );
+  const rows = [...latest.values()].map((entity) => ({
+    machine: entity.address.machine,
+    id: entity.address.id,
+    deadline: entity.deadline,
+    done: flag(entity.done),
+    state: JSON.stringify(entity.state),
+  }));
+  for (const chunk of rowChunks(rows)) {
+    await transaction
+      .insertInto('entity')
+      .values(chunk)
+      .onConflict((conflict) =>
+        conflict.columns(['machine', 'id']).doUpdateSet((row) => ({
+          deadline: row.ref('excluded.deadline'),
+          done: row.ref('excluded.done'),
+          state: row.ref('excluded.state'),
+        })),
+      )
+      .execute();
+  }
+}
+
+/** Adds before it removes, so that a command that came and went within one batch leaves nothing. */
+async function changeOutbox(transaction: Transaction<Tables>, batch: CommitBatch): Promise<void> {
+  const rows = batch.outboxAdded.map((entry) => ({
+    command_id: entry.commandId,
+    machine: entry.sender.machine,
+    id: entry.sender.id,
+    created_at: entry.createdAt,
+    attempt: entry.attempt,
+    not_before: entry.notBefore,
+    command: JSON.stringify(entry.command),
+  }));
+  for (const chunk of rowChunks(rows)) {
+    await transaction
+      .insertInto('outbox')
+      .values(chunk)
+      .onConflict((conflict) => conflict.column('command_id').doNothing())
+      .execute();
+  }
+  await retryOutbox(transaction, batch.outboxRetried);
+  for (const keys of keyChunks(batch.outboxRemoved)) {
+    await transaction.deleteFrom('outbox').where('command_id', 'in', keys).execute();
+  }
+}
+
+/** One statement for many: an upstream that is down makes every command of a batch a retry. */
+async function retryOutbox(
+  transaction: Transaction<Tables>,
+  retried: CommitBatch['outboxRetried'],
+): Promise<void> {
+  const latest = [...new Map(retried.map((retry) => [retry.commandId, retry])).values()];
+  for (const chunk of rowChunks(latest)) {
+    const values = chunk.map(
+      (retry) =>
+        sql`(${retry.commandId}, cast(${retry.attempt} as bigint), cast(${retry.notBefore} as bigint))`,
+    );
+    // Both dialects call the columns of a bare list of values "column1" and so on.
+    await sql`update outbox set attempt = retry.column2, not_before = retry.column3
+      from (values ${sql.join(values)}) as retry where outbox.command_id = retry.column1`.execute(
+      transaction,
+    );
+  }
+}
+
+async function changeInbox(transaction: Transaction<Tables>, batch: CommitBatch): Promise<void> {
+  const rows = batch.inboxAdded.map((entry) => ({
+    inbox_id: entry.inboxId,
+    machine: entry.to.machine,
+    id: entry.to.id,
+    accepted_at: entry.acceptedAt,
+    event: JSON.stringify(entry.event),
+  }));
+  for (const chunk of rowChunks(rows)) {
+    await transaction
+      .insertInto('inbox')
+      .values(chunk)
+      .onConflict((conflict) => conflict.column('inbox_id').doNothing())
+      .execute();
+  }
+  for (const keys of keyChunks(batch.inboxRemoved)) {
+    await transaction.deleteFrom('inbox').where('inbox_id', 'in', keys).execute();
+  }
+}

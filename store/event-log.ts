@@ -1,0 +1,158 @@
+/**
+ * Transcripts: events stored as they came, under sequence numbers of our own.
+ * Owns the numbers, which have no gaps, and that an event counts once; must not read what an event says.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { ConversationId } from '../core/ids.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { EventLog, StoredEvent } from '../ports/record-store.ts';
+import { columnText, safeInteger, safeIntegerOrNull } from './column-value.ts';
+import type { StoreConnection } from './connection.ts';
+import { keyChunks, rowChunks } from './row-chunks.ts';
+import type { Tables } from './tables.ts';
+import { isDeleted } from './tombstone.ts';
+
+/** Events of one page at most: a page is held in memory whole. */
+const PAGE_MAX = 1_000;
+
+type IncomingEvents = Parameters<EventLog['append']>[1];
+type EventPage = Parameters<EventLog['events']>[1];
+
+export function eventLog(connection: StoreConnection): EventLog {
+  return {
+    append: (id, events, receivedAt) => append(connection, { id, events, receivedAt }),
+    events: (id, page) => events(connection, id, page),
+    count: async (id) => (await head(connection, id)).lastSequence,
+    lastReceivedAt: async (id) => (await head(connection, id)).lastReceivedAt,
+  };
+}
+
+interface Arrival {
+  readonly id: ConversationId;
+  readonly events: IncomingEvents;
+  readonly receivedAt: number;
+}
+
+function append(connection: StoreConnection, arrival: Arrival): Promise<number> {
+  const { id, events } = arrival;
+  if (events.length === 0) return Promise.resolve(0);
+  return connection.write(`store events of the conversation "${id}"`, async (transaction) => {
+    if (await isDeleted(connection, transaction, id)) return 0;
+    const lastSequence = await lockHead(transaction, id);
+    const fresh = await unknownEvents(transaction, id, events);
+    if (fresh.length === 0) return 0;
+    await insertEvents(transaction, { ...arrival, events: fresh }, lastSequence);
+    return fresh.length;
+  });
+}
+
+/** The last number given out, with the head's row locked: appends to one conversation follow one another. */
+async function lockHead(transaction: Transaction<Tables>, id: ConversationId): Promise<number> {
+  const locked = await transaction
+    .insertInto('transcript')
+    .values({ conversation_id: id, last_sequence: 0, last_received_at: null })
+    .onConflict((conflict) =>
+      conflict
+        .column('conversation_id')
+        .doUpdateSet((row) => ({ conversation_id: row.ref('excluded.conversation_id') })),
+    )
+    .returning('last_sequence')
+    .executeTakeFirstOrThrow();
+  return safeInteger(locked.last_sequence);
+}
+
+/** Those whose id is not stored yet, each id once, in the given order. */
+async function unknownEvents(
+  transaction: Transaction<Tables>,
+  id: ConversationId,
+  events: IncomingEvents,
+): Promise<IncomingEvents> {
+  const byId = new Map<string, IncomingEvents[number]>();
+  for (const event of events) {
+    const eventId = columnText(event.id);
+    if (!byId.has(eventId)) byId.set(eventId, event);
+  }
+  for (const keys of keyChunks([...byId.keys()])) {
+    const known = await transaction
+      .selectFrom('event')
+      .select('event_id')
+      .where('conversation_id', '=', id)
+      .where('event_id', 'in', keys)
+      .execute();
+    for (const row of known) byId.delete(row.event_id);
+  }
+  return [...byId.values()];
+}
+
+async function insertEvents(
+  transaction: Transaction<Tables>,
+  arrival: Arrival,
+  lastSequence: number,
+): Promise<void> {
+  const { id, events, receivedAt } = arrival;
+  const rows = events.map((event, index) => ({
+    conversation_id: id,
+    sequence: lastSequence + 1 + index,
+    event_id: columnText(event.id),
+    timestamp: columnText(event.timestamp),
+    kind: columnText(event.kind),
+    body: JSON.stringify(event),
+  }));
+  for (const chunk of rowChunks(rows)) await transaction.insertInto('event').values(chunk).execute();
+  await transaction
+    .updateTable('transcript')
+    .set({
+      last_sequence: lastSequence + rows.length,
+      // Clocks of two receivers may differ; the newest instant is what an idle watch asks for.
+      last_received_at: sql`case when last_received_at > ${receivedAt} then last_received_at else ${receivedAt} end`,
+    })
+    .where('conversation_id', '=', id)
+    .execute();
+}
+
+/** @throws ParleyError invalid_request when the limit is not 1..1000 */
+async function events(
+  connection: StoreConnection,
+  id: ConversationId,
+  page: EventPage,
+): Promise<readonly StoredEvent[]> {
+  if (!Number.isInteger(page.limit) || page.limit < 1 || page.limit > PAGE_MAX) {
+    throw new ParleyError(
+      'invalid_request',
+      `Cannot read events: the limit "${page.limit}" is not 1 to ${PAGE_MAX}`,
+    );
+  }
+  const { kind } = page;
+  const rows = await connection.read(`read events of the conversation "${id}"`, (db) =>
+    db
+      .selectFrom('event')
+      .select(['sequence', 'event_id', 'timestamp', 'kind', 'body'])
+      .where('conversation_id', '=', id)
+      .where('sequence', '>', page.afterSequence)
+      .$if(kind !== undefined, (query) => query.where('kind', '=', columnText(kind ?? '')))
+      .orderBy('sequence')
+      .limit(page.limit)
+      .execute(),
+  );
+  return rows.map((row) => ({
+    sequence: safeInteger(row.sequence),
+    eventId: row.event_id,
+    timestamp: row.timestamp,
+    kind: row.kind,
+    body: JSON.parse(row.body) as StoredEvent['body'],
+  }));
+}
+
+async function head(
+  connection: StoreConnection,
+  id: ConversationId,
+): Promise<{ readonly lastSequence: number; readonly lastReceivedAt: number | null }> {
+  const row = await connection.read(`read the transcript of the conversation "${id}"`, (db) =>
+    db.selectFrom('transcript').selectAll().where('conversation_id', '=', id).executeTakeFirst(),
+  );
+  if (row === undefined) return { lastSequence: 0, lastReceivedAt: null };
+  return {
+    lastSequence: safeInteger(row.last_sequence),
+    lastReceivedAt: safeIntegerOrNull(row.last_received_at),
+  };
+}

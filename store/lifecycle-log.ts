@@ -1,0 +1,66 @@
+/**
+ * What happened to conversations and sandboxes outside the agent.
+ * Owns that a repeat of the same fact at the same instant is stored once; must not word anything.
+ */
+import type { ConversationId } from '../core/ids.ts';
+import type { LifecycleEvent } from '../core/projection.ts';
+import type { LifecycleLog } from '../ports/record-store.ts';
+import { columnText, safeInteger } from './column-value.ts';
+import type { StoreConnection } from './connection.ts';
+import { address } from './entity-address.ts';
+import { isDeleted } from './tombstone.ts';
+
+export function lifecycleLog(connection: StoreConnection): LifecycleLog {
+  return {
+    record: (event, at) => record(connection, event, at),
+    lifecycleEvents: (id) => lifecycleEvents(connection, id),
+  };
+}
+
+/** Facts about a deleted conversation are dropped, like its events (D11). */
+function record(connection: StoreConnection, event: LifecycleEvent, at: number): Promise<void> {
+  const row = {
+    conversation_id: event.conversationId,
+    machine: event.about.machine,
+    id: event.about.id,
+    code: columnText(event.code),
+    detail: columnText(event.detail),
+    at,
+  };
+  return connection.write('record a lifecycle event', async (transaction) => {
+    const { conversationId } = event;
+    if (conversationId !== null && (await isDeleted(connection, transaction, conversationId))) return;
+    const known = await transaction
+      .selectFrom('lifecycle_event')
+      .select('position')
+      .where('conversation_id', conversationId === null ? 'is' : '=', conversationId)
+      .where('machine', '=', row.machine)
+      .where('id', '=', row.id)
+      .where('code', '=', row.code)
+      .where('detail', '=', row.detail)
+      .where('at', '=', at)
+      .executeTakeFirst();
+    if (known === undefined) await transaction.insertInto('lifecycle_event').values(row).execute();
+  });
+}
+
+async function lifecycleEvents(
+  connection: StoreConnection,
+  id: ConversationId,
+): Promise<readonly (LifecycleEvent & { readonly at: number })[]> {
+  const rows = await connection.read(`read the lifecycle events of the conversation "${id}"`, (db) =>
+    db
+      .selectFrom('lifecycle_event')
+      .selectAll()
+      .where('conversation_id', '=', id)
+      .orderBy('position')
+      .execute(),
+  );
+  return rows.map((row) => ({
+    about: address(row),
+    conversationId: id,
+    code: row.code,
+    detail: row.detail,
+    at: safeInteger(row.at),
+  }));
+}

@@ -1,0 +1,15 @@
+/**
+ * The schema as it grew, one entry per version, for both dialects.
+ * A released entry never changes: a database remembers the names it has, in order.
+ */
+import { PostgresAdapter, type Kysely, type Migration } from 'kysely';
+import { createSchema } from './schema.ts';
+
+/** Names sort by age; the last is the version of this program. */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-first': { up: (db: Kysely<unknown>) => createSchema(db, isPostgres(db)) },
+};
+
+function isPostgres(db: Kysely<unknown>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}

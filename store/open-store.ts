@@ -1,0 +1,113 @@
+/**
+ * Opens the one SQL store, in either dialect.
+ * Owns the wiring of its parts; each part is a file of its own and knows only the connection.
+ */
+import { existsSync } from 'node:fs';
+import { ParleyError } from '../core/parley-error.ts';
+import type { EngineStore } from '../ports/engine-store.ts';
+import type { PlacementStore } from '../ports/placement-store.ts';
+import type {
+  ActivityStore,
+  ArchiveStore,
+  EventLog,
+  LifecycleLog,
+  PlanStore,
+  RecordStore,
+  WorkspaceStore,
+} from '../ports/record-store.ts';
+import type { SecretVault } from '../ports/secret-vault.ts';
+import type { SpendLog } from '../ports/spend-log.ts';
+import { activityStore } from './activity-store.ts';
+import { archiveStore } from './archive-store.ts';
+import { fail, storeConnection, type StoreConnection } from './connection.ts';
+import { engineStore } from './engine-store.ts';
+import { eventLog } from './event-log.ts';
+import { lifecycleLog } from './lifecycle-log.ts';
+import { migrate, requireCurrent } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { placementStore } from './placement-store.ts';
+import { planStore } from './plan-store.ts';
+import { openPostgres, type StorePool } from './postgres.ts';
+import { recordStore } from './record-store.ts';
+import type { SealKey } from './seal-key.ts';
+import { secretVault, type VaultOptions } from './secret-vault.ts';
+import { spendLog } from './spend-log.ts';
+import { openSqlite } from './sqlite.ts';
+import { workspaceStore } from './workspace-store.ts';
+
+export type StoreOptions =
+  | { readonly kind: 'sqlite'; readonly path: string; readonly readOnly?: boolean }
+  | { readonly kind: 'postgres'; readonly pool: StorePool };
+
+export interface Store {
+  readonly engine: EngineStore;
+  readonly placement: PlacementStore;
+  readonly records: RecordStore;
+  readonly plans: PlanStore;
+  readonly events: EventLog;
+  readonly lifecycle: LifecycleLog;
+  readonly activity: ActivityStore;
+  readonly workspaces: WorkspaceStore;
+  readonly archives: ArchiveStore;
+  readonly spend: SpendLog;
+  vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
+  /** No call may be under way. Ends the pool that was handed in. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the store and brings its schema to this program's version.
+ * With `readOnly` nothing is created or migrated, every write fails, and another process may write meanwhile.
+ * @throws ParleyError store_unavailable when the file or server cannot be opened, the schema is newer than the program,
+ *   or, with `readOnly`, there is no file or its schema is not this program's
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  switch (options.kind) {
+    case 'sqlite':
+      return openSqliteStore(options.path, options.readOnly ?? false);
+    case 'postgres': {
+      const db = openPostgres(options.pool);
+      await migrate(db, MIGRATIONS).catch((error: unknown) => fail('open the store', error));
+      return parts(storeConnection(db, 'postgres'), () => db.destroy());
+    }
+  }
+}
+
+async function openSqliteStore(path: string, readOnly: boolean): Promise<Store> {
+  if (readOnly && !existsSync(path)) {
+    throw new ParleyError('store_unavailable', `Cannot open the store "${path}": there is no such file`);
+  }
+  const handle = openFile(path, readOnly);
+  try {
+    await (readOnly ? requireCurrent(handle.db, MIGRATIONS) : migrate(handle.db, MIGRATIONS));
+  } catch (error) {
+    await handle.db.destroy();
+    return fail(`open the store "${path}"`, error);
+  }
+  return parts(storeConnection(handle.db, 'sqlite'), () => handle.close());
+}
+
+function openFile(path: string, readOnly: boolean): ReturnType<typeof openSqlite> {
+  try {
+    return openSqlite(path, { readOnly });
+  } catch (error) {
+    return fail(`open the store "${path}"`, error);
+  }
+}
+
+function parts(connection: StoreConnection, close: () => Promise<void>): Store {
+  return {
+    engine: engineStore(connection),
+    placement: placementStore(connection),
+    records: recordStore(connection),
+    plans: planStore(connection),
+    events: eventLog(connection),
+    lifecycle: lifecycleLog(connection),
+    activity: activityStore(connection),
+    workspaces: workspaceStore(connection),
+    archives: archiveStore(connection),
+    spend: spendLog(connection),
+    vault: (sealKey, options) => secretVault(connection, sealKey, options),
+    close,
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * What placement sees of the sandboxes there are.
+ * Owns the query; which of them is chosen is decided by the pure `place`.
+ */
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import { sandboxId, userId, type SandboxId } from '../core/ids.ts';
+import type { PlacementCandidate } from '../core/place.ts';
+import type { SandboxStatus } from '../core/status.ts';
+import type { PlaceRequest } from '../ports/placement-store.ts';
+import { safeInteger, safeIntegerOrNull } from './column-value.ts';
+import type { Tables } from './tables.ts';
+import { isAttached } from './tombstone.ts';
+
+/** The decision that is stored and shown names every candidate; those with the runtime up come first. */
+const CANDIDATES_MAX = 1_000;
+
+/** A strategy never sees one of the others: ERROR and MISSING take no conversation (D16). */
+const STATUSES_PLACEABLE: readonly SandboxStatus[] = ['STARTING', 'RUNNING', 'PAUSED'];
+
+/** The named sandbox whatever it is, or the user's living ones. A conversation does not count against its own move. */
+export async function candidates(
+  db: Kysely<Tables>,
+  request: PlaceRequest,
+): Promise<readonly PlacementCandidate[]> {
+  if (request.sandboxId === null && request.strategy === 'NO_GROUPING') return [];
+  const rows = await listed(db, request)
+    .select((where) => attachedCount(where, request.conversationId).as('attached_count'))
+    .orderBy('sandbox.available', 'desc')
+    .orderBy('sandbox.created_at', 'desc')
+    .limit(CANDIDATES_MAX)
+    .execute();
+  return rows.map((row) => ({
+    sandboxId: sandboxId(row.sandbox_id),
+    userId: userId(row.user_id),
+    // Only rows of the closed vocabulary were ever written.
+    status: row.status as SandboxStatus,
+    available: row.available === 1,
+    draining: row.draining === 1,
+    createdAt: safeInteger(row.created_at),
+    lastActivityAt: safeInteger(row.last_activity_at ?? row.created_at),
+    sessionStartedAt: safeIntegerOrNull(row.session_started_at),
+    attachedCount: safeInteger(row.attached_count ?? 0),
+  }));
+}
+
+function listed(db: Kysely<Tables>, request: PlaceRequest) {
+  const query = db
+    .selectFrom('sandbox')
+    .leftJoin('activity', 'activity.sandbox_id', 'sandbox.sandbox_id')
+    .select([
+      'sandbox.sandbox_id',
+      'sandbox.user_id',
+      'sandbox.status',
+      'sandbox.available',
+      'sandbox.draining',
+      'sandbox.created_at',
+      'sandbox.session_started_at',
+      'activity.last_activity_at',
+    ]);
+  const explicit: SandboxId | null = request.sandboxId;
+  if (explicit !== null) return query.where('sandbox.sandbox_id', '=', explicit);
+  return query
+    .where('sandbox.user_id', '=', request.userId)
+    .where('sandbox.status', 'in', STATUSES_PLACEABLE);
+}
+
+function attachedCount(where: ExpressionBuilder<Tables, 'sandbox'>, except: string) {
+  return where
+    .selectFrom('attachment')
+    .select((attachment) => attachment.fn.countAll().as('count'))
+    .whereRef('attachment.sandbox_id', '=', 'sandbox.sandbox_id')
+    .where('attachment.conversation_id', '!=', except)
+    .where(isAttached);
+}

@@ -1,0 +1,62 @@
+/**
+ * Projection rows as columns: what is searched apart, the whole row as JSON.
+ * Owns the names of the columns; their order is the same for every row of a table. Must not write.
+ */
+import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../core/projection.ts';
+import { flag } from './column-value.ts';
+
+export function sandboxColumns(row: SandboxRow) {
+  return {
+    sandbox_id: row.sandboxId,
+    user_id: row.userId,
+    status: row.status,
+    available: flag(row.available),
+    session_started_at: row.sessionStartedAt,
+    created_at: row.createdAt,
+    created_by: row.createdBy,
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}
+
+export function conversationColumns(row: ConversationRow) {
+  return {
+    conversation_id: row.conversationId,
+    user_id: row.userId,
+    run_id: row.runId,
+    sandbox_id: row.sandboxId,
+    at_work: flag(isAtWork(row)),
+    created_at: row.createdAt,
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}
+
+/** Its sandbox is not paused to make room: the agent works, the start goes on, or a message is about to be delivered (D17). */
+function isAtWork(row: ConversationRow): boolean {
+  const starting = row.startTask !== 'READY' && row.startTask !== 'ERROR';
+  return starting || row.executionStatus === 'RUNNING' || row.queuedMessages > 0;
+}
+
+export function runColumns(row: RunRow) {
+  return {
+    run_id: row.runId,
+    created_at: row.createdAt,
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}
+
+export function runItemColumns(row: RunItemRow) {
+  return {
+    run_id: row.runId,
+    key: row.key,
+    sandbox_id: row.sandboxId,
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * Collected results and reports as plain files: `<root>/<run>/<key>/<name>`.
+ * Owns the layout and safe names; a file is replaced whole or not at all.
+ */
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ParleyError } from '../core/parley-error.ts';
+import type { Results } from '../ports/results.ts';
+
+/** Item keys may hold slashes; every part of a path must be a plain name. */
+const PART_PATTERN = /^[A-Za-z0-9._@+,=-][^/\\\0]*$/;
+
+export function createResultsDirectory(root: string): Results {
+  const pathOf = ({ runId, key, name }: Parameters<Results['read']>[0]): string => {
+    const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];
+    const odd = parts.find((part) => part === '.' || part === '..' || !PART_PATTERN.test(part));
+    if (odd !== undefined)
+      throw new ParleyError(
+        'invalid_request',
+        `Cannot keep the result "${name}": "${odd}" is not a plain name`,
+      );
+    return join(root, ...parts);
+  };
+  return {
+    write: (file, content) => replace(pathOf(file), content),
+    read: (file) => readOrNull(pathOf(file)),
+    location: (runId) => join(root, runId),
+  };
+}
+
+async function replace(path: string, content: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const aside = `${path}.${process.pid}.part`;
+  try {
+    await writeFile(aside, content, { flush: true });
+    await rename(aside, path);
+  } catch (cause) {
+    await rm(aside, { force: true });
+    throw new ParleyError('collect_failed', `Cannot write the result "${path}": ${String(cause)}`, { cause });
+  }
+}
+
+async function readOrNull(path: string): Promise<Uint8Array | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Spend rows as columns and back.
+ * Owns the names of the columns; amounts and counts stay exact integers (D26). Must not write.
+ */
+import type { Selectable } from 'kysely';
+import { nanoUsd } from '../core/money.ts';
+import type { SpendRow, SpendRowState } from '../core/spend.ts';
+import { columnText, columnTextOrNull, flag, safeInteger, safeIntegerOrNull } from './column-value.ts';
+import type { SpendTable } from './tables.ts';
+
+export function spendColumns(row: SpendRow) {
+  return {
+    call_id: row.callId,
+    state: row.state,
+    started_at: row.startedAt,
+    ended_at: row.endedAt,
+    route: columnText(row.route),
+    model_name: columnText(row.modelName),
+    upstream_model: columnText(row.upstreamModel),
+    streamed: flag(row.streamed),
+    http_status: row.httpStatus,
+    response_id: columnTextOrNull(row.responseId),
+    session_id: columnTextOrNull(row.sessionId),
+    user: columnTextOrNull(row.user),
+    key_name: columnText(row.keyName),
+    prompt_tokens: row.promptTokens,
+    completion_tokens: row.completionTokens,
+    cached_tokens: row.cachedTokens,
+    cost_nano_usd: row.cost,
+    cost_source: row.costSource,
+    metadata: row.metadata === null ? null : JSON.stringify(row.metadata),
+  };
+}
+
+export function spendRow(row: Selectable<SpendTable>): SpendRow {
+  const cost = safeIntegerOrNull(row.cost_nano_usd);
+  return {
+    callId: row.call_id,
+    // Both vocabularies are closed, and only their words were ever written.
+    state: row.state as SpendRowState,
+    costSource: row.cost_source as SpendRow['costSource'],
+    startedAt: safeInteger(row.started_at),
+    endedAt: safeIntegerOrNull(row.ended_at),
+    route: row.route,
+    modelName: row.model_name,
+    upstreamModel: row.upstream_model,
+    streamed: row.streamed === 1,
+    httpStatus: safeIntegerOrNull(row.http_status),
+    responseId: row.response_id,
+    sessionId: row.session_id,
+    user: row.user,
+    keyName: row.key_name,
+    promptTokens: safeIntegerOrNull(row.prompt_tokens),
+    completionTokens: safeIntegerOrNull(row.completion_tokens),
+    cachedTokens: safeIntegerOrNull(row.cached_tokens),
+    cost: cost === null ? null : nanoUsd(cost),
+    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as SpendRow['metadata']),
+  };
+}

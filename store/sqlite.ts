@@ -1,0 +1,87 @@
+/**
+ * SQLite in one file, for Kysely: opening, settings, and transactions that take the write lock at their begin.
+ * Owns the native library; nothing else imports it, except the lock of the data directory.
+ */
+import Database from 'libsql';
+import {
+  CompiledQuery,
+  Kysely,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteDriver,
+  type DatabaseConnection,
+  type SqliteDialectConfig,
+} from 'kysely';
+import { statementCache } from './statement-cache.ts';
+import type { Tables } from './tables.ts';
+
+/** How long a write waits for another process; a second process writes rarely and shortly. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface SqliteHandle {
+  readonly db: Kysely<Tables>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens or creates the file. Every commit is synced before it is acknowledged: with group commit this costs little.
+ * Read-only means that this connection cannot write; it reads beside a process that does.
+ */
+export function openSqlite(path: string, options: { readonly readOnly: boolean }): SqliteHandle {
+  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  if (options.readOnly) database.exec('PRAGMA query_only = ON');
+  else database.prepare('PRAGMA journal_mode = WAL').get();
+  database.exec('PRAGMA synchronous = FULL');
+  database.exec('PRAGMA foreign_keys = ON');
+  const db = new Kysely<Tables>({ dialect: new StoreDialect({ database: statementCache(database) }) });
+  return {
+    db,
+    async close() {
+      // The library keeps the file open until its statements are collected, so the log is emptied here and not by the close.
+      if (!options.readOnly) await db.executeQuery(CompiledQuery.raw('PRAGMA wal_checkpoint(TRUNCATE)'));
+      await db.destroy();
+    },
+  };
+}
+
+class StoreDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+
+  constructor(config: SqliteDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateDriver(this.#config);
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/**
+ * A transaction that begins as a reader and writes later fails at once when another process wrote in between,
+ * without waiting; every transaction of ours writes, so each takes the write lock first.
+ */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** A full disk makes SQLite roll back by itself; the second rollback must not hide the first cause. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('rollback')).catch((error: unknown) => {
+      if (!(error instanceof Error && error.message.includes('no transaction is active'))) throw error;
+    });
+  }
+}
+
+/** SQLite creates tables inside a transaction; two processes that open a new file at once then migrate it once. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The columns of every table, as Kysely types them.
+ * Owns no behaviour: `migrations.ts` creates the tables, and the two must say the same.
+ * What is only shown lives once, as JSON text in `body` or `state`; what is searched has a column of its own.
+ */
+import type { ColumnType, Generated } from 'kysely';
+
+/**
+ * A 64-bit column: written as a number, read as whatever the driver makes of it.
+ * `safeInteger` turns it back, and refuses what a number cannot hold exactly.
+ */
+export type BigIntColumn = ColumnType<number | bigint | string, number, number>;
+export type NullableBigIntColumn = ColumnType<number | bigint | string | null, number | null, number | null>;
+/** 0 or 1 in both dialects. */
+export type FlagColumn = number;
+
+interface Stamped {
+  readonly generation: BigIntColumn;
+  readonly sequence: BigIntColumn;
+}
+
+export interface EntityTable {
+  readonly machine: string;
+  readonly id: string;
+  readonly deadline: NullableBigIntColumn;
+  readonly done: FlagColumn;
+  readonly state: string;
+}
+
+export interface OutboxTable {
+  readonly command_id: string;
+  readonly machine: string;
+  readonly id: string;
+  readonly created_at: BigIntColumn;
+  readonly attempt: BigIntColumn;
+  readonly not_before: BigIntColumn;
+  readonly command: string;
+}
+
+export interface InboxTable {
+  readonly position: Generated<number | bigint | string>;
+  readonly inbox_id: string;
+  readonly machine: string;
+  readonly id: string;
+  readonly accepted_at: BigIntColumn;
+  readonly event: string;
+}
+
+export interface SandboxTable extends Stamped {
+  readonly sandbox_id: string;
+  readonly user_id: string;
+  readonly status: string;
+  readonly available: FlagColumn;
+  /** Set by `detach`, never by a projection. */
+  readonly draining: Generated<FlagColumn>;
+  readonly session_started_at: NullableBigIntColumn;
+  readonly created_at: BigIntColumn;
+  readonly created_by: string;
+  readonly body: string;
+}
+
+export interface ConversationTable extends Stamped {
+  readonly conversation_id: string;
+  readonly user_id: string;
+  readonly run_id: string | null;
+  readonly sandbox_id: string | null;
+  /** 1 while its agent works, its start goes on or a message waits: such a sandbox is not paused for room (D17). */
+  readonly at_work: FlagColumn;
+  readonly created_at: BigIntColumn;
+  readonly body: string;
+}
+
+export interface RunTable extends Stamped {
+  readonly run_id: string;
+  readonly created_at: BigIntColumn;
+  readonly body: string;
+}
+
+export interface RunItemTable extends Stamped {
+  /** Order of first projection. */
+  readonly position: Generated<number | bigint | string>;
+  readonly run_id: string;
+  readonly key: string;
+  readonly sandbox_id: string | null;
+  readonly body: string;
+}
+
+export interface AttachmentTable {
+  readonly conversation_id: string;
+  readonly sandbox_id: string;
+  readonly attached_at: BigIntColumn;
+  /** 1 once detached: the row stays, so that a repeated `detach` gives the same answer. */
+  readonly detached: FlagColumn;
+}
+
+export interface DecisionTable {
+  readonly conversation_id: string;
+  readonly created: FlagColumn;
+  readonly body: string;
+}
+
+export interface SlotTable {
+  readonly sandbox_id: string;
+  readonly user_id: string;
+  readonly taken_at: BigIntColumn;
+}
+
+/** Head of a transcript: its row is what concurrent appends queue on. */
+export interface TranscriptTable {
+  readonly conversation_id: string;
+  readonly last_sequence: BigIntColumn;
+  readonly last_received_at: NullableBigIntColumn;
+}
+
+export interface EventTable {
+  readonly conversation_id: string;
+  readonly sequence: BigIntColumn;
+  readonly event_id: string;
+  readonly timestamp: string;
+  readonly kind: string;
+  readonly body: string;
+}
+
+export interface LifecycleTable {
+  readonly position: Generated<number | bigint | string>;
+  readonly conversation_id: string | null;
+  readonly machine: string;
+  readonly id: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly at: BigIntColumn;
+}
+
+export interface ArchiveTable {
+  readonly sandbox_id: string;
+  readonly generation: BigIntColumn;
+  readonly blob_key: string;
+  readonly sha256: string;
+  readonly bytes: BigIntColumn;
+  readonly at: BigIntColumn;
+}
+
+export interface SpendTable {
+  readonly call_id: string;
+  readonly state: string;
+  readonly started_at: BigIntColumn;
+  readonly ended_at: NullableBigIntColumn;
+  readonly route: string;
+  readonly model_name: string;
+  readonly upstream_model: string;
+  readonly streamed: FlagColumn;
+  readonly http_status: NullableBigIntColumn;
+  readonly response_id: string | null;
+  readonly session_id: string | null;
+  readonly user: string | null;
+  readonly key_name: string;
+  readonly prompt_tokens: NullableBigIntColumn;
+  readonly completion_tokens: NullableBigIntColumn;
+  readonly cached_tokens: NullableBigIntColumn;
+  readonly cost_nano_usd: NullableBigIntColumn;
+  readonly cost_source: string;
+  readonly metadata: string | null;
+}
+
+export interface SecretTable {
+  readonly scope: string;
+  readonly name: string;
+  /** Which key sealed it, so that keys can be changed. */
+  readonly key_id: string;
+  readonly sealed: string;
+}
+
+export interface Tables {
+  readonly entity: EntityTable;
+  readonly outbox: OutboxTable;
+  readonly inbox: InboxTable;
+  readonly sandbox: SandboxTable;
+  readonly conversation: ConversationTable;
+  readonly run: RunTable;
+  readonly run_item: RunItemTable;
+  readonly tombstone: { readonly conversation_id: string };
+  readonly attachment: AttachmentTable;
+  readonly placement_decision: DecisionTable;
+  readonly slot: SlotTable;
+  readonly activity: { readonly sandbox_id: string; readonly last_activity_at: BigIntColumn };
+  readonly workspace: { readonly conversation_id: string; readonly body: string };
+  readonly archive: ArchiveTable;
+  readonly plan: { readonly run_id: string; readonly hash: string; readonly body: string };
+  readonly transcript: TranscriptTable;
+  readonly event: EventTable;
+  readonly lifecycle_event: LifecycleTable;
+  readonly spend: SpendTable;
+  readonly secret: SecretTable;
+}

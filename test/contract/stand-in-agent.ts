@@ -1,0 +1,60 @@
+/**
+ * A stand-in for the Agent Server, as small as a runtime test allows: it answers /health and checks the session key.
+ * Owns nothing but that wire; `POST /run` executes a command, so that tests can look at the sandbox from inside.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+
+/** What `POST /run` answers. */
+export interface InsideResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const COMMAND_TIMEOUT_MS = 20_000;
+const socket = process.env['PARLEY_AGENT_SOCKET'] ?? '';
+const key = process.env['OH_SESSION_API_KEYS_0'];
+const workspace = process.env['PARLEY_WORKSPACE_DIR'] ?? '';
+delete process.env['OH_SESSION_API_KEYS_0'];
+
+if (existsSync(`${workspace}/die-at-boot`)) {
+  process.stderr.write('stand-in agent: told to die\n');
+  process.exit(3);
+}
+rmSync(socket, { force: true });
+
+function run(command: string, response: ServerResponse): void {
+  execFile(
+    '/bin/sh',
+    ['-c', command],
+    { cwd: workspace, timeout: COMMAND_TIMEOUT_MS },
+    (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      const result: InsideResult = { code, stdout, stderr };
+      response.end(JSON.stringify(result));
+    },
+  );
+}
+
+const server = createServer((request, response) => {
+  if (request.url === '/health') {
+    response.writeHead(existsSync(`${workspace}/never-ready`) ? 503 : 200).end('{"status":"ok"}');
+    return;
+  }
+  if (request.headers['x-session-api-key'] !== key) {
+    response.writeHead(401).end('{"detail":"Unauthorized"}');
+    return;
+  }
+  let body = '';
+  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  request.on('end', () => {
+    if (request.url === '/exit') process.exit(Number(body));
+    else if (request.url === '/print') process.stdout.write(body, () => response.end());
+    else run(body, response);
+  });
+});
+server.listen(socket);
+process.on('SIGTERM', () => process.exit(0));

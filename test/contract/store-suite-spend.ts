@@ -1,0 +1,106 @@
+/** The contract of SpendLog: one row per call, exact amounts, pages that add up to the whole. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nanoUsd } from '../../core/money.ts';
+import type { SpendRow, SpendRowState } from '../../core/spend.ts';
+import type { SpendQuery } from '../../ports/spend-log.ts';
+import { conversationNumber, NOW, spendRow } from './store-rows.ts';
+import type { OpenEmptyStore } from './store-harness.ts';
+
+const CLOSED: readonly SpendRowState[] = ['succeeded', 'failed', 'aborted'];
+
+export function spendSuite(open: OpenEmptyStore): void {
+  describe('SpendLog', () => {
+    it('reads rows back exactly', async () => {
+      const { spend } = await open();
+      const rows = [
+        spendRow('a', { cost: nanoUsd(Number.MAX_SAFE_INTEGER), promptTokens: Number.MAX_SAFE_INTEGER }),
+        spendRow('b', { cost: null, costSource: 'unpriced', metadata: 'invalid', streamed: false }),
+        spendRow('c', {
+          state: 'open',
+          endedAt: null,
+          httpStatus: null,
+          responseId: null,
+          sessionId: null,
+          user: null,
+          metadata: null,
+        }),
+      ];
+      await spend.write(rows);
+      await spend.write([]);
+      expect(await spend.search({})).toEqual(rows);
+    });
+
+    it('stores what no column can hold as a replacement', async () => {
+      const { spend } = await open();
+      await spend.write([
+        spendRow('a', { user: 'a\u0000b', modelName: 'm\u0000', metadata: { x: '\u0000' } }),
+      ]);
+      const [found] = await spend.search({ model: 'm\u0000' });
+      expect(found).toMatchObject({ user: 'a\uFFFDb', modelName: 'm\uFFFD', metadata: { x: '\u0000' } });
+    });
+
+    it.each(CLOSED)('never opens a call again that %s', async (state) => {
+      const { spend } = await open();
+      const opened = spendRow('a', { state: 'open', endedAt: null, cost: null });
+      const closed = spendRow('a', { state });
+      await spend.write([opened]);
+      await spend.write([opened, closed, opened]);
+      await spend.write([opened]);
+      await spend.write([{ ...opened, state: 'interrupted' }]);
+      expect(await spend.search({})).toEqual([closed]);
+    });
+
+    it('interrupts what is open, once, and takes a late answer', async () => {
+      const { spend } = await open();
+      await spend.write([spendRow('a', { state: 'open', endedAt: null }), spendRow('b')]);
+      expect(await spend.interruptOpen(NOW + 50)).toBe(1);
+      expect(await spend.interruptOpen(NOW + 60)).toBe(0);
+      const states = async () => (await spend.search({})).map((row) => [row.state, row.endedAt]);
+      expect(await states()).toEqual([
+        ['interrupted', NOW + 50],
+        ['succeeded', NOW + 10],
+      ]);
+      await spend.write([spendRow('a', { state: 'failed', endedAt: NOW + 55 })]);
+      expect((await states())[0]).toEqual(['failed', NOW + 55]);
+    });
+
+    it('searches by window, session and model', async () => {
+      const { spend } = await open();
+      await spend.write([
+        spendRow('a', { startedAt: 10 }),
+        spendRow('b', { startedAt: 20, modelName: 'large' }),
+        spendRow('c', { startedAt: 30, sessionId: conversationNumber(2) }),
+      ]);
+      const found = async (query: SpendQuery) => (await spend.search(query)).map((row) => row.callId);
+      expect(await found({ from: 10, to: 30 })).toEqual(['a', 'b']);
+      expect(await found({ sessionId: conversationNumber(2) })).toEqual(['c']);
+      expect(await found({ model: 'large' })).toEqual(['b']);
+      expect(await found({ from: 20, model: 'small' })).toEqual(['c']);
+      await expect(spend.search({ limit: 1_001 })).rejects.toMatchObject({ code: 'invalid_request' });
+    });
+
+    it('returns pages that add up to the whole, in order, with many calls at one instant', async () => {
+      const { spend } = await open();
+      const rows = Array.from({ length: 60 }, (_, index) =>
+        spendRow(`Call-${(index * 37) % 60}x`, { startedAt: index % 4 }),
+      );
+      await spend.write(rows);
+      const expected = [...rows].sort((a, b) => a.startedAt - b.startedAt || (a.callId < b.callId ? -1 : 1));
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: 70 }), async (limit) => {
+          const pages: SpendRow[] = [];
+          for (let query: SpendQuery = { limit }; ;) {
+            const page = await spend.search(query);
+            pages.push(...page);
+            const last = page.at(-1);
+            if (last === undefined) break;
+            query = { limit, after: last };
+          }
+          expect(pages.map((row) => row.callId)).toEqual(expected.map((row) => row.callId));
+        }),
+        { numRuns: 15 },
+      );
+    });
+  });
+}

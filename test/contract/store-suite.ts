@@ -1,0 +1,20 @@
+/**
+ * What every dialect of the store must do, as one list of tests.
+ * Owns the order of its parts; each part is a file of its own.
+ */
+import type { OpenEmptyStore } from './store-harness.ts';
+import { engineSuite } from './store-suite-engine.ts';
+import { eventSuite } from './store-suite-events.ts';
+import { placementSuite } from './store-suite-placement.ts';
+import { recordSuite } from './store-suite-records.ts';
+import { spendSuite } from './store-suite-spend.ts';
+import { vaultSuite } from './store-suite-vault.ts';
+
+export function storeSuite(open: OpenEmptyStore): void {
+  engineSuite(open);
+  recordSuite(open);
+  placementSuite(open);
+  eventSuite(open);
+  spendSuite(open);
+  vaultSuite(open);
+}

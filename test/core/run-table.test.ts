@@ -1,0 +1,174 @@
+/** Every cell of the run's table, absent ones included, against the golden file. */
+import type { RunEvent, RunEventType } from '../../core/run/message.ts';
+import { runMachine } from '../../core/run/machine.ts';
+import { RUN_PHASES, type RunRules, type RunState } from '../../core/run/state.ts';
+import { RUN_TABLE } from '../../core/run/table.ts';
+import * as at from './run-life.ts';
+import { SANDBOX } from './sandbox-life.ts';
+import { walkTable } from './table-walk.ts';
+
+/** What follows on the last item depends on what there is to clean up, to wait for and to reconcile. */
+const KEEP: Partial<RunRules>['cleanup'] = { ...at.RULES.cleanup, sandbox: 'keep' };
+const ENDS: Readonly<Record<string, Partial<RunRules>>> = {
+  'sandbox to remove': {},
+  'nothing to remove': { cleanup: KEEP },
+  'no settling': { cleanup: KEEP, settleMs: 0 },
+  'no reconciling': { cleanup: KEEP, settleMs: null },
+};
+const CLEANING: Readonly<Record<string, Partial<RunRules>>> = {
+  settles: {},
+  'no settling': { settleMs: 0 },
+  'no reconciling': { settleMs: null },
+};
+/** A second conversation of an earlier attempt has left a sandbox that must go. */
+const retry = [{ on: ['agent_error'], attempts: 3, initialMs: 0, factor: 1, maxMs: 0 }] as const;
+const again = (rules: Partial<RunRules>) =>
+  at
+    .working({ ...rules, retry })
+    .rests('ERROR')
+    .collected();
+const deadline = { ...at.RULES.wait, deadlineMs: 60_000 };
+const toldToStop = (rules: Partial<RunRules>) => at.begun({ ...rules, wait: deadline }).timer();
+
+const LIVES: Readonly<Record<string, () => at.RunLife>> = {
+  'running (starts)': () => at.begun(),
+  'running (works)': () => at.working(),
+  'running (verifies)': () => new at.RunLife({}, [{ hasVerify: true }]).works().rests('FINISHED'),
+  ...Object.fromEntries(
+    Object.entries(ENDS).flatMap(([name, rules]) => [
+      [`running (starts, ${name})`, () => at.begun(rules)],
+      [`running (starts again, ${name})`, () => again(rules)],
+      [`running (told to stop, ${name})`, () => toldToStop(rules)],
+      [`running (told to stop again, ${name})`, () => again({ ...rules, wait: deadline }).timer()],
+      [`running (collects, ${name})`, () => at.collecting(rules)],
+      [`running (all wait, ${name})`, () => held(rules)],
+      [`running (waits after a try, ${name})`, () => heldAfterTry(rules)],
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(CLEANING).map(([name, rules]) => [`cleaning (${name})`, () => at.cleaning(rules)]),
+  ),
+  'running (collects, thrown away in any case)': () =>
+    at.collecting({ cleanup: { ...at.RULES.cleanup, onCollectFailure: 'delete' } }),
+  'cleaning (one failed)': () => at.working().rests('ERROR').collected(),
+  settling: at.settling,
+  'settling (one failed)': () => at.working().rests('ERROR').collected().gone(),
+  reconciling: at.reconciling,
+  'reconciling (one failed)': () => at.working().rests('ERROR').collected().gone().timer(),
+  reporting: at.reporting,
+  'reporting (one failed)': () => at.working({ settleMs: null }).rests('ERROR').collected().gone(),
+  finished: at.finished,
+  'finished (one failed)': () => {
+    const life = at.working({ settleMs: null }).rests('ERROR').collected().gone();
+    return life.send({ type: 'runReported', commandId: life.its.awaiting ?? 'none' });
+  },
+};
+
+/** A budget too small for one item holds the batch before it begins. */
+function held(rules: Partial<RunRules>): at.RunLife {
+  return at.begun({ ...rules, budget: { nanoUsd: 1, reserveNanoUsd: 2, mode: 'enforce' } });
+}
+
+/** Drained while its first try worked: the retry waits, and the first sandbox may still have to go. */
+function heldAfterTry(rules: Partial<RunRules>): at.RunLife {
+  return at
+    .working({ ...rules, retry })
+    .ask('drainRequested')
+    .rests('ERROR')
+    .collected();
+}
+
+const item = (state: RunState) => ({ commandId: state.items[0]?.awaiting ?? 'none', index: 0 });
+const awaited = (state: RunState) => ({ commandId: state.awaiting ?? 'none' });
+
+type Noticed = Extract<RunEvent, { type: 'conversationNoticed' }>;
+function noticed(state: RunState, change: Partial<Noticed['conversation']>): Noticed {
+  const known = state.items[0];
+  return {
+    type: 'conversationNoticed',
+    conversation: {
+      conversationId: known?.conversationId ?? at.conversationOf(0, known?.attempt ?? 0),
+      itemIndex: 0,
+      generation: 0,
+      sequence: 1_000,
+      startTask: 'READY',
+      sandboxId: SANDBOX,
+      sandboxStatus: 'RUNNING',
+      pauseReason: null,
+      executionStatus: 'RUNNING',
+      interrupted: false,
+      limitReached: null,
+      settled: false,
+      detail: null,
+      deleted: false,
+      ...change,
+    },
+  };
+}
+
+const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, { type: Type }> } = {
+  runStarted: (state) => ({
+    type: 'runStarted',
+    birth: {
+      runId: state.runId,
+      userId: state.userId,
+      name: 'n',
+      planHash: 'h',
+      rules: state.rules,
+      items: [],
+    },
+  }),
+  conversationStarted: (state) => ({
+    type: 'conversationStarted',
+    ...item(state),
+    conversationId: at.conversationOf(0, 1),
+  }),
+  startRefused: (state) => ({ type: 'startRefused', ...item(state), reason: 'r' }),
+  conversationNoticed: (state) => noticed(state, { executionStatus: 'FINISHED', settled: true }),
+  itemVerified: (state) => ({ type: 'itemVerified', ...item(state), passed: false, detail: null }),
+  itemCollected: (state) => ({ type: 'itemCollected', ...item(state), costNanoUsd: 5 }),
+  collectFailed: (state) => ({ type: 'collectFailed', ...item(state), reason: 'r' }),
+  runReconciled: (state) => ({ type: 'runReconciled', ...awaited(state), summary: at.SUMMARY }),
+  reconcileFailed: (state) => ({ type: 'reconcileFailed', ...awaited(state), reason: 'r' }),
+  runReported: (state) => ({ type: 'runReported', ...awaited(state) }),
+  cancelRequested: () => ({ type: 'cancelRequested', requestId: 'x' }),
+  drainRequested: () => ({ type: 'drainRequested', requestId: 'x' }),
+  resumeRequested: () => ({ type: 'resumeRequested', requestId: 'x', classes: ['agent_error'] }),
+  concurrencyChanged: () => ({ type: 'concurrencyChanged', requestId: 'x', concurrency: 7 }),
+  deadline: () => ({ type: 'deadline' }),
+};
+
+const shown = (word: string, event: RunEvent) => ({ word, event });
+
+walkTable({
+  name: 'run',
+  machine: runMachine,
+  table: RUN_TABLE,
+  phases: RUN_PHASES,
+  states: Object.entries(LIVES).map(([name, live]) => {
+    const life = live();
+    return { name, state: life.its, now: life.now };
+  }),
+  events: EVENTS,
+  more: (state) => [
+    shown('start failed', noticed(state, { startTask: 'ERROR', detail: 'placement_failed: r' })),
+    shown('sandbox gone', noticed(state, { sandboxStatus: 'MISSING', settled: true })),
+    shown(
+      'deleted',
+      noticed(state, { deleted: true, startTask: 'WORKING', sandboxId: null, sandboxStatus: null }),
+    ),
+    shown(
+      'waits for its user',
+      noticed(state, { executionStatus: 'WAITING_FOR_CONFIRMATION', settled: true }),
+    ),
+    shown(
+      'cut off',
+      noticed(state, {
+        sandboxStatus: 'PAUSED',
+        pauseReason: 'session_limit',
+        interrupted: true,
+        settled: true,
+      }),
+    ),
+  ],
+});

@@ -1,0 +1,30 @@
+/**
+ * The world the compiler sees in tests: prompt files below test/golden/dsl, real SHA-256, two models.
+ * Owns fixtures only; must not assert.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import type { FileRead, JobWorld } from '../../dsl/world.ts';
+
+export const GOLDEN_FOLDER = path.join(import.meta.dirname, '../golden/dsl');
+
+export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+export const testWorld: JobWorld = {
+  sha256,
+  models: ['strong', 'fast', 'openai/gpt-5'],
+  readFile(relativePath): FileRead {
+    if (relativePath.endsWith('big.md')) return { problem: 'too_large' };
+    if (relativePath.endsWith('.png')) return { problem: 'binary' };
+    const file = path.join(GOLDEN_FOLDER, relativePath);
+    if (!existsSync(file)) return { problem: 'missing' };
+    return statSync(file).isDirectory() ? { problem: 'directory' } : { text: readFileSync(file, 'utf8') };
+  },
+};
+
+/** A job that compiles, with `more` after it. */
+export function jobText(more = ''): string {
+  return `kind: job\nversion: 1\nname: demo\ndefaults: {model: fast}\nconversations:\n  - id: a\n    prompt: Fix it.\n${more}`;
+}

@@ -1,0 +1,65 @@
+/**
+ * Tests that need a tool the machine may not have.
+ * Owns the probes and what happens when one fails: skipped with a reason that `npm test` prints, or, under CI=true,
+ * a failing test. Must not be used to hide a failure: a probe asks only whether the tool works at all.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { describe, it } from 'vitest';
+
+export type Tool = 'bwrap' | 'docker' | 'temporal' | 'python' | 'git';
+
+/** A probe that takes longer than this says the tool does not work. */
+const PROBE_TIMEOUT_MS = 10_000;
+
+const PROBES: Readonly<Record<Tool, readonly string[]>> = {
+  bwrap: ['bwrap', '--unshare-all', '--ro-bind', '/', '/', 'true'],
+  docker: ['docker', 'version', '--format', '{{.Server.Version}}'],
+  temporal: ['temporal', '--version'],
+  python: ['python3', '--version'],
+  git: ['git', '--version'],
+};
+
+/** Why `tool` cannot be used here, as a sentence; null when it can. */
+export function missing(tool: Tool): string | null {
+  const [command = '', ...args] = PROBES[tool];
+  const result = spawnSync(command, args, { encoding: 'utf8', timeout: PROBE_TIMEOUT_MS });
+  if (result.status === 0) return null;
+  if (result.error !== undefined && 'code' in result.error && result.error.code === 'ENOENT') {
+    return `${tool} is not installed`;
+  }
+  const said = (result.stderr ?? '').trim().split('\n').at(-1) ?? '';
+  return `${tool} does not work here: ${said === '' ? `exit code ${result.status}` : said}`;
+}
+
+/** How a group of tests is registered, given why its tool is missing (null: it is not) and whether this is CI. */
+export function planGroup(reason: string | null, isCi: boolean): 'run' | 'skip' | 'fail' {
+  if (reason === null) return 'run';
+  return isCi ? 'fail' : 'skip';
+}
+
+/** `describe` for tests that need `tool`. */
+export function describeWith(tool: Tool, name: string, body: () => void): void {
+  const reason = missing(tool);
+  switch (planGroup(reason, process.env['CI'] === 'true')) {
+    case 'run':
+      describe(name, body);
+      return;
+    case 'skip':
+      recordSkip({ tool, name, reason: reason ?? '' });
+      describe.skip(name, body);
+      return;
+    case 'fail':
+      describe(name, () => {
+        it(`has ${tool}`, () => {
+          throw new Error(`Cannot run "${name}": ${reason ?? ''}`);
+        });
+      });
+  }
+}
+
+/** One line for `npm test`; without it (a bare vitest run) the skip shows in vitest's own output only. */
+function recordSkip(skip: { readonly tool: Tool; readonly name: string; readonly reason: string }): void {
+  const file = process.env['PARLEY_TEST_SKIPS'];
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(skip)}\n`);
+}

@@ -1,0 +1,54 @@
+/**
+ * A spend log in memory with a switch that makes it fail.
+ * Owns the contract of the port as the proxy relies on it; nothing more.
+ */
+import type { SpendRow } from '../../core/spend.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { SpendLog, SpendQuery } from '../../ports/spend-log.ts';
+
+export class MemorySpendLog implements SpendLog {
+  readonly rows = new Map<string, SpendRow>();
+  isAway = false;
+  writes = 0;
+
+  write(rows: readonly SpendRow[]): Promise<void> {
+    if (this.isAway) return this.refuse();
+    this.writes += 1;
+    for (const row of rows) {
+      const known = this.rows.get(row.callId);
+      if (row.state !== 'open' || known === undefined || known.state === 'open')
+        this.rows.set(row.callId, row);
+    }
+    return Promise.resolve();
+  }
+
+  search(query: SpendQuery): Promise<readonly SpendRow[]> {
+    if (this.isAway) return this.refuse();
+    const order = (a: SpendRow, b: SpendRow): number =>
+      a.startedAt - b.startedAt || (a.callId < b.callId ? -1 : 1);
+    const { after } = query;
+    const found = [...this.rows.values()]
+      .sort(order)
+      .filter(
+        (row) =>
+          (query.from === undefined || row.startedAt >= query.from) &&
+          (query.to === undefined || row.startedAt < query.to) &&
+          (query.sessionId === undefined || row.sessionId === query.sessionId) &&
+          (after === undefined ||
+            row.startedAt > after.startedAt ||
+            (row.startedAt === after.startedAt && row.callId > after.callId)),
+      );
+    return Promise.resolve(found.slice(0, query.limit ?? 1000));
+  }
+
+  interruptOpen(at: number): Promise<number> {
+    if (this.isAway) return this.refuse();
+    const open = [...this.rows.values()].filter((row) => row.state === 'open');
+    for (const row of open) this.rows.set(row.callId, { ...row, state: 'interrupted', endedAt: at });
+    return Promise.resolve(open.length);
+  }
+
+  private refuse(): Promise<never> {
+    return Promise.reject(new ParleyError('store_unavailable', 'Cannot reach the store: it is away'));
+  }
+}

@@ -1,0 +1,69 @@
+/** Frames and the withheld usage frame, split at every byte. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FRAME_BYTES_MAX } from '../../proxy/limits.ts';
+import { FrameSplitter } from '../../proxy/sse-frames.ts';
+import { StreamWatch } from '../../proxy/stream-watch.ts';
+import { CONTENT_FRAMES, DONE_FRAME, STREAM } from './stub-gateway.ts';
+
+function watched(pieces: readonly Buffer[], isUsageShown: boolean): { text: string; watch: StreamWatch } {
+  const watch = new StreamWatch({ isUsageShown });
+  const out = pieces.flatMap((piece) => watch.push(piece));
+  return { text: Buffer.concat([...out, watch.flush()]).toString('utf8'), watch };
+}
+
+describe('StreamWatch', () => {
+  const bytes = Buffer.from(STREAM);
+  const hidden = [...CONTENT_FRAMES, DONE_FRAME].join('');
+
+  it('gives the same for a split at any byte, in either form of line end', () => {
+    for (const text of [STREAM, STREAM.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n')]) {
+      const whole = Buffer.from(text);
+      const once = watched([whole], false).text;
+      for (let at = 0; at <= whole.length; at += 1) {
+        const { text: split, watch } = watched([whole.subarray(0, at), whole.subarray(at)], false);
+        expect(split).toBe(once);
+        expect(watch).toMatchObject({ isDone: true, responseId: 'resp-s', error: null });
+        expect(watch.usage).toMatchObject({ promptTokens: 7, completionTokens: 2 });
+      }
+      expect(once).not.toContain('"prompt_tokens"');
+    }
+    expect(watched([bytes], false).text).toBe(hidden);
+  });
+
+  it('gives the same for any split into many pieces', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 40 }),
+        fc.boolean(),
+        (cuts, isShown) => {
+          const borders = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+          const pieces = borders.slice(1).map((end, i) => bytes.subarray(borders[i], end));
+          expect(watched(pieces, isShown).text).toBe(isShown ? STREAM : hidden);
+        },
+      ),
+    );
+  });
+});
+
+describe('FrameSplitter', () => {
+  it('loses no byte of any stream', () => {
+    const piece = fc
+      .array(fc.constantFrom('\n', '\r', '\r\n', 'data: x', ':', 'é'), { maxLength: 8 })
+      .map((parts) => Buffer.from(parts.join('')));
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const splitter = new FrameSplitter();
+        const frames = pieces.flatMap((chunk) => splitter.push(chunk));
+        expect(Buffer.concat([...frames, splitter.flush()])).toEqual(Buffer.concat(pieces));
+      }),
+    );
+  });
+
+  it('lets a frame without an end through rather than keep it', () => {
+    const splitter = new FrameSplitter();
+    expect(splitter.push(Buffer.alloc(FRAME_BYTES_MAX, 'a'))).toHaveLength(0);
+    expect(splitter.push(Buffer.from('b'))[0]?.length).toBe(FRAME_BYTES_MAX + 1);
+    expect(splitter.flush()).toHaveLength(0);
+  });
+});

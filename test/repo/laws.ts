@@ -1,0 +1,44 @@
+/**
+ * The list of laws, by the name under which a violation is reported.
+ * A new law is added here, and its file of tests breaks it on a made-up tree.
+ */
+import { bannedCalls } from './laws/banned-calls.ts';
+import { cycles } from './laws/cycles.ts';
+import { cliDocumented, environmentDocumented, routesDocumented } from './laws/documented.ts';
+import { errorCodes } from './laws/error-codes.ts';
+import { examplesCompile } from './laws/examples.ts';
+import { layers } from './laws/layers.ts';
+import { dependencies } from './laws/packages.ts';
+import { ciRunsReadme, commandsExist, foldersMapped, invariantsStated, oneTitle } from './laws/pages.ts';
+import { reachable } from './laws/reachable.ts';
+import { sessionCap } from './laws/session-cap.ts';
+import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
+import { fileSizes, functionSizes, medianSize } from './laws/sizes.ts';
+import { bannedWords } from './laws/words.ts';
+import type { Law } from './tree.ts';
+
+export const LAWS: Readonly<Record<string, Law>> = {
+  'imports follow the table of ARCHITECTURE.md': layers,
+  'no import cycles': cycles,
+  'file sizes': fileSizes,
+  'median file size': medianSize,
+  'function sizes': functionSizes,
+  'files open with a paragraph': headers,
+  'exports are named': namedExports,
+  'file names say something': meaningfulNames,
+  'pure folders ask nothing of the world': bannedCalls,
+  'no leftover markers, machine paths or registry hosts': bannedWords,
+  'error codes: catalogue, page, code and tests agree': errorCodes,
+  'commands and flags are documented': cliDocumented,
+  'routes are documented': routesDocumented,
+  'environment variables are documented': environmentDocumented,
+  'nothing reaches the cap of a session': sessionCap,
+  'commands in the pages exist': commandsExist,
+  'CI runs the test command of the README': ciRunsReadme,
+  'folders are in the code map': foldersMapped,
+  'folders have invariants': invariantsStated,
+  'pages have one title': oneTitle,
+  'dependencies have a reason and a user': dependencies,
+  'examples are valid jobs': examplesCompile,
+  'every file is part of something that runs': reachable,
+};

@@ -1,0 +1,32 @@
+/**
+ * Every TypeScript file is part of something that runs: a program, a test, a bench or a script.
+ */
+import { importGraph } from '../syntax.ts';
+import { isCode, type Tree, type Violation } from '../tree.ts';
+
+/** Files that are run and not imported. */
+const ENTRIES: readonly RegExp[] = [
+  /^(cli|scripted-gateway|agent)\/main\.ts$/,
+  /^runtimes\/process\/inside\/init\.ts$/,
+  /^(bench|scripts)\/[^/]+\.ts$/,
+  /^test\/.*\.test\.ts$/,
+  /^test\/helpers\/global-setup\.ts$/,
+  /^[^/]+\.config\.ts$/,
+];
+
+export function reachable(tree: Tree): readonly Violation[] {
+  const files = tree.filter((file) => isCode(file.path));
+  const graph = importGraph(tree, files);
+  const queue = files.map((file) => file.path).filter((name) => ENTRIES.some((entry) => entry.test(name)));
+  const reached = new Set(queue);
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    for (const next of graph.get(name) ?? []) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      queue.push(next);
+    }
+  }
+  return files
+    .filter((file) => file.path.endsWith('.ts') && !reached.has(file.path))
+    .map((file) => `${file.path}: nothing imports it; use it, test it or remove it`);
+}

@@ -1,0 +1,18 @@
+/** Shows what the gate for tools does in each case, without taking a tool away from the machine. */
+import { describe, expect, it } from 'vitest';
+import { missing, planGroup } from '../helpers/requires.ts';
+
+describe('planGroup()', () => {
+  it.each([
+    [null, false, 'run'],
+    [null, true, 'run'],
+    ['docker is not installed', false, 'skip'],
+    ['docker is not installed', true, 'fail'],
+  ] as const)('with %j and CI %j: %s', (reason, isCi, plan) => {
+    expect(planGroup(reason, isCi)).toBe(plan);
+  });
+
+  it('finds a tool that works', () => {
+    expect(missing('git')).toBeNull();
+  });
+});

@@ -1,0 +1,190 @@
+/** Breaks the laws about one source file on made-up trees: sizes, shape, banned calls and words. */
+import { describe, expect, it } from 'vitest';
+import { bannedCalls } from './laws/banned-calls.ts';
+import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
+import { fileSizes, functionSizes, medianSize } from './laws/sizes.ts';
+import { bannedWords } from './laws/words.ts';
+import { madeUp } from './tree.ts';
+
+const lines = (count: number): string => 'x;\n'.repeat(count);
+
+describe('sizes', () => {
+  it('refuses a file of 301 lines, and a test file of 401', () => {
+    const tree = madeUp({
+      'core/fits.ts': lines(300),
+      'core/big.ts': lines(301),
+      'test/core/fits.test.ts': lines(400),
+      'test/core/big.test.ts': lines(401),
+      'test/golden/data.ts': lines(1000),
+    });
+    expect(fileSizes(tree)).toEqual([
+      'core/big.ts: 301 lines, at most 300; split it by noun',
+      'test/core/big.test.ts: 401 lines, at most 400; split it by noun',
+    ]);
+  });
+
+  it('refuses a median of 100 lines over the product', () => {
+    const tree = madeUp({
+      'core/a.ts': lines(99),
+      'core/b.ts': lines(100),
+      'core/c.ts': lines(200),
+      'test/d.ts': '',
+    });
+    expect(medianSize(tree)).toEqual(['the median product file has 100 lines, and must have fewer than 100']);
+    expect(
+      medianSize(tree.filter((file) => file.path !== 'core/c.ts').concat(madeUp({ 'a/d.ts': '' }))),
+    ).toEqual([]);
+  });
+
+  it('refuses a function of 71 lines, however it is written', () => {
+    const body = lines(69);
+    const tree = madeUp({
+      'core/declared.ts': `/** Not counted. */\nfunction fits() {\n${lines(68)}}\nfunction big() {\n${body}}\n`,
+      'core/arrow.ts': `const big = () => {\n${body}};\n`,
+      'core/method.ts': `class A {\nbig() {\n${body}}\n}\n`,
+      'core/inline.ts': `list.map((x) => {\n${body}});\n`,
+    });
+    expect(functionSizes(tree)).toEqual([
+      'core/declared.ts:72: big has 71 lines, at most 70; move a step into a function named after it',
+      'core/arrow.ts:1: big has 71 lines, at most 70; move a step into a function named after it',
+      'core/method.ts:2: big has 71 lines, at most 70; move a step into a function named after it',
+      'core/inline.ts:1: a function has 71 lines, at most 70; move a step into a function named after it',
+    ]);
+  });
+
+  it('lets the callback of describe be long, in tests only', () => {
+    const text = `describe('x', () => {\n${lines(80)}});\nit.each([1])('y', () => {\n${lines(80)}});\n`;
+    expect(functionSizes(madeUp({ 'test/a.test.ts': text }))).toEqual([]);
+    expect(functionSizes(madeUp({ 'core/a.ts': text }))).toHaveLength(2);
+    const suite = (own: number) => `function suite() {\n${text}${lines(own)}}`;
+    expect(functionSizes(madeUp({ 'test/contract/a.ts': suite(60) }))).toEqual([]);
+    expect(functionSizes(madeUp({ 'test/contract/a.ts': suite(70) }))).toEqual([
+      'test/contract/a.ts:1: suite has 74 lines, at most 70; move a step into a function named after it',
+    ]);
+  });
+});
+
+describe('shape', () => {
+  it('refuses a file that opens with code, or with a label', () => {
+    const paragraph = '/**\n * What this file owns, and what it must not do.\n */\n';
+    const tree = madeUp({
+      'core/a.ts': `${paragraph}code;`,
+      'bin/a.js': `#!/usr/bin/env node\n${paragraph}code;`,
+      'core/b.ts': `import { a } from './a.ts';\n${paragraph}`,
+      'core/c.ts': '// Types.\ncode;',
+    });
+    expect(headers(tree)).toEqual([
+      'core/b.ts:1: open the file with a paragraph: what it owns and what it must not do',
+      'core/c.ts:1: open the file with a paragraph: what it owns and what it must not do',
+    ]);
+  });
+
+  it('refuses default exports in each of their forms, and leaves configuration files alone', () => {
+    const tree = madeUp({
+      'core/a.ts': 'export default 1;',
+      'core/b.ts': 'export default function b() {}',
+      'core/c.ts': 'const c = 1;\nexport { c as default };',
+      'vitest.config.ts': 'export default {};',
+    });
+    expect(namedExports(tree)).toEqual([
+      'core/a.ts:1: default export; export it under its name',
+      'core/b.ts:1: default export; export it under its name',
+      'core/c.ts:2: default export; export it under its name',
+    ]);
+  });
+
+  it('refuses names that say nothing', () => {
+    const tree = madeUp({
+      'core/utils.ts': '',
+      'cli/helpers/a.ts': '',
+      'test/helpers/a.ts': '',
+      'core/useful.ts': '',
+    });
+    expect(meaningfulNames(tree)).toEqual([
+      'core/utils.ts: "utils" names nothing; name the file after what it owns',
+      'cli/helpers/a.ts: "helpers" names nothing; name the file after what it owns',
+    ]);
+  });
+});
+
+describe('bannedCalls()', () => {
+  it.each([
+    ['Date.now();', 'Date.now; take `now` as a parameter'],
+    ['new Date();', 'new Date(); take `now` as a parameter'],
+    ['Math.random();', 'Math.random; take the value in an event, or derive it from an id'],
+    ['setTimeout(f, 1);', 'setTimeout; name the instant in `deadline(state)`'],
+    ['const later = setInterval;', 'setInterval; name the instant in `deadline(state)`'],
+    ['process.env.X;', 'process; take the value as a parameter'],
+    ['console.log(1);', 'console; return the fact as data'],
+    [`require('x');`, 'require; import a file of core/ or dsl/'],
+    ['crypto.randomUUID();', 'crypto; take the id in an event, or the hash function as a parameter'],
+    ['globalThis.crypto;', 'crypto; take the id in an event, or the hash function as a parameter'],
+    ['performance.now();', 'performance; take `now` as a parameter'],
+    ['await x;', 'await or async; return a command, its answer comes back as an event'],
+    ['const f = async () => 1;', 'await or async; return a command, its answer comes back as an event'],
+    [`import fs from 'node:fs';`, 'import of node:fs; state what is needed as a port'],
+    [`import { join } from 'path';`, 'import of path; state what is needed as a port'],
+  ])('refuses %s in core/', (text, problem) => {
+    expect(bannedCalls(madeUp({ 'core/a.ts': text }))).toEqual([`core/a.ts:1: ${problem}`]);
+  });
+
+  it('refuses them in dsl/ too, where await is allowed', () => {
+    expect(bannedCalls(madeUp({ 'dsl/a.ts': 'await x;\nDate.now();' }))).toEqual([
+      'dsl/a.ts:2: Date.now; take `now` as a parameter',
+    ]);
+  });
+
+  it('accepts what only looks like them', () => {
+    const text = `state.process; const k = { console: 1, crypto: x }; new Date(ms); Math.max(1); interface A { process: string }`;
+    expect(bannedCalls(madeUp({ 'core/a.ts': text, 'cli/a.ts': 'Date.now();' }))).toEqual([]);
+  });
+});
+
+describe('bannedWords()', () => {
+  it.each([
+    [
+      'core/a.ts',
+      `// ${'TO'}DO later`,
+      `${'TO'}DO`,
+      'a leftover marker; finish it, or say in a sentence what is not done and why',
+    ],
+    [
+      'docs/a.md',
+      `${'FIX'}ME`,
+      `${'FIX'}ME`,
+      'a leftover marker; finish it, or say in a sentence what is not done and why',
+    ],
+    [
+      'docs/a.md',
+      `see /${'work'}/main`,
+      `/${'work'}/`,
+      'an absolute path of one machine; derive it from import.meta or a temporary folder',
+    ],
+    ['test/a.test.ts', `'/${'root'}/x'`, `/${'root'}/`, 'an absolute path of one machine; use os.homedir()'],
+    [
+      'cli/a.ts',
+      `'/${'home'}/ann/x'`,
+      `/${'home'}/ann/`,
+      'an absolute path of one machine; use os.homedir()',
+    ],
+    [
+      '.ci/run',
+      `https://registry.${'npmjs'}.org`,
+      `registry.${'npmjs'}`,
+      'the host of a package registry; leave the choice to the package manager',
+    ],
+    [
+      'docs/a.md',
+      `see ../${'shared'}/x`,
+      `../${'shared'}`,
+      'a folder outside the repository; restate what is needed here',
+    ],
+  ])('refuses in %s: %s', (path, text, hit, problem) => {
+    expect(bannedWords(madeUp({ [path]: text }))).toEqual([`${path}:1: "${hit}" is ${problem}`]);
+  });
+
+  it('accepts parts of other words and of relative paths', () => {
+    const text = `mkdtemp('${'X'}XXXXX'); './${'work'}/a'; 'net${'work'}/x'; '\${dir}/${'root'}/x'`;
+    expect(bannedWords(madeUp({ 'core/a.ts': text, 'test/a.ts': `'/${'home'}/ann/x'` }))).toEqual([]);
+  });
+});

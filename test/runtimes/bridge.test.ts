@@ -1,0 +1,104 @@
+/**
+ * The way out of a sandbox: loopback ports that lead to sockets of the host.
+ */
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseInitArguments } from '../../runtimes/process/inside/arguments.ts';
+import { openBridge } from '../../runtimes/process/inside/bridge.ts';
+import { createProcessHarness } from '../contract/process-harness.ts';
+import { runInside } from '../contract/runtime-inside.ts';
+import { newRequest } from '../contract/runtime-suite.ts';
+import { describeWith } from '../helpers/requires.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
+
+/** Answers with how many bytes came, once the caller has ended its half. */
+async function serveCounting(socketPath: string, name: string): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let bytes = 0;
+    socket.on('data', (chunk) => (bytes += chunk.length));
+    socket.on('end', () => socket.end(`${name} ${bytes}`));
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  onTestFinished(() => void server.close());
+  return server;
+}
+
+function exchange(port: number, bytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('end', () => resolve(text));
+    socket.on('error', reject);
+    socket.end(Buffer.alloc(bytes));
+  });
+}
+
+describe('openBridge()', () => {
+  it('copies both ways, keeps half-closed connections open and survives a replaced socket', async () => {
+    const socketPath = path.join(tempDir(), 'host.sock');
+    const bridge = await openBridge({ port: 0, socketPath });
+    onTestFinished(() => void bridge.close());
+    const { port } = bridge.address() as AddressInfo;
+    expect(await exchange(port, 1).catch(() => '')).toBe('');
+    const first = await serveCounting(socketPath, 'first');
+    expect(await Promise.all([exchange(port, 5_000_000), exchange(port, 0)])).toEqual([
+      'first 5000000',
+      'first 0',
+    ]);
+    first.close();
+    rmSync(socketPath, { force: true });
+    await serveCounting(socketPath, 'second');
+    expect(await exchange(port, 3)).toBe('second 3');
+  });
+});
+
+describe('parseInitArguments()', () => {
+  it('reads bridges, the log bound and the program with its own arguments', () => {
+    const argv = ['--bridge', '4100=/a.sock', '--log-bytes-max', '10', '--', 'node', '--bridge', 'x'];
+    expect(parseInitArguments(argv)).toEqual({
+      bridges: [{ port: 4100, socketPath: '/a.sock' }],
+      logBytesMax: 10,
+      command: ['node', '--bridge', 'x'],
+    });
+  });
+
+  it.each([
+    [[], 'no program'],
+    [['--log-bytes-max', '1', '--'], 'no program'],
+    [['--', 'x'], '"--log-bytes-max" is missing'],
+    [['--bridge', 'nonsense', '--', 'x'], '"nonsense"'],
+    [['--log-bytes-max', '-1', '--', 'x'], '"-1"'],
+    [['--other', '1', '--', 'x'], '"--other"'],
+  ])('refuses %j', (argv, problem) => {
+    expect(() => parseInitArguments(argv)).toThrow(problem);
+  });
+});
+
+for (const isolation of ['namespaces', 'none'] as const) {
+  const register = isolation === 'none' ? (describe as typeof describe) : describeWith.bind(null, 'bwrap');
+  register(`routes of a sandbox, isolation ${isolation}`, () => {
+    it('lead to the sockets of the host, also to ones that come later', async () => {
+      const harness = await createProcessHarness(isolation);
+      onTestFinished(() => harness.close());
+      const request = newRequest();
+      const address = await harness.runtime.start(request);
+      onTestFinished(() => harness.runtime.destroy(request.sandboxId));
+      const { hostSockets } = harness.options;
+      for (const name of ['proxy', 'webhook', 'git'] as const) {
+        await serveCounting(hostSockets[name], name);
+        const { port } = new URL(address.routes[`${name}Url`]);
+        const script = `const s=require('net').connect({port:${port},host:'127.0.0.1',allowHalfOpen:true});s.end('four');s.pipe(process.stdout)`;
+        const { stdout } = await runInside(
+          { address, sessionKey: request.sessionKey },
+          `node -e "${script}"`,
+        );
+        expect(stdout).toBe(`${name} 4`);
+      }
+    });
+  });
+}
