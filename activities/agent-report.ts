@@ -12,6 +12,7 @@ export function reportOf(view: AgentConversationView, generation: number): Agent
     at: view.updatedAt,
     generation,
     limitReached: view.iterationLimitReached ? 'turns' : null,
-    retryAt: null,
+    retryAt: view.retryAt,
+    detail: view.detail,
   };
 }

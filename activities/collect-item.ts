@@ -63,7 +63,7 @@ async function askForAccess(world: World, command: Collect): Promise<never> {
   // One request per minute: a resume that failed is wished for again.
   const requestId = `collect/${command.id}/${Math.floor(world.clock.now() / 60_000)}`;
   await world.notifier.deliver({ to: { machine: 'conversation', id }, event: { type: 'accessRequested', requestId } });
-  throw new ParleyError('collect_failed', `Cannot collect from conversation "${id}": its sandbox is being resumed`);
+  throw new ParleyError('sandbox_resuming', `Cannot collect from conversation "${id}": its sandbox is being resumed`);
 }
 
 function carryOut(world: World, command: Collect, step: CollectStep, target: AgentTarget | null): Promise<readonly Collected[]> {

@@ -24,7 +24,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
       conversationId,
       workingDir,
       llm: {
-        model: `openai/${command.model ?? MODEL_DEFAULT}`,
+        model: command.model ?? MODEL_DEFAULT,
         baseUrl: `${target.address.routes.proxyUrl}/v1`,
         apiKey: world.keys.proxyKey(conversationId, generation),
         extraHeaders: {},

@@ -1,6 +1,6 @@
 /**
  * Removing secret values from what Parley stores, and finding them in what it collects (D20).
- * Owns the forms a value is looked for in: raw, base64 and URL-encoded.
+ * Owns the forms a value is looked for in: raw, base64, base64url, URL-encoded and JSON-escaped.
  */
 import type { ConversationId } from '../core/ids.ts';
 import type { AgentEvent } from '../ports/agent-server.ts';
@@ -58,11 +58,17 @@ export async function redactEvents(
 ): Promise<readonly AgentEvent[]> {
   const forms = secretForms(Object.values(await openSecrets(world, conversationId)));
   if (forms.length === 0) return events;
-  return events.map((event) => {
-    const text = JSON.stringify(event);
-    const clean = redactText(text, forms);
-    return clean === text ? event : (JSON.parse(clean) as AgentEvent);
-  });
+  return events.map((event) => redactValue(event, forms) as AgentEvent);
+}
+
+/** Text by text, never the JSON around it: a value may look like its syntax, and JSON inside a text has escapes of its own. */
+function redactValue(value: unknown, forms: readonly string[]): unknown {
+  if (typeof value === 'string') return redactText(value, forms);
+  if (typeof value === 'number') return forms.includes(String(value)) ? HIDDEN : value;
+  if (Array.isArray(value)) return value.map((entry) => redactValue(entry, forms));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]) => [redactText(name, forms), redactValue(field, forms)]);
+  return Object.fromEntries(fields);
 }
 
 /** True when any form of any value occurs in the bytes. */

@@ -5,7 +5,7 @@
 import type { CommandOf } from '../core/command.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
-import { secretScope } from './redaction.ts';
+import { repositoryScope, secretScope } from './redaction.ts';
 import type { World } from './world.ts';
 
 export const removeConversation = (world: World): Activity<'removeConversation'> => ({
@@ -18,6 +18,7 @@ export const removeConversation = (world: World): Activity<'removeConversation'>
     if (!sandboxToRemove) await forgetInAgent(world, command);
     await world.records.removeConversation(conversationId);
     await world.vault.removeScope(secretScope(conversationId));
+    await world.vault.removeScope(repositoryScope(conversationId));
     return { type: 'conversationRemoved', commandId, sandboxToRemove };
   },
   failed: (command) => ({ type: 'conversationRemoved', commandId: command.id, sandboxToRemove: false }),

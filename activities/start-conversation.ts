@@ -5,6 +5,7 @@
 import type { CommandOf } from '../core/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId } from '../core/ids.ts';
+import { SECRET_NAME_PATTERN } from '../core/limits.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
@@ -14,6 +15,9 @@ import type { World } from './world.ts';
 
 /** Owner of conversations on a deployment without users of its own. */
 export const LOCAL_USER = userId('local');
+
+/** Variables that the sandbox and the agent set themselves (D20). */
+const RESERVED_NAME = /^(LLM|OH|PARLEY)_/i;
 
 type Start = CommandOf<'startConversation'>;
 
@@ -38,19 +42,30 @@ export const startConversation = (world: World): Activity<'startConversation'> =
   failed: (command, error) => ({ type: 'startRefused', commandId: command.id, index: command.index, reason: `${error.code}: ${error.message}` }),
 });
 
-/** @throws ParleyError secret_unknown, secret_in_message */
+/**
+ * Nothing is sealed for a start that is refused.
+ * @throws ParleyError secret_unknown, secret_reserved, secret_in_message
+ */
 async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: ConversationId): Promise<void> {
-  const values: string[] = [];
+  const values = new Map<string, string>();
   for (const [name, secret] of Object.entries(item.secrets)) {
-    const value = await resolve(world, plan, secret);
-    values.push(value);
-    await world.vault.put(secretScope(id), name, value);
+    if (!isPermittedName(name)) {
+      throw new ParleyError('secret_reserved', `Cannot start "${item.key}": the secret name "${name}" is reserved or not permitted`);
+    }
+    values.set(name, await resolve(world, plan, secret));
   }
-  const token = item.repository?.tokenSecret ?? null;
-  if (token !== null) await world.vault.put(repositoryScope(id), 'token', await resolve(world, plan, token));
-  if (secretForms(values).some((form) => item.prompt.includes(form))) {
+  if (secretForms(values.values()).some((form) => item.prompt.includes(form))) {
     throw new ParleyError('secret_in_message', `Cannot start "${item.key}": its prompt contains the value of a secret`);
   }
+  const tokenSecret = item.repository?.tokenSecret ?? null;
+  const token = tokenSecret === null ? null : await resolve(world, plan, tokenSecret);
+  for (const [name, value] of values) await world.vault.put(secretScope(id), name, value);
+  if (token !== null) await world.vault.put(repositoryScope(id), 'token', token);
+}
+
+/** The job language refuses these names, too; a plan may come from somewhere else. */
+function isPermittedName(name: string): boolean {
+  return SECRET_NAME_PATTERN.test(name) && !RESERVED_NAME.test(name);
 }
 
 async function resolve(world: World, plan: Plan, name: string): Promise<string> {

@@ -34,7 +34,7 @@ function lost(world: World, command: Watch, error: ParleyError): MachineEvent | 
   return {
     type: 'agentReported',
     commandId,
-    report: { status: 'ERROR', pausedReason: null, at: world.clock.now(), generation, limitReached: null, retryAt: null },
+    report: { status: 'ERROR', pausedReason: null, at: world.clock.now(), generation, limitReached: null, retryAt: null, detail: error.message },
   };
 }
 

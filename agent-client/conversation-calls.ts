@@ -19,7 +19,7 @@ import {
   eventPageSchema,
   llmBody,
   parseAnswer,
-  readIterationLimit,
+  readError,
   readView,
   secretsBody,
   startBody,
@@ -117,11 +117,11 @@ async function complete(
   target: AgentTarget,
   view: AgentConversationView,
 ): Promise<AgentConversationView> {
-  if (view.executionStatus !== 'ERROR' || view.iterationLimitReached) return view;
+  if (view.executionStatus !== 'ERROR' || view.detail !== null) return view;
   const query = { kind: 'ConversationErrorEvent', sort_order: 'TIMESTAMP_DESC', limit: '1' };
   const path = `${pathOf(view.conversationId)}/events/search`;
   const answer = await call(target, { method: 'GET', path, query });
-  return { ...view, iterationLimitReached: readIterationLimit(jsonOf(answer)) };
+  return { ...view, ...readError(jsonOf(answer)) };
 }
 
 async function arm(call: Caller, target: AgentTarget, request: AgentConversationRequest): Promise<void> {

@@ -31,7 +31,14 @@ const metricsSchema = z.object({
 const infoSchema = z.object({
   id: z.string(),
   execution_status: z.string(),
-  agent_state: z.object({ paused_reason: z.string().nullish(), error_code: z.string().nullish() }).nullish(),
+  agent_state: z
+    .object({
+      paused_reason: z.string().nullish(),
+      retry_at: z.string().nullish(),
+      error_code: z.string().nullish(),
+      error_detail: z.string().nullish(),
+    })
+    .nullish(),
   metrics: metricsSchema.nullish(),
   stats: z.object({ usage_to_metrics: z.record(z.string(), metricsSchema).default({}) }).nullish(),
   updated_at: z.string(),
@@ -74,9 +81,21 @@ export function parseAnswer<T>(schema: z.ZodType<T>, value: unknown): T {
 /** Code of the error event that ends a run whose iterations are used up. */
 const ITERATIONS_USED_UP = 'MaxIterationsReached';
 
-/** Whether the newest error of a conversation is its iteration limit, given a page of its error events, newest first. */
-export function readIterationLimit(value: unknown): boolean {
-  return parseAnswer(eventPageSchema, value).items[0]?.['code'] === ITERATIONS_USED_UP;
+/** Length of an agent's own words that a record keeps. */
+const DETAIL_CHARS_MAX = 500;
+
+/** The newest error of a conversation, given a page of its error events, newest first. */
+export function readError(value: unknown): Pick<AgentConversationView, 'iterationLimitReached' | 'detail'> {
+  const event = parseAnswer(eventPageSchema, value).items[0];
+  return errorOf(event?.['code'], event?.['detail']);
+}
+
+function errorOf(code: unknown, detail: unknown): Pick<AgentConversationView, 'iterationLimitReached' | 'detail'> {
+  const words = [code, detail].filter((word) => typeof word === 'string');
+  return {
+    iterationLimitReached: code === ITERATIONS_USED_UP,
+    detail: words.length === 0 ? null : words.join(': ').slice(0, DETAIL_CHARS_MAX),
+  };
 }
 
 /** Null while the conversation is being deleted. @throws ParleyError agent_refused: unknown shape or status word */
@@ -90,7 +109,10 @@ export function readView(value: unknown): AgentConversationView | null {
     pausedReason:
       executionStatus === 'PAUSED' && info.agent_state?.paused_reason === 'rate_limit' ? 'rate_limit' : null,
     // Servers that do not say so here say it in their error event; see `conversation`.
-    iterationLimitReached: executionStatus === 'ERROR' && info.agent_state?.error_code === ITERATIONS_USED_UP,
+    ...(executionStatus === 'ERROR'
+      ? errorOf(info.agent_state?.error_code, info.agent_state?.error_detail)
+      : { iterationLimitReached: false, detail: null }),
+    retryAt: info.agent_state?.retry_at == null ? null : readTime(info.agent_state.retry_at),
     metrics: readMetrics(info),
     updatedAt: readTime(info.updated_at),
   };

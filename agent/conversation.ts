@@ -29,6 +29,9 @@ export interface AgentState {
   readonly paused_reason?: 'rate_limit';
   /** When the model endpoint wants to be asked again, if it said so; zoned. */
   readonly retry_at?: string;
+  /** Why the last run ended in `error`: code and text of its ConversationErrorEvent. */
+  readonly error_code?: string;
+  readonly error_detail?: string;
 }
 
 /** The parts of a conversation that reach others. */

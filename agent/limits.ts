@@ -96,7 +96,7 @@ export const WEBHOOK_BATCH_EVENTS_MAX = 100;
 export const WEBHOOK_TIMEOUT_MS = 30_000;
 
 /** Time a stop waits for runs to end, and then for webhooks to leave. */
-export const STOP_RUNS_MS = 10_000;
-export const STOP_WEBHOOKS_MS = 5_000;
+export const STOP_RUNS_MS = 2_000;
+export const STOP_WEBHOOKS_MS = 1_000;
 /** Time an interrupt or a deletion waits for the run to settle before it answers. */
 export const SETTLE_MS = 10_000;

@@ -154,7 +154,7 @@ interface RunError {
 
 function endWithError({ conversation }: LoopContext, error: RunError): void {
   conversation.append({ kind: 'ConversationErrorEvent', source: 'environment', ...error });
-  conversation.setStatus('error');
+  conversation.setStatus('error', { error_code: error.code, error_detail: error.detail });
 }
 
 function endFailed(context: LoopContext, error: unknown): void {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { runId } from '../core/ids.ts';
 import { FAILURE_CLASSES } from '../core/status.ts';
 import type { Notifier } from '../ports/notifier.ts';
+import { answerErrors } from './error-answer.ts';
 
 /** What may be asked of a run from outside; the event's `requestId` makes a repeat harmless. */
 export const controlRequestSchema = z.strictObject({
@@ -30,6 +31,7 @@ export interface ControlServer {
 
 export async function startControlServer(notifier: Notifier, socketPath: string): Promise<ControlServer> {
   const app = Fastify({ logger: false });
+  answerErrors(app);
   app.post('/control', async (request, reply) => {
     const parsed = controlRequestSchema.safeParse(request.body);
     if (!parsed.success) return reply.code(422).send({ detail: z.prettifyError(parsed.error), code: 'invalid_request' });

@@ -1,10 +1,10 @@
 /**
  * The server behind the socket that is bound into every sandbox for callbacks.
- * Owns its bounds and its error shape; must not serve anything else to a sandbox.
+ * Owns its bounds; must not serve anything else to a sandbox.
  */
 import { rm } from 'node:fs/promises';
 import Fastify from 'fastify';
-import { asParleyError } from '../core/parley-error.ts';
+import { answerErrors } from './error-answer.ts';
 import { registerWebhookRoutes, type WebhookWorld } from './webhook-routes.ts';
 
 /** A batch of events is at most 5 MiB; a conversation's record is smaller. */
@@ -17,11 +17,7 @@ export interface WebhookServer {
 /** Listens on a unix socket; one left there by an earlier process is replaced. */
 export async function startWebhookServer(world: WebhookWorld, socketPath: string): Promise<WebhookServer> {
   const app = Fastify({ logger: false, bodyLimit: BODY_BYTES_MAX });
-  app.setErrorHandler((error, _request, reply) => {
-    const known = asParleyError(error);
-    return reply.code(known.status).send({ detail: known.message, code: known.code });
-  });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'Not Found', code: 'not_found' }));
+  answerErrors(app);
   registerWebhookRoutes(app, world);
   await rm(socketPath, { force: true });
   await app.listen({ path: socketPath });

@@ -94,6 +94,8 @@ function instantAgent(clock: Clock): AgentServer {
     executionStatus,
     pausedReason: null,
     iterationLimitReached: false,
+    detail: null,
+    retryAt: null,
     metrics: null,
     updatedAt: clock.now(),
   });

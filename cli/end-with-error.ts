@@ -7,6 +7,7 @@ import type { ErrorCode } from '../core/error-catalogue.ts';
 import { CliError } from './cli-error.ts';
 import { writeCrashReport } from './crash-report.ts';
 import { EXIT, exitCodeOfError, type ExitCode } from './exit-code.ts';
+import { openRecords } from './print/records.ts';
 import { printable } from './print/terminal-text.ts';
 import type { Shell } from './shell.ts';
 
@@ -26,7 +27,7 @@ export function endWithError(
   const { stdout, stderr } = context.shell;
   if (context.json) {
     const { code, message, remedy, exitCode } = failure;
-    stdout.write(`${JSON.stringify({ type: 'error', code, message, remedy, exit_code: exitCode })}\n`);
+    openRecords(stdout).write({ type: 'error', code, message, remedy, exit_code: exitCode });
   }
   const remedy = failure.remedy === null ? '' : `  = ${failure.remedy}\n`;
   stderr.write(`parley: ${printable(failure.message)}\n${remedy}`);

@@ -22,7 +22,8 @@ export function readJobFile(file: string, cwd: string): Uint8Array {
   const absolute = path.resolve(cwd, file);
   try {
     const stats = statSync(absolute);
-    if (stats.isDirectory()) throw new CliError(`Cannot read job file "${file}": it is a folder`, NAME_A_FILE);
+    if (stats.isDirectory())
+      throw new CliError(`Cannot read job file "${file}": it is a folder`, NAME_A_FILE);
     if (stats.isCharacterDevice() || stats.isBlockDevice()) {
       throw new CliError(`Cannot read job file "${file}": it is a device`, NAME_A_FILE);
     }

@@ -41,7 +41,10 @@ function readPlan(file: string, bytes: Uint8Array): Plan {
     throw new ParleyError('plan_invalid', `Cannot use the plan "${file}": it is no plan of format 1`);
   }
   if (hash !== hashOf(rest)) {
-    throw new ParleyError('plan_invalid', `Cannot use the plan "${file}": its hash does not match, so it was changed`);
+    throw new ParleyError(
+      'plan_invalid',
+      `Cannot use the plan "${file}": its hash does not match, so it was changed`,
+    );
   }
   return parsed as Plan;
 }

@@ -20,7 +20,10 @@ export function processShell(options: { readonly version: string; readonly progr
     stdout: process.stdout,
     stderr: process.stderr,
     clock,
-    randomHex: (digits) => randomBytes(Math.ceil(digits / 2)).toString('hex').slice(0, digits),
+    randomHex: (digits) =>
+      randomBytes(Math.ceil(digits / 2))
+        .toString('hex')
+        .slice(0, digits),
     hostPort: loadHostPort,
     onInterrupt(listener) {
       for (const signal of INTERRUPTS) process.on(signal, listener);
@@ -43,9 +46,9 @@ const clock: Clock = {
   },
 };
 
-async function loadHostPort(): Promise<HostPort> {
-  const { hostPort } = await import('./host/host.ts');
-  return hostPort;
+/** The module exports the functions of the port under their names. */
+function loadHostPort(): Promise<HostPort> {
+  return import('./host/host.ts');
 }
 
 function runProgram(programDir: string, { file, args }: ChildProgram): Promise<number> {

@@ -10,7 +10,10 @@ const RUN_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const NAME_LENGTH_MAX = 42;
 
 /** `first-batch-20261121t043105-9f3c` */
-export function newRunId(name: string, { now, random }: { readonly now: number; readonly random: string }): RunId {
+export function newRunId(
+  name: string,
+  { now, random }: { readonly now: number; readonly random: string },
+): RunId {
   const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').toLowerCase();
   return runId(`${name.slice(0, NAME_LENGTH_MAX).replace(/-+$/, '')}-${stamp}-${random}`);
 }
@@ -18,7 +21,10 @@ export function newRunId(name: string, { now, random }: { readonly now: number; 
 /** @throws CliError when the text cannot be the id of a run */
 export function parseRunId(text: string): RunId {
   if (RUN_ID.test(text)) return runId(text);
-  throw new CliError(`Cannot use the run id "${text}": it is not 1 to 64 lower-case letters, digits and hyphens`, {
-    remedy: 'list the runs with "parley status"',
-  });
+  throw new CliError(
+    `Cannot use the run id "${text}": it is not 1 to 64 lower-case letters, digits and hyphens`,
+    {
+      remedy: 'list the runs with "parley status"',
+    },
+  );
 }

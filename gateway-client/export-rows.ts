@@ -19,14 +19,24 @@ export function parseExport(text: string, format: ExportFormat): readonly Gatewa
 }
 
 function parseJsonLines(text: string): readonly RawRow[] {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line, index) => {
-    try {
-      return JSON.parse(line) as RawRow;
-    } catch (cause) {
-      throw new ParleyError('export_invalid', `Cannot read row ${index + 1} of the export: it is not JSON`, { cause });
-    }
-  });
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return lines.map((line, index) => parseLine(line, index + 1));
+}
+
+function parseLine(line: string, position: number): RawRow {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new ParleyError('export_invalid', `Cannot read row ${position} of the export: it is not JSON`, {
+      cause,
+    });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RawRow;
+  throw new ParleyError('export_invalid', `Cannot read row ${position} of the export: it is not an object`);
 }
 
 /** Several gateways, several spellings: the first one present counts. */
@@ -75,9 +85,14 @@ function text(row: RawRow, names: readonly string[]): string | null {
 
 function instant(row: RawRow, names: readonly string[], position: number): number {
   const value = text(row, names);
-  const at = value === null ? Number.NaN : Date.parse(value);
+  const at = value === null ? Number.NaN : Date.parse(inUtc(value));
   if (Number.isNaN(at)) throw invalid(position, names[0] ?? 'time', value);
   return at;
+}
+
+/** Gateways keep UTC; a time without a zone would otherwise be read as this machine's own. */
+function inUtc(time: string): string {
+  return /\d{2}:\d{2}(:\d{2}([.,]\d+)?)?$/.test(time) && !/[+-]\d{2}:?\d{2}$/.test(time) ? `${time}Z` : time;
 }
 
 function amount(row: RawRow, position: number): GatewayRow['cost'] {

@@ -49,6 +49,10 @@ export interface AgentConversationView {
   readonly pausedReason: 'rate_limit' | null;
   /** It stopped because its iterations were used up: a limit, not an error (D28). */
   readonly iterationLimitReached: boolean;
+  /** Why it is in ERROR, as the agent said it; null otherwise. */
+  readonly detail: string | null;
+  /** With a rate limit: when the endpoint wants to be asked again, epoch milliseconds; null when it did not say. */
+  readonly retryAt: number | null;
   readonly metrics: AgentMetrics | null;
   /** Epoch milliseconds. */
   readonly updatedAt: number;

@@ -10,4 +10,9 @@ export interface GatewayExport {
    * @throws ParleyError export_unavailable (ask again), export_invalid (names the row)
    */
   rows(interval: { readonly from: number; readonly to: number }): Promise<readonly GatewayRow[]>;
+  /**
+   * Every row of an export that somebody saved; the ending of the path, .jsonl or .csv, says how it is written.
+   * @throws ParleyError export_invalid when the file is missing, has another ending, or holds a row that cannot be read
+   */
+  fileRows(path: string): Promise<readonly GatewayRow[]>;
 }

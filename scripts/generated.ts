@@ -3,7 +3,7 @@
  * Must not write: scripts/gen.ts writes, a test compares.
  */
 import { jobSchema } from '../dsl/schema/json-schema.ts';
-import { lifecyclePage } from './lifecycle-page.ts';
+import { lifecyclePage } from '../core/lifecycle-doc.ts';
 
 /** Path from the root → text. */
 export const GENERATED: Readonly<Record<string, () => string>> = {

@@ -2,7 +2,7 @@
  * What the embedded driver keeps, and its group commit: the hot path of a whole installation.
  * Owns the one transaction around state, outbox, inbox and records; states, events and commands stay opaque text.
  */
-import { sql, type Transaction } from 'kysely';
+import { sql, type Insertable, type Transaction } from 'kysely';
 import type { EntityAddress } from '../core/ids.ts';
 import type {
   CommitBatch,
@@ -16,8 +16,8 @@ import { flag, safeInteger, safeIntegerOrNull } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { address } from './entity-address.ts';
 import { projectRows } from './projection-writer.ts';
-import { keyChunks, rowChunks } from './row-chunks.ts';
-import type { Tables } from './tables.ts';
+import { prepareQuery, prepareRows } from './prepared-query.ts';
+import type { EntityTable, InboxTable, OutboxTable, Tables } from './tables.ts';
 
 export function engineStore(connection: StoreConnection): EngineStore {
   return {
@@ -35,14 +35,18 @@ export function engineStore(connection: StoreConnection): EngineStore {
   };
 }
 
+const ENTITY = prepareQuery((db, { machine, id }: Pick<EntityTable, 'machine' | 'id'>) =>
+  db
+    .selectFrom('entity')
+    .select(['state', 'deadline', 'done'])
+    .where('machine', '=', machine)
+    .where('id', '=', id)
+    .compile(),
+);
+
 async function load(connection: StoreConnection, address: EntityAddress): Promise<StoredEntity | null> {
   const row = await connection.read(`load the ${address.machine} "${address.id}"`, (db) =>
-    db
-      .selectFrom('entity')
-      .select(['state', 'deadline', 'done'])
-      .where('machine', '=', address.machine)
-      .where('id', '=', address.id)
-      .executeTakeFirst(),
+    ENTITY.first(db, { machine: address.machine, id: address.id }),
   );
   if (row === undefined) return null;
   return {
@@ -94,6 +98,20 @@ async function inbox(connection: StoreConnection): Promise<readonly InboxEntry[]
   }));
 }
 
+const PUT_ENTITIES = prepareRows((db, rows: readonly Insertable<EntityTable>[]) =>
+  db
+    .insertInto('entity')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['machine', 'id']).doUpdateSet((row) => ({
+        deadline: row.ref('excluded.deadline'),
+        done: row.ref('excluded.done'),
+        state: row.ref('excluded.state'),
+      })),
+    )
+    .compile(),
+);
+
 async function putEntities(
   transaction: Transaction<Tables>,
   entities: readonly StoredEntity[],
@@ -109,20 +127,27 @@ async function putEntities(
     done: flag(entity.done),
     state: JSON.stringify(entity.state),
   }));
-  for (const chunk of rowChunks(rows)) {
-    await transaction
-      .insertInto('entity')
-      .values(chunk)
-      .onConflict((conflict) =>
-        conflict.columns(['machine', 'id']).doUpdateSet((row) => ({
-          deadline: row.ref('excluded.deadline'),
-          done: row.ref('excluded.done'),
-          state: row.ref('excluded.state'),
-        })),
-      )
-      .execute();
-  }
+  await PUT_ENTITIES.execute(transaction, rows);
 }
+
+const ADD_TO_OUTBOX = prepareRows((db, rows: readonly Insertable<OutboxTable>[]) =>
+  db
+    .insertInto('outbox')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('command_id').doNothing())
+    .compile(),
+);
+
+const REMOVE_FROM_OUTBOX = prepareRows((db, keys: readonly Pick<OutboxTable, 'command_id'>[]) =>
+  db
+    .deleteFrom('outbox')
+    .where(
+      'command_id',
+      'in',
+      keys.map((key) => key.command_id),
+    )
+    .compile(),
+);
 
 /** Adds before it removes, so that a command that came and went within one batch leaves nothing. */
 async function changeOutbox(transaction: Transaction<Tables>, batch: CommitBatch): Promise<void> {
@@ -135,37 +160,48 @@ async function changeOutbox(transaction: Transaction<Tables>, batch: CommitBatch
     not_before: entry.notBefore,
     command: JSON.stringify(entry.command),
   }));
-  for (const chunk of rowChunks(rows)) {
-    await transaction
-      .insertInto('outbox')
-      .values(chunk)
-      .onConflict((conflict) => conflict.column('command_id').doNothing())
-      .execute();
-  }
+  await ADD_TO_OUTBOX.execute(transaction, rows);
   await retryOutbox(transaction, batch.outboxRetried);
-  for (const keys of keyChunks(batch.outboxRemoved)) {
-    await transaction.deleteFrom('outbox').where('command_id', 'in', keys).execute();
-  }
+  const removed = batch.outboxRemoved.map((command_id) => ({ command_id }));
+  await REMOVE_FROM_OUTBOX.execute(transaction, removed);
 }
 
+type Retry = CommitBatch['outboxRetried'][number];
+
 /** One statement for many: an upstream that is down makes every command of a batch a retry. */
-async function retryOutbox(
-  transaction: Transaction<Tables>,
-  retried: CommitBatch['outboxRetried'],
-): Promise<void> {
+const RETRY = prepareRows((db, retries: readonly Retry[]) => {
+  const values = retries.map(
+    (retry) =>
+      sql`(${retry.commandId}, cast(${retry.attempt} as bigint), cast(${retry.notBefore} as bigint))`,
+  );
+  // Both dialects call the columns of a bare list of values "column1" and so on.
+  return sql`update outbox set attempt = retry.column2, not_before = retry.column3
+    from (values ${sql.join(values)}) as retry where outbox.command_id = retry.column1`.compile(db);
+});
+
+async function retryOutbox(transaction: Transaction<Tables>, retried: readonly Retry[]): Promise<void> {
   const latest = [...new Map(retried.map((retry) => [retry.commandId, retry])).values()];
-  for (const chunk of rowChunks(latest)) {
-    const values = chunk.map(
-      (retry) =>
-        sql`(${retry.commandId}, cast(${retry.attempt} as bigint), cast(${retry.notBefore} as bigint))`,
-    );
-    // Both dialects call the columns of a bare list of values "column1" and so on.
-    await sql`update outbox set attempt = retry.column2, not_before = retry.column3
-      from (values ${sql.join(values)}) as retry where outbox.command_id = retry.column1`.execute(
-      transaction,
-    );
-  }
+  await RETRY.execute(transaction, latest);
 }
+
+const ADD_TO_INBOX = prepareRows((db, rows: readonly Insertable<InboxTable>[]) =>
+  db
+    .insertInto('inbox')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('inbox_id').doNothing())
+    .compile(),
+);
+
+const REMOVE_FROM_INBOX = prepareRows((db, keys: readonly Pick<InboxTable, 'inbox_id'>[]) =>
+  db
+    .deleteFrom('inbox')
+    .where(
+      'inbox_id',
+      'in',
+      keys.map((key) => key.inbox_id),
+    )
+    .compile(),
+);
 
 async function changeInbox(transaction: Transaction<Tables>, batch: CommitBatch): Promise<void> {
   const rows = batch.inboxAdded.map((entry) => ({
@@ -175,14 +211,7 @@ async function changeInbox(transaction: Transaction<Tables>, batch: CommitBatch)
     accepted_at: entry.acceptedAt,
     event: JSON.stringify(entry.event),
   }));
-  for (const chunk of rowChunks(rows)) {
-    await transaction
-      .insertInto('inbox')
-      .values(chunk)
-      .onConflict((conflict) => conflict.column('inbox_id').doNothing())
-      .execute();
-  }
-  for (const keys of keyChunks(batch.inboxRemoved)) {
-    await transaction.deleteFrom('inbox').where('inbox_id', 'in', keys).execute();
-  }
+  await ADD_TO_INBOX.execute(transaction, rows);
+  const removed = batch.inboxRemoved.map((inbox_id) => ({ inbox_id }));
+  await REMOVE_FROM_INBOX.execute(transaction, removed);
 }

@@ -1,12 +1,14 @@
 /**
  * Group commit for every write of one SQLite connection: what arrives while a commit runs shares the next one.
- * Owns the one transaction around them and a savepoint around each; a failed write takes no other with it.
+ * Owns the one transaction around them; a failed write takes no other with it.
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** Writes of one commit at most: bounds how long readers of the same connection wait. */
 const WRITES_MAX = 512;
+/** Turns of the event loop a group may gather over: one write may wait for what another one's answer causes. */
+const GATHERING_TURNS_MAX = 4;
 
 type Work = (transaction: Transaction<Tables>) => Promise<unknown>;
 
@@ -15,8 +17,6 @@ interface Waiting {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
-
-type Settled = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: unknown };
 
 export class GroupWriter {
   private readonly db: Kysely<Tables>;
@@ -27,7 +27,10 @@ export class GroupWriter {
     this.db = db;
   }
 
-  /** Resolves after the commit that holds this write; rejects with its own failure, or with the commit's. */
+  /**
+   * Resolves after the commit that holds this write; rejects with its own failure, or with the commit's.
+   * `work` runs a second time when another write of its group failed, so it must not change anything but the database.
+   */
   write<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.waiting.push({ work, resolve: resolve as (result: unknown) => void, reject });
@@ -35,52 +38,49 @@ export class GroupWriter {
     });
   }
 
-  /** Nothing waits on purpose: the first write begins at once, the next group is what came meanwhile. */
+  /** No time is waited for: a group is what is ready by the time the event loop has nothing more to add to it. */
   private async drain(): Promise<void> {
     this.isWriting = true;
-    await nextMacrotask();
+    await this.gather();
     while (this.waiting.length > 0) {
       await this.commit(this.waiting.splice(0, WRITES_MAX));
-      await nextMacrotask();
+      await this.gather();
     }
     this.isWriting = false;
   }
 
+  private async gather(): Promise<void> {
+    for (let turn = 0; turn < GATHERING_TURNS_MAX; turn += 1) {
+      const before = this.waiting.length;
+      await nextMacrotask();
+      if (turn > 0 && this.waiting.length === before) return;
+    }
+  }
+
+  /** Failures are rare, so nothing is prepared for one: the group is rolled back, and each write has a commit alone. */
   private async commit(group: readonly Waiting[]): Promise<void> {
+    const progress = { isInWork: false };
     try {
-      const settled = await this.db.transaction().execute((transaction) => carryOutAll(transaction, group));
-      for (const [index, outcome] of settled.entries()) settle(group[index], outcome);
+      const results = await this.db.transaction().execute((transaction) => carryOut(transaction, group, progress));
+      for (const [index, { resolve }] of group.entries()) resolve(results[index]);
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      if (progress.isInWork && group.length > 1) for (const write of group) await this.commit([write]);
+      else for (const { reject } of group) reject(error);
     }
   }
 }
 
-/** A write that is alone needs no savepoint: the transaction is its own. */
-async function carryOutAll(transaction: Transaction<Tables>, group: readonly Waiting[]): Promise<readonly Settled[]> {
-  const [first] = group;
-  if (group.length === 1 && first !== undefined) return [{ ok: true, result: await first.work(transaction) }];
-  const settled: Settled[] = [];
-  for (const { work } of group) settled.push(await carryOut(transaction, work));
-  return settled;
-}
-
-async function carryOut(transaction: Transaction<Tables>, work: Work): Promise<Settled> {
-  await sql`savepoint one_write`.execute(transaction);
-  try {
-    const result = await work(transaction);
-    await sql`release one_write`.execute(transaction);
-    return { ok: true, result };
-  } catch (error) {
-    await sql`rollback to one_write`.execute(transaction);
-    await sql`release one_write`.execute(transaction);
-    return { ok: false, error };
-  }
-}
-
-function settle(waiting: Waiting | undefined, outcome: Settled): void {
-  if (outcome.ok) waiting?.resolve(outcome.result);
-  else waiting?.reject(outcome.error);
+/** Says whether it was a write that failed: a commit that fails, fails for all. */
+async function carryOut(
+  transaction: Transaction<Tables>,
+  group: readonly Waiting[],
+  progress: { isInWork: boolean },
+): Promise<readonly unknown[]> {
+  const results: unknown[] = [];
+  progress.isInWork = true;
+  for (const { work } of group) results.push(await work(transaction));
+  progress.isInWork = false;
+  return results;
 }
 
 /** Lets what is ready arrive first: that is what makes a group. */

@@ -37,7 +37,10 @@ export async function collectFiles(
 async function list(world: World, target: AgentTarget, workingDir: string, globs: readonly string[]): Promise<readonly string[]> {
   const command = [
     'shopt -s globstar nullglob dotglob',
-    'list() { for f in "$@"; do [ -f "$f" ] && [ ! -L "$f" ] && printf "%s\\n" "$f"; done; true; }',
+    'root=$(pwd -P)',
+    // A folder on the way may be a link, too.
+    'inside() { case "$(cd -P -- "$(dirname -- "$1")" && pwd -P)/" in "$root"/*) true ;; *) false ;; esac; }',
+    'list() { for f in "$@"; do [ -f "$f" ] && [ ! -L "$f" ] && inside "$f" && printf "%s\\n" "$f"; done; true; }',
     ...globs.map((glob) => `list ${unquotedGlob(glob)}`),
   ].join('\n');
   const result = await world.agent.execute(target, { command: `bash -c ${quoted(command)}`, workingDir, timeoutMs: LIST_TIMEOUT_MS });

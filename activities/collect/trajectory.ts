@@ -4,6 +4,7 @@
  */
 import { ZipFile } from 'yazl';
 import type { ConversationId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import type { World } from '../world.ts';
 import type { Collected } from './collected.ts';
@@ -12,8 +13,10 @@ const PAGE_EVENTS = 1_000;
 /** Entries carry a fixed instant, so that the same events give the same bytes. */
 const ENTRY_TIME = new Date(Date.UTC(2000, 0, 1));
 
+/** @throws ParleyError conversation_deleted: its transcript is gone, an empty one would look like a result */
 export async function collectTrajectory(world: World, conversationId: ConversationId): Promise<readonly Collected[]> {
   const record = await world.records.conversation(conversationId);
+  if (record === null) throw new ParleyError('conversation_deleted', `Cannot collect from conversation "${conversationId}": it was deleted`);
   const lifecycle = await world.lifecycle.lifecycleEvents(conversationId);
   const files: (readonly [string, string])[] = [['meta.json', pretty({ ...record, table: undefined, lifecycle })]];
   for (let after = 0; ; ) {

@@ -35,7 +35,10 @@ export function planCommand({ shell, finish }: CommandContext): Command {
     .option('--json', 'print the plan as a JSON record')
     .option('--expanded', 'show every field of every conversation')
     .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 planned, 1 the job has errors, 2 a file cannot be read or written.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 planned, 1 the job has errors, 2 a file cannot be read or written.',
+    )
     .addHelpText(
       'after',
       examples('parley plan job.yaml', 'parley plan job.yaml --out plan.json && parley run plan.json'),
@@ -98,7 +101,8 @@ function listItems(items: readonly PlanItem[]): string[] {
     ],
     rows.map((row) => row.map((cell) => cut(cell, PROMPT_WIDTH))),
   );
-  if (items.length > ITEMS_SHOWN_MAX) lines.push(`and ${items.length - ITEMS_SHOWN_MAX} more; see --expanded`);
+  if (items.length > ITEMS_SHOWN_MAX)
+    lines.push(`and ${items.length - ITEMS_SHOWN_MAX} more; see --expanded`);
   return lines;
 }
 
@@ -108,7 +112,10 @@ function expandItem(item: PlanItem): string[] {
     `+ ${key}`,
     ...Object.entries(rest).map(([name, value]) => `    ${name}: ${cut(JSON.stringify(value), 160)}`),
     '    prompt: |',
-    ...prompt.trimEnd().split('\n').map((line) => `      ${cut(line, 160)}`),
+    ...prompt
+      .trimEnd()
+      .split('\n')
+      .map((line) => `      ${cut(line, 160)}`),
     '',
   ];
 }

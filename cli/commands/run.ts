@@ -6,13 +6,7 @@ import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan.ts';
 import { CliError } from '../cli-error.ts';
-import {
-  configOption,
-  examples,
-  jsonOption,
-  plainOption,
-  type CommandContext,
-} from '../command-context.ts';
+import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Host } from '../host-port.ts';
 import { loadPlan, withConcurrency } from '../load-plan.ts';
@@ -62,7 +56,9 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   const config = await openDeployment(shell, { path: options.config, startsProxy: true });
   const compiled = loadPlan(shell, { file, config: options.config, checksSecrets: true });
   if (compiled === null) {
-    throw new CliError(`Cannot run "${file}": the job has errors`, { remedy: 'correct them; nothing was started' });
+    throw new CliError(`Cannot run "${file}": the job has errors`, {
+      remedy: 'correct them; nothing was started',
+    });
   }
   const plan = concurrency === null ? compiled : withConcurrency(compiled, concurrency);
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
@@ -81,7 +77,13 @@ interface Start {
 /** The id is said before the run exists, so that no run is ever without somebody who knows its name. */
 async function start({ host, view, runId, plan }: Start): Promise<void> {
   const { name, hash, items } = plan;
-  view.launched({ runId, name, planHash: hash, itemCount: items.length, results: host.resultsLocation(runId) });
+  view.launched({
+    runId,
+    name,
+    planHash: hash,
+    itemCount: items.length,
+    results: host.resultsLocation(runId),
+  });
   try {
     await host.startRun(runId, plan);
   } catch (error) {
@@ -95,7 +97,10 @@ function parseConcurrency(text: string | undefined): number | null {
   if (text === undefined) return null;
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= CONCURRENCY_MAX) return value;
-  throw new CliError(`Cannot use --concurrency "${text}": it is no whole number from 1 to ${CONCURRENCY_MAX}`, {
-    exitCode: EXIT.usage,
-  });
+  throw new CliError(
+    `Cannot use --concurrency "${text}": it is no whole number from 1 to ${CONCURRENCY_MAX}`,
+    {
+      exitCode: EXIT.usage,
+    },
+  );
 }

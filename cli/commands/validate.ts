@@ -24,14 +24,13 @@ export function validateCommand({ shell, finish }: CommandContext): Command {
     .description('Check job files and print every finding with its place and remedy.')
     .argument('<files...>', 'job files')
     .addOption(
-      new Option('--format <format>', 'how findings are printed').choices(DIAGNOSTIC_FORMATS).default('pretty'),
+      new Option('--format <format>', 'how findings are printed')
+        .choices(DIAGNOSTIC_FORMATS)
+        .default('pretty'),
     )
     .addOption(configOption())
     .addHelpText('after', '\nExit codes: 0 no errors, 1 errors, 2 a file cannot be read.')
-    .addHelpText(
-      'after',
-      examples('parley validate job.yaml', 'parley validate jobs/*.yaml --format github'),
-    )
+    .addHelpText('after', examples('parley validate job.yaml', 'parley validate jobs/*.yaml --format github'))
     .action((files: readonly string[], options: ValidateOptions) => {
       finish(validate(shell, files, options));
     });
@@ -81,7 +80,8 @@ function print({ stdout, stderr }: Shell, checked: readonly Checked[], format: D
   for (const { file, diagnostics, text, items, exitCode } of checked) {
     if (diagnostics === null) continue;
     stdout.write(printDiagnostics(diagnostics, text, { format }));
-    if (exitCode === EXIT.ok) stdout.write(`${file}: ok, ${items} ${items === 1 ? 'conversation' : 'conversations'}\n`);
+    if (exitCode === EXIT.ok)
+      stdout.write(`${file}: ok, ${items} ${items === 1 ? 'conversation' : 'conversations'}\n`);
   }
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const warnings = all.length - errors;

@@ -20,7 +20,8 @@ export async function readCodeHosts(parts: ConfigParts): Promise<{
   for (const [name, host] of written) {
     const url = absoluteUrl(host.url, parts.baseDir);
     const problem = await templateProblem(name, url);
-    if (problem !== null) problems.push(errorAt(parts, ['code_hosts', name, 'url'], { message: problem, remedy: null }));
+    if (problem !== null)
+      problems.push(errorAt(parts, ['code_hosts', name, 'url'], { message: problem, remedy: null }));
     const token = host.token === undefined ? null : openReference(host.token, parts.env);
     if (token !== null) tokens[name] = token;
     else if (host.token !== undefined) problems.push(unsetToken(parts, name, host.token));

@@ -42,7 +42,8 @@ export function readDeploymentFile(file: string, cwd: string): DeploymentFile {
   try {
     return parse(file, shown, readFileSync(file));
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(error);
+    const reason =
+      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(error);
     const problem: Problem = {
       severity: 'error',
       area: 'deployment',

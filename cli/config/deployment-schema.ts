@@ -68,7 +68,11 @@ export const deploymentSchema = z.strictObject({
     .optional(),
   limits: z
     .strictObject({
-      idle_time: count(0, LIMIT_SECONDS_MAX, 'Seconds without activity until a sandbox is released; 0 never.'),
+      idle_time: count(
+        0,
+        LIMIT_SECONDS_MAX,
+        'Seconds without activity until a sandbox is released; 0 never.',
+      ),
       deletion_time: count(0, LIMIT_SECONDS_MAX, 'Seconds until a released sandbox is deleted; 0 never.'),
     })
     .meta({ description: 'Limits of every sandbox of the deployment (D10).' })
@@ -107,7 +111,10 @@ export const deploymentSchema = z.strictObject({
       port: count(0, PORT_MAX, 'TCP port of the proxy on loopback; 0 opens none.'),
     })
     .optional(),
-  proxy_config: z.looseObject({}).meta({ description: 'Models and settings of the built-in proxy.' }).optional(),
+  proxy_config: z
+    .looseObject({})
+    .meta({ description: 'Models and settings of the built-in proxy.' })
+    .optional(),
   gateway: z
     .strictObject({ export: gatewayExport.optional() })
     .meta({ description: 'The external gateway behind the proxy.' })

@@ -5,10 +5,8 @@
 import { createAgentClient, type AgentClient } from '../../agent-client/agent-client.ts';
 import type { World } from '../../activities/world.ts';
 import { createCodeHosts, PUBLIC_CODE_HOSTS, type CodeHosts } from '../../code-hosts/code-hosts.ts';
-import { ParleyError } from '../../core/parley-error.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
-import type { GatewayExport } from '../../ports/gateway-export.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
 import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
@@ -58,7 +56,7 @@ export function embeddedWorld(parts: EmbeddedParts): EmbeddedWorld {
     vault,
     blobs: createBlobDirectory(places.blobs),
     results: createResultsDirectory(config.resultsDir),
-    gatewayExport: exportOf(config),
+    gatewayExport: createGatewayExport(config.gatewayExport),
     secrets: createSecretSource(env, vault),
     keys: createKeyMinter(parts.sealKey),
     notifier: parts.notifier,
@@ -83,17 +81,4 @@ function runtimeOf({ config, places, warn }: EmbeddedParts): SandboxRuntime {
 function codeHostsOf(config: DeploymentConfig): CodeHosts {
   const hosts = Object.keys(config.codeHosts).length === 0 ? PUBLIC_CODE_HOSTS : config.codeHosts;
   return createCodeHosts({ hosts, baseDir: config.baseDir });
-}
-
-function exportOf(config: DeploymentConfig): GatewayExport {
-  if (config.gatewayExport !== null) return createGatewayExport(config.gatewayExport);
-  return {
-    rows: () =>
-      Promise.reject(
-        new ParleyError(
-          'export_unavailable',
-          'Cannot fetch the export of the gateway: `gateway.export` is not configured; reconcile with `rows: proxy` or a file instead',
-        ),
-      ),
-  };
 }

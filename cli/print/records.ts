@@ -13,12 +13,16 @@ export interface RecordStream {
   write(record: JsonRecord): void;
 }
 
-/** Writes the `hello` record at once. */
+/** Streams that have their first record: an error may come before or after a command opened its records. */
+const greeted = new WeakSet<TextStream>();
+
+/** Writes the `hello` record at once, unless the stream has it. */
 export function openRecords(stdout: TextStream): RecordStream {
   const write = (record: JsonRecord): void => {
     stdout.write(`${JSON.stringify(record)}\n`);
   };
-  write({ type: 'hello', schema: SCHEMA_VERSION });
+  if (!greeted.has(stdout)) write({ type: 'hello', schema: SCHEMA_VERSION });
+  greeted.add(stdout);
   return { write };
 }
 

@@ -90,7 +90,10 @@ function axisTables(items: readonly RunItemRow[], plan: Plan | null): string[][]
   }
   return [...axes].map(([axis, values]) => {
     const rows = [...values].map(([value, count]) => [value, `${count.succeeded}/${count.total}`]);
-    const columns = [{ title: axis, widthMax: 60 }, { title: 'succeeded', side: 'right' as const }];
+    const columns = [
+      { title: axis, widthMax: 60 },
+      { title: 'succeeded', side: 'right' as const },
+    ];
     return table(columns, rows.slice(0, AXIS_VALUES_MAX));
   });
 }
@@ -111,7 +114,8 @@ function moneyLines(row: RunRow, plan: Plan | null): string[] {
   const budget = plan?.budget == null ? '' : ` of a budget of ${usd(plan.budget.nanoUsd)}`;
   const lines = [`spend: ${usd(row.spentNanoUsd)}${budget}`];
   if (row.reconciliation !== null) lines.push(...reconciliationLines(row.reconciliation));
-  else if (row.phase === 'finished' && plan?.reconcile != null) lines.push('reconciliation: none was possible');
+  else if (row.phase === 'finished' && plan?.reconcile != null)
+    lines.push('reconciliation: none was possible');
   return lines;
 }
 

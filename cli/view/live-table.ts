@@ -54,7 +54,8 @@ export function drawTable(frame: Frame): string {
     paint([padded('key', keyWidth, 'left'), ...titles].join('  ').trimEnd(), 'dim', frame.color),
     ...shown.map((item) => itemLine(item, { frame, columns, keyWidth })),
   ];
-  if (sorted.length > shown.length) lines.push(cut(`and ${sorted.length - shown.length} more`, frame.columns));
+  if (sorted.length > shown.length)
+    lines.push(cut(`and ${sorted.length - shown.length} more`, frame.columns));
   if (frame.notice !== null) lines.push(paint(cut(frame.notice, frame.columns), 'yellow', frame.color));
   return lines.join('\n');
 }
@@ -127,7 +128,13 @@ function idle(item: RunItemRow, { activity, now }: Frame): string {
 
 type Color = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'plain';
 
-const SGR: Readonly<Record<Exclude<Color, 'plain'>, number>> = { bold: 1, dim: 2, green: 32, red: 31, yellow: 33 };
+const SGR: Readonly<Record<Exclude<Color, 'plain'>, number>> = {
+  bold: 1,
+  dim: 2,
+  green: 32,
+  red: 31,
+  yellow: 33,
+};
 
 function colorOf(item: RunItemRow): Color {
   if (item.phase === 'waiting') return 'dim';

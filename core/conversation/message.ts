@@ -23,6 +23,8 @@ export interface AgentReport {
   readonly limitReached: LimitReached | null;
   /** With a rate limit: when to go on, epoch milliseconds of the driver's clock; null when nobody said. */
   readonly retryAt: number | null;
+  /** Why it is in ERROR, as the agent said it; null otherwise. */
+  readonly detail: string | null;
 }
 
 export type ConversationEvent =

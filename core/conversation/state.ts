@@ -97,6 +97,8 @@ export interface ConversationState {
   readonly executionStatus: ExecutionStatus | null;
   /** Instant of the report it came from, by the agent's clock: newest wins. */
   readonly executionStatusAt: number | null;
+  /** The agent's own reason for ERROR; null otherwise. */
+  readonly executionDetail: string | null;
   readonly agentActivity: AgentActivity;
   readonly agentSequence: number;
   /** The watch on the agent's work; null while it rests. */
@@ -140,6 +142,7 @@ export function bornConversation(
     openGeneration: null,
     executionStatus: null,
     executionStatusAt: null,
+    executionDetail: null,
     agentActivity: 'resting',
     agentSequence: 0,
     watch: null,
@@ -187,7 +190,7 @@ export function conversationSnapshot(state: ConversationState): ConversationSnap
     interrupted: state.interrupted,
     limitReached: state.limitReached,
     settled: isSettled(state),
-    detail: state.startTaskDetail ?? state.sandbox?.detail ?? null,
+    detail: state.startTaskDetail ?? state.sandbox?.detail ?? state.executionDetail,
     deleted: state.phase === 'deleted',
   };
 }

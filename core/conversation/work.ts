@@ -168,6 +168,7 @@ export function takeReport(turn: ConversationTurn, report: AgentReport): void {
   if (report.status !== 'RUNNING' && isGoingDown(state.sandbox)) state.interrupted = false;
   state.executionStatus = report.status;
   state.executionStatusAt = report.at;
+  state.executionDetail = report.detail;
   state.limitReached = report.limitReached ?? state.limitReached;
   const limited = report.status === 'PAUSED' && report.pausedReason === 'rate_limit';
   state.agentActivity = limited ? 'rate_limit' : ACTIVITY[report.status];

@@ -297,7 +297,7 @@ export class ModelFakes {
     agent.at = this.world.now;
     agent.status = 'RUNNING';
     const isLong = this.world.random() < 0.1;
-    agent.finishAt = this.world.now + this.world.random() * (isLong ? 30 : 1) * HOUR_MS;
+    agent.finishAt = this.world.now + Math.ceil(this.world.random() * (isLong ? 30 : 1) * HOUR_MS);
   }
 
   /** Ends when the agent rests; an agent whose runtime went away tells nothing more. */
@@ -318,7 +318,7 @@ export class ModelFakes {
     const agent = this.current(command.conversationId) ?? this.agent(command.conversationId);
     const { generation } = command;
     const { status } = agent;
-    return { status, pausedReason: null, at: this.world.now, generation, limitReached: null, retryAt: null };
+    return { status, pausedReason: null, at: this.world.now, generation, limitReached: null, retryAt: null, detail: null };
   }
 }
 

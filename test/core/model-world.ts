@@ -66,7 +66,7 @@ export class ModelWorld {
   }
 
   after(delayMs: number, run: () => void): void {
-    this.queue.push({ at: this.now + Math.max(0, Math.round(delayMs)), order: (this.order += 1), run });
+    this.queue.push({ at: this.now + Math.max(0, Math.ceil(delayMs)), order: (this.order += 1), run });
   }
 
   /** Delivers after a random delay, perhaps twice. */

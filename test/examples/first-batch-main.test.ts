@@ -31,7 +31,11 @@ if (command === 'scripted-gateway') {
   const asked = await fetch(PARLEY_GATEWAY_URL + '/models', { headers }).catch(() => null);
   if (command === 'run') mkdirSync('out/20260101-first-batch', { recursive: true });
   console.log(JSON.stringify({ args: [command, ...rest], cwd: process.cwd(), env, status: asked?.status ?? null }));
-  if (process.env.STAND_IN === 'wait') await new Promise((resolve) => process.once('SIGTERM', resolve));
+  if (process.env.STAND_IN === 'wait') {
+    const work = setInterval(() => undefined, 1000);
+    await new Promise((resolve) => process.once('SIGTERM', resolve));
+    clearInterval(work);
+  }
   process.exitCode = 3;
 }
 `;

@@ -1,0 +1,48 @@
+/**
+ * Every call that our proxy recorded while a run went on, whoever made it.
+ * Owns the interval and the paging; calls of others are needed too, because they explain rows that are not ours.
+ */
+import type { RunRow } from '../../core/projection.ts';
+import type { SpendRow } from '../../core/spend.ts';
+import type { World } from '../world.ts';
+
+export interface Interval {
+  /** Epoch milliseconds, half-open. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const PAGE_ROWS = 1_000;
+
+/** From a little before the run began to a little after it ended, or after now: clocks differ by that much. */
+export function intervalOf(
+  run: RunRow,
+  tolerance: { readonly windowBeforeMs: number; readonly windowAfterMs: number; readonly now: number },
+): Interval {
+  const end = run.endedAt ?? tolerance.now;
+  return { from: run.createdAt - tolerance.windowBeforeMs, to: end + tolerance.windowAfterMs + 1 };
+}
+
+export async function callsWithin(world: World, interval: Interval): Promise<readonly SpendRow[]> {
+  const calls: SpendRow[] = [];
+  for (;;) {
+    const last = calls.at(-1);
+    const after =
+      last === undefined ? {} : { after: { startedAt: last.startedAt, callId: last.callId } };
+    const page = await world.spend.search({ ...interval, limit: PAGE_ROWS, ...after });
+    calls.push(...page);
+    if (page.length < PAGE_ROWS) return calls;
+  }
+}
+
+/** Calls by the conversation that made them; calls of nobody are left out. */
+export function bySession(calls: readonly SpendRow[]): ReadonlyMap<string, readonly SpendRow[]> {
+  const sessions = new Map<string, SpendRow[]>();
+  for (const call of calls) {
+    if (call.sessionId === null) continue;
+    const known = sessions.get(call.sessionId);
+    if (known === undefined) sessions.set(call.sessionId, [call]);
+    else known.push(call);
+  }
+  return sessions;
+}

@@ -1,0 +1,82 @@
+/**
+ * `parley cancel`: end a run; what was made so far is still collected.
+ * Owns whom to tell: the engine that runs, or, when none does, a host of its own that ends the run.
+ */
+import { Command } from 'commander';
+import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { RunRequest } from '../host-port.ts';
+import { noSuchRun, openDeployment, openRuns } from '../open-deployment.ts';
+import { openHostWithView } from '../open-host.ts';
+import { openRecords, runRecord } from '../print/records.ts';
+import { parseRunId } from '../run-id.ts';
+import { attend } from '../run-session.ts';
+import type { Shell } from '../shell.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { RunRow } from '../../core/projection.ts';
+
+interface CancelOptions {
+  readonly json?: true;
+  readonly plain?: true;
+  readonly config?: string;
+}
+
+export function cancelCommand({ shell, finish }: CommandContext): Command {
+  return new Command('cancel')
+    .description('End a run; what its conversations made is still collected.')
+    .argument('<run>', 'id of the run')
+    .addOption(jsonOption())
+    .addOption(plainOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 cancelled, or the running engine was told; 2 there is no such run.',
+    )
+    .addHelpText('after', examples('parley cancel first-batch-20261121t043105-9f3c'))
+    .action(async (id: string, options: CancelOptions) => {
+      finish(await cancel(shell, id, options));
+    });
+}
+
+async function cancel(shell: Shell, id: string, options: CancelOptions): Promise<ExitCode> {
+  const runId = parseRunId(id);
+  const opened = await openRuns(shell, options.config);
+  if (opened === null) throw noSuchRun(id);
+  const row = await opened.reader.run(runId).finally(() => opened.reader.close());
+  if (row === null) throw noSuchRun(id);
+  if (row.phase === 'finished')
+    return say(shell, row, { options, text: `the run ${id} has finished already` });
+  const event: RunRequest = { type: 'cancelRequested', requestId: `cancel-${shell.randomHex(16)}` };
+  if (await opened.port.control(opened.config, { runId, event })) {
+    return say(shell, row, { options, text: `the engine was told; look with: parley watch ${id}` });
+  }
+  return await cancelHere(shell, { runId, event, options });
+}
+
+function say(
+  { stdout }: Shell,
+  row: RunRow,
+  { options, text }: { readonly options: CancelOptions; readonly text: string },
+): ExitCode {
+  if (options.json === true) openRecords(stdout).write({ ...runRecord(row), type: 'cancel', text });
+  else stdout.write(`${text}\n`);
+  return EXIT.ok;
+}
+
+interface Takeover {
+  readonly runId: RunId;
+  readonly event: RunRequest;
+  readonly options: CancelOptions;
+}
+
+/** Nobody else can end it: agents have to be stopped and results collected. */
+async function cancelHere(shell: Shell, { runId, event, options }: Takeover): Promise<ExitCode> {
+  const config: DeploymentConfig = await openDeployment(shell, { path: options.config, startsProxy: true });
+  const { host, view } = await openHostWithView(shell, config, options);
+  const plan = await host.plan(runId);
+  await host.tellRun(runId, event);
+  const exitCode = await attend({ shell, host, runId, plan, view, json: options.json === true });
+  // That a cancelled run has unsuccessful conversations is what was asked for.
+  return exitCode === EXIT.failed || exitCode === EXIT.outsideTolerance ? EXIT.ok : exitCode;
+}

@@ -1,0 +1,61 @@
+/**
+ * `parley collect`: where a run's results are, and once more what is missing of them.
+ * Owns what it says when an engine is at work: then results come by themselves.
+ */
+import { Command } from 'commander';
+import { ParleyError } from '../../core/parley-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { parseRunId } from '../run-id.ts';
+import type { Shell } from '../shell.ts';
+import { withHost } from '../with-host.ts';
+
+interface CollectOptions {
+  readonly json?: true;
+  readonly config?: string;
+}
+
+export function collectCommand({ shell, finish }: CommandContext): Command {
+  return new Command('collect')
+    .description("Say where a run's results are, and collect what is missing as far as stored events allow.")
+    .argument('<run>', 'id of the run')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 collected, 2 there is no such run, 5 another process owns the data directory.',
+    )
+    .addHelpText('after', examples('parley collect first-batch-20261121t043105-9f3c'))
+    .action(async (id: string, options: CollectOptions) => {
+      finish(await collect(shell, id, options));
+    });
+}
+
+async function collect(shell: Shell, id: string, options: CollectOptions): Promise<ExitCode> {
+  const opened = await openRuns(shell, options.config);
+  if (opened === null) throw noSuchRun(id);
+  const results = opened.reader.resultsLocation(parseRunId(id));
+  await opened.reader.close();
+  try {
+    const files = await withHost(shell, { id, config: options.config }, (host, runId) => host.collect(runId));
+    print(shell, { id, results, files }, options);
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof ParleyError && error.code === 'data_directory_locked') {
+      shell.stderr.write(`results: ${results}\n`);
+    }
+    throw error;
+  }
+}
+
+function print(
+  { stdout }: Shell,
+  collected: { readonly id: string; readonly results: string; readonly files: readonly string[] },
+  options: CollectOptions,
+): void {
+  const { id, results, files } = collected;
+  if (options.json === true) openRecords(stdout).write({ type: 'collected', run_id: id, results, files });
+  else stdout.write([`results: ${results}`, ...files, ''].join('\n'));
+}

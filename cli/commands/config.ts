@@ -1,0 +1,68 @@
+/**
+ * `parley config`: what is wrong with the deployment, and where every effective value comes from.
+ * Owns the two listings; values of keys and tokens are never printed (D20).
+ */
+import { Argument, Command } from 'commander';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { explainDeployment } from '../config/explain-deployment.ts';
+import { showPath } from '../config/deployment-file.ts';
+import { loadDeployment, type LoadedDeployment } from '../config/load-deployment.ts';
+import { printProblem } from '../config/problem.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openRecords } from '../print/records.ts';
+import { printable, table } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+
+interface ConfigOptions {
+  readonly json?: true;
+  readonly config?: string;
+}
+
+export function configCommand({ shell, finish }: CommandContext): Command {
+  return new Command('config')
+    .description('Check parley.yaml, or explain every effective value with its origin.')
+    .addArgument(new Argument('<action>', 'what to do').choices(['check', 'explain']))
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', '\nExit codes: 0 no errors, 1 errors.')
+    .addHelpText('after', examples('parley config check', 'PARLEY_IDLE_TIME=60 parley config explain'))
+    .action(async (action: 'check' | 'explain', options: ConfigOptions) => {
+      const { cwd, env } = shell;
+      const loaded = await loadDeployment({ path: options.config ?? null, cwd, env });
+      finish(action === 'check' ? check(shell, loaded, options) : explain(shell, loaded, options));
+    });
+}
+
+function check(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {
+  const { problems } = loaded;
+  if (options.json === true) {
+    const records = openRecords(shell.stdout);
+    for (const problem of problems) records.write({ type: 'problem', ...problem });
+  } else {
+    for (const problem of problems) shell.stdout.write(printable(printProblem(problem)));
+    if (!hasErrors(loaded)) shell.stdout.write(`${nameOf(shell, loaded)}: ok\n`);
+  }
+  return hasErrors(loaded) ? EXIT.failed : EXIT.ok;
+}
+
+function explain(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {
+  for (const problem of loaded.problems) shell.stderr.write(printable(printProblem(problem)));
+  const lines = explainDeployment(loaded, shell.env);
+  if (options.json === true) {
+    const records = openRecords(shell.stdout);
+    for (const { path, value, origin } of lines) records.write({ type: 'setting', path, value, origin });
+  } else {
+    const rows = lines.map(({ path, value, origin }) => [path, String(value), origin]);
+    const columns = [{ title: 'key' }, { title: 'value', widthMax: 80 }, { title: 'origin' }];
+    shell.stdout.write(`${table(columns, rows).join('\n')}\n`);
+  }
+  return hasErrors(loaded) ? EXIT.failed : EXIT.ok;
+}
+
+function hasErrors({ problems }: LoadedDeployment): boolean {
+  return problems.some(({ severity }) => severity === 'error');
+}
+
+function nameOf({ cwd }: Shell, { file }: LoadedDeployment): string {
+  return file === null ? 'defaults, because there is no parley.yaml' : showPath(file.path, cwd);
+}

@@ -1,0 +1,51 @@
+/**
+ * `parley explain`: what a rule of the job language or an error code means.
+ * Owns the printed form; the texts are those of the two catalogues.
+ */
+import { Command } from 'commander';
+import { ERROR_CATALOGUE, type ErrorEntry } from '../../core/error-catalogue.ts';
+import { nearestName } from '../../dsl/nearest-name.ts';
+import { RULE_CATALOGUE, type Rule } from '../../dsl/rule-catalogue.ts';
+import { CliError } from '../cli-error.ts';
+import { examples, type CommandContext } from '../command-context.ts';
+import { EXIT } from '../exit-code.ts';
+
+export function explainCommand({ shell, finish }: CommandContext): Command {
+  return new Command('explain')
+    .description('Explain a finding of a job file, such as JOB201, or an error code.')
+    .argument('<code>', 'code as it is printed')
+    .addHelpText('after', '\nExit codes: 0 explained, 2 there is no such code.')
+    .addHelpText('after', examples('parley explain JOB201', 'parley explain data_directory_locked'))
+    .action((code: string) => {
+      shell.stdout.write(`${explain(code).join('\n')}\n`);
+      finish(EXIT.ok);
+    });
+}
+
+function explain(code: string): string[] {
+  const rules: Readonly<Record<string, Rule>> = RULE_CATALOGUE;
+  const errors: Readonly<Record<string, ErrorEntry>> = ERROR_CATALOGUE;
+  const rule = lookUp(rules, code.toUpperCase());
+  if (rule !== null) {
+    return [
+      `${code.toUpperCase()}: ${rule.title} (${rule.severity})`,
+      rule.explanation,
+      'See docs/diagnostics.md.',
+    ];
+  }
+  const error = lookUp(errors, code.toLowerCase());
+  if (error !== null) {
+    const again = error.retry
+      ? 'The same call may succeed later.'
+      : 'The same call fails again until something changes.';
+    return [`${code.toLowerCase()}: status ${error.status}`, error.when, again, 'See docs/errors.md.'];
+  }
+  const near = nearestName(code, [...Object.keys(rules), ...Object.keys(errors)]);
+  throw new CliError(`Cannot explain "${code}": there is no such code`, {
+    remedy: near === null ? 'codes are in docs/diagnostics.md and docs/errors.md' : `did you mean "${near}"?`,
+  });
+}
+
+function lookUp<Entry>(catalogue: Readonly<Record<string, Entry>>, code: string): Entry | null {
+  return Object.hasOwn(catalogue, code) ? (catalogue[code] ?? null) : null;
+}

@@ -1,0 +1,73 @@
+/**
+ * `parley init`: a first job and a deployment in a folder, ready for an editor and for `parley run`.
+ * Owns what is written where; a file that exists is never changed.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { jobSchema } from '../../dsl/schema/json-schema.ts';
+import { CliError } from '../cli-error.ts';
+import { examples, type CommandContext } from '../command-context.ts';
+import { deploymentJsonSchema } from '../config/deployment-schema.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import {
+  DEPLOYMENT_SCHEMA_FILE,
+  DEPLOYMENT_TEXT,
+  JOB_SCHEMA_FILE,
+  JOB_TEXT,
+  SCHEMA_FOLDER,
+} from '../init-files.ts';
+import { reasonOf } from '../job-file.ts';
+import type { Shell } from '../shell.ts';
+
+export function initCommand({ shell, finish }: CommandContext): Command {
+  return new Command('init')
+    .description('Write a first job.yaml and parley.yaml; files that exist are kept.')
+    .argument('[folder]', 'where to write (default: the working folder)')
+    .addHelpText('after', '\nExit codes: 0 written, 2 the folder cannot be written.')
+    .addHelpText(
+      'after',
+      examples('parley init', 'parley init my-batch && cd my-batch && parley validate job.yaml'),
+    )
+    .action((folder: string | undefined) => {
+      finish(init(shell, folder ?? '.'));
+    });
+}
+
+function init(shell: Shell, folder: string): ExitCode {
+  const root = path.resolve(shell.cwd, folder);
+  try {
+    mkdirSync(path.join(root, SCHEMA_FOLDER), { recursive: true });
+    // Generated, so the newest counts; and the folder ignores itself, because it also holds the data.
+    writeSchema(root, JOB_SCHEMA_FILE, jobSchema());
+    writeSchema(root, DEPLOYMENT_SCHEMA_FILE, deploymentJsonSchema());
+    writeNew(path.join(root, '.parley', '.gitignore'), '*\n');
+    for (const [name, text] of [
+      ['job.yaml', JOB_TEXT],
+      ['parley.yaml', DEPLOYMENT_TEXT],
+    ] as const) {
+      const file = path.join(folder, name);
+      const isNew = writeNew(path.join(root, name), text);
+      shell.stdout.write(isNew ? `${file}: written\n` : `${file}: kept, it exists\n`);
+    }
+  } catch (error) {
+    throw new CliError(`Cannot write to "${folder}": ${reasonOf(error)}`);
+  }
+  shell.stderr.write('next: parley validate job.yaml, then parley doctor\n');
+  return EXIT.ok;
+}
+
+function writeSchema(root: string, name: string, schema: Readonly<Record<string, unknown>>): void {
+  writeFileSync(path.join(root, SCHEMA_FOLDER, name), `${JSON.stringify(schema, null, 2)}\n`);
+}
+
+/** False when the file exists. Looking and writing are one step, so two at once do not overwrite each other. */
+function writeNew(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * `parley logs`: what agents said and did, as the store has it.
+ * Owns which conversations are printed and how long; lines are made in print/event-line.ts.
+ */
+import { Command } from 'commander';
+import type { RunItemRow } from '../../core/projection.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { parseRunId } from '../run-id.ts';
+import type { Shell } from '../shell.ts';
+import { transcriptPrinter } from '../transcript-printer.ts';
+import { followRun, interruptSignal } from '../watch-run.ts';
+
+interface LogsOptions {
+  readonly follow?: true;
+  readonly failed?: true;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+export function logsCommand({ shell, finish }: CommandContext): Command {
+  return new Command('logs')
+    .description('Print the transcripts of a run.')
+    .argument('<run>', 'id of the run')
+    .argument('[key]', 'key of one conversation (default: all)')
+    .option('-f, --follow', 'go on until the run ends')
+    .option('--failed', 'only conversations that ended otherwise than well')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such run or key, 130 interrupted.')
+    .addHelpText(
+      'after',
+      examples(
+        'parley logs first-batch-20261121t043105-9f3c --failed',
+        'parley logs first-batch-20261121t043105-9f3c esm-entry -f',
+      ),
+    )
+    .action(async (id: string, key: string | undefined, options: LogsOptions) => {
+      finish(await logs(shell, { id, key: key ?? null, options }));
+    });
+}
+
+interface LogsRequest {
+  readonly id: string;
+  readonly key: string | null;
+  readonly options: LogsOptions;
+}
+
+async function logs(shell: Shell, request: LogsRequest): Promise<ExitCode> {
+  const { id, options } = request;
+  const runId = parseRunId(id);
+  const opened = await openRuns(shell, options.config);
+  if (opened === null) throw noSuchRun(id);
+  const { reader } = opened;
+  const interrupt = interruptSignal(shell);
+  try {
+    if ((await reader.run(runId)) === null) throw noSuchRun(id);
+    choose(await reader.runItems(runId), request);
+    const records = options.json === true ? openRecords(shell.stdout) : null;
+    const printer = transcriptPrinter({ reader, stdout: shell.stdout, records });
+    if (options.follow !== true) await printer.print(choose(await reader.runItems(runId), request));
+    else {
+      const { signal } = interrupt;
+      await followRun({
+        shell,
+        reader,
+        runId,
+        signal,
+        onRows: (_, items) => printer.print(choose(items, request)),
+      });
+    }
+    return interrupt.signal.aborted ? EXIT.interrupted : EXIT.ok;
+  } finally {
+    interrupt.release();
+    await reader.close();
+  }
+}
+
+/** @throws CliError when no item has the key */
+function choose(items: readonly RunItemRow[], { id, key, options }: LogsRequest): readonly RunItemRow[] {
+  const named = key === null ? items : items.filter((item) => item.key === key);
+  if (key !== null && named.length === 0) {
+    throw new CliError(`Cannot print "${key}": the run "${id}" has no conversation of this key`, {
+      remedy: `list them with: parley status ${id}`,
+    });
+  }
+  if (options.failed !== true) return named;
+  return named.filter((item) => item.phase === 'ended' && item.outcome !== 'succeeded');
+}

@@ -1,0 +1,115 @@
+/**
+ * `parley status`: the runs so far, or one run with its items, as the store has them.
+ * Owns the two listings; must not wait for anything or change anything.
+ */
+import { Command } from 'commander';
+import type { RunRow } from '../../core/projection.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { Reader } from '../host-port.ts';
+import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { instant, usd } from '../print/amounts.ts';
+import { itemRecord, openRecords, runRecord } from '../print/records.ts';
+import { runSummary } from '../print/run-summary.ts';
+import { countEnded, countUnsuccessful, runState } from '../print/run-words.ts';
+import { table } from '../print/terminal-text.ts';
+import { parseRunId } from '../run-id.ts';
+import { nextCommand } from '../run-session.ts';
+import type { Shell } from '../shell.ts';
+
+interface StatusOptions {
+  readonly json?: true;
+  readonly limit: string;
+  readonly config?: string;
+}
+
+const LIMIT_DEFAULT = '20';
+
+export function statusCommand({ shell, finish }: CommandContext): Command {
+  return new Command('status')
+    .description('Show the runs so far, or one run with its conversations.')
+    .argument('[run]', 'id of a run (default: all, newest first)')
+    .option('--limit <n>', 'runs shown at most', LIMIT_DEFAULT)
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', '\nExit codes: 0 shown, 2 there is no such run, 5 the store cannot be read.')
+    .addHelpText('after', examples('parley status', 'parley status first-batch-20261121t043105-9f3c --json'))
+    .action(async (id: string | undefined, options: StatusOptions) => {
+      finish(await status(shell, id, options));
+    });
+}
+
+async function status(shell: Shell, id: string | undefined, options: StatusOptions): Promise<ExitCode> {
+  const limit = parseLimit(options.limit);
+  const opened = await openRuns(shell, options.config);
+  try {
+    if (id !== undefined) await showRun(shell, opened?.reader ?? null, { id, json: options.json === true });
+    else await showRuns(shell, opened?.reader ?? null, { limit, json: options.json === true });
+    return EXIT.ok;
+  } finally {
+    await opened?.reader.close();
+  }
+}
+
+async function showRuns(
+  { stdout, stderr }: Shell,
+  reader: Reader | null,
+  { limit, json }: { readonly limit: number; readonly json: boolean },
+): Promise<void> {
+  const runs = ((await reader?.runs()) ?? []).slice(0, limit);
+  if (json) {
+    const records = openRecords(stdout);
+    for (const row of runs) records.write(runRecord(row));
+  } else if (runs.length === 0) {
+    stderr.write('no runs yet; start one with: parley run job.yaml\n');
+  } else {
+    stdout.write(`${runTable(runs).join('\n')}\n`);
+  }
+}
+
+function runTable(runs: readonly RunRow[]): string[] {
+  return table(
+    [
+      { title: 'run' },
+      { title: 'state', widthMax: 40 },
+      { title: 'done', side: 'right' },
+      { title: 'failed', side: 'right' },
+      { title: 'spend', side: 'right' },
+      { title: 'started' },
+    ],
+    runs.map((row) => [
+      row.runId,
+      runState(row),
+      `${countEnded(row)}/${row.total}`,
+      String(countUnsuccessful(row)),
+      usd(row.spentNanoUsd),
+      instant(row.createdAt),
+    ]),
+  );
+}
+
+async function showRun(
+  { stdout }: Shell,
+  reader: Reader | null,
+  { id, json }: { readonly id: string; readonly json: boolean },
+): Promise<void> {
+  const runId = parseRunId(id);
+  const row = (await reader?.run(runId)) ?? null;
+  if (row === null || reader === null) throw noSuchRun(id);
+  const items = await reader.runItems(runId);
+  if (json) {
+    const records = openRecords(stdout);
+    records.write(runRecord(row));
+    for (const item of items) records.write(itemRecord(item));
+    return;
+  }
+  const plan = await reader.plan(runId);
+  const results = reader.resultsLocation(runId);
+  stdout.write(runSummary({ row, items, plan, results, next: nextCommand(row, plan) }));
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new CliError(`Cannot use --limit "${text}": it is no whole number from 1`);
+}

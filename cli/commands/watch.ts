@@ -1,0 +1,69 @@
+/**
+ * `parley watch`: a run as `parley run` shows it, from another terminal.
+ * Owns the end of the watching; Ctrl-C ends the watching and never the run.
+ */
+import { Command } from 'commander';
+import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
+import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
+import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { runSummary } from '../print/run-summary.ts';
+import { parseRunId } from '../run-id.ts';
+import { nextCommand } from '../run-session.ts';
+import type { Shell } from '../shell.ts';
+import { openRunView } from '../view/run-view.ts';
+import { followRun, interruptSignal } from '../watch-run.ts';
+
+interface WatchOptions {
+  readonly json?: true;
+  readonly plain?: true;
+  readonly config?: string;
+}
+
+export function watchCommand({ shell, finish }: CommandContext): Command {
+  return new Command('watch')
+    .description('Show a run while it goes on elsewhere.')
+    .argument('<run>', 'id of the run')
+    .addOption(jsonOption())
+    .addOption(plainOption())
+    .addOption(configOption())
+    .addHelpText('after', '\nCtrl-C stops the watching; the run goes on.')
+    .addHelpText(
+      'after',
+      '\nExit codes: those of "parley run" once the run ends; 130 when you stopped watching.',
+    )
+    .addHelpText('after', examples('parley watch first-batch-20261121t043105-9f3c'))
+    .action(async (id: string, options: WatchOptions) => {
+      finish(await watch(shell, id, options));
+    });
+}
+
+async function watch(shell: Shell, id: string, options: WatchOptions): Promise<ExitCode> {
+  const runId = parseRunId(id);
+  const opened = await openRuns(shell, options.config);
+  if (opened === null) throw noSuchRun(id);
+  const { reader } = opened;
+  const json = options.json === true;
+  const interrupt = interruptSignal(shell);
+  const view = await openRunView({
+    shell,
+    json,
+    plain: options.plain === true,
+    lastActivityAt: (sandboxId) => reader.lastActivityAt(sandboxId),
+  });
+  try {
+    const { signal } = interrupt;
+    const row = await followRun({ shell, reader, runId, signal, onRows: (...rows) => view.changed(...rows) });
+    if (row === null) throw noSuchRun(id);
+    view.close();
+    if (signal.aborted) return EXIT.interrupted;
+    const plan = await reader.plan(runId);
+    const results = reader.resultsLocation(runId);
+    const items = await reader.runItems(runId);
+    if (!json) shell.stdout.write(runSummary({ row, items, plan, results, next: nextCommand(row, plan) }));
+    return exitCodeOfRun(row, plan);
+  } finally {
+    interrupt.release();
+    view.close();
+    await reader.close();
+  }
+}

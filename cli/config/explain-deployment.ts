@@ -1,0 +1,78 @@
+/**
+ * Every effective value with its origin: the single settings, then what the file says in its open blocks.
+ * Owns the masking: what may be a secret is shown by its reference, or not at all (D20).
+ */
+import path from 'node:path';
+import type { Tree } from '../../dsl/tree.ts';
+import { entryOf } from '../../dsl/tree.ts';
+import type { DeploymentFile } from './deployment-file.ts';
+import { ENVIRONMENT_REFERENCE } from './deployment-schema.ts';
+import type { EffectiveValue, Environment } from './effective-values.ts';
+import type { LoadedDeployment } from './load-deployment.ts';
+
+export interface ExplainedValue {
+  readonly path: string;
+  readonly value: string | number | boolean | null;
+  readonly origin: string;
+}
+
+const OPEN_BLOCKS = ['code_hosts', 'gateway', 'proxy_config'];
+const SECRET_KEY = /key|token|secret|password|authorization/i;
+/** Keys whose name only sounds like one of a secret. */
+const NOT_SECRET = /_per_token$|_tokens?$|^max_tokens/;
+
+export function explainDeployment(loaded: LoadedDeployment, env: Environment): readonly ExplainedValue[] {
+  const { values, file, config } = loaded;
+  const settings = values.map((value) => explainSetting(value, config?.baseDir ?? null));
+  return [...settings, ...OPEN_BLOCKS.flatMap((block) => explainBlock(block, file, env))];
+}
+
+/** Folders are shown as they are used. */
+function explainSetting(
+  { path: name, value, origin, source }: EffectiveValue,
+  baseDir: string | null,
+): ExplainedValue {
+  const isFolder = name === 'store.path' || name === 'results.path';
+  const shown =
+    isFolder && baseDir !== null && source !== 'env' ? path.resolve(baseDir, String(value)) : value;
+  return { path: name, value: shown, origin };
+}
+
+function explainBlock(
+  block: string,
+  file: DeploymentFile | null,
+  env: Environment,
+): readonly ExplainedValue[] {
+  const entry = file === null ? undefined : entryOf(file.tree ?? undefined, block);
+  if (file === null || entry === undefined) return [{ path: block, value: null, origin: 'default' }];
+  return leaves(entry.value, block).map(({ path: name, tree }) => ({
+    path: name,
+    value: shownValue(name, tree, env),
+    origin: `${file.shown}:${file.lines.position(tree.span.start).line}`,
+  }));
+}
+
+interface Leaf {
+  readonly path: string;
+  readonly tree: Tree;
+}
+
+function leaves(tree: Tree, name: string): readonly Leaf[] {
+  switch (tree.kind) {
+    case 'scalar':
+      return [{ path: name, tree }];
+    case 'list':
+      return tree.items.flatMap((item, at) => leaves(item, `${name}[${at}]`));
+    case 'map':
+      return tree.entries.flatMap((entry) => leaves(entry.value, `${name}.${entry.key}`));
+  }
+}
+
+function shownValue(name: string, tree: Tree, env: Environment): ExplainedValue['value'] {
+  if (tree.kind !== 'scalar') return null;
+  const variable = ENVIRONMENT_REFERENCE.exec(String(tree.value))?.[1];
+  if (variable !== undefined) return `${String(tree.value)} (${env[variable] ? 'set' : 'not set'})`;
+  const key = name.split('.').at(-1) ?? '';
+  const isHeader = /extra_headers/.test(name);
+  return isHeader || (SECRET_KEY.test(key) && !NOT_SECRET.test(key)) ? '(hidden)' : tree.value;
+}

@@ -1,0 +1,132 @@
+/**
+ * The list of commands, and how one of them is found, loaded and run.
+ * Owns the top of the command line; a command's file is loaded only when that command is typed.
+ */
+import { Command, CommanderError } from 'commander';
+import type { CommandContext } from './command-context.ts';
+import { endWithError } from './end-with-error.ts';
+import { EXIT } from './exit-code.ts';
+import type { Shell } from './shell.ts';
+
+interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<(context: CommandContext) => Command>;
+}
+
+const COMMANDS: readonly CommandEntry[] = [
+  entry(
+    'init',
+    'write a first job.yaml and parley.yaml',
+    async () => (await import('./commands/init.ts')).initCommand,
+  ),
+  entry('validate', 'check job files', async () => (await import('./commands/validate.ts')).validateCommand),
+  entry('plan', 'show what a run would do', async () => (await import('./commands/plan.ts')).planCommand),
+  entry('run', 'run a job to its report', async () => (await import('./commands/run.ts')).runCommand),
+  entry('status', 'show runs', async () => (await import('./commands/status.ts')).statusCommand),
+  entry(
+    'watch',
+    'show a run while it goes on',
+    async () => (await import('./commands/watch.ts')).watchCommand,
+  ),
+  entry('logs', 'print transcripts', async () => (await import('./commands/logs.ts')).logsCommand),
+  entry('resume', 'go on with a run', async () => (await import('./commands/resume.ts')).resumeCommand),
+  entry('cancel', 'end a run', async () => (await import('./commands/cancel.ts')).cancelCommand),
+  entry(
+    'collect',
+    'find, or complete, the results',
+    async () => (await import('./commands/collect.ts')).collectCommand,
+  ),
+  entry(
+    'reconcile',
+    'join spend with conversations',
+    async () => (await import('./commands/reconcile.ts')).reconcileCommand,
+  ),
+  entry('report', 'write the reports anew', async () => (await import('./commands/report.ts')).reportCommand),
+  entry('doctor', 'check this machine', async () => (await import('./commands/doctor.ts')).doctorCommand),
+  entry(
+    'config',
+    'check or explain the deployment',
+    async () => (await import('./commands/config.ts')).configCommand,
+  ),
+  entry(
+    'schema',
+    'print a JSON Schema, or explain a key',
+    async () => (await import('./commands/schema.ts')).schemaCommand,
+  ),
+  entry('explain', 'explain a code', async () => (await import('./commands/explain.ts')).explainCommand),
+  entry(
+    'agent-server',
+    'run the Agent Server alone',
+    async () => (await import('./commands/agent-server.ts')).agentServerCommand,
+  ),
+  entry(
+    'scripted-gateway',
+    'run the stand-in for a vendor',
+    async () => (await import('./commands/scripted-gateway.ts')).scriptedGatewayCommand,
+  ),
+];
+
+function entry(name: string, summary: string, load: CommandEntry['load']): CommandEntry {
+  return { name, summary, load };
+}
+
+export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
+
+/** Runs one command line, without the name of the program; resolves with the exit code and never throws. */
+export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
+  const args = withoutHelpWord(argv);
+  const command = args.find((arg) => !arg.startsWith('-')) ?? '';
+  try {
+    return await parse(args, command, shell);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return endWithError(error, { shell, command, json: args.includes('--json') });
+  }
+}
+
+/** `parley help run` is `parley run --help`. */
+function withoutHelpWord(argv: readonly string[]): readonly string[] {
+  if (argv[0] !== 'help') return argv;
+  return argv.length === 1 ? ['--help'] : [...argv.slice(1), '--help'];
+}
+
+async function parse(args: readonly string[], name: string, shell: Shell): Promise<number> {
+  const end: { code: number } = { code: EXIT.ok };
+  const program = topLevel(shell);
+  const chosen = COMMANDS.find((one) => one.name === name);
+  for (const one of COMMANDS) {
+    if (one !== chosen)
+      program.addCommand(new Command(one.name).summary(one.summary).description(one.summary));
+    else {
+      const define = await one.load();
+      const context: CommandContext = { shell, finish: (code) => (end.code = code) };
+      program.addCommand(define(context).summary(one.summary).copyInheritedSettings(program));
+    }
+  }
+  if (args.length === 0) program.help({ error: true });
+  await program.parseAsync(args, { from: 'user' });
+  return end.code;
+}
+
+function topLevel(shell: Shell): Command {
+  return new Command('parley')
+    .description(
+      'Runs coding-agent conversations in sandboxes, durably, and accounts for every micro-dollar.',
+    )
+    .version(shell.version, '--version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void shell.stdout.write(text),
+      writeErr: (text) => void shell.stderr.write(text),
+      getOutHelpWidth: () => HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
+    })
+    .showHelpAfterError('Try --help.')
+    .addHelpText('after', '\nStart with "parley init", or read docs/cli.md. Every command has --help.');
+}
+
+/** Fixed, so that help is the same text everywhere. */
+const HELP_WIDTH = 100;

@@ -1,0 +1,39 @@
+/**
+ * One thing done with a run by a host of its own: collect, reconcile, report.
+ * Owns opening, the check that the run exists, and closing.
+ */
+import type { RunId } from '../core/ids.ts';
+import type { RunRow } from '../core/projection.ts';
+import type { Host } from './host-port.ts';
+import { noSuchRun, openDeployment } from './open-deployment.ts';
+import { printable } from './print/terminal-text.ts';
+import { parseRunId } from './run-id.ts';
+import type { Shell } from './shell.ts';
+
+export interface RunWork {
+  readonly id: string;
+  /** Value of `--config`. */
+  readonly config: string | undefined;
+}
+
+/** @throws ParleyError data_directory_locked while another process runs things; CliError when there is no such run */
+export async function withHost<Result>(
+  shell: Shell,
+  { id, config: path }: RunWork,
+  work: (host: Host, runId: RunId, row: RunRow) => Promise<Result>,
+): Promise<Result> {
+  const runId = parseRunId(id);
+  const config = await openDeployment(shell, { path, startsProxy: true });
+  const port = await shell.hostPort();
+  const onNotice = (text: string): void => {
+    shell.stderr.write(`${printable(text)}\n`);
+  };
+  const host = await port.openHost(config, { onNotice });
+  try {
+    const row = await host.run(runId);
+    if (row === null) throw noSuchRun(id);
+    return await work(host, runId, row);
+  } finally {
+    await host.close();
+  }
+}
