@@ -1,3 +1,55 @@
-import { ONCE, type Activity } from './activity.ts';
+/**
+ * reportRun: writes the reports that a plan asks for into the run's results.
+ * Owns the formats by name; what a report says is in activities/report/.
+ */
+import type { RunId } from '../core/ids.ts';
+import type { PlanReport } from '../core/plan.ts';
+import { BRIEF, type Activity } from './activity.ts';
+import { planOf } from './plan-item.ts';
+import { gatherReport } from './report/gather-report.ts';
+import type { ReportData } from './report/report-data.ts';
+import { reportDocument } from './report/report-document.ts';
+import { renderHtml } from './report/render-html.ts';
+import { renderJsonl } from './report/render-jsonl.ts';
+import { renderMarkdown } from './report/render-markdown.ts';
 import type { World } from './world.ts';
-export const reportRun = (_world: World): Activity<'reportRun'> => ({ type: 'reportRun', resource: 'bookkeeping', retry: ONCE, run: async () => null, failed: () => null });
+
+export const reportRun = (world: World): Activity<'reportRun'> => ({
+  type: 'reportRun',
+  resource: 'bookkeeping',
+  retry: BRIEF,
+  run: async (command) => {
+    await reportNow(world, command.runId);
+    return { type: 'runReported', commandId: command.id };
+  },
+  // A run is over without its report too: `parley report` writes it anew.
+  failed: (command) => ({ type: 'runReported', commandId: command.id }),
+});
+
+/**
+ * Writes every report of the plan, of a run that is still going on too, and says so in it. Nothing when the plan asks
+ * for none. Returns where each file is.
+ * @throws ParleyError not_found, plan_invalid, collect_failed when a file cannot be written
+ */
+export async function reportNow(world: World, runId: RunId): Promise<readonly string[]> {
+  const { report: reports } = await planOf(world, runId);
+  if (reports.length === 0) return [];
+  const data = await gatherReport(world, runId);
+  const written: string[] = [];
+  for (const { format, file } of reports) {
+    await world.results.write({ runId, key: null, name: file }, Buffer.from(render(format, data), 'utf8'));
+    written.push(`${world.results.location(runId)}/${file}`);
+  }
+  return written;
+}
+
+function render(format: PlanReport['format'], data: ReportData): string {
+  switch (format) {
+    case 'markdown':
+      return renderMarkdown(reportDocument(data));
+    case 'html':
+      return renderHtml(reportDocument(data));
+    case 'jsonl':
+      return renderJsonl(data);
+  }
+}

@@ -31,9 +31,11 @@ interface Figures {
 
 async function measure(load: Load): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
-  const store = await openStore({ kind: 'sqlite', path: join(folder, 'bench.db') });
-  let finished = 0;
   let commits = 0;
+  const onCommit = (): void => void (commits += 1);
+  const groupWrites = load.batchEventsMax > 1;
+  const store = await openStore({ kind: 'sqlite', path: join(folder, 'bench.db'), groupWrites, onCommit });
+  let finished = 0;
   let events = 0;
   let begun = 0;
   let allDone: () => void = () => undefined;
@@ -60,7 +62,6 @@ async function measure(load: Load): Promise<Figures> {
       else setImmediate(begin);
     },
     onCommit: (count) => {
-      commits += 1;
       events += count;
     },
     onActivityError: (command, error) => {

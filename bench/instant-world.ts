@@ -36,7 +36,7 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
     vault: store.vault(key),
     blobs: { put: nothing, get: nothing, remove: nothing },
     results: { write: nothing, read: () => Promise.resolve(null), location: () => '' },
-    gatewayExport: { rows: () => Promise.resolve([]) },
+    gatewayExport: { rows: () => Promise.resolve([]), fileRows: () => Promise.resolve([]) },
     secrets: { resolve: () => Promise.resolve(null) },
     keys: createKeyMinter(key),
     notifier,

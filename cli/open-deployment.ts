@@ -38,7 +38,8 @@ export async function openRuns(
   path: string | undefined,
 ): Promise<{ readonly config: DeploymentConfig; readonly port: HostPort; readonly reader: Reader } | null> {
   const config = await openDeployment(shell, { path, startsProxy: false });
-  if (!existsSync(config.dataDir)) return null;
+  const { placesOf } = await import('./host/places.ts');
+  if (!existsSync(placesOf(config.dataDir).database)) return null;
   const port = await shell.hostPort();
   return { config, port, reader: await port.openReader(config) };
 }

@@ -46,9 +46,9 @@ const clock: Clock = {
   },
 };
 
-/** The module exports the functions of the port under their names. */
-function loadHostPort(): Promise<HostPort> {
-  return import('./host/host.ts');
+async function loadHostPort(): Promise<HostPort> {
+  const { hostPort } = await import('./host/host.ts');
+  return hostPort;
 }
 
 function runProgram(programDir: string, { file, args }: ChildProgram): Promise<number> {

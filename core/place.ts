@@ -3,7 +3,8 @@
  * Pure: candidates come in, a decision with its reasons goes out; must not reserve anything.
  */
 import type { SandboxId, UserId } from './ids.ts';
-import { MAX_SESSION_MS, SESSION_LEFT_FOR_PLACEMENT_MS } from './limits.ts';
+import { SESSION_LEFT_FOR_PLACEMENT_MS } from './limits.ts';
+import { sessionEndOf } from './session.ts';
 import type { GroupingStrategy, SandboxStatus } from './status.ts';
 
 export interface PlacementCandidate {
@@ -123,7 +124,7 @@ function disqualify(candidate: PlacementCandidate, question: PlacementQuestion):
   if (!candidate.available || candidate.sessionStartedAt === null) return 'runtime_not_up';
   if (candidate.draining) return 'draining';
   if (candidate.attachedCount >= question.conversationsPerSandboxMax) return 'full';
-  const left = candidate.sessionStartedAt + MAX_SESSION_MS - question.now;
+  const left = sessionEndOf(candidate.sessionStartedAt) - question.now;
   return left < SESSION_LEFT_FOR_PLACEMENT_MS ? 'session_ends_soon' : null;
 }
 

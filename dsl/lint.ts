@@ -2,7 +2,7 @@
  * What is allowed and probably not meant: warnings on a job that compiles.
  * Owns lint rules over the whole plan; a warning never changes the plan.
  */
-import { MAX_SESSION_MS } from '../core/limits.ts';
+import { outlastsSession } from '../core/session.ts';
 import type { Plan } from '../core/plan.ts';
 import { formatDuration } from './duration.ts';
 import { nearestName } from './nearest-name.ts';
@@ -39,7 +39,7 @@ function lintWait(context: LintContext): void {
   const { plan, report } = context;
   const { deadlineMs, noProgressMs, until } = plan.wait;
   const deadline = spanAt(context, ['wait', 'deadline']);
-  if (deadline !== null && (deadlineMs === null || deadlineMs >= MAX_SESSION_MS)) {
+  if (deadline !== null && (deadlineMs === null || outlastsSession(deadlineMs))) {
     const message =
       deadlineMs === null
         ? 'without a deadline a conversation can meet the end of its session, after 12h (D10)'

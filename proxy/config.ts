@@ -2,7 +2,7 @@
  * The proxy's configuration after it was read and checked.
  * Owns the shapes; must not read, resolve or check anything.
  */
-import type { TokenPrice } from './price.ts';
+import type { TokenPrice } from '../core/price.ts';
 
 /** `openai`: any OpenAI-compatible gateway; `vendor`: a gateway of the same product as this proxy. */
 export type GatewayKind = 'openai' | 'vendor';

@@ -2,24 +2,33 @@
  * Errors as a caller of the proxy sees them: OpenAI's envelope on every route (D22).
  * Owns status and type of each code; must not hold a key, a gateway's address or a stack.
  */
+import { ERROR_CATALOGUE, type ErrorCode } from '../core/error-catalogue.ts';
 
-const FAILURES = {
-  invalid_request: { status: 400, type: 'invalid_request_error' },
-  header_not_sendable: { status: 400, type: 'invalid_request_error' },
-  unauthorized: { status: 401, type: 'authentication_error' },
-  forbidden: { status: 403, type: 'permission_error' },
-  model_not_found: { status: 404, type: 'invalid_request_error' },
-  not_found: { status: 404, type: 'invalid_request_error' },
-  method_not_allowed: { status: 405, type: 'invalid_request_error' },
-  request_too_large: { status: 413, type: 'invalid_request_error' },
-  internal: { status: 500, type: 'server_error' },
-  gateway_unreachable: { status: 502, type: 'server_error' },
-  gateway_failed: { status: 502, type: 'server_error' },
-  store_unavailable: { status: 503, type: 'server_error' },
-  gateway_timeout: { status: 504, type: 'server_error' },
-} as const satisfies Record<string, { readonly status: number; readonly type: string }>;
+/** OpenAI's word for each code of the catalogue that a caller of the proxy can meet. */
+const TYPES = {
+  invalid_request: 'invalid_request_error',
+  header_not_sendable: 'invalid_request_error',
+  unauthorized: 'authentication_error',
+  forbidden: 'permission_error',
+  model_not_found: 'invalid_request_error',
+  not_found: 'invalid_request_error',
+  method_not_allowed: 'invalid_request_error',
+  request_too_large: 'invalid_request_error',
+  internal: 'server_error',
+  gateway_unreachable: 'server_error',
+  gateway_failed: 'server_error',
+  store_unavailable: 'server_error',
+  gateway_timeout: 'server_error',
+} as const satisfies Partial<Record<ErrorCode, string>>;
 
-export type FailureCode = keyof typeof FAILURES;
+export type FailureCode = keyof typeof TYPES;
+
+/** OpenAI's clients know 400 for what the application API answers with 422. */
+const INVALID_REQUEST_STATUS = 400;
+
+function statusOf(code: FailureCode): number {
+  return code === 'invalid_request' ? INVALID_REQUEST_STATUS : ERROR_CATALOGUE[code].status;
+}
 
 export interface Failure {
   readonly code: FailureCode;
@@ -31,11 +40,11 @@ export interface Failure {
 
 /** `message` follows "Cannot VERB thing: state". */
 export function failure(code: FailureCode, message: string, param: string | null = null): Failure {
-  return { code, status: FAILURES[code].status, message, param };
+  return { code, status: statusOf(code), message, param };
 }
 
 /** The envelope, ready to send or to stand in an error frame. */
 export function envelope(failed: Failure): string {
   const { code, message, param } = failed;
-  return JSON.stringify({ error: { message, type: FAILURES[code].type, param, code } });
+  return JSON.stringify({ error: { message, type: TYPES[code], param, code } });
 }

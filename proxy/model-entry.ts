@@ -8,7 +8,7 @@ import { readGatewayAddress, type GatewayAddress } from './gateway-address.ts';
 import { isReservedStaticHeader, isSendableValue } from './header-names.ts';
 import { asObject, asText, type JsonObject } from './json-value.ts';
 import { TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S } from './limits.ts';
-import { parsePrice, type TokenPrice } from './price.ts';
+import { parsePrice, type TokenPrice } from '../core/price.ts';
 
 export interface EntryContext {
   readonly env: Environment;

@@ -5,7 +5,7 @@
 import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
 import { asObject, parseJson } from './json-value.ts';
-import { costOf, type TokenPrice } from './price.ts';
+import { costOf, type TokenPrice } from '../core/price.ts';
 import type { Usage } from './usage.ts';
 
 export type OpenFacts = Pick<

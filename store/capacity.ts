@@ -3,11 +3,12 @@
  * Owns the count and the refusal, inside a transaction that holds the placement lock. Slots are given back by
  * projections and nowhere else.
  */
-import type { Transaction } from 'kysely';
+import type { Insertable, Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../core/ids.ts';
 import type { CapacityLimits, SlotOutcome } from '../ports/placement-store.ts';
 import { safeInteger } from './column-value.ts';
-import type { Tables } from './tables.ts';
+import { prepareQuery } from './prepared-query.ts';
+import type { SlotTable, Tables } from './tables.ts';
 
 export interface SlotRequest {
   readonly sandboxId: SandboxId;
@@ -19,30 +20,50 @@ export interface SlotRequest {
 /** Takes a slot; holding one already is success. The user's own limit is the one named when both are reached. */
 export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<SlotOutcome> {
   const { sandboxId, userId, limits, now } = request;
-  const held = transaction.selectFrom('slot').select('sandbox_id').where('sandbox_id', '=', sandboxId);
-  if ((await held.executeTakeFirst()) !== undefined) return { kind: 'granted' };
-  const taken = await countSlots(transaction, userId);
+  const taken = await countSlots(transaction, { sandboxId, userId });
+  if (taken.own > 0) return { kind: 'granted' };
   if (taken.user >= limits.userMax) return { kind: 'refused', limit: limits.userMax, current: taken.user };
   if (taken.installation >= limits.installationMax) {
     return { kind: 'refused', limit: limits.installationMax, current: taken.installation };
   }
-  await transaction
-    .insertInto('slot')
-    .values({ sandbox_id: sandboxId, user_id: userId, taken_at: now })
-    .execute();
+  await TAKE.all(transaction, { sandbox_id: sandboxId, user_id: userId, taken_at: now });
   return { kind: 'granted' };
+}
+
+const TAKE = prepareQuery((db, row: Insertable<SlotTable>) => db.insertInto('slot').values(row).compile());
+
+/** Counts without a condition on other columns: each is answered from an index alone. */
+const COUNT = prepareQuery((db, { sandboxId, userId }: SlotOwner) =>
+  db
+    .selectNoFrom((from) => [
+      from
+        .selectFrom('slot')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .as('installation'),
+      from
+        .selectFrom('slot')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('user_id', '=', userId)
+        .as('user'),
+      from
+        .selectFrom('slot')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('sandbox_id', '=', sandboxId)
+        .as('own'),
+    ])
+    .compile(),
+);
+
+interface SlotOwner {
+  readonly sandboxId: SandboxId;
+  readonly userId: UserId;
 }
 
 async function countSlots(
   transaction: Transaction<Tables>,
-  userId: UserId,
-): Promise<{ readonly installation: number; readonly user: number }> {
-  const row = await transaction
-    .selectFrom('slot')
-    .select(({ fn }) => [
-      fn.countAll().as('installation'),
-      fn.countAll().filterWhere('user_id', '=', userId).as('user'),
-    ])
-    .executeTakeFirstOrThrow();
-  return { installation: safeInteger(row.installation), user: safeInteger(row.user) };
+  owner: SlotOwner,
+): Promise<{ readonly installation: number; readonly user: number; readonly own: number }> {
+  const row = await COUNT.first(transaction, owner);
+  const count = (value: number | bigint | string | null | undefined): number => safeInteger(value ?? 0);
+  return { installation: count(row?.installation), user: count(row?.user), own: count(row?.own) };
 }

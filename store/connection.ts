@@ -13,17 +13,25 @@ export interface StoreConnection {
   readonly dialect: Dialect;
   /** @throws ParleyError store_unavailable when the database fails; `action` names what was tried, e.g. "read the run" */
   read<T>(action: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
-  /** One write transaction: applied whole, or not at all when `work` fails. @throws ParleyError store_unavailable */
+  /**
+   * One write: applied whole, or not at all when `work` fails. Writes that come together may share one transaction;
+   * when one of them fails the others run again, so `work` must change nothing but the database.
+   * @throws ParleyError store_unavailable
+   */
   write<T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
 }
 
-export function storeConnection(db: Kysely<Tables>, dialect: Dialect): StoreConnection {
-  // SQLite writes one transaction at a time anyway, so writes that come together share one commit and its sync.
+/** With `groupWrites` writes that come together share one commit and its sync; a server groups commits by itself. */
+export function storeConnection(
+  db: Kysely<Tables>,
+  options: { readonly dialect: Dialect; readonly groupWrites: boolean },
+): StoreConnection {
   const group = new GroupWriter(db);
-  const write: GroupWriter['write'] =
-    dialect === 'sqlite' ? (work) => group.write(work) : (work) => db.transaction().execute(work);
+  const write: GroupWriter['write'] = options.groupWrites
+    ? (work) => group.write(work)
+    : (work) => db.transaction().execute(work);
   return {
-    dialect,
+    dialect: options.dialect,
     read: (action, work) => work(db).catch((error: unknown) => fail(action, error)),
     write: (action, work) => write(work).catch((error: unknown) => fail(action, error)),
   };

@@ -184,7 +184,7 @@ async function retryOutbox(transaction: Transaction<Tables>, retried: readonly R
   await RETRY.execute(transaction, latest);
 }
 
-const ADD_TO_INBOX = prepareRows((db, rows: readonly Insertable<InboxTable>[]) =>
+const ADD_TO_INBOX = prepareRows((db, rows: readonly Omit<Insertable<InboxTable>, 'position'>[]) =>
   db
     .insertInto('inbox')
     .values(rows)

@@ -2,14 +2,14 @@
  * Transcripts: events stored as they came, under sequence numbers of our own.
  * Owns the numbers, which have no gaps, and that an event counts once; must not read what an event says.
  */
-import { sql, type Transaction } from 'kysely';
+import { sql, type Insertable, type Transaction } from 'kysely';
 import type { ConversationId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { EventLog, StoredEvent } from '../ports/record-store.ts';
 import { columnText, safeInteger, safeIntegerOrNull } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
-import { keyChunks, rowChunks } from './row-chunks.ts';
-import type { Tables } from './tables.ts';
+import { prepareQuery, prepareRows } from './prepared-query.ts';
+import type { EventTable, Tables } from './tables.ts';
 import { isDeleted } from './tombstone.ts';
 
 /** Events of one page at most: a page is held in memory whole. */
@@ -46,9 +46,8 @@ function append(connection: StoreConnection, arrival: Arrival): Promise<number> 
   });
 }
 
-/** The last number given out, with the head's row locked: appends to one conversation follow one another. */
-async function lockHead(transaction: Transaction<Tables>, id: ConversationId): Promise<number> {
-  const locked = await transaction
+const LOCK_HEAD = prepareQuery((db, { id }: { readonly id: string }) =>
+  db
     .insertInto('transcript')
     .values({ conversation_id: id, last_sequence: 0, last_received_at: null })
     .onConflict((conflict) =>
@@ -57,9 +56,27 @@ async function lockHead(transaction: Transaction<Tables>, id: ConversationId): P
         .doUpdateSet((row) => ({ conversation_id: row.ref('excluded.conversation_id') })),
     )
     .returning('last_sequence')
-    .executeTakeFirstOrThrow();
-  return safeInteger(locked.last_sequence);
+    .compile(),
+);
+
+/** The last number given out, with the head's row locked: appends to one conversation follow one another. */
+async function lockHead(transaction: Transaction<Tables>, id: ConversationId): Promise<number> {
+  const locked = await LOCK_HEAD.first(transaction, { id });
+  return safeInteger(locked?.last_sequence ?? 0);
 }
+
+const KNOWN = prepareRows((db, keys: readonly { readonly id: string; readonly eventId: string }[]) =>
+  db
+    .selectFrom('event')
+    .select('event_id')
+    .where('conversation_id', '=', keys[0]?.id ?? '')
+    .where(
+      'event_id',
+      'in',
+      keys.map(({ eventId }) => eventId),
+    )
+    .compile(),
+);
 
 /** Those whose id is not stored yet, each id once, in the given order. */
 async function unknownEvents(
@@ -72,17 +89,32 @@ async function unknownEvents(
     const eventId = columnText(event.id);
     if (!byId.has(eventId)) byId.set(eventId, event);
   }
-  for (const keys of keyChunks([...byId.keys()])) {
-    const known = await transaction
-      .selectFrom('event')
-      .select('event_id')
-      .where('conversation_id', '=', id)
-      .where('event_id', 'in', keys)
-      .execute();
-    for (const row of known) byId.delete(row.event_id);
-  }
+  const keys = [...byId.keys()].map((eventId) => ({ id, eventId }));
+  for (const known of await KNOWN.execute(transaction, keys)) byId.delete(known.event_id);
   return [...byId.values()];
 }
+
+const INSERT = prepareRows((db, rows: readonly Insertable<EventTable>[]) =>
+  db.insertInto('event').values(rows).compile(),
+);
+
+interface Head {
+  readonly id: string;
+  readonly lastSequence: number;
+  readonly receivedAt: number;
+}
+
+const MOVE_HEAD = prepareQuery((db, { id, lastSequence, receivedAt }: Head) =>
+  db
+    .updateTable('transcript')
+    .set({
+      last_sequence: lastSequence,
+      // Clocks of two receivers may differ; the newest instant is what an idle watch asks for.
+      last_received_at: sql`case when last_received_at > ${receivedAt} then last_received_at else ${receivedAt} end`,
+    })
+    .where('conversation_id', '=', id)
+    .compile(),
+);
 
 async function insertEvents(
   transaction: Transaction<Tables>,
@@ -98,16 +130,8 @@ async function insertEvents(
     kind: columnText(event.kind),
     body: JSON.stringify(event),
   }));
-  for (const chunk of rowChunks(rows)) await transaction.insertInto('event').values(chunk).execute();
-  await transaction
-    .updateTable('transcript')
-    .set({
-      last_sequence: lastSequence + rows.length,
-      // Clocks of two receivers may differ; the newest instant is what an idle watch asks for.
-      last_received_at: sql`case when last_received_at > ${receivedAt} then last_received_at else ${receivedAt} end`,
-    })
-    .where('conversation_id', '=', id)
-    .execute();
+  await INSERT.execute(transaction, rows);
+  await MOVE_HEAD.all(transaction, { id, lastSequence: lastSequence + rows.length, receivedAt });
 }
 
 /** @throws ParleyError invalid_request when the limit is not 1..1000 */
@@ -143,12 +167,16 @@ async function events(
   }));
 }
 
+const HEAD = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.selectFrom('transcript').selectAll().where('conversation_id', '=', id).compile(),
+);
+
 async function head(
   connection: StoreConnection,
   id: ConversationId,
 ): Promise<{ readonly lastSequence: number; readonly lastReceivedAt: number | null }> {
   const row = await connection.read(`read the transcript of the conversation "${id}"`, (db) =>
-    db.selectFrom('transcript').selectAll().where('conversation_id', '=', id).executeTakeFirst(),
+    HEAD.first(db, { id }),
   );
   if (row === undefined) return { lastSequence: 0, lastReceivedAt: null };
   return {

@@ -32,12 +32,20 @@ import { recordStore } from './record-store.ts';
 import type { SealKey } from './seal-key.ts';
 import { secretVault, type VaultOptions } from './secret-vault.ts';
 import { spendLog } from './spend-log.ts';
-import { openSqlite } from './sqlite.ts';
+import { openSqlite, type SqliteHandle, type SqliteOptions } from './sqlite.ts';
 import { workspaceStore } from './workspace-store.ts';
 
 export type StoreOptions =
-  | { readonly kind: 'sqlite'; readonly path: string; readonly readOnly?: boolean }
+  | ({ readonly kind: 'sqlite'; readonly path: string } & SqliteStoreOptions)
   | { readonly kind: 'postgres'; readonly pool: StorePool };
+
+interface SqliteStoreOptions {
+  readonly readOnly?: boolean;
+  /** False gives every write a commit and a sync of its own, for comparison. */
+  readonly groupWrites?: boolean;
+  /** Called after every commit that changed something or might have. */
+  readonly onCommit?: () => void;
+}
 
 export interface Store {
   readonly engine: EngineStore;
@@ -64,32 +72,33 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   switch (options.kind) {
     case 'sqlite':
-      return openSqliteStore(options.path, options.readOnly ?? false);
+      return openSqliteStore(options.path, options);
     case 'postgres': {
       const db = openPostgres(options.pool);
       await migrate(db, MIGRATIONS).catch((error: unknown) => fail('open the store', error));
-      return parts(storeConnection(db, 'postgres'), () => db.destroy());
+      return parts(storeConnection(db, { dialect: 'postgres', groupWrites: false }), () => db.destroy());
     }
   }
 }
 
-async function openSqliteStore(path: string, readOnly: boolean): Promise<Store> {
+async function openSqliteStore(path: string, options: SqliteStoreOptions): Promise<Store> {
+  const { readOnly = false, groupWrites = true } = options;
   if (readOnly && !existsSync(path)) {
     throw new ParleyError('store_unavailable', `Cannot open the store "${path}": there is no such file`);
   }
-  const handle = openFile(path, readOnly);
+  const handle = openFile(path, { ...options, readOnly });
   try {
     await (readOnly ? requireCurrent(handle.db, MIGRATIONS) : migrate(handle.db, MIGRATIONS));
   } catch (error) {
     await handle.db.destroy();
     return fail(`open the store "${path}"`, error);
   }
-  return parts(storeConnection(handle.db, 'sqlite'), () => handle.close());
+  return parts(storeConnection(handle.db, { dialect: 'sqlite', groupWrites }), () => handle.close());
 }
 
-function openFile(path: string, readOnly: boolean): ReturnType<typeof openSqlite> {
+function openFile(path: string, options: SqliteOptions): SqliteHandle {
   try {
-    return openSqlite(path, { readOnly });
+    return openSqlite(path, options);
   } catch (error) {
     return fail(`open the store "${path}"`, error);
   }

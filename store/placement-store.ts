@@ -2,17 +2,18 @@
  * Placement and capacity: every call is one transaction, and only one runs at a time.
  * Owns reserving and recording; the choice itself is the pure `place` of the core (D16).
  */
-import type { Transaction } from 'kysely';
+import type { Insertable, Transaction } from 'kysely';
 import { sandboxId, type ConversationId, type SandboxId } from '../core/ids.ts';
 import { place, type PlacementDecision } from '../core/place.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../ports/placement-store.ts';
 import { takeSlot, type SlotRequest } from './capacity.ts';
-import { flag, safeInteger } from './column-value.ts';
+import { flag } from './column-value.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
+import { prepareQuery } from './prepared-query.ts';
 import { recordReserved } from './reserved-sandbox.ts';
-import type { Tables } from './tables.ts';
+import type { AttachmentTable, DecisionTable, Tables } from './tables.ts';
 import { isAttached, isDeleted } from './tombstone.ts';
 
 export function placementStore(connection: StoreConnection): PlacementStore {
@@ -41,11 +42,7 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       connection.read('find the longest idle sandbox', (db) => longestIdle(db, userId)),
     async decision(id) {
       const row = await connection.read(`read the placement of the conversation "${id}"`, (db) =>
-        db
-          .selectFrom('placement_decision')
-          .select('body')
-          .where('conversation_id', '=', id)
-          .executeTakeFirst(),
+        DECISION.first(db, { id }),
       );
       return row === undefined ? null : (JSON.parse(row.body) as PlacementDecision);
     },
@@ -78,17 +75,25 @@ async function placeOnce(transaction: Transaction<Tables>, request: PlaceRequest
   }
 }
 
-async function recordedPlacement(
-  transaction: Transaction<Tables>,
-  id: ConversationId,
-): Promise<Extract<PlaceOutcome, { kind: 'placed' }> | null> {
-  const row = await transaction
+const DECISION = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.selectFrom('placement_decision').select('body').where('conversation_id', '=', id).compile(),
+);
+
+const RECORDED = prepareQuery((db, { id }: { readonly id: string }) =>
+  db
     .selectFrom('attachment')
     .innerJoin('placement_decision', 'placement_decision.conversation_id', 'attachment.conversation_id')
     .select(['attachment.sandbox_id', 'placement_decision.created', 'placement_decision.body'])
     .where('attachment.conversation_id', '=', id)
     .where('attachment.detached', '=', 0)
-    .executeTakeFirst();
+    .compile(),
+);
+
+async function recordedPlacement(
+  transaction: Transaction<Tables>,
+  id: ConversationId,
+): Promise<Extract<PlaceOutcome, { kind: 'placed' }> | null> {
+  const row = await RECORDED.first(transaction, { id });
   if (row === undefined) return null;
   return {
     kind: 'placed',
@@ -116,24 +121,43 @@ async function placeInNew(
   return attach(transaction, request, { sandboxId: newSandboxId, decision, created: true });
 }
 
+const ATTACH = prepareQuery((db, row: Insertable<AttachmentTable>) =>
+  db
+    .insertInto('attachment')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('conversation_id').doUpdateSet(({ ref }) => ({
+        sandbox_id: ref('excluded.sandbox_id'),
+        attached_at: ref('excluded.attached_at'),
+        detached: ref('excluded.detached'),
+      })),
+    )
+    .compile(),
+);
+
+const PUT_DECISION = prepareQuery((db, row: Insertable<DecisionTable>) =>
+  db
+    .insertInto('placement_decision')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .column('conversation_id')
+        .doUpdateSet(({ ref }) => ({ created: ref('excluded.created'), body: ref('excluded.body') })),
+    )
+    .compile(),
+);
+
 /** Also moves a conversation that the recorded sandbox refused: it is never attached to two. */
 async function attach(
   transaction: Transaction<Tables>,
   request: PlaceRequest,
   chosen: { readonly sandboxId: SandboxId; readonly decision: PlacementDecision; readonly created: boolean },
 ): Promise<PlaceOutcome> {
-  const attachment = { sandbox_id: chosen.sandboxId, attached_at: request.now, detached: 0 };
-  const decision = { created: flag(chosen.created), body: JSON.stringify(chosen.decision) };
-  await transaction
-    .insertInto('attachment')
-    .values({ conversation_id: request.conversationId, ...attachment })
-    .onConflict((conflict) => conflict.column('conversation_id').doUpdateSet(attachment))
-    .execute();
-  await transaction
-    .insertInto('placement_decision')
-    .values({ conversation_id: request.conversationId, ...decision })
-    .onConflict((conflict) => conflict.column('conversation_id').doUpdateSet(decision))
-    .execute();
+  const { conversationId: conversation_id, now } = request;
+  const { sandboxId: sandbox_id, created, decision } = chosen;
+  await ATTACH.all(transaction, { conversation_id, sandbox_id, attached_at: now, detached: 0 });
+  const body = JSON.stringify(decision);
+  await PUT_DECISION.all(transaction, { conversation_id, created: flag(created), body });
   return { kind: 'placed', sandboxId: chosen.sandboxId, created: chosen.created, decision: chosen.decision };
 }
 
@@ -152,33 +176,44 @@ async function reserveSandbox(transaction: Transaction<Tables>, request: SlotReq
   return slot;
 }
 
-/** The decision about the sandbox and its mark are one transaction: no placement comes in between (D11). */
-async function detach(
-  transaction: Transaction<Tables>,
-  id: ConversationId,
-): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }> {
-  const detached = await transaction
+const DETACH = prepareQuery((db, { id }: { readonly id: string }) =>
+  db
     .updateTable('attachment')
     .set({ detached: 1 })
     .where('conversation_id', '=', id)
     .returning('sandbox_id')
-    .executeTakeFirst();
-  if (detached === undefined) return { sandboxId: null, sandboxToRemove: false };
-  const left = await transaction
+    .compile(),
+);
+
+const STILL_ATTACHED = prepareQuery((db, { id }: { readonly id: string }) =>
+  db
     .selectFrom('attachment')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .where('sandbox_id', '=', detached.sandbox_id)
+    .select('conversation_id')
+    .where('sandbox_id', '=', id)
     .where(isAttached)
-    .executeTakeFirstOrThrow();
-  const marked =
-    safeInteger(left.count) > 0
-      ? undefined
-      : await transaction
-          .updateTable('sandbox')
-          .set({ draining: 1 })
-          .where('sandbox_id', '=', detached.sandbox_id)
-          .where('created_by', '=', 'placement')
-          .returning('sandbox_id')
-          .executeTakeFirst();
-  return { sandboxId: sandboxId(detached.sandbox_id), sandboxToRemove: marked !== undefined };
+    .limit(1)
+    .compile(),
+);
+
+const MARK_DRAINING = prepareQuery((db, { id }: { readonly id: string }) =>
+  db
+    .updateTable('sandbox')
+    .set({ draining: 1 })
+    .where('sandbox_id', '=', id)
+    .where('created_by', '=', 'placement')
+    .returning('sandbox_id')
+    .compile(),
+);
+
+/** The decision about the sandbox and its mark are one transaction: no placement comes in between (D11). */
+async function detach(
+  transaction: Transaction<Tables>,
+  conversation: ConversationId,
+): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }> {
+  const detached = await DETACH.first(transaction, { id: conversation });
+  if (detached === undefined) return { sandboxId: null, sandboxToRemove: false };
+  const id = detached.sandbox_id;
+  const isLast = (await STILL_ATTACHED.first(transaction, { id })) === undefined;
+  const marked = isLast ? await MARK_DRAINING.first(transaction, { id }) : undefined;
+  return { sandboxId: sandboxId(id), sandboxToRemove: marked !== undefined };
 }

@@ -7,7 +7,7 @@ import type { ConversationRow, ProjectionRow, SandboxRow } from '../core/project
 import { isNewer } from '../core/snapshot.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { conversationColumns, runColumns, runItemColumns, sandboxColumns } from './projection-columns.ts';
-import { keyChunks, rowChunks } from './row-chunks.ts';
+import { prepareRows } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
 
 /** Writes the rows; of several for one key the newest counts. */
@@ -26,16 +26,9 @@ export async function projectRows(
     transaction,
     newest.filter((row) => row.table === 'sandbox'),
   );
-  await upsert(transaction, {
-    table: 'run',
-    key: ['run_id'],
-    rows: newest.filter((row) => row.table === 'run').map(runColumns),
-  });
-  await upsert(transaction, {
-    table: 'run_item',
-    key: ['run_id', 'key'],
-    rows: newest.filter((row) => row.table === 'run_item').map(runItemColumns),
-  });
+  await PUT_RUNS.execute(transaction, newest.filter((row) => row.table === 'run').map(runColumns));
+  const items = newest.filter((row) => row.table === 'run_item');
+  await PUT_RUN_ITEMS.execute(transaction, items.map(runItemColumns));
 }
 
 /** One statement may not touch a row twice. Keeps the order of first mention, which is the order of run items. */
@@ -62,6 +55,18 @@ function projectionKey(row: ProjectionRow): string {
   }
 }
 
+const TOMBSTONES = prepareRows((db, keys: readonly { readonly id: string }[]) =>
+  db
+    .selectFrom('tombstone')
+    .selectAll()
+    .where(
+      'conversation_id',
+      'in',
+      keys.map(({ id }) => id),
+    )
+    .compile(),
+);
+
 /** A deleted conversation stays deleted: a late row never brings it back (D11). */
 async function projectConversations(
   connection: StoreConnection,
@@ -70,22 +75,25 @@ async function projectConversations(
 ): Promise<void> {
   if (rows.length === 0) return;
   await holdLock(connection, transaction, 'removal', 'shared');
-  const deleted = new Set<string>();
-  for (const keys of keyChunks(rows.map((row) => row.conversationId))) {
-    const found = await transaction
-      .selectFrom('tombstone')
-      .selectAll()
-      .where('conversation_id', 'in', keys)
-      .execute();
-    for (const tombstone of found) deleted.add(tombstone.conversation_id);
-  }
+  const tombstones = await TOMBSTONES.execute(
+    transaction,
+    rows.map(({ conversationId: id }) => ({ id })),
+  );
+  const deleted = new Set(tombstones.map((tombstone) => tombstone.conversation_id));
   const living = rows.filter((row) => !deleted.has(row.conversationId));
-  await upsert(transaction, {
-    table: 'conversation',
-    key: ['conversation_id'],
-    rows: living.map(conversationColumns),
-  });
+  await PUT_CONVERSATIONS.execute(transaction, living.map(conversationColumns));
 }
+
+const FREE_SLOTS = prepareRows((db, keys: readonly { readonly id: string }[]) =>
+  db
+    .deleteFrom('slot')
+    .where(
+      'sandbox_id',
+      'in',
+      keys.map(({ id }) => id),
+    )
+    .compile(),
+);
 
 /** A row that won and holds no slot gives it back at once, so that the place is free with the same commit (D17). */
 async function projectSandboxes(
@@ -93,42 +101,31 @@ async function projectSandboxes(
   rows: readonly SandboxRow[],
 ): Promise<void> {
   const slotless = new Set<string>(rows.filter((row) => !row.holdsSlot).map((row) => row.sandboxId));
-  const written = await upsert(transaction, {
-    table: 'sandbox',
-    key: ['sandbox_id'],
-    rows: rows.map(sandboxColumns),
-  });
+  const written = await PUT_SANDBOXES.execute(transaction, rows.map(sandboxColumns));
   const freed = written.map((row) => row['sandbox_id'] ?? '').filter((id) => slotless.has(id));
-  for (const keys of keyChunks(freed)) {
-    await transaction.deleteFrom('slot').where('sandbox_id', 'in', keys).execute();
-  }
+  await FREE_SLOTS.execute(
+    transaction,
+    freed.map((id) => ({ id })),
+  );
 }
 
 interface Upsert {
   readonly table: 'sandbox' | 'conversation' | 'run' | 'run_item';
   readonly key: readonly string[];
-  readonly rows: readonly Readonly<Record<string, string | number | null>>[];
 }
 
 /** Returns the keys of the rows that were written: those that were new or newer. */
-async function upsert(
-  transaction: Transaction<Tables>,
-  { table, key, rows }: Upsert,
-): Promise<readonly Readonly<Record<string, string>>[]> {
-  const written: Readonly<Record<string, string>>[] = [];
-  for (const chunk of rowChunks(rows)) {
-    const columns = Object.keys(chunk[0] ?? {});
+function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number | null }>({ table, key }: Upsert) {
+  return prepareRows((db, rows: readonly Row[]) => {
+    const columns = Object.keys(rows[0] ?? {});
     const changed = columns.filter((column) => !key.includes(column));
-    const statement = sql<Record<string, string>>`insert into ${sql.table(table)} (${refs(columns)})
-      values ${sql.join(chunk.map((row) => sql`(${sql.join(Object.values(row))})`))}
+    return sql<Record<string, string>>`insert into ${sql.table(table)} (${refs(columns)})
+      values ${sql.join(rows.map((row) => sql`(${sql.join(Object.values(row))})`))}
       on conflict (${refs(key)}) do update set ${sql.join(changed.map(takeNew))}
       where excluded.generation > ${sql.ref(`${table}.generation`)}
       or (excluded.generation = ${sql.ref(`${table}.generation`)} and excluded.sequence > ${sql.ref(`${table}.sequence`)})
-      returning ${refs(key)}`;
-    const { rows: returned } = await statement.execute(transaction);
-    written.push(...returned);
-  }
-  return written;
+      returning ${refs(key)}`.compile(db);
+  });
 }
 
 function refs(columns: readonly string[]): RawBuilder<unknown> {
@@ -138,3 +135,14 @@ function refs(columns: readonly string[]): RawBuilder<unknown> {
 function takeNew(column: string): RawBuilder<unknown> {
   return sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`;
 }
+
+const PUT_CONVERSATIONS = upsertNewer<ReturnType<typeof conversationColumns>>({
+  table: 'conversation',
+  key: ['conversation_id'],
+});
+const PUT_SANDBOXES = upsertNewer<ReturnType<typeof sandboxColumns>>({ table: 'sandbox', key: ['sandbox_id'] });
+const PUT_RUNS = upsertNewer<ReturnType<typeof runColumns>>({ table: 'run', key: ['run_id'] });
+const PUT_RUN_ITEMS = upsertNewer<ReturnType<typeof runItemColumns>>({
+  table: 'run_item',
+  key: ['run_id', 'key'],
+});

@@ -7,6 +7,7 @@ import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
 import type { ConversationRow, ProjectionRow, RunItemRow, RunRow, SandboxRow } from '../core/projection.ts';
 import type { RecordStore } from '../ports/record-store.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
+import { prepareQuery } from './prepared-query.ts';
 import { projectRows } from './projection-writer.ts';
 import type { Tables } from './tables.ts';
 
@@ -15,22 +16,18 @@ export function recordStore(connection: StoreConnection): RecordStore {
     project: (rows) =>
       connection.write('write records', (transaction) => projectRows(connection, transaction, rows)),
     sandbox: (id) =>
-      connection.read(`read the sandbox "${id}"`, (db) =>
-        first<SandboxRow>(db.selectFrom('sandbox').select('body').where('sandbox_id', '=', id)),
+      connection.read(`read the sandbox "${id}"`, async (db) =>
+        record<SandboxRow>(await SANDBOX.first(db, { id })),
       ),
     sandboxes: (filter) => connection.read('list the sandboxes', (db) => sandboxes(db, filter?.runId)),
     conversation: (id) =>
-      connection.read(`read the conversation "${id}"`, (db) =>
-        first<ConversationRow>(
-          db.selectFrom('conversation').select('body').where('conversation_id', '=', id),
-        ),
+      connection.read(`read the conversation "${id}"`, async (db) =>
+        record<ConversationRow>(await CONVERSATION.first(db, { id })),
       ),
     conversations: (filter) =>
       connection.read('list the conversations', (db) => conversations(db, filter ?? {})),
     run: (id) =>
-      connection.read(`read the run "${id}"`, (db) =>
-        first<RunRow>(db.selectFrom('run').select('body').where('run_id', '=', id)),
-      ),
+      connection.read(`read the run "${id}"`, async (db) => record<RunRow>(await RUN.first(db, { id }))),
     runs: () =>
       connection.read('list the runs', (db) =>
         all<RunRow>(
@@ -49,6 +46,26 @@ export function recordStore(connection: StoreConnection): RecordStore {
         await removeConversation(transaction, id);
       }),
   };
+}
+
+interface Key {
+  readonly id: string;
+}
+
+const SANDBOX = prepareQuery((db, { id }: Key) =>
+  db.selectFrom('sandbox').select('body').where('sandbox_id', '=', id).compile(),
+);
+
+const CONVERSATION = prepareQuery((db, { id }: Key) =>
+  db.selectFrom('conversation').select('body').where('conversation_id', '=', id).compile(),
+);
+
+const RUN = prepareQuery((db, { id }: Key) =>
+  db.selectFrom('run').select('body').where('run_id', '=', id).compile(),
+);
+
+function record<Row extends ProjectionRow>(row: { readonly body: string } | undefined): Row | null {
+  return row === undefined ? null : (JSON.parse(row.body) as Row);
 }
 
 /** Of a run: those its conversations and items name. */
@@ -85,34 +102,28 @@ function conversations(
   );
 }
 
-/** The attachment stays for `detach`, which decides about the sandbox; it no longer counts. */
-async function removeConversation(transaction: Transaction<Tables>, id: ConversationId): Promise<void> {
-  await transaction
+const BURY = prepareQuery((db, { id }: Key) =>
+  db
     .insertInto('tombstone')
     .values({ conversation_id: id })
     .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const tables = [
-    'conversation',
-    'event',
-    'transcript',
-    'lifecycle_event',
-    'workspace',
-    'placement_decision',
-  ] as const;
-  for (const table of tables) {
-    await transaction.deleteFrom(table).where('conversation_id', '=', id).execute();
-  }
+    .compile(),
+);
+
+const FORGET = (
+  ['conversation', 'event', 'transcript', 'lifecycle_event', 'workspace', 'placement_decision'] as const
+).map((table) =>
+  prepareQuery((db, { id }: Key) => db.deleteFrom(table).where('conversation_id', '=', id).compile()),
+);
+
+/** The attachment stays for `detach`, which decides about the sandbox; it no longer counts. */
+async function removeConversation(transaction: Transaction<Tables>, id: ConversationId): Promise<void> {
+  await BURY.all(transaction, { id });
+  for (const forget of FORGET) await forget.all(transaction, { id });
 }
 
 interface BodyQuery {
   execute(): Promise<{ readonly body: string }[]>;
-  executeTakeFirst(): Promise<{ readonly body: string } | undefined>;
-}
-
-async function first<Row extends ProjectionRow>(query: BodyQuery): Promise<Row | null> {
-  const row = await query.executeTakeFirst();
-  return row === undefined ? null : (JSON.parse(row.body) as Row);
 }
 
 async function all<Row extends ProjectionRow>(query: BodyQuery): Promise<readonly Row[]> {

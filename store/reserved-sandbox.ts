@@ -5,8 +5,17 @@
 import type { Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../core/ids.ts';
 import type { SandboxRow } from '../core/projection.ts';
+import { prepareQuery } from './prepared-query.ts';
 import { sandboxColumns } from './projection-columns.ts';
 import type { Tables } from './tables.ts';
+
+const ADD = prepareQuery((db, row: ReturnType<typeof sandboxColumns>) =>
+  db
+    .insertInto('sandbox')
+    .values(row)
+    .onConflict((conflict) => conflict.column('sandbox_id').doNothing())
+    .compile(),
+);
 
 /** Writes the row unless the sandbox is known. */
 export async function recordReserved(
@@ -38,9 +47,5 @@ export async function recordReserved(
     holdsSlot: true,
     archive: 'none',
   };
-  await transaction
-    .insertInto('sandbox')
-    .values(sandboxColumns(row))
-    .onConflict((conflict) => conflict.column('sandbox_id').doNothing())
-    .execute();
+  await ADD.all(transaction, sandboxColumns(row));
 }

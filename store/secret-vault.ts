@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { ParleyError } from '../core/parley-error.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { StoreConnection } from './connection.ts';
+import { prepareQuery } from './prepared-query.ts';
 import { deriveKey, type SealKey } from './seal-key.ts';
 
 const NONCE_BYTES = 12;
@@ -21,6 +22,23 @@ interface Place {
   readonly scope: string;
   readonly name: string;
 }
+
+const SEALED = prepareQuery((db, { scope, name }: Place) =>
+  db
+    .selectFrom('secret')
+    .select(['key_id', 'sealed'])
+    .where('scope', '=', scope)
+    .where('name', '=', name)
+    .compile(),
+);
+
+const NAMES = prepareQuery((db, { scope }: Pick<Place, 'scope'>) =>
+  db.selectFrom('secret').select('name').where('scope', '=', scope).orderBy('name').compile(),
+);
+
+const REMOVE = prepareQuery((db, { scope }: Pick<Place, 'scope'>) =>
+  db.deleteFrom('secret').where('scope', '=', scope).compile(),
+);
 
 export function secretVault(
   connection: StoreConnection,
@@ -48,24 +66,19 @@ export function secretVault(
     },
     async get(scope, name) {
       const row = await connection.read(`read the secret "${name}"`, (db) =>
-        db
-          .selectFrom('secret')
-          .select(['key_id', 'sealed'])
-          .where('scope', '=', scope)
-          .where('name', '=', name)
-          .executeTakeFirst(),
+        SEALED.first(db, { scope, name }),
       );
       return row === undefined ? null : open({ scope, name }, row.sealed, keys.get(row.key_id));
     },
     async names(scope) {
       const rows = await connection.read(`list the secrets of "${scope}"`, (db) =>
-        db.selectFrom('secret').select('name').where('scope', '=', scope).orderBy('name').execute(),
+        NAMES.all(db, { scope }),
       );
       return rows.map((row) => row.name);
     },
     async removeScope(scope) {
       await connection.write(`remove the secrets of "${scope}"`, (transaction) =>
-        transaction.deleteFrom('secret').where('scope', '=', scope).execute(),
+        REMOVE.all(transaction, { scope }),
       );
     },
   };

@@ -8,7 +8,7 @@ import type { SpendRow, SpendRowState } from '../core/spend.ts';
 import type { SpendLog, SpendQuery } from '../ports/spend-log.ts';
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
-import { rowChunks } from './row-chunks.ts';
+import { prepareRows } from './prepared-query.ts';
 import { spendColumns, spendRow } from './spend-columns.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,24 +26,24 @@ export function spendLog(connection: StoreConnection): SpendLog {
 async function write(connection: StoreConnection, rows: readonly SpendRow[]): Promise<void> {
   if (rows.length === 0) return;
   const columns = latestByCall(rows).map(spendColumns);
-  const changed = Object.keys(columns[0] ?? {}).filter((column) => column !== 'call_id') as Column[];
-  await connection.write('write spend rows', async (transaction) => {
-    for (const chunk of rowChunks(columns)) {
-      await transaction
-        .insertInto('spend')
-        .values(chunk)
-        .onConflict((conflict) =>
-          conflict
-            .column('call_id')
-            .doUpdateSet((row) =>
-              Object.fromEntries(changed.map((column) => [column, row.ref(`excluded.${column}`)])),
-            )
-            .where(mayReplaceStored),
-        )
-        .execute();
-    }
-  });
+  await connection.write('write spend rows', (transaction) => PUT.execute(transaction, columns));
 }
+
+const PUT = prepareRows((db, rows: readonly ReturnType<typeof spendColumns>[]) => {
+  const changed = Object.keys(rows[0] ?? {}).filter((column) => column !== 'call_id') as Column[];
+  return db
+    .insertInto('spend')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('call_id')
+        .doUpdateSet((row) =>
+          Object.fromEntries(changed.map((column) => [column, row.ref(`excluded.${column}`)])),
+        )
+        .where(mayReplaceStored),
+    )
+    .compile();
+});
 
 type Column = keyof Tables['spend'];
 

@@ -18,6 +18,12 @@ import type { Tables } from './tables.ts';
 /** How long a write waits for another process; a second process writes rarely and shortly. */
 const BUSY_TIMEOUT_MS = 5_000;
 
+export interface SqliteOptions {
+  readonly readOnly: boolean;
+  /** Called after every commit of a transaction. */
+  readonly onCommit?: () => void;
+}
+
 export interface SqliteHandle {
   readonly db: Kysely<Tables>;
   close(): Promise<void>;
@@ -27,14 +33,14 @@ export interface SqliteHandle {
  * Opens or creates the file. Every commit is synced before it is acknowledged: with group commit this costs little.
  * Read-only means that this connection cannot write; it reads beside a process that does.
  */
-export function openSqlite(path: string, options: { readonly readOnly: boolean }): SqliteHandle {
+export function openSqlite(path: string, options: SqliteOptions): SqliteHandle {
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (options.readOnly) database.exec('PRAGMA query_only = ON');
   else database.prepare('PRAGMA journal_mode = WAL').get();
   database.exec('PRAGMA synchronous = FULL');
   database.exec('PRAGMA foreign_keys = ON');
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ database: statementCache(database) }) });
+  const db = new Kysely<Tables>({ dialect: new StoreDialect({ database: statementCache(database) }, options.onCommit) });
   return {
     db,
     async close() {
@@ -47,14 +53,16 @@ export function openSqlite(path: string, options: { readonly readOnly: boolean }
 
 class StoreDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
+  readonly #onCommit: (() => void) | undefined;
 
-  constructor(config: SqliteDialectConfig) {
+  constructor(config: SqliteDialectConfig, onCommit: (() => void) | undefined) {
     super(config);
     this.#config = config;
+    this.#onCommit = onCommit;
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver(this.#config);
+    return new ImmediateDriver(this.#config, this.#onCommit);
   }
 
   override createAdapter(): SqliteAdapter {
@@ -67,6 +75,18 @@ class StoreDialect extends SqliteDialect {
  * without waiting; every transaction of ours writes, so each takes the write lock first.
  */
 class ImmediateDriver extends SqliteDriver {
+  readonly #onCommit: (() => void) | undefined;
+
+  constructor(config: SqliteDialectConfig, onCommit: (() => void) | undefined) {
+    super(config);
+    this.#onCommit = onCommit;
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+    this.#onCommit?.();
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }

@@ -4,8 +4,8 @@
  */
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 
-/** The store has fewer distinct texts than this, apart from statements over many rows, whose number varies. */
-const STATEMENTS_MAX = 200;
+/** The store has fewer distinct texts than this, statements over many rows included: those come in few sizes. */
+const STATEMENTS_MAX = 400;
 
 /** The database with `prepare` answered from the most recently used statements. */
 export function statementCache(database: SqliteDatabase): SqliteDatabase {

@@ -5,7 +5,12 @@
 import type { ExpressionBuilder, Transaction } from 'kysely';
 import type { ConversationId } from '../core/ids.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
+import { prepareQuery } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
+
+const TOMBSTONE = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.selectFrom('tombstone').selectAll().where('conversation_id', '=', id).compile(),
+);
 
 /** Whether the conversation was deleted; the answer holds to the end of the transaction. */
 export async function isDeleted(
@@ -14,12 +19,7 @@ export async function isDeleted(
   id: ConversationId,
 ): Promise<boolean> {
   await holdLock(connection, transaction, 'removal', 'shared');
-  const row = await transaction
-    .selectFrom('tombstone')
-    .selectAll()
-    .where('conversation_id', '=', id)
-    .executeTakeFirst();
-  return row !== undefined;
+  return (await TOMBSTONE.first(transaction, { id })) !== undefined;
 }
 
 /** For queries over attachments: attached now, and its conversation is not deleted (D16). */

@@ -4,7 +4,21 @@
  */
 import type { WorkspaceFacts, WorkspaceStore } from '../ports/record-store.ts';
 import type { StoreConnection } from './connection.ts';
+import { prepareQuery } from './prepared-query.ts';
+import type { Tables } from './tables.ts';
 import { isDeleted } from './tombstone.ts';
+
+const PUT = prepareQuery((db, row: Tables['workspace']) =>
+  db
+    .insertInto('workspace')
+    .values(row)
+    .onConflict((conflict) => conflict.column('conversation_id').doUpdateSet({ body: row.body }))
+    .compile(),
+);
+
+const FACTS = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.selectFrom('workspace').select('body').where('conversation_id', '=', id).compile(),
+);
 
 export function workspaceStore(connection: StoreConnection): WorkspaceStore {
   return {
@@ -12,20 +26,12 @@ export function workspaceStore(connection: StoreConnection): WorkspaceStore {
       const body = JSON.stringify(facts);
       await connection.write(`store facts of the conversation "${conversationId}"`, async (transaction) => {
         if (await isDeleted(connection, transaction, conversationId)) return;
-        await transaction
-          .insertInto('workspace')
-          .values({ conversation_id: conversationId, body })
-          .onConflict((conflict) => conflict.column('conversation_id').doUpdateSet({ body }))
-          .execute();
+        await PUT.all(transaction, { conversation_id: conversationId, body });
       });
     },
     async facts(conversationId) {
       const row = await connection.read(`read facts of the conversation "${conversationId}"`, (db) =>
-        db
-          .selectFrom('workspace')
-          .select('body')
-          .where('conversation_id', '=', conversationId)
-          .executeTakeFirst(),
+        FACTS.first(db, { id: conversationId }),
       );
       return row === undefined ? null : (JSON.parse(row.body) as WorkspaceFacts);
     },

@@ -70,7 +70,7 @@ function describe(loaded: Plan, isExpanded: boolean): string[] {
   const { items, admission, placement, budget, wait, cleanup } = loaded;
   const strategy = placement.sandboxId ?? placement.strategy?.toLowerCase() ?? "the user's setting";
   return [
-    `${loaded.name}: ${items.length} conversations, ${admission.concurrency} at once, placement ${strategy}`,
+    `${loaded.name}: ${items.length} ${items.length === 1 ? 'conversation' : 'conversations'}, ${admission.concurrency} at once, placement ${strategy}`,
     `hash: ${loaded.hash}`,
     `ends: ${wait.until.join(', ')}; deadline ${duration(wait.deadlineMs)}, no progress ${duration(wait.noProgressMs)}`,
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,

@@ -44,7 +44,7 @@ function explainBlock(
   env: Environment,
 ): readonly ExplainedValue[] {
   const entry = file === null ? undefined : entryOf(file.tree ?? undefined, block);
-  if (file === null || entry === undefined) return [{ path: block, value: null, origin: 'default' }];
+  if (file === null || entry === undefined) return [{ path: block, value: 'none', origin: 'default' }];
   return leaves(entry.value, block).map(({ path: name, tree }) => ({
     path: name,
     value: shownValue(name, tree, env),

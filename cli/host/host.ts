@@ -23,10 +23,11 @@ import { sendControl } from './control-client.ts';
 import { embeddedWorld, type EmbeddedWorld } from './embedded-world.ts';
 import { openEndpoints } from './endpoints.ts';
 import { placesOf } from './places.ts';
-import { openReader, readerOf } from './reader.ts';
+import { readerOf } from './reader.ts';
 import { createRunWatch, type RunWatch } from './run-watch.ts';
 
-export const hostPort: HostPort = { openHost, openReader, control: sendControl };
+export { openReader } from './reader.ts';
+export const control: HostPort['control'] = sendControl;
 
 /** Things to undo, last first, when starting fails half-way or the host ends. */
 class Closers {
@@ -42,7 +43,7 @@ class Closers {
 }
 
 /** @throws ParleyError data_directory_locked, config_invalid, runtime_failed, store_unavailable */
-async function openHost(config: DeploymentConfig, options: { onNotice(text: string): void }): Promise<Host> {
+export async function openHost(config: DeploymentConfig, options: { onNotice(text: string): void }): Promise<Host> {
   const closers = new Closers();
   try {
     return await start(config, options, closers);

@@ -34,7 +34,7 @@ export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdo
   return {
     launched(launch) {
       stdout.write(`run ${launch.runId}\n`);
-      say(`${launch.itemCount} conversations, plan ${launch.planHash.slice(0, 12)}`);
+      say(`conversations: ${launch.itemCount}, plan ${launch.planHash.slice(0, 12)}`);
     },
     notice: say,
     changed(changed, items) {

@@ -3,8 +3,8 @@
  * Owns one small function per request; a repeat of a request id changes nothing.
  */
 import type { ConversationId } from '../ids.ts';
-import { MAX_SESSION_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
+import { sessionEndOf } from '../session.ts';
 import { earliest } from '../time.ts';
 import type { EventOf } from './answers.ts';
 import type { SandboxTold } from './message.ts';
@@ -165,7 +165,7 @@ export function removeFromError(turn: SandboxTurn, event: EventOf<'deleteRequest
 
 /** The instant of the 12-hour cap of the session that runs (D10). */
 export function sessionEnd(state: SandboxState): number | null {
-  return state.sessionStartedAt === null ? null : state.sessionStartedAt + MAX_SESSION_MS;
+  return state.sessionStartedAt === null ? null : sessionEndOf(state.sessionStartedAt);
 }
 
 /** The instant at which a released sandbox has waited for its Deletion Time (D10). */

@@ -112,7 +112,8 @@ export class ConversationLife extends Life<ConversationState | null, Conversatio
       at: this.now,
       generation: this.its.sandbox?.generation ?? 0,
       limitReached: null,
-      retryAt: null, detail: null,
+      retryAt: null,
+      detail: null,
       ...change,
     };
   }

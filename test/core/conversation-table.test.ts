@@ -73,7 +73,8 @@ const report = (state: ConversationState, status: AgentReport['status']): AgentR
   at: (state.executionStatusAt ?? 0) + 1,
   generation: state.sandbox?.generation ?? 0,
   limitReached: null,
-  retryAt: null, detail: null,
+  retryAt: null,
+  detail: null,
 });
 const next = (state: ConversationState, change: Parameters<typeof at.snapshot>[0]) =>
   at.snapshot({ sandboxId: state.sandboxId ?? SANDBOX, ...change }, state.sandbox);

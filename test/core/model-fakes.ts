@@ -318,7 +318,15 @@ export class ModelFakes {
     const agent = this.current(command.conversationId) ?? this.agent(command.conversationId);
     const { generation } = command;
     const { status } = agent;
-    return { status, pausedReason: null, at: this.world.now, generation, limitReached: null, retryAt: null, detail: null };
+    return {
+      status,
+      pausedReason: null,
+      at: this.world.now,
+      generation,
+      limitReached: null,
+      retryAt: null,
+      detail: null,
+    };
   }
 }
 

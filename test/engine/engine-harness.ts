@@ -106,7 +106,7 @@ export async function beginLife(options: LifeOptions): Promise<EngineLife> {
 }
 
 export const conversationAt = (index: number): ConversationId =>
-  conversationId(index.toString(16).padStart(32, 'c'));
+  conversationId(`c${index.toString(16).padStart(31, '0')}`);
 
 export function started(index: number, change: Partial<ConversationBirth> = {}): Delivery {
   const id = conversationAt(index);

@@ -145,7 +145,11 @@ describe('POST /v1/chat/completions', () => {
       settings: { forward_client_headers_to_llm_api: true },
     });
     const received = await send({ url, headers: { 'x-name': 'J\u00fcrgen' } });
-    expect([received.status, received.json().error.param]).toEqual([400, 'x-name']);
+    expect([received.status, received.json().error.code, received.json().error.param]).toEqual([
+      400,
+      'header_not_sendable',
+      'x-name',
+    ]);
     expect(gateway.seen).toHaveLength(0);
   });
 

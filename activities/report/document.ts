@@ -1,0 +1,55 @@
+/**
+ * A report as a document, before it is Markdown or HTML.
+ * Owns the few kinds of blocks; texts in it are plain and escaped by whoever lays them out.
+ */
+export interface Link {
+  readonly text: string;
+  readonly href: string;
+}
+
+/** Plain text, or links side by side. */
+export type Cell = string | readonly Link[];
+
+export interface Column {
+  readonly title: string;
+  readonly side: 'left' | 'right';
+}
+
+export type Block =
+  | { readonly kind: 'text'; readonly text: string; readonly tone: Tone }
+  | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly (readonly Cell[])[] }
+  | { readonly kind: 'list'; readonly entries: readonly string[] };
+
+/** How a line is meant, for outputs that have colours; the words say it as well. */
+export type Tone = 'plain' | 'good' | 'bad';
+
+export interface Section {
+  /** Null for what stands right under the title. */
+  readonly title: string | null;
+  readonly blocks: readonly Block[];
+}
+
+export interface ReportDocument {
+  readonly title: string;
+  readonly sections: readonly Section[];
+}
+
+export const left = (title: string): Column => ({ title, side: 'left' });
+export const right = (title: string): Column => ({ title, side: 'right' });
+
+export function text(words: string, tone: Tone = 'plain'): Block {
+  return { kind: 'text', text: words, tone };
+}
+
+/** A heading row and rows below it; nothing at all when there are no rows. */
+export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly Block[] {
+  return rows.length === 0 ? [] : [{ kind: 'table', columns, rows }];
+}
+
+/** At most `shownMax` entries; the rest is counted, and `where` says where to find it. */
+export function boundedList(entries: readonly string[], bound: { readonly shownMax: number; readonly where: string }): readonly Block[] {
+  if (entries.length === 0) return [];
+  const shown = entries.slice(0, bound.shownMax);
+  const rest = entries.length - shown.length;
+  return [{ kind: 'list', entries: rest === 0 ? shown : [...shown, `and ${rest} more, in ${bound.where}`] }];
+}

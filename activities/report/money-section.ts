@@ -1,0 +1,137 @@
+/**
+ * The part of a report about money: totals, and what reconciliation found in both directions (D27).
+ * Pure: data in, blocks out; must not lay anything out.
+ */
+import type { ReconciliationDone, RecordedRow } from '../reconcile/reconciliation-record.ts';
+import { boundedList, left, right, table, text, type Block, type Section } from './document.ts';
+import type { ReportData } from './report-data.ts';
+import { sumVerdict } from './report-verdict.ts';
+import { counted, cut, exactUsd, instant, totalUsd } from './report-words.ts';
+
+/** Of each kind of finding; `reconciliation.json` holds all. */
+const FINDINGS_SHOWN_MAX = 50;
+const CANDIDATES_SHOWN_MAX = 5;
+const NAME_CHARACTERS_MAX = 120;
+const ID_CHARACTERS = 8;
+const BOUND = { shownMax: FINDINGS_SHOWN_MAX, where: 'reconciliation.json' };
+
+export function moneySection(data: ReportData): Section {
+  const { reconciliation } = data;
+  const done = reconciliation?.kind === 'done' ? reconciliation : null;
+  const columns = [left('amount'), right('USD'), right('and nano-USD')];
+  return {
+    title: 'Money',
+    blocks: [
+      ...table(columns, [...(done === null ? [] : billedRows(done)), ...ownRows(data, done)]),
+      ...(done === null ? [] : [text(`${sumVerdict(done).words}.`, sumVerdict(done).tone)]),
+      ...unpricedLine(data),
+    ],
+  };
+}
+
+function amountRow(name: string, nano: number): readonly string[] {
+  const { usd, remainder } = totalUsd(nano);
+  return [name, usd, remainder];
+}
+
+function billedRows({ source, result, otherCallersNanoUsd }: ReconciliationDone): readonly (readonly string[])[] {
+  const { total, assigned, ambiguous, unassigned, estimated } = result;
+  return [
+    amountRow(`total of ${sourceWords(source)}`, total),
+    amountRow('assigned to conversations', assigned),
+    amountRow('ambiguous: several conversations could have caused it', ambiguous),
+    ...(estimated === 0 ? [] : [amountRow('of it split by tokens, an estimate', estimated)]),
+    amountRow('unassigned: no conversation of this run', unassigned),
+    ...(otherCallersNanoUsd === 0 ? [] : [amountRow('of it sent by our proxy for other callers', otherCallersNanoUsd)]),
+  ];
+}
+
+function ownRows({ spend }: ReportData, done: ReconciliationDone | null): readonly (readonly string[])[] {
+  const own = amountRow('counted by our proxy for these conversations', spend.nanoUsd);
+  return done === null ? [own] : [own, amountRow('assigned less counted', done.result.assigned - spend.nanoUsd)];
+}
+
+export function sourceWords(source: ReconciliationDone['source']): string {
+  switch (source.from) {
+    case 'gateway':
+      return "the gateway's export";
+    case 'proxy':
+      return "our proxy's own rows";
+    case 'file':
+      return `the export ${cut(source.path, NAME_CHARACTERS_MAX)}`;
+  }
+}
+
+function unpricedLine({ spend }: ReportData): readonly Block[] {
+  if (spend.unpriced === 0) return [];
+  return [text(`${counted(spend.unpriced, 'call')} of ${spend.calls} unpriced: what our proxy counted is less than was spent.`, 'bad')];
+}
+
+/** Null when there is nothing to say beyond the verdict. */
+export function reconciliationSection({ reconciliation }: ReportData): Section | null {
+  if (reconciliation?.kind !== 'done') return null;
+  return {
+    title: 'Reconciliation',
+    blocks: [
+      ...table([left('finding'), right('count')], findings(reconciliation)),
+      text(origin(reconciliation)),
+      ...named('Rows without a conversation:', reconciliation.rows.filter((row) => row.kind !== 'assigned').map(rowWords)),
+      ...named('Rows that bill a response again:', reconciliation.rows.filter((row) => row.isDuplicate).map(rowWords)),
+      ...named('Conversations without rows:', withoutRows(reconciliation)),
+      ...named('Calls that nobody billed:', reconciliation.result.unbilledCalls),
+    ],
+  };
+}
+
+function named(title: string, entries: readonly string[]): readonly Block[] {
+  return entries.length === 0 ? [] : [text(title), ...boundedList(entries, BOUND)];
+}
+
+function findings({ result: { counts } }: ReconciliationDone): readonly (readonly string[])[] {
+  const rows: readonly (readonly [string, number])[] = [
+    ['rows', counts.rows],
+    ['assigned by response id', counts.byResponseId],
+    ['assigned by session id', counts.bySession],
+    ['assigned by model and time', counts.byWindow],
+    ['ambiguous', counts.ambiguous],
+    ['unassigned', counts.unassigned],
+    ['rows that bill a response again', counts.duplicates],
+    ['conversations without rows', counts.conversationsWithoutRows],
+    ['calls that nobody billed', counts.unbilled],
+  ];
+  return rows.map(([name, count]) => [name, String(count)]);
+}
+
+function origin(done: ReconciliationDone): string {
+  const { interval, result, reconciledAt, source } = done;
+  const rows = source.from === 'file' ? 'all rows' : `rows from ${instant(interval.from)} to ${instant(interval.to)}`;
+  const skew = result.clockSkewMs;
+  const clock = skew === null ? 'no row shows how the clocks differ' : `clocks differ by ${skew} ms`;
+  return `Made at ${instant(reconciledAt)} from ${sourceWords(source)}, ${rows}; ${clock}.`;
+}
+
+function rowWords(row: RecordedRow): string {
+  const id = row.responseId === null ? 'no response id' : cut(row.responseId, NAME_CHARACTERS_MAX);
+  const words = `row ${row.position}, ${instant(row.startedAt)}, ${cut(row.model, NAME_CHARACTERS_MAX)}, ${id}, ${exactUsd(row.cost)} USD`;
+  return `${words}: ${whyWords(row)}`;
+}
+
+function whyWords(row: RecordedRow): string {
+  switch (row.kind) {
+    case 'assigned':
+      return `assigned to conversation ${row.conversationId.slice(0, ID_CHARACTERS)}`;
+    case 'ambiguous': {
+      const shown = row.candidates.slice(0, CANDIDATES_SHOWN_MAX).map((id) => id.slice(0, ID_CHARACTERS));
+      const rest = row.candidates.length > shown.length || row.isTruncated ? ' and more' : '';
+      return `ambiguous between ${shown.join(', ')}${rest}`;
+    }
+    case 'unassigned':
+      return row.why === 'other_caller' ? 'another caller of our proxy' : 'no call of our proxy';
+  }
+}
+
+function withoutRows({ result }: ReconciliationDone): readonly string[] {
+  return result.conversations
+    .filter(({ rows }) => rows === 0)
+    .map(({ key, conversationId }) => `${key ?? '-'} (conversation ${conversationId.slice(0, ID_CHARACTERS)})`);
+}

@@ -1,0 +1,51 @@
+/**
+ * Everything a report says, gathered before a word of it is written.
+ * Owns the shapes; must not read, count or lay out anything.
+ */
+import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { ReconciliationRecord } from '../reconcile/reconciliation-record.ts';
+
+/** What our proxy counted: calls of one item over all attempts, or of the whole run. */
+export interface OwnSpend {
+  readonly calls: number;
+  /** Calls whose price nobody knows; they are in no amount (D26). */
+  readonly unpriced: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly nanoUsd: number;
+}
+
+/** A collected file, for a link. */
+export interface CollectedFile {
+  readonly name: string;
+  /** Relative to the run's folder, encoded for a link. */
+  readonly href: string;
+}
+
+export interface ReportItem {
+  /** Null when the item was never projected: the run has just begun. */
+  readonly row: RunItemRow | null;
+  readonly key: string;
+  readonly entry: string;
+  readonly model: string;
+  readonly matrix: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly spend: OwnSpend;
+  readonly files: readonly CollectedFile[];
+}
+
+export interface ReportData {
+  readonly run: RunRow;
+  readonly description: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Failed items that still count as success. */
+  readonly toleratedFailures: number;
+  /** True when the job asks for reconciliation. */
+  readonly asksReconciliation: boolean;
+  /** In the order of the plan. */
+  readonly items: readonly ReportItem[];
+  readonly spend: OwnSpend;
+  readonly reconciliation: ReconciliationRecord | null;
+  /** Epoch milliseconds. */
+  readonly writtenAt: number;
+}

@@ -1,0 +1,22 @@
+/**
+ * A whole report as a document: which sections there are, and their order.
+ * Pure; each section is a file of its own or shares one with its kin.
+ */
+import type { ReportDocument, Section } from './document.ts';
+import { moneySection, reconciliationSection } from './money-section.ts';
+import type { ReportData } from './report-data.ts';
+import { itemSection, outcomeSection, summarySection } from './work-sections.ts';
+
+export function reportDocument(data: ReportData): ReportDocument {
+  const sections: readonly (Section | null)[] = [
+    summarySection(data),
+    outcomeSection(data),
+    itemSection(data),
+    moneySection(data),
+    reconciliationSection(data),
+  ];
+  return {
+    title: `Run ${data.run.runId}`,
+    sections: sections.filter((section) => section !== null && section.blocks.length > 0) as readonly Section[],
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * What a run came to, in one sentence each for its work and for its money.
+ * Owns the verdicts; must not lay anything out.
+ */
+import type { RunRow } from '../../core/projection.ts';
+import { OUTCOMES } from '../../core/status.ts';
+import type { ReconciliationDone } from '../reconcile/reconciliation-record.ts';
+import type { Tone } from './document.ts';
+import type { ReportData } from './report-data.ts';
+import { counted, exactUsd } from './report-words.ts';
+
+export interface Verdict {
+  readonly words: string;
+  readonly tone: Tone;
+}
+
+export function workVerdict({ run, toleratedFailures }: ReportData): Verdict {
+  const ended = OUTCOMES.reduce((sum, outcome) => sum + (run.ended[outcome] ?? 0), 0);
+  const succeeded = run.ended.succeeded ?? 0;
+  const all = counted(run.total, 'conversation');
+  if (ended < run.total) {
+    const why = restReason(run);
+    return { words: `Incomplete: ${run.total - ended} of ${all} ${ended === run.total - 1 ? 'has' : 'have'} not ended${why}`, tone: 'bad' };
+  }
+  const failed = run.total - succeeded;
+  if (failed === 0) return { words: `Succeeded: ${succeeded} of ${all}`, tone: 'good' };
+  const tolerated = toleratedFailures === 0 ? '' : `, ${toleratedFailures} tolerated`;
+  if (failed <= toleratedFailures) return { words: `Within tolerance: ${failed} of ${all} did not succeed${tolerated}`, tone: 'good' };
+  return { words: `Failed: ${failed} of ${all} did not succeed${tolerated}`, tone: 'bad' };
+}
+
+function restReason({ mode, reason }: RunRow): string {
+  if (mode === 'normal') return '';
+  return reason === null || reason === mode ? ` (${mode})` : ` (${mode}: ${reason})`;
+}
+
+/** Null when nobody asked for an account of the money. */
+export function moneyVerdict({ reconciliation, asksReconciliation, run }: ReportData): Verdict | null {
+  if (reconciliation === null) {
+    if (!asksReconciliation) return null;
+    const isLate = run.phase === 'reporting' || run.phase === 'finished';
+    return isLate
+      ? { words: 'Not reconciled: there is no reconciliation.json; `parley reconcile` makes it', tone: 'bad' }
+      : { words: 'Not reconciled yet: that is done when all conversations have ended', tone: 'plain' };
+  }
+  if (reconciliation.kind === 'failed')
+    return { words: `Not reconciled: ${reconciliation.code}: ${reconciliation.message}`, tone: 'bad' };
+  return toleranceVerdict(reconciliation);
+}
+
+function toleranceVerdict({ summary, unmatchedNanoUsdMax }: ReconciliationDone): Verdict {
+  if (unmatchedNanoUsdMax === null) return { words: 'Reconciled: the job sets no bound on what may stay unmatched', tone: 'plain' };
+  const bound = `${exactUsd(unmatchedNanoUsdMax)} USD may stay unmatched`;
+  return summary.withinTolerance
+    ? { words: `Reconciled within tolerance: ${bound}`, tone: 'good' }
+    : { words: `Reconciled outside tolerance: ${bound}`, tone: 'bad' };
+}
+
+/** Checked anew from the parts, rows and conversations included: a report does not take its own word for it. */
+export function sumVerdict({ result, rows }: ReconciliationDone): Verdict {
+  const rowSum = rows.reduce((sum, { cost }) => sum + cost, 0);
+  const perConversation = result.conversations.reduce((sum, { assigned }) => sum + assigned, 0);
+  const off = [
+    result.assigned + result.ambiguous + result.unassigned - result.total,
+    rowSum - result.total,
+    perConversation - result.assigned,
+  ].find((difference) => difference !== 0);
+  if (off === undefined) {
+    return { words: 'It adds up: assigned + ambiguous + unassigned is the total of all rows, and the conversations sum to what is assigned, to the nano-dollar', tone: 'good' };
+  }
+  return { words: `It does not add up: ${exactUsd(off)} USD are between the parts and the total`, tone: 'bad' };
+}

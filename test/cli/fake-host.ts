@@ -1,0 +1,119 @@
+/**
+ * A host in memory: rows that a test scripts, requests that it records.
+ * Owns the wait for a run; a run ends when the script says so.
+ */
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Plan } from '../../core/plan.ts';
+import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
+import type { Host, HostPort, Reader, RunRequest } from '../../cli/host-port.ts';
+import type { StoredEvent } from '../../ports/record-store.ts';
+import { isResting } from '../../cli/print/run-words.ts';
+
+export interface Rows {
+  readonly row: RunRow;
+  readonly items: readonly RunItemRow[];
+}
+
+export interface FakeHost extends HostPort {
+  readonly requests: RunRequest[];
+  readonly calls: string[];
+  started: { readonly runId: string; readonly plan: Plan } | null;
+  /** Changes the rows, as a commit would. */
+  commit(rows: Rows): void;
+}
+
+export interface FakeHostOptions {
+  readonly rows?: Rows | null;
+  readonly plan?: Plan | null;
+  readonly events?: readonly StoredEvent[];
+  readonly lifecycle?: readonly (LifecycleEvent & { readonly at: number })[];
+  readonly warnings?: readonly string[];
+  readonly summary?: ReconciliationSummary;
+  /** Another process owns the data directory, and answers `control`. */
+  readonly locked?: boolean;
+  /** What a request leads to. */
+  onRequest?(request: RunRequest): Rows | null;
+  onStart?(): Rows | null;
+}
+
+export const SUMMARY: ReconciliationSummary = {
+  rows: 3,
+  totalNanoUsd: 3_000_000,
+  assignedNanoUsd: 2_000_000,
+  ambiguousNanoUsd: 0,
+  unassignedNanoUsd: 1_000_000,
+  withinTolerance: true,
+};
+
+export function fakeHost(options: FakeHostOptions = {}): FakeHost {
+  let rows = options.rows ?? null;
+  let poke: () => void = () => undefined;
+  const host: FakeHost = {
+    requests: [],
+    calls: [],
+    started: null,
+    commit(changed) {
+      rows = changed;
+      poke();
+    },
+    openHost(_config, { onNotice }) {
+      if (options.locked === true)
+        throw new ParleyError('data_directory_locked', 'Cannot use it: process 1 owns it');
+      for (const warning of options.warnings ?? []) onNotice(warning);
+      return Promise.resolve(opened());
+    },
+    openReader: () => Promise.resolve(reader()),
+    control(_config, { event }) {
+      if (options.locked === true) host.requests.push(event);
+      return Promise.resolve(options.locked === true);
+    },
+  };
+  const told = (next: Rows | null | undefined): void => {
+    if (next != null) host.commit(next);
+  };
+  const reader = (): Reader => ({
+    run: (id) => Promise.resolve(rows?.row.runId === id ? rows.row : null),
+    runs: () => Promise.resolve(rows === null ? [] : [rows.row]),
+    runItems: () => Promise.resolve(rows?.items ?? []),
+    plan: () => Promise.resolve(options.plan ?? null),
+    events: (_id, { afterSequence }) =>
+      Promise.resolve((options.events ?? []).filter(({ sequence }) => sequence > afterSequence)),
+    lifecycleEvents: () => Promise.resolve(options.lifecycle ?? []),
+    lastActivityAt: () => Promise.resolve(rows?.row.createdAt ?? null),
+    resultsLocation: (id) => `/results/${id}`,
+    close: () => Promise.resolve(void host.calls.push('close')),
+  });
+  const opened = (): Host => ({
+    ...reader(),
+    isolation: 'none',
+    warnings: options.warnings ?? [],
+    startRun(runId, plan) {
+      host.started = { runId, plan };
+      told(options.onStart?.());
+      return Promise.resolve();
+    },
+    tellRun(_runId, event) {
+      host.requests.push(event);
+      told(options.onRequest?.(event));
+      return Promise.resolve();
+    },
+    async waitForRun(_runId, onChange, signal) {
+      for (;;) {
+        if (rows !== null) onChange(rows.row, rows.items);
+        if (rows !== null && (rows.row.phase === 'finished' || isResting(rows.row))) return rows.row;
+        if (signal.aborted) throw new Error('aborted');
+        await new Promise<void>((resolve) => {
+          poke = resolve;
+          signal.addEventListener('abort', () => resolve());
+        });
+      }
+    },
+    reconcile(_runId, rowsFile) {
+      host.calls.push(`reconcile ${rowsFile ?? 'as planned'}`);
+      return Promise.resolve(options.summary ?? SUMMARY);
+    },
+    report: () => Promise.resolve(['/results/report.md']),
+    collect: () => Promise.resolve(['/results/first/changes.patch']),
+  });
+  return host;
+}

@@ -1,0 +1,154 @@
+/** The rulings about a conversation's life, one example each (D6 to D18). */
+import { describe, expect, it } from 'vitest';
+import { DELIVERY_ATTEMPTS_MAX, PLACEMENT_ATTEMPTS_MAX, QUEUED_MESSAGES_MAX } from '../../core/limits.ts';
+import { conversationSnapshot } from '../../core/conversation/state.ts';
+import { sandboxId } from '../../core/ids.ts';
+import * as at from './conversation-life.ts';
+import { BIRTH } from './sandbox-life.ts';
+
+const { RELEASED, PAUSING, GONE, UP } = at;
+const tells = (life: at.ConversationLife) =>
+  life.orders.flatMap((order) => (order.type === 'tell' ? [order.event.type] : []));
+
+describe('the start (D16, D18)', () => {
+  it('goes through its statuses in order', () => {
+    const lives = [at.placing, at.waiting, at.preparing, at.settingUp, at.hooking, at.skilling, at.opening, at.ready];
+    expect(lives.map((live) => live().its.startTask)).toEqual([
+      'WORKING', 'WAITING_FOR_SANDBOX', 'PREPARING_REPOSITORY', 'RUNNING_SETUP_SCRIPT',
+      'SETTING_UP_GIT_HOOKS', 'SETTING_UP_SKILLS', 'STARTING_CONVERSATION', 'READY',
+    ]);
+  });
+
+  it('places again after a refusal, elsewhere, a bounded number of times', () => {
+    const life = at.attaching();
+    for (let tried = 1; tried < PLACEMENT_ATTEMPTS_MAX; tried += 1)
+      life.attachAnswered(false).placed(sandboxId(String(tried).padStart(32, '2')));
+    expect(life.its.excluded).toHaveLength(PLACEMENT_ATTEMPTS_MAX - 1);
+    expect(life.attachAnswered(false).its).toMatchObject({ phase: 'startFailed', startTask: 'ERROR' });
+  });
+
+  it('takes no older refusal for the answer to a later request', () => {
+    const life = at.attaching();
+    const requestId = life.its.attachRequestId ?? '';
+    life.attachAnswered(false).placed();
+    const { state } = life;
+    const sandbox = at.snapshot({});
+    expect(life.send({ type: 'attachAnswered', requestId, accepted: false, sandbox }).state).toBe(state);
+  });
+
+  it('resumes a released sandbox that was chosen explicitly', () => {
+    const life = at.attaching().attachAnswered(true, RELEASED);
+    expect(tells(life)).toEqual(['resumeRequested']);
+    expect(life.notice({ ...UP, generation: 2 }).its.phase).toBe('preparingRepository');
+  });
+
+  it('carries a step out again in the incarnation that came up under it', () => {
+    const life = at.hooking().notice(PAUSING).comeBack();
+    expect(life.its).toMatchObject({ phase: 'settingUpGitHooks', awaitingGeneration: 2 });
+    expect(life.types()).toContain('setUpGitHooks');
+  });
+
+  it('still lets the sandbox be born that was made for a start given up meanwhile', () => {
+    const life = at.placing().ask('interruptRequested');
+    expect(life.its).toMatchObject({ phase: 'startFailed', startTask: 'ERROR' });
+    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual(['attachRequested']);
+  });
+
+  it('keeps showing the sandbox of a start that failed', () => {
+    expect(at.startFailed().notice(GONE).its.sandbox?.status).toBe('MISSING');
+  });
+});
+
+describe('messages (D7)', () => {
+  it('delivers in order and exactly once, over a pause and a resume', () => {
+    const life = at.idle().notice(RELEASED).message('a');
+    expect(tells(life)).toEqual(['resumeRequested']);
+    life.message('b').message('a').comeBack();
+    expect(life.its.queue.map(({ itemId }) => itemId)).toEqual(['a', 'b']);
+    expect(life.types()).toContain('openAgent');
+    life.answer('agentOpened', { report: life.report('IDLE') }).delivered().delivered();
+    expect(life.its).toMatchObject({ queue: [], awaiting: null, openGeneration: 2 });
+  });
+
+  it('hands a message out again when its sandbox stopped before the agent had confirmed it', () => {
+    const life = at.idle().message('a').notice(PAUSING);
+    expect(life.types()).toContain('cancelCommand');
+    life.notice(RELEASED).comeBack().answer('agentOpened', { report: life.report('IDLE') });
+    expect(life.orders).toContainEqual(expect.objectContaining({ type: 'deliverItem', item: expect.objectContaining({ itemId: 'a' }) }));
+  });
+
+  it('refuses with an event when the resume failed for good, and asks again for the next message', () => {
+    const life = at.idle().notice(RELEASED).message('a').resumeAnswered('resume_failed', RELEASED);
+    expect(life.recorded()).toEqual(['message_refused']);
+    expect(tells(life.message('b'))).toEqual(['resumeRequested']);
+  });
+
+  it('becomes read-only with a refusal that shows the sandbox gone', () => {
+    const life = at.idle().notice(RELEASED).message('a').resumeAnswered('sandbox_missing', GONE);
+    expect(life.its.phase).toBe('readOnly');
+    expect(life.message('b').recorded()).toEqual(['message_refused']);
+  });
+
+  it('bounds the tries of one message and the length of the queue', () => {
+    const life = at.idle().message('a');
+    for (let tried = 1; tried < DELIVERY_ATTEMPTS_MAX; tried += 1)
+      expect(life.answer('deliveryFailed', { itemId: 'a', reason: 'r' }).recorded()).toEqual([]);
+    expect(life.answer('deliveryFailed', { itemId: 'a', reason: 'r' }).recorded()).toEqual(['message_refused']);
+    const full = at.preparing();
+    for (let n = 1; n < QUEUED_MESSAGES_MAX; n += 1) full.message(`m-${n}`);
+    expect(full.message('one more').recorded()).toEqual(['message_refused']);
+  });
+});
+
+describe('the agent (D6, D14, D15, D28)', () => {
+  it('reports work that a stop cut off, and rests in the eyes of its sandbox', () => {
+    const life = at.working().notice(PAUSING);
+    expect(life.its).toMatchObject({ interrupted: true, agentActivity: 'resting' });
+    expect(conversationSnapshot(life.its).settled).toBe(false);
+    expect(conversationSnapshot(life.notice(RELEASED).its).settled).toBe(true);
+  });
+
+  it('does not call work cut off that ended with the stop', () => {
+    expect(at.working().notice(PAUSING).reported('FINISHED').its).toMatchObject({ interrupted: false, executionStatus: 'FINISHED' });
+  });
+
+  it('takes no report of an older incarnation', () => {
+    const life = at.working().notice(RELEASED).comeBack();
+    const { state } = life;
+    expect(life.reported('ERROR', { generation: 1 }).state).toBe(state);
+  });
+
+  it('goes on by itself when its rate limit is over', () => {
+    const life = at.working().reported('PAUSED', { pausedReason: 'rate_limit', retryAt: at.working().now + 60_000 });
+    expect(life.its.agentActivity).toBe('rate_limit');
+    expect(life.timer().types()).toContain('deliverItem');
+  });
+
+  it('watches again after an interruption that failed, and meets no limit twice', () => {
+    const life = at.working();
+    life.send({ type: 'agentLimitReached', commandId: life.its.watch ?? '', limit: 'usd' });
+    life.answer('stepFailed', { code: 'agent_unreachable', reason: 'r' });
+    expect(life.orders).toContainEqual(expect.objectContaining({ type: 'watchAgent', nanoUsdMax: null, noProgressMs: null }));
+  });
+});
+
+describe('deletion (D11)', () => {
+  it('leaves a tombstone that nothing brings back', () => {
+    const life = at.deleted();
+    const { state } = life;
+    expect(tells(life)).toEqual(['detached', 'deleteRequested']);
+    expect(life.reported('RUNNING').message().notice(UP).state).toBe(state);
+  });
+
+  it('keeps a sandbox that somebody else still uses or the API made', () => {
+    expect(tells(at.deleting().answer('conversationRemoved', { sandboxToRemove: false }))).toEqual(['detached']);
+  });
+
+  it('first hears where it was placed, so that the sandbox made for it is born and told', () => {
+    const life = at.placing().ask('deleteRequested');
+    expect(life.types()).toEqual(['project']);
+    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual(['attachRequested']);
+    expect(life.attachAnswered(true).types()).toContain('removeConversation');
+    expect(tells(life.answer('conversationRemoved', { sandboxToRemove: true }))).toEqual(['detached', 'deleteRequested']);
+  });
+});

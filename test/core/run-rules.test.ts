@@ -1,0 +1,145 @@
+/** The rulings about a batch run, one example each: retries, breaker, budget, limits, clean-up. */
+import { describe, expect, it } from 'vitest';
+import { CLEANUP_TIMEOUT_MS } from '../../core/limits.ts';
+import * as at from './run-life.ts';
+
+const retry = [{ on: ['agent_error', 'stuck'], attempts: 2, initialMs: 1_000, factor: 2, maxMs: 1_500 }] as const;
+const tells = (life: at.RunLife) =>
+  life.orders.flatMap((order) => (order.type === 'tell' ? [order.event.type] : []));
+const fail = (life: at.RunLife) => life.works().rests('ERROR').collected();
+const cutOff = { interrupted: true, settled: true, executionStatus: 'RUNNING', sandboxStatus: 'PAUSED' } as const;
+
+describe('retries', () => {
+  it('wait longer and longer up to a bound, count per class, and then end the item', () => {
+    const life = fail(at.begun({ retry }));
+    expect((life.item().notBefore ?? 0) - life.now).toBe(1_000);
+    fail(life.timer());
+    expect((life.item().notBefore ?? 0) - life.now).toBe(1_500);
+    fail(life.timer());
+    expect(life.item()).toMatchObject({ phase: 'ended', attempt: 3, ending: { failureClass: 'agent_error' } });
+  });
+
+  it('are not taken in by late notices of an earlier attempt', () => {
+    const life = fail(at.begun({ retry })).timer();
+    const { state } = life;
+    life.notice({ conversationId: at.conversationOf(0, 1), sandboxStatus: 'RUNNING', settled: true });
+    expect(life.state).toBe(state);
+    expect(life.works().item()).toMatchObject({ phase: 'working', conversationId: at.conversationOf(0, 2) });
+  });
+
+  it('are held by the breaker and burn no attempts meanwhile', () => {
+    const breaker = { on: ['agent_error'], windowMs: 3_600_000, count: 2 } as const;
+    const life = fail(fail(at.begun({ retry, breaker })).timer());
+    expect(life.its).toMatchObject({ mode: 'paused', reason: 'breaker:agent_error' });
+    expect(life.item()).toMatchObject({ phase: 'waiting', attempt: 2 });
+    expect(life.resume().timer().item().phase).toBe('starting');
+  });
+});
+
+describe('the budget', () => {
+  const budget = { nanoUsd: 10, reserveNanoUsd: 5, mode: 'enforce' } as const;
+
+  it('admits what still fits, the last nano-USD included, and holds the rest', () => {
+    const life = new at.RunLife({ budget, concurrency: 3 }, [{}, {}, {}]);
+    expect(life.its.items.map(({ phase }) => phase)).toEqual(['starting', 'starting', 'waiting']);
+    expect(life.its.mode).toBe('normal');
+    life.works(0).rests('FINISHED', 0).collected(5, 0).works(1).rests('FINISHED', 1).collected(5, 1);
+    expect(life.its).toMatchObject({ mode: 'paused', reason: 'budget', spentNanoUsd: 10 });
+  });
+
+  it('lets no retry that is due spin the clock while it does not fit', () => {
+    const life = new at.RunLife({ budget, concurrency: 3, retry: [{ ...retry[0], initialMs: 0 }] }, [{}, {}]);
+    life.works(0).rests('ERROR', 0).collected(5, 0);
+    expect(life.item(0).phase).toBe('waiting');
+    expect(life.its.mode).toBe('normal');
+    const due = life.item(0).notBefore ?? 0;
+    expect(due).toBeLessThanOrEqual(life.now);
+    expect(() => life.timer()).toThrow('there is none');
+  });
+});
+
+describe('an item', () => {
+  it('goes on in the same attempt after its session limit (D15)', () => {
+    const life = at.working().notice({ ...cutOff, pauseReason: 'session_limit' });
+    expect(tells(life)).toEqual(['continueRequested']);
+    expect(life.item()).toMatchObject({ phase: 'working', attempt: 1, continued: 1 });
+  });
+
+  it('goes on after an idle release too, and after a user’s pause only when its user is back', () => {
+    expect(tells(at.working().notice({ ...cutOff, pauseReason: 'idle' }))).toEqual(['continueRequested']);
+    const life = at.working().notice({ ...cutOff, pauseReason: 'user' });
+    expect(tells(life)).toEqual([]);
+    expect(tells(life.notice({ ...cutOff, sandboxStatus: 'RUNNING' }))).toEqual(['continueRequested']);
+  });
+
+  it('ends by its limit as an outcome, not as a failure (D28)', () => {
+    const life = new at.RunLife({}, [{ workingMs: 60_000 }]).works();
+    expect(tells(life.timer())).toEqual(['interruptRequested']);
+    life.rests('PAUSED').collected();
+    expect(life.item().ending).toMatchObject({ outcome: 'limit_reached', failureClass: null });
+  });
+
+  it('is checked before it is collected, and a failed check changes no status (D28)', () => {
+    const life = new at.RunLife({}, [{ hasVerify: true }]).works().rests('FINISHED');
+    life.answer('itemVerified', { passed: false, detail: 'exit 1' });
+    expect(life.item()).toMatchObject({ phase: 'collecting', executionStatus: 'FINISHED', ending: { outcome: 'check_failed' } });
+  });
+
+  it('ends when its conversation is deleted while it starts', () => {
+    const life = at.begun().started().notice({ deleted: true, startTask: 'WORKING', sandboxId: null, sandboxStatus: null });
+    expect(life.item()).toMatchObject({ phase: 'ended', ending: { failureClass: 'cancelled' } });
+  });
+});
+
+describe('control', () => {
+  it('cancels what waits at once and what works after it is collected', () => {
+    const life = new at.RunLife({}, [{}, {}]).works(0).ask('cancelRequested');
+    expect(life.item(1)).toMatchObject({ phase: 'ended', ending: { outcome: 'cancelled' } });
+    life.rests('PAUSED', 0);
+    expect(life.types()).toContain('collectItem');
+    expect(life.collected().item(0).ending?.outcome).toBe('cancelled');
+  });
+
+  it('drains: what works goes on, nothing new begins, until somebody resumes', () => {
+    const life = new at.RunLife({}, [{}, {}]).works(0).ask('drainRequested').rests('FINISHED', 0).collected(5, 0);
+    expect(life.item(1).phase).toBe('waiting');
+    expect(life.resume().item(1).phase).toBe('starting');
+  });
+
+  it('takes failures of the classes named up again, with the spend kept', () => {
+    const life = fail(at.begun());
+    expect(life.resume('stuck').item().phase).toBe('ended');
+    expect(life.resume('agent_error').item().phase).toBe('starting');
+    expect(life.its).toMatchObject({ phase: 'running', spentNanoUsd: 5 });
+  });
+});
+
+describe('clean-up', () => {
+  it('comes after collection, and waits until the sandbox is gone', () => {
+    const life = at.collecting();
+    expect(tells(life)).toEqual([]);
+    expect(tells(life.collected())).toEqual(['deleteRequested']);
+    expect(life.its.phase).toBe('cleaning');
+    expect(life.gone().its.phase).toBe('settling');
+  });
+
+  it('does not wait for ever', () => {
+    const life = at.cleaning();
+    const began = life.now;
+    expect(life.timer().its.phase).toBe('settling');
+    expect(life.now - began).toBe(CLEANUP_TIMEOUT_MS);
+  });
+
+  it('keeps the sandbox of what could not be collected, even when the item is tried again', () => {
+    const life = at.begun({ retry: [{ ...retry[0], initialMs: 0 }] }).works().rests('ERROR');
+    life.answer('collectFailed', { reason: 'r' });
+    expect(life.its.sandboxes).toMatchObject([{ state: 'kept' }]);
+    expect(tells(life)).toEqual([]);
+  });
+
+  it('asks for a pause and does not wait for one that may have happened already', () => {
+    const life = at.cleaning({ cleanup: { ...at.RULES.cleanup, sandbox: 'pause' } });
+    expect(tells(life)).toEqual(['pauseRequested']);
+    expect(life.its.phase).toBe('settling');
+  });
+});

@@ -1,0 +1,177 @@
+/** The rulings about a sandbox's life, one example each (D6 to D17). */
+import { describe, expect, it } from 'vitest';
+import { MAX_SESSION_MS, RESUME_ATTEMPTS_MAX } from '../../core/limits.ts';
+import { refusalOf } from '../../core/sandbox/machine.ts';
+import * as at from './sandbox-life.ts';
+
+const { FIRST, SECOND } = at;
+const told = (life: at.SandboxLife, type: string) =>
+  life.orders.flatMap((order) => (order.type === 'tell' && order.event.type === type ? [order.event] : []));
+const long = (life: at.SandboxLife) => life.types().filter((type) => type !== 'project' && type !== 'tell');
+
+describe('agent pauses (D6)', () => {
+  it('shows a shared sandbox as PAUSED while one agent waits and none works', () => {
+    const life = at.running().attach(SECOND).notice('confirmation');
+    expect(life.its).toMatchObject({ phase: 'running', status: 'PAUSED', pauseReason: 'confirmation' });
+    expect(life.notice('working', SECOND).its).toMatchObject({ status: 'RUNNING', pauseReason: null });
+    expect(life.notice('rate_limit', SECOND).its.pauseReason).toBe('confirmation');
+    expect(life.notice('resting').its.pauseReason).toBe('rate_limit');
+  });
+
+  it('still idles out, and still meets the cap', () => {
+    const waiting = at.running().notice('confirmation');
+    expect(waiting.answer('idleReached', { lastActivityAt: 0 }).its.releaseReason).toBe('idle');
+    expect(at.running().notice('confirmation').timer().its.releaseReason).toBe('session_limit');
+  });
+
+  it('starts the Deletion Time only with a release', () => {
+    expect(at.running().notice('confirmation').its.releasedAt).toBeNull();
+    const life = at.released();
+    expect(life.its.releasedAt).toBe(life.now);
+  });
+});
+
+describe('limits (D10)', () => {
+  it('pauses an idle sandbox exactly at the Idle Time and not a millisecond before', () => {
+    const life = at.running();
+    const lastActivityAt = life.now;
+    life.answer('idleReached', { lastActivityAt }, at.IDLE_MS - 1);
+    expect(life.its.phase).toBe('running');
+    expect(life.answer('idleReached', { lastActivityAt }, 1).its.phase).toBe('pausing');
+  });
+
+  it('pauses a working sandbox at 12 hours, counted from its boot', () => {
+    const life = at.running();
+    const booted = life.now;
+    life.notice('working').timer();
+    expect(life.now - booted).toBe(MAX_SESSION_MS);
+    expect(life.its).toMatchObject({ phase: 'pausing', releaseReason: 'session_limit' });
+  });
+
+  it('opens a new window only by a resume that succeeds', () => {
+    expect(at.resuming().answer('sandboxReady').its.sessionStartedAt).not.toBeNull();
+    const failed = at.resumingLastTry().answer('sandboxFailed', { reason: 'boot' });
+    expect(failed.its).toMatchObject({ phase: 'pausing', status: 'PAUSED', sessionStartedAt: null });
+    const before = failed.its.releasedAt;
+    expect(failed.answer('sandboxStopped').its).toMatchObject({ phase: 'released', releasedAt: before });
+  });
+
+  it('opens no window when it is up already', () => {
+    const life = at.running();
+    const { sessionStartedAt } = life.its;
+    expect(life.resume().its.sessionStartedAt).toBe(sessionStartedAt);
+    expect(told(life, 'resumeAnswered')).toMatchObject([{ refusal: null }]);
+  });
+});
+
+describe('wishes while something is under way (D8)', () => {
+  it('pauses as soon as it has booted, and watches nothing', () => {
+    const life = at.starting().pause().answer('sandboxReady');
+    expect(life.its).toMatchObject({ phase: 'pausing', watch: null });
+    expect(life.types()).not.toContain('watchIdle');
+  });
+
+  it('resumes as soon as it has stopped', () => {
+    expect(long(at.pausing().resume().answer('sandboxStopped'))).toEqual(['reserveSlot']);
+  });
+
+  it('drops a resume when a pause is wished after it, and says so', () => {
+    const life = at.pausing().resume().pause();
+    expect(told(life, 'resumeAnswered')).toMatchObject([{ refusal: 'resume_failed' }]);
+    expect(life.answer('sandboxStopped').its.phase).toBe('released');
+  });
+
+  it('answers who waited with the state as it is, never two states of one stamp', () => {
+    const life = at.resuming().pause().answer('sandboxReady');
+    const [answer] = told(life, 'resumeAnswered');
+    const [notice] = told(life, 'sandboxNoticed');
+    expect(answer).toMatchObject({ refusal: null, sandbox: { usable: false } });
+    expect(answer && 'sandbox' in answer && answer.sandbox).toEqual(notice && 'sandbox' in notice && notice.sandbox);
+  });
+
+  it('refuses at the edge what ERROR and MISSING do not allow', () => {
+    const statuses = ['RUNNING', 'ERROR', 'MISSING'] as const;
+    expect(statuses.map((status) => refusalOf({ status }, 'resume'))).toEqual([null, 'sandbox_error', 'sandbox_missing']);
+    expect(statuses.map((status) => refusalOf({ status }, 'delete'))).toEqual([null, null, null]);
+  });
+});
+
+describe('deletion (D11, D12, D14)', () => {
+  it('stops, archives, removes, in this order', () => {
+    const life = at.stopping();
+    expect(long(life)).toEqual(['cancelCommand', 'stopSandbox']);
+    expect(long(life.answer('sandboxStopped'))).toEqual(['archiveWorkspace']);
+    expect(long(life.answer('workspaceArchived'))).toEqual(['destroySandbox']);
+    expect(life.answer('sandboxDestroyed').its).toMatchObject({ status: 'MISSING', archive: 'stored' });
+  });
+
+  it('goes on after archive_failed when a user asked, and waits when a timer did', () => {
+    const fail = (life: at.SandboxLife) => at.failArchive(at.failArchive(at.failArchive(life)));
+    expect(fail(at.archiving()).its).toMatchObject({ phase: 'destroying', archive: 'archive_failed' });
+    const timed = fail(at.archivingByTimer());
+    expect(timed.its).toMatchObject({ phase: 'released', archive: 'archive_failed' });
+    expect(timed.timer().its.phase).toBe('archiving');
+  });
+
+  it('is not undone by a resume in flight', () => {
+    const life = at.resuming();
+    const late = life.its.awaiting ?? '';
+    life.remove();
+    expect(told(life, 'resumeAnswered')).toMatchObject([{ refusal: 'sandbox_missing' }]);
+    const { state } = life;
+    expect(life.send({ type: 'sandboxReady', commandId: late }).state).toBe(state);
+  });
+
+  it('starts no second removal for a repeated request, and leaves ERROR only by one', () => {
+    const life = at.stopping();
+    expect(long(life.remove())).toEqual([]);
+    expect(at.errorEmpty().its.status).toBe('ERROR');
+    expect(at.errorEmpty().remove().its.status).toBe('MISSING');
+  });
+});
+
+describe('failures (D13)', () => {
+  it('counts an unreachable runtime as stale, and nothing else', () => {
+    const life = at.running().answer('runtimeUnknown');
+    expect(life.its).toMatchObject({ phase: 'running', status: 'RUNNING', stale: true });
+    expect(life.answer('runtimeAnswered').its.stale).toBe(false);
+  });
+
+  it('archives what is left of a dead sandbox whose runtime is gone altogether', () => {
+    expect(at.errorStopping().answer('runtimeGone').its).toMatchObject({ phase: 'errorArchiving', status: 'ERROR' });
+  });
+
+  it('bounds the tries of one resume, each an incarnation of its own (D14)', () => {
+    const life = at.resumingLastTry();
+    expect(life.its.generation).toBe(1 + RESUME_ATTEMPTS_MAX);
+    life.answer('sandboxFailed', { reason: 'boot' });
+    expect(told(life, 'resumeAnswered')).toMatchObject([{ refusal: 'resume_failed' }]);
+    expect(long(life)).toEqual(['stopSandbox']);
+  });
+});
+
+describe('attachment and capacity (D16, D17)', () => {
+  it('lets only an explicit choice into a sandbox that is not up', () => {
+    expect(told(at.released().attach(SECOND), 'attachAnswered')).toMatchObject([{ accepted: false }]);
+    expect(told(at.released().attach(SECOND, true), 'attachAnswered')).toMatchObject([{ accepted: true }]);
+  });
+
+  it('never takes a working agent’s sandbox to make room', () => {
+    expect(at.running().notice('working').pause('capacity').its.phase).toBe('running');
+    expect(at.running().notice('resting').pause('capacity').its.phase).toBe('pausing');
+  });
+
+  it('gives its slot back with the write that shows it released', () => {
+    const rows = (life: at.SandboxLife) =>
+      life.orders.flatMap((order) => (order.type === 'project' ? order.rows.map(({ holdsSlot }) => holdsSlot) : []));
+    expect([rows(at.pausing()), rows(at.released()), rows(at.missing())]).toEqual([[true], [false], [false]]);
+    expect(told(at.reserving().answer('slotRefused', { reason: 'full' }), 'resumeAnswered')).toMatchObject([
+      { refusal: 'concurrency_limit_reached' },
+    ]);
+  });
+
+  it('forgets what a conversation that left was up to', () => {
+    const life = at.running().attach(SECOND).notice('confirmation');
+    expect(life.send({ type: 'detached', conversationId: FIRST }).its.status).toBe('RUNNING');
+  });
+});
