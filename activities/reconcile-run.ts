@@ -52,7 +52,15 @@ export const reconcileRun = (world: World): Activity<'reconcileRun'> => ({
 async function keepFailure(world: World, runId: RunId, error: unknown): Promise<void> {
   const { hash: planHash } = await planOf(world, runId);
   const { code, message } = asParleyError(error);
-  await writeRecord(world, { format: 1, kind: 'failed', runId, planHash, failedAt: world.clock.now(), code, message });
+  await writeRecord(world, {
+    format: 1,
+    kind: 'failed',
+    runId,
+    planHash,
+    failedAt: world.clock.now(),
+    code,
+    message,
+  });
 }
 
 /**
@@ -66,7 +74,8 @@ export async function reconcileNow(
   rowsFile: string | null,
 ): Promise<ReconciliationSummary> {
   const run = await world.records.run(runId);
-  if (run === null) throw new ParleyError('not_found', `Cannot reconcile run "${runId}": there is no such run`);
+  if (run === null)
+    throw new ParleyError('not_found', `Cannot reconcile run "${runId}": there is no such run`);
   const plan = await planOf(world, runId);
   const asked = plan.reconcile ?? UNASKED;
   const rules = rowsFile === null ? asked : { ...asked, rows: { from: 'file', path: rowsFile } as const };

@@ -1,142 +1,106 @@
 /**
  * How many conversations the embedded engine starts and finishes per second, and at what cost.
- * Owns the load and the comparison with the bare limit of the same disk; figures are printed, never asserted.
+ * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { activitiesOf } from '../activities/registry.ts';
-import type { ConversationState } from '../core/conversation/state.ts';
-import { conversationId, userId } from '../core/ids.ts';
-import { Engine } from '../engine/engine.ts';
-import { systemClock } from '../engine/system-clock.ts';
-import type { Notifier } from '../ports/notifier.ts';
-import { openStore } from '../store/open-store.ts';
-import { instantWorld } from './instant-world.ts';
+import { loadavg, tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
 import { bareCommitsPerSecond } from './bare-commits.ts';
+import { runConversations } from './engine/conversation-load.ts';
+import type { Reading } from './engine/installation.ts';
+import { runRuns } from './engine/run-load.ts';
 
-interface Load {
-  readonly conversations: number;
-  readonly atOnce: number;
-  /** Events per commit at most; 1 is the comparison without group commit. */
-  readonly batchEventsMax: number;
+const PARTS = ['grouped', 'single', 'alone', 'run', 'memory'] as const;
+type Part = (typeof PARTS)[number];
+
+const { values } = parseArgs({
+  options: {
+    conversations: { type: 'string', default: '1000' },
+    repeats: { type: 'string', default: '5' },
+    dir: { type: 'string', default: tmpdir() },
+    only: { type: 'string', default: PARTS.slice(0, 4).join(',') },
+  },
+});
+const conversations = Number(values.conversations);
+const repeats = Number(values.repeats);
+const { dir } = values;
+const parts = values.only.split(',');
+
+function print(name: string, { count, reading }: { readonly count: number; readonly reading: Reading }): void {
+  const per = (total: number, digits: number): string => (total / count).toFixed(digits);
+  const cells = [
+    name.padEnd(30),
+    `${(count / reading.seconds).toFixed(0).padStart(5)} conversations/s`,
+    `${per(reading.cpuMs, 3)} ms CPU`,
+    `${per(reading.commits, 3)} commits`,
+    `${per(reading.events, 1)} events per conversation`,
+    `load ${(loadavg()[0] ?? 0).toFixed(1)}`,
+  ];
+  console.log(cells.join('  '));
 }
 
-interface Figures {
-  readonly seconds: number;
-  readonly cpuMs: number;
-  readonly commits: number;
-  readonly events: number;
+function median(figures: readonly number[]): number {
+  const sorted = figures.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-async function measure(load: Load): Promise<Figures> {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
-  let commits = 0;
-  const onCommit = (): void => void (commits += 1);
-  const groupWrites = load.batchEventsMax > 1;
-  const store = await openStore({ kind: 'sqlite', path: join(folder, 'bench.db'), groupWrites, onCommit });
-  let finished = 0;
-  let events = 0;
-  let begun = 0;
-  let allDone: () => void = () => undefined;
-  const done = new Promise<void>((resolve) => (allDone = resolve));
-  const late: { notifier: Notifier | null } = { notifier: null };
-  const notifier: Notifier = { deliver: (delivery) => late.notifier?.deliver(delivery) ?? Promise.reject(new Error('not yet')) };
-  const world = instantWorld({ store, clock: systemClock, notifier });
-  const begin = (): void => {
-    if (begun >= load.conversations) return;
-    begun += 1;
-    void engine.deliver(started(begun));
-  };
-  const engine = new Engine({
-    store: store.engine,
-    activities: activitiesOf(world),
-    clock: systemClock,
-    batchEventsMax: load.batchEventsMax,
-    onStep: ({ address, before, after }) => {
-      if (address.machine !== 'conversation') return;
-      const was = (before as ConversationState | null)?.executionStatus;
-      if (was === 'FINISHED' || (after as ConversationState).executionStatus !== 'FINISHED') return;
-      finished += 1;
-      if (finished === load.conversations) allDone();
-      else setImmediate(begin);
-    },
-    onCommit: (count) => {
-      events += count;
-    },
-    onActivityError: (command, error) => {
-      throw new Error(`${command.type}: ${error.message}`, { cause: error });
-    },
-  });
-  late.notifier = engine;
-  await engine.start();
-  const cpu = process.cpuUsage();
-  const from = process.hrtime.bigint();
-  for (let i = 0; i < load.atOnce; i += 1) begin();
-  await done;
-  const seconds = Number(process.hrtime.bigint() - from) / 1e9;
-  const { user, system } = process.cpuUsage(cpu);
-  await engine.stop();
-  await store.close();
-  rmSync(folder, { recursive: true });
-  return { seconds, cpuMs: (user + system) / 1_000, commits, events };
-}
-
-function started(index: number): Parameters<Notifier['deliver']>[0] {
-  const id = conversationId(index.toString(16).padStart(32, '0'));
+/** The medians, each figure for itself. */
+function middle(readings: readonly Reading[]): Reading {
   return {
-    to: { machine: 'conversation', id },
-    event: {
-      type: 'started',
-      watcher: null,
-      birth: {
-        conversationId: id,
-        userId: userId('bench'),
-        runId: null,
-        key: null,
-        itemIndex: null,
-        title: null,
-        repository: 'bench/repository',
-        codeHost: null,
-        branch: null,
-        model: 'bench',
-        tags: { bench: 'engine' },
-        strategy: 'NO_GROUPING',
-        sandboxId: null,
-        initialMessage: { messageId: `message-${index}`, text: 'Do it', run: true },
-        iterationsMax: 500,
-        confirmation: 'never',
-        nanoUsdMax: null,
-        noProgressMs: null,
-      },
-    },
+    seconds: median(readings.map(({ seconds }) => seconds)),
+    cpuMs: median(readings.map(({ cpuMs }) => cpuMs)),
+    commits: median(readings.map(({ commits }) => commits)),
+    events: median(readings.map(({ events }) => events)),
   };
 }
 
-function print(name: string, load: Load, figures: Figures): number {
-  const rate = load.conversations / figures.seconds;
-  const per = (count: number): string => (count / load.conversations).toFixed(3);
-  console.log(
-    [
-      name.padEnd(28),
-      `${rate.toFixed(0)} conversations/s`,
-      `${per(figures.cpuMs)} ms CPU/conversation`,
-      `${per(figures.commits)} commits/conversation`,
-      `${per(figures.events)} events/conversation`,
-    ].join('  '),
-  );
-  return rate;
+/** Repeats one measurement and prints each; returns the median of conversations per second. */
+async function repeated(name: string, count: number, once: () => Promise<Reading>): Promise<number> {
+  const readings: Reading[] = [];
+  for (let i = 0; i < repeats; i += 1) {
+    const reading = await once();
+    readings.push(reading);
+    print(name, { count, reading });
+  }
+  const reading = middle(readings);
+  if (repeats > 1) print(`= ${name}, median`, { count, reading });
+  return count / reading.seconds;
 }
 
-const conversations = Number(process.argv[2] ?? 1_000);
-const bare = bareCommitsPerSecond();
-console.log(`bare one-row commits, full sync: ${bare.toFixed(0)}/s`);
-await measure({ conversations: 200, atOnce: 100, batchEventsMax: 256 });
-const grouped: Load = { conversations, atOnce: 100, batchEventsMax: 256 };
-const single: Load = { conversations, atOnce: 100, batchEventsMax: 1 };
-const groupRate = print('group commit, 100 at once', grouped, await measure(grouped));
-const singleRate = print('one commit per event', single, await measure(single));
-const alone: Load = { conversations: Math.ceil(conversations / 5), atOnce: 1, batchEventsMax: 256 };
-print('group commit, 1 at once', alone, await measure(alone));
-console.log(`group commit / one per event: ${(groupRate / singleRate).toFixed(1)} times`);
-console.log(`conversations per bare full-sync commit: ${(groupRate / bare).toFixed(3)}`);
+const asked = (part: Part): boolean => parts.includes(part);
+const few = Math.ceil(conversations / 5);
+const bare = median([1, 2, 3].map(() => bareCommitsPerSecond(dir)));
+console.log(`bare one-row commits, full sync: ${bare.toFixed(0)}/s (median of 3)`);
+// The first conversations run through code that the just-in-time compiler has not seen yet.
+await runConversations({ conversations: 500, atOnce: 100, grouped: true, dir });
+
+const rates: Partial<Record<Part, number>> = {};
+if (asked('grouped')) {
+  const load = { conversations, atOnce: 100, grouped: true, dir };
+  rates.grouped = await repeated('group commit, 100 at once', conversations, () => runConversations(load));
+}
+if (asked('single')) {
+  const load = { conversations: few, atOnce: 100, grouped: false, dir };
+  rates.single = await repeated('one commit per event, 100', few, () => runConversations(load));
+}
+if (asked('alone')) {
+  const load = { conversations: few, atOnce: 1, grouped: true, dir };
+  rates.alone = await repeated('group commit, 1 at once', few, () => runConversations(load));
+}
+if (asked('run')) {
+  rates.run = await repeated('one run, 100 at once', conversations, async () => {
+    const readings: Reading[] = [];
+    await runRuns({ items: conversations, concurrency: 100, runs: 1, dir }, (one) => readings.push(one));
+    return middle(readings);
+  });
+}
+if (asked('memory')) {
+  await runRuns({ items: conversations, concurrency: 100, runs: 10, dir }, (reading) =>
+    print(`run after run, ${reading.rssMb.toFixed(0)} MB RSS`, { count: conversations, reading }),
+  );
+}
+if (rates.grouped !== undefined) {
+  console.log(`conversations per bare full-sync commit: ${(rates.grouped / bare).toFixed(3)}`);
+}
+if (rates.grouped !== undefined && rates.single !== undefined) {
+  console.log(`group commit / one commit per event: ${(rates.grouped / rates.single).toFixed(1)} times`);
+}

@@ -1,6 +1,6 @@
 /**
  * What the commands need of the wired parts: a host that runs things, a reader beside it, and a word to whoever runs.
- * Owns the interface; `cli/host/host.ts` implements it as the export `hostPort`. Must not hold code.
+ * Owns the interface; `cli/host/host.ts` exports functions of these names. Must not hold code.
  */
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';

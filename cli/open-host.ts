@@ -5,7 +5,8 @@
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { Host } from './host-port.ts';
 import type { Shell } from './shell.ts';
-import { openRunView, type RunView } from './view/run-view.ts';
+import { openRunView } from './view/open-run-view.ts';
+import type { RunView } from './view/run-view.ts';
 
 export interface ViewChoice {
   readonly json?: true;

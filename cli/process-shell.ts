@@ -46,9 +46,9 @@ const clock: Clock = {
   },
 };
 
-async function loadHostPort(): Promise<HostPort> {
-  const { hostPort } = await import('./host/host.ts');
-  return hostPort;
+/** The module exports the functions of the port under their names. */
+function loadHostPort(): Promise<HostPort> {
+  return import('./host/host.ts');
 }
 
 function runProgram(programDir: string, { file, args }: ChildProgram): Promise<number> {

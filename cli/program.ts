@@ -110,7 +110,8 @@ async function parse(args: readonly string[], name: string, shell: Shell): Promi
 }
 
 function topLevel(shell: Shell): Command {
-  return new Command('parley')
+  return new Command()
+    .name('parley')
     .description(
       'Runs coding-agent conversations in sandboxes, durably, and accounts for every micro-dollar.',
     )

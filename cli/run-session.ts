@@ -89,8 +89,13 @@ function doneRecord({ row, plan, results, next }: RunResult): Readonly<Record<st
   };
 }
 
+/** Whether somebody runs it cannot be seen from its rows: a killed engine leaves them as they were. */
 export function nextCommand(row: RunRow, plan: Plan | null): string | null {
-  if (row.phase !== 'finished') return `parley resume ${row.runId}`;
+  const resume = `parley resume ${row.runId}`;
+  if (row.phase !== 'finished' && row.mode === 'normal') {
+    return `parley watch ${row.runId}, or, when no engine is running, ${resume}`;
+  }
+  if (row.phase !== 'finished') return resume;
   switch (exitCodeOfRun(row, plan)) {
     case EXIT.failed:
       return `parley logs ${row.runId} --failed`;

@@ -118,9 +118,17 @@ export const ERROR_CATALOGUE = {
   export_unavailable: { status: 502, retry: true, when: "The gateway's export could not be fetched." },
   // Proxy
   gateway_unreachable: { status: 502, retry: true, when: 'The external gateway cannot be reached.' },
-  gateway_failed: { status: 502, retry: true, when: 'The external gateway broke off, or answered with what is no answer.' },
+  gateway_failed: {
+    status: 502,
+    retry: true,
+    when: 'The external gateway broke off, or answered with what is no answer.',
+  },
   gateway_timeout: { status: 504, retry: true, when: 'The external gateway did not answer in time.' },
-  header_not_sendable: { status: 400, retry: false, when: 'A header to be forwarded has a value that cannot be sent (D23).' },
+  header_not_sendable: {
+    status: 400,
+    retry: false,
+    when: 'A header to be forwarded has a value that cannot be sent (D23).',
+  },
   request_too_large: { status: 413, retry: false, when: 'The body of the request is larger than the bound.' },
   method_not_allowed: { status: 405, retry: false, when: 'The path exists, but not for this method.' },
   // Configuration

@@ -20,7 +20,8 @@ export class CallIndex {
   private readonly byResponse = new Map<string, KnownCall>();
   private readonly byIdentity = new Map<string, number>();
   private readonly skews: number[] = [];
-  private readonly tokens = new Map<string, number>();
+  /** By conversation, then by model name. */
+  private readonly tokens = new Map<number, Map<string, number>>();
   private readonly spendRows: readonly SpendRow[];
 
   constructor(conversations: readonly ReconcileConversation[], spendRows: readonly SpendRow[]) {
@@ -47,15 +48,18 @@ export class CallIndex {
 
   private countTokens(owner: number, row: SpendRow): void {
     const tokens = (row.promptTokens ?? 0) + (row.completionTokens ?? 0);
-    for (const model of new Set([row.modelName, row.upstreamModel])) {
-      const key = tokenKey(owner, model);
-      this.tokens.set(key, (this.tokens.get(key) ?? 0) + tokens);
-    }
+    const byModel = this.tokens.get(owner) ?? new Map<string, number>();
+    this.tokens.set(owner, byModel);
+    byModel.set(row.modelName, (byModel.get(row.modelName) ?? 0) + tokens);
+    if (row.upstreamModel === row.modelName) return;
+    byModel.set(row.upstreamModel, (byModel.get(row.upstreamModel) ?? 0) + tokens);
   }
 
   /** The conversation that a session id or an attempt id names; null when it is none of those given. */
   ownerOf(id: string | null): number | null {
-    return id === null ? null : (this.byIdentity.get(normalUuid(id)) ?? null);
+    if (id === null) return null;
+    // Most ids come in their normal form: looked up as they are first, since there may be millions.
+    return this.byIdentity.get(id) ?? this.byIdentity.get(normalUuid(id)) ?? null;
   }
 
   /** The call that a row bills, and the pair's part in the estimate of the skew. */
@@ -69,7 +73,7 @@ export class CallIndex {
 
   /** Tokens that our proxy counted for a conversation under a model's name. */
   tokensOf(owner: number, model: string): number {
-    return this.tokens.get(tokenKey(owner, model)) ?? 0;
+    return this.tokens.get(owner)?.get(model) ?? 0;
   }
 
   /** Median of (gateway − ours) over pairs joined by response id; the lower one of two. */
@@ -92,5 +96,3 @@ export class CallIndex {
     return { count, callIds };
   }
 }
-
-const tokenKey = (owner: number, model: string): string => `${owner} ${model}`;

@@ -42,6 +42,8 @@ export function reconcile(question: ReconcileQuestion): Reconciliation {
   };
 }
 
+const NO_SHARES: readonly EstimatedShare[] = [];
+
 /** Decides row by row; remembers which response ids were billed already. */
 class Judge {
   private readonly question: ReconcileQuestion;
@@ -87,13 +89,20 @@ class Judge {
 
   private decide(row: GatewayRow, found: Found): RowVerdict {
     const { owners, by, isDuplicate } = found;
-    const base = { position: row.position, cost: row.cost, isDuplicate };
-    const [only] = owners;
-    if (only === undefined)
-      return { ...base, kind: 'unassigned', why: by === 'window' ? 'no_candidate' : 'other_caller' };
-    if (owners.length > 1) return { ...base, kind: 'ambiguous', ...this.share(row, owners) };
+    const { position, cost } = row;
+    const only = owners[0];
+    // Written out field by field: there may be millions of verdicts, and copies of copies keep the collector busy.
+    if (only === undefined) {
+      const why = by === 'window' ? 'no_candidate' : 'other_caller';
+      return { kind: 'unassigned', position, cost, isDuplicate, why };
+    }
+    if (owners.length > 1) {
+      const { candidates, isTruncated, estimated } = this.share(row, owners);
+      return { kind: 'ambiguous', position, cost, isDuplicate, candidates, isTruncated, estimated };
+    }
     const isLate = row.startedAt - this.clockSkewMs > (this.lastEnds[only] ?? Infinity);
-    return { ...base, kind: 'assigned', by, conversationId: this.idOf(only), isLate };
+    const conversationId = this.idOf(only);
+    return { kind: 'assigned', position, cost, isDuplicate, by, conversationId, isLate };
   }
 
   private share(row: GatewayRow, owners: readonly number[]) {
@@ -101,7 +110,7 @@ class Judge {
     const listed = owners.slice(0, CANDIDATES_MAX);
     const candidates = listed.map((owner) => this.idOf(owner));
     if (isTruncated || this.question.ambiguous === 'keep')
-      return { candidates, isTruncated, estimated: [] as readonly EstimatedShare[] };
+      return { candidates, isTruncated, estimated: NO_SHARES };
     const weights = listed.map((owner) => this.calls.tokensOf(owner, row.model));
     const parts = splitExactly(row.cost, weights);
     const estimated = candidates.map((conversationId, index) => ({

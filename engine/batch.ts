@@ -62,8 +62,8 @@ export class Batch {
     if (arrival.inboxId !== null) this.inboxRemoved.push(arrival.inboxId);
     if (arrival.answers !== null && !this.takeAnswer(arrival.answers)) return;
     const entity = this.entity(arrival.to);
-    // A tombstone drops everything: nothing comes back to life (D11).
-    if (entity.done || arrival.event === null) return;
+    // A done entity still answers requests; a tombstone's table has no cell, so nothing comes back to life (D11).
+    if (arrival.event === null) return;
     this.step(entity, arrival.event);
   }
 
@@ -87,12 +87,7 @@ export class Batch {
     if (state === entity.state && commands.length === 0) return;
     const { address } = entity;
     this.world.onStep?.({ address, event, before: entity.state, after: state, commands });
-    this.entities.set(addressKey(address), {
-      address,
-      state,
-      deadline: machine.deadline(state),
-      done: machine.done(state),
-    });
+    this.entities.set(addressKey(address), { address, state, deadline: null, done: machine.done(state) });
     for (const command of commands) this.take(address, command);
   }
 
@@ -122,8 +117,17 @@ export class Batch {
     this.cancelled.add(commandId);
   }
 
-  /** What the store has to change; tells that did not fit become inbox rows. */
+  /** A deadline is asked for once, however many events an entity took: finding it may mean looking at much. */
+  private setDeadlines(): void {
+    for (const [key, entity] of this.entities) {
+      const deadline = machineOf(entity.address.machine).deadline(entity.state);
+      this.entities.set(key, { ...entity, deadline });
+    }
+  }
+
+  /** What the store has to change; tells that did not fit become inbox rows. Nothing is applied after it. */
   toCommit(leftOver: readonly InboxEntry[]): CommitBatch {
+    this.setDeadlines();
     return {
       entities: [...this.entities.values()].map(({ address, state, deadline, done }) => ({
         address,

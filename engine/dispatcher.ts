@@ -103,8 +103,10 @@ export class Dispatcher {
     const idle = Promise.all(Object.values(this.pools).map((pool) => pool.onIdle()));
     const { clock } = this.options;
     // What does not listen to its signal is repeated by the next process anyway.
-    const tired = new Promise<void>((resolve) => clock.setTimer(clock.now() + STOP_WAIT_MS, resolve));
+    let timer: Timer | null = null;
+    const tired = new Promise<void>((resolve) => (timer = clock.setTimer(clock.now() + STOP_WAIT_MS, resolve)));
     await Promise.race([idle, tired]);
+    (timer as Timer | null)?.cancel();
   }
 
   private schedule(out: Out): void {

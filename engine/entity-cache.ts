@@ -39,7 +39,9 @@ export class EntityCache {
 
   /** Takes over what a commit made durable, and lets the least recently used go. */
   keep(entities: Iterable<HeldEntity>): void {
-    for (const entity of entities) this.touch(addressKey(entity.address), entity);
+    // Nothing is applied to a tombstone any more, so its state need not stay.
+    for (const entity of entities)
+      this.touch(addressKey(entity.address), entity.done ? { ...entity, state: null } : entity);
     for (const key of this.held.keys()) {
       if (this.held.size <= HELD_MAX) return;
       this.held.delete(key);

@@ -17,7 +17,10 @@ export async function readExportFile(path: string): Promise<readonly GatewayRow[
 function formatOf(path: string): ExportFormat {
   if (/\.(jsonl|ndjson)$/i.test(path)) return 'jsonl';
   if (/\.csv$/i.test(path)) return 'csv';
-  throw new ParleyError('export_invalid', `Cannot read the export "${path}": it ends neither in .jsonl nor in .csv`);
+  throw new ParleyError(
+    'export_invalid',
+    `Cannot read the export "${path}": it ends neither in .jsonl nor in .csv`,
+  );
 }
 
 async function readText(path: string): Promise<string> {

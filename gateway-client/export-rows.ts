@@ -74,7 +74,8 @@ function normalise(row: RawRow, position: number): GatewayRow {
 }
 
 function first(row: RawRow, names: readonly string[]): unknown {
-  for (const name of names) if (row[name] !== undefined && row[name] !== null && row[name] !== '') return row[name];
+  for (const name of names)
+    if (row[name] !== undefined && row[name] !== null && row[name] !== '') return row[name];
   return null;
 }
 
@@ -131,7 +132,11 @@ function structured(value: unknown): unknown {
 }
 
 function invalid(position: number, field: string, value: string | null): ParleyError {
-  return new ParleyError('export_invalid', `Cannot read row ${position} of the export: "${field}" is ${value === null ? 'missing' : `"${value}"`}`, {
-    details: { position, field },
-  });
+  return new ParleyError(
+    'export_invalid',
+    `Cannot read row ${position} of the export: "${field}" is ${value === null ? 'missing' : `"${value}"`}`,
+    {
+      details: { position, field },
+    },
+  );
 }

@@ -3,6 +3,7 @@
 
 import { formatCallId } from './call-id.ts';
 import type { ChatRequest } from './chat-request.ts';
+import { fillGaps, inJson } from './gap-text.ts';
 import type { AnswerTurn, Usage } from './script.ts';
 
 /** One tool call of an assistant message. */
@@ -27,23 +28,35 @@ export interface ResponseHead {
   readonly model: string;
 }
 
-/** The answer of a turn, with ids that name it. */
-export function answerOf(
-  turn: AnswerTurn,
-  place: { readonly scriptName: string; readonly turnIndex: number },
-): Answer {
-  const toolCalls = turn.calls.map((call, callIndex): ToolCall => {
-    const id = formatCallId({ ...place, callIndex });
-    return { id, type: 'function', function: { name: call.tool, arguments: call.argumentsJson } };
-  });
-  return { content: turn.say, toolCalls, finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop' };
+/** What an answer needs to know beside its turn. */
+export interface AnswerPlace {
+  readonly scriptName: string;
+  readonly turnIndex: number;
+  /** What stands in every gap of the turn; of no account for a turn without one. */
+  readonly workingDir: string;
 }
 
-/** The turn's own counts, or one token for every four bytes begun: of the messages as JSON, and of the answer's texts. */
-export function usageOf(turn: AnswerTurn, messages: ChatRequest['messages']): Usage {
-  if (turn.usage !== null) return turn.usage;
-  const answer = [turn.say ?? '', ...turn.calls.flatMap((call) => [call.tool, call.argumentsJson])].join('');
-  return { promptTokens: tokensOf(JSON.stringify(messages)), completionTokens: tokensOf(answer) };
+/** The answer of a turn, its gaps filled, with ids that name it. */
+export function answerOf(turn: AnswerTurn, { scriptName, turnIndex, workingDir }: AnswerPlace): Answer {
+  const toolCalls = turn.calls.map((call, callIndex): ToolCall => {
+    const id = formatCallId({ scriptName, turnIndex, callIndex });
+    const text = fillGaps(call.argumentsJson, inJson(workingDir));
+    return { id, type: 'function', function: { name: call.tool, arguments: text } };
+  });
+  return {
+    content: turn.say === null ? null : fillGaps(turn.say, workingDir),
+    toolCalls,
+    finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop',
+  };
+}
+
+/** One token for every four bytes begun: of the messages as JSON, and of the answer's texts. */
+export function estimateUsage(answer: Answer, messages: ChatRequest['messages']): Usage {
+  const calls = answer.toolCalls.flatMap((call) => [call.function.name, call.function.arguments]);
+  return {
+    promptTokens: tokensOf(JSON.stringify(messages)),
+    completionTokens: tokensOf([answer.content ?? '', ...calls].join('')),
+  };
 }
 
 function tokensOf(text: string): number {

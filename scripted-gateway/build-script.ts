@@ -9,6 +9,8 @@ import { quoteAll } from './problem.ts';
 import type { Problem } from './problem.ts';
 import type { ScriptFile } from './script-schema.ts';
 import type { GatewayScript, ModelPrice, ScriptKey } from './script.ts';
+import { defaultPattern, readPattern } from './working-dir.ts';
+import type { WorkingDirRule } from './working-dir.ts';
 
 /** Builds everything it can and reports everything it cannot. */
 export function buildScript(context: BuildContext): {
@@ -26,6 +28,7 @@ export function buildScript(context: BuildContext): {
     keys: buildKeys(context, report),
     models,
     latencyMs: file.latency_ms ?? 0,
+    workingDir: buildWorkingDir(file, report),
     scripts: buildTurnScripts(context, report),
   };
   return { script, problems };
@@ -53,6 +56,17 @@ function buildModels(file: ScriptFile, report: Report): ReadonlyMap<string, Mode
       },
     ]),
   );
+}
+
+function buildWorkingDir(file: ScriptFile, report: Report): WorkingDirRule {
+  const { from = 'system', pattern: source = defaultPattern } = file.working_dir ?? {};
+  const pattern = readPattern(source);
+  if (pattern !== null) return { from, pattern };
+  report(
+    ['working_dir', 'pattern'],
+    'cannot use pattern: expected a regular expression with one group, which is the directory',
+  );
+  return { from, pattern: /()/ };
 }
 
 function buildKeys(context: BuildContext, report: Report): readonly ScriptKey[] {

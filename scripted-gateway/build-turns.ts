@@ -2,6 +2,7 @@
 // It must not choose a turn for a request; choose-turn.ts does.
 
 import type { BuildContext, Report } from './build-context.ts';
+import { readText } from './read-text.ts';
 import { resolveArguments } from './resolve-arguments.ts';
 import type { TurnFile, TurnScriptFile } from './script-schema.ts';
 import type { AnswerTurn, ErrorTurn, ScriptedCall, Turn, TurnScript } from './script.ts';
@@ -39,7 +40,7 @@ interface Build {
 function buildTurnScript(script: TurnScriptFile, path: ValuePath, build: Build): TurnScript {
   const final: AnswerTurn =
     script.finally === undefined
-      ? { kind: 'answer', say: finalSay, calls: [], usage: null, latencyMs: null }
+      ? { kind: 'answer', say: [finalSay], calls: [], usage: null, latencyMs: null }
       : buildAnswer(script.finally, [...path, 'finally'], build);
   return {
     name: script.name,
@@ -83,7 +84,7 @@ function buildAnswer(turn: TurnFile, path: ValuePath, build: Build): AnswerTurn 
   }
   return {
     kind: 'answer',
-    say: turn.say ?? null,
+    say: turn.say === undefined ? null : readText(turn.say, [...path, 'say'], report),
     calls: buildCalls(turn, path, build),
     usage:
       turn.usage === undefined
@@ -96,14 +97,12 @@ function buildAnswer(turn: TurnFile, path: ValuePath, build: Build): AnswerTurn 
 function buildCalls(turn: TurnFile, path: ValuePath, build: Build): readonly ScriptedCall[] {
   const call = (tool: string, values: Record<string, unknown> | undefined, at: ValuePath): ScriptedCall => ({
     tool,
-    argumentsJson: JSON.stringify(
-      resolveArguments(values ?? {}, {
-        path: [...at, 'arguments'],
-        scriptPath: build.context.path,
-        readFile: build.context.readFile,
-        report: build.report,
-      }),
-    ),
+    argumentsJson: resolveArguments(values ?? {}, {
+      path: [...at, 'arguments'],
+      scriptPath: build.context.path,
+      readFile: build.context.readFile,
+      report: build.report,
+    }),
   });
   if (turn.tool !== undefined) return [call(turn.tool, turn.arguments, path)];
   return (turn.tools ?? []).map((one, index) => call(one.tool, one.arguments, [...path, 'tools', index]));

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { answerOf, completionBody, usageOf } from './answer.ts';
+import { answerOf, completionBody, estimateUsage } from './answer.ts';
 import { ApiError, errorTypeOf } from './api-error.ts';
 import { attributionOf } from './attribution.ts';
 import type { Attribution } from './attribution.ts';
@@ -14,11 +14,13 @@ import type { ChatRequest } from './chat-request.ts';
 import { chooseTurn } from './choose-turn.ts';
 import type { TurnChoice } from './choose-turn.ts';
 import { formatUsd } from './decimal-usd.ts';
+import { hasGap } from './gap-text.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { KeyHolder } from './key-ring.ts';
 import { price } from './price.ts';
-import type { ErrorTurn, ModelPrice, Usage } from './script.ts';
+import type { AnswerTurn, ErrorTurn, ModelPrice, Usage } from './script.ts';
 import { streamFrames } from './stream-frames.ts';
+import { findWorkingDir } from './working-dir.ts';
 
 /** The header that carries what a call was billed, in USD. */
 export const costHeader = 'x-scripted-response-cost';
@@ -57,9 +59,11 @@ async function answerChat(
       param: 'messages',
     });
   }
+  // Before anything is answered or marked: a script that does not fit its agent is found out at once.
+  const workingDir = workingDirFor(choice.answer, call.request, context);
   try {
     await answerPendingError(call, choice, context);
-    return await answerTurn(call, choice, { reply, context });
+    return await answerTurn(call, { ...choice, workingDir }, { reply, context });
   } catch (error) {
     // Nobody is there to read an error, and a call whose client left before it was billed costs nothing.
     if (call.signal.aborted) return reply.hijack();
@@ -104,6 +108,20 @@ function priceFor(model: string, holder: KeyHolder, context: GatewayContext): Mo
   });
 }
 
+/** The directory for the gaps of a turn; empty when it has none. Throws an ApiError 400 when no message names it. */
+function workingDirFor(turn: AnswerTurn, request: ChatRequest, { script }: GatewayContext): string {
+  if (![turn.say ?? [], ...turn.calls.map((call) => call.argumentsJson)].some(hasGap)) return '';
+  const { from, pattern } = script.workingDir;
+  const found = findWorkingDir(request.messages, script.workingDir);
+  if (found !== null) return found;
+  throw new ApiError({
+    status: 400,
+    type: 'invalid_request_error',
+    message: `Cannot answer: no ${from} message names the working directory: nothing matches "${pattern.source}"`,
+    param: 'messages',
+  });
+}
+
 /** Throws the first error of the choice that this caller has not had; returns when there is none. */
 async function answerPendingError(call: Call, choice: PlacedTurn, context: GatewayContext): Promise<void> {
   const caller = call.attribution.sessionId ?? `key ${call.holder.name}`;
@@ -130,13 +148,13 @@ function scriptedError(turn: ErrorTurn): ApiError {
 
 async function answerTurn(
   call: Call,
-  choice: PlacedTurn,
+  choice: PlacedTurn & { readonly workingDir: string },
   out: { readonly reply: FastifyReply; readonly context: GatewayContext },
 ): Promise<FastifyReply> {
   const { reply, context } = out;
   await context.sleep(choice.answer.latencyMs ?? context.script.latencyMs, call.signal);
   const answer = answerOf(choice.answer, choice);
-  const usage = usageOf(choice.answer, call.request.messages);
+  const usage = choice.answer.usage ?? estimateUsage(answer, call.request.messages);
   const endMs = context.nowMs();
   const id = `chatcmpl-${context.randomId()}`;
   const cost = await bill(call, { id, endMs, usage }, context);

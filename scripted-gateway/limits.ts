@@ -24,6 +24,9 @@ export const latencyMsMax = 600_000;
 /** One hour; a longer `retry_after` would outlive any run that tests it. */
 export const retryAfterSecondsMax = 3600;
 
+/** A pattern is matched against every prompt; one longer than a line is a mistake. */
+export const patternCharsMax = 200;
+
 /** A thousand million tokens in one call: far above any model, far below where numbers lose exactness. */
 export const tokensPerCallMax = 1_000_000_000;
 

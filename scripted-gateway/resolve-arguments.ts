@@ -4,7 +4,10 @@
 import { dirname, isAbsolute, join } from 'node:path';
 
 import type { ReadFile, Report } from './build-context.ts';
+import { joinTexts, quoteText } from './gap-text.ts';
+import type { GapText } from './gap-text.ts';
 import { argumentDepthMax, argumentFileBytesMax } from './limits.ts';
+import { readText } from './read-text.ts';
 import type { ValuePath } from './yaml-source.ts';
 
 interface Place {
@@ -15,38 +18,48 @@ interface Place {
 }
 
 /**
- * The arguments of one call. The arguments themselves are never a `{file: …}`: a tool may well have one argument of
- * that name. A value that is an object with the single key `file` and a text always is.
+ * The arguments of one call, as JSON with the gaps that its texts have; the text of a file is literal.
+ * The arguments themselves are never a `{file: …}`: a tool may well have one argument of that name. A value that is
+ * an object with the single key `file` and a text always is.
  */
-export function resolveArguments(values: Record<string, unknown>, place: Place): Record<string, unknown> {
+export function resolveArguments(values: Record<string, unknown>, place: Place): GapText {
   return mapEntries(values, place, 1);
 }
 
-function mapEntries(values: object, place: Place, depth: number): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [key, resolveValue(value, below(place, key), depth)]),
+function mapEntries(values: object, place: Place, depth: number): GapText {
+  const entries = Object.entries(values).map(([key, value]) =>
+    joinTexts([[`${JSON.stringify(key)}:`], resolveValue(value, below(place, key), depth)]),
   );
+  return inside('{', entries, '}');
+}
+
+function inside(open: string, items: readonly GapText[], close: string): GapText {
+  const separated = items.flatMap((item, index) => (index === 0 ? [item] : [[','], item]));
+  return joinTexts([[open], ...separated, [close]]);
 }
 
 function below(place: Place, segment: PropertyKey): Place {
   return { ...place, path: [...place.path, segment] };
 }
 
-function resolveValue(value: unknown, place: Place, depth: number): unknown {
+function resolveValue(value: unknown, place: Place, depth: number): GapText {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     place.report(place.path, `found ${value}, expected a number that JSON can carry`);
-    return null;
+    return ['null'];
   }
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value === 'string') return quoteText(readText(value, place.path, place.report));
+  if (typeof value !== 'object' || value === null) return [JSON.stringify(value)];
   if (depth >= argumentDepthMax) {
     place.report(place.path, `arguments are nested deeper than ${argumentDepthMax} levels`);
-    return null;
+    return ['null'];
   }
   if (Array.isArray(value)) {
-    return value.map((item, index) => resolveValue(item, below(place, index), depth + 1));
+    const items = value.map((item, index) => resolveValue(item, below(place, index), depth + 1));
+    return inside('[', items, ']');
   }
   const file = fileOf(value);
-  return file === null ? mapEntries(value, place, depth + 1) : readText(file, below(place, 'file'));
+  if (file === null) return mapEntries(value, place, depth + 1);
+  return [JSON.stringify(readFileText(file, below(place, 'file')))];
 }
 
 function fileOf(value: object): string | null {
@@ -55,7 +68,7 @@ function fileOf(value: object): string | null {
   return entries.length === 1 && key === 'file' && typeof path === 'string' ? path : null;
 }
 
-function readText(file: string, place: Place): string {
+function readFileText(file: string, place: Place): string {
   if (isAbsolute(file)) {
     place.report(place.path, `cannot read file "${file}": expected a path relative to the script`);
     return '';

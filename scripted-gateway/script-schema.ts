@@ -6,6 +6,7 @@ import { z } from 'zod';
 import {
   callsPerTurnMax,
   latencyMsMax,
+  patternCharsMax,
   retryAfterSecondsMax,
   scriptNameCharsMax,
   tokensPerCallMax,
@@ -75,6 +76,10 @@ export const scriptFileSchema = strictKeys({
   keys: z.array(keySchema).min(1),
   models: z.record(word, priceSchema),
   latency_ms: latencyMs.optional(),
+  working_dir: strictKeys({
+    from: z.enum(['system', 'user']).optional(),
+    pattern: z.string().min(1).max(patternCharsMax).optional(),
+  }).optional(),
   scripts: z.array(turnScriptSchema).min(1),
 });
 

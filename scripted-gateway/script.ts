@@ -1,6 +1,8 @@
 // The script after parsing: what the server answers from. Types only.
 
+import type { GapText } from './gap-text.ts';
 import type { Position } from './problem.ts';
+import type { WorkingDirRule } from './working-dir.ts';
 
 /** A whole script file, checked; everything it names exists. */
 export interface GatewayScript {
@@ -9,6 +11,7 @@ export interface GatewayScript {
   readonly models: ReadonlyMap<string, ModelPrice>;
   /** Delay before an answer whose turn sets none, in milliseconds. */
   readonly latencyMs: number;
+  readonly workingDir: WorkingDirRule;
   readonly scripts: readonly TurnScript[];
 }
 
@@ -51,17 +54,17 @@ export type Turn = AnswerTurn | ErrorTurn;
 /** A billed answer: text, tool calls or both. */
 export interface AnswerTurn {
   readonly kind: 'answer';
-  readonly say: string | null;
+  readonly say: GapText | null;
   readonly calls: readonly ScriptedCall[];
   /** Fixed token counts; null means an estimate from the bytes. */
   readonly usage: Usage | null;
   readonly latencyMs: number | null;
 }
 
-/** One tool call; the arguments are the JSON text sent on the wire. */
+/** One tool call; the arguments are the JSON text sent on the wire, once its gaps are filled. */
 export interface ScriptedCall {
   readonly tool: string;
-  readonly argumentsJson: string;
+  readonly argumentsJson: GapText;
 }
 
 /** An error that is answered once per session, never billed, then passed over. */

@@ -11,6 +11,9 @@ const PROXY_KEY_PREFIX = 'pk';
 /** Bytes of a MAC that are kept: 160 bits, far beyond guessing. */
 const MAC_BYTES = 20;
 
+/** Session keys kept: every step of a conversation asks for its sandbox's again. */
+const SESSION_KEYS_MAX = 1_000;
+
 export function createKeyMinter(sealKey: SealKey): KeyMinter {
   const sessions = deriveKey(sealKey, 'session-keys');
   const proxy = deriveKey(sealKey, 'proxy-keys');
@@ -19,7 +22,7 @@ export function createKeyMinter(sealKey: SealKey): KeyMinter {
   const proxyKey: KeyMinter['proxyKey'] = (conversation, generation) =>
     `${PROXY_KEY_PREFIX}-${conversation}-${generation}-${mac(proxy, `${conversation}/${generation}`)}`;
   return {
-    sessionKey: (sandbox, generation) => `sk-${mac(sessions, `${sandbox}/${generation}`)}`,
+    sessionKey: remembered((incarnation) => `sk-${mac(sessions, incarnation)}`),
     proxyKey,
     proxyKeyOwner: (key) => readProxyKey(key, proxyKey),
     conversationIdOf: ({ runId, key, attempt }) =>
@@ -28,6 +31,22 @@ export function createKeyMinter(sealKey: SealKey): KeyMinter {
     uuidOf: (text) => hyphenatedUuid(hexOf(`uuid/${text}`)),
     sha256,
   };
+}
+
+/** Forgets the oldest when there are too many; what is forgotten is computed again. */
+function remembered(make: (incarnation: string) => string): KeyMinter['sessionKey'] {
+  const known = new Map<string, string>();
+  return (sandbox, generation) => {
+    const incarnation = `${sandbox}/${generation}`;
+    const key = known.get(incarnation) ?? make(incarnation);
+    if (!known.has(incarnation) && known.size >= SESSION_KEYS_MAX) known.delete(oldestOf(known));
+    known.set(incarnation, key);
+    return key;
+  };
+}
+
+function oldestOf(known: ReadonlyMap<string, string>): string {
+  return known.keys().next().value ?? '';
 }
 
 /** Recomputes the key that it claims to be, and compares in constant time. */

@@ -110,12 +110,14 @@ async function projectSandboxes(
 }
 
 interface Upsert {
+  /** Whether the keys of the rows that were new or newer are returned. */
+  readonly returns: boolean;
   readonly table: 'sandbox' | 'conversation' | 'run' | 'run_item';
   readonly key: readonly string[];
 }
 
-/** Returns the keys of the rows that were written: those that were new or newer. */
-function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number | null }>({ table, key }: Upsert) {
+/** Writes the rows that are new or newer than those that are there. */
+function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number | null }>({ table, key, returns }: Upsert) {
   return prepareRows((db, rows: readonly Row[]) => {
     const columns = Object.keys(rows[0] ?? {});
     const changed = columns.filter((column) => !key.includes(column));
@@ -124,7 +126,7 @@ function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number
       on conflict (${refs(key)}) do update set ${sql.join(changed.map(takeNew))}
       where excluded.generation > ${sql.ref(`${table}.generation`)}
       or (excluded.generation = ${sql.ref(`${table}.generation`)} and excluded.sequence > ${sql.ref(`${table}.sequence`)})
-      returning ${refs(key)}`.compile(db);
+      ${returns ? sql`returning ${refs(key)}` : sql``}`.compile(db);
   });
 }
 
@@ -139,10 +141,20 @@ function takeNew(column: string): RawBuilder<unknown> {
 const PUT_CONVERSATIONS = upsertNewer<ReturnType<typeof conversationColumns>>({
   table: 'conversation',
   key: ['conversation_id'],
+  returns: false,
 });
-const PUT_SANDBOXES = upsertNewer<ReturnType<typeof sandboxColumns>>({ table: 'sandbox', key: ['sandbox_id'] });
-const PUT_RUNS = upsertNewer<ReturnType<typeof runColumns>>({ table: 'run', key: ['run_id'] });
+const PUT_SANDBOXES = upsertNewer<ReturnType<typeof sandboxColumns>>({
+  table: 'sandbox',
+  key: ['sandbox_id'],
+  returns: true,
+});
+const PUT_RUNS = upsertNewer<ReturnType<typeof runColumns>>({
+  table: 'run',
+  key: ['run_id'],
+  returns: false,
+});
 const PUT_RUN_ITEMS = upsertNewer<ReturnType<typeof runItemColumns>>({
   table: 'run_item',
   key: ['run_id', 'key'],
+  returns: false,
 });

@@ -17,7 +17,10 @@ export interface RowsQuestion {
 }
 
 /** @throws ParleyError export_unavailable, export_invalid */
-export function billedRows(world: World, { source, interval, ownCalls }: RowsQuestion): Promise<readonly GatewayRow[]> {
+export function billedRows(
+  world: World,
+  { source, interval, ownCalls }: RowsQuestion,
+): Promise<readonly GatewayRow[]> {
   switch (source.from) {
     case 'gateway':
       return world.gatewayExport.rows(interval);
@@ -30,18 +33,20 @@ export function billedRows(world: World, { source, interval, ownCalls }: RowsQue
 
 /** Unpriced calls are no rows: an amount that nobody knows is not 0 (D26). The report counts them. */
 function proxyRows(calls: readonly SpendRow[]): readonly GatewayRow[] {
-  return calls.flatMap((call) => (call.cost === null ? [] : [{ call, cost: call.cost }])).map(({ call, cost }, index) => ({
-    responseId: call.responseId,
-    startedAt: call.startedAt,
-    endedAt: call.endedAt ?? call.startedAt,
-    model: call.upstreamModel,
-    sessionId: call.sessionId,
-    tags: [],
-    keyName: null,
-    promptTokens: call.promptTokens ?? 0,
-    completionTokens: call.completionTokens ?? 0,
-    cost,
-    metadataSessionId: null,
-    position: index + 1,
-  }));
+  return calls
+    .flatMap((call) => (call.cost === null ? [] : [{ call, cost: call.cost }]))
+    .map(({ call, cost }, index) => ({
+      responseId: call.responseId,
+      startedAt: call.startedAt,
+      endedAt: call.endedAt ?? call.startedAt,
+      model: call.upstreamModel,
+      sessionId: call.sessionId,
+      tags: [],
+      keyName: null,
+      promptTokens: call.promptTokens ?? 0,
+      completionTokens: call.completionTokens ?? 0,
+      cost,
+      metadataSessionId: null,
+      position: index + 1,
+    }));
 }

@@ -48,7 +48,10 @@ export interface ReconciliationFailed {
 
 export type ReconciliationRecord = ReconciliationDone | ReconciliationFailed;
 
-export function recordRows(verdicts: readonly RowVerdict[], rows: readonly GatewayRow[]): readonly RecordedRow[] {
+export function recordRows(
+  verdicts: readonly RowVerdict[],
+  rows: readonly GatewayRow[],
+): readonly RecordedRow[] {
   return verdicts.map((verdict, index) => {
     const row = rows[index];
     return {
@@ -69,8 +72,14 @@ export function encodeRecord(record: ReconciliationRecord): Uint8Array {
   if (record.kind === 'failed') return Buffer.from(`${JSON.stringify(record, null, 2)}\n`);
   const { rows, ...head } = record;
   const opening = JSON.stringify(head, null, 2).replace(/\n\}$/, ',\n  "rows": [');
-  const lines = rows.map((row, index) => Buffer.from(`${index === 0 ? '' : ','}\n    ${JSON.stringify(row)}`));
-  return Buffer.concat([Buffer.from(opening), ...lines, Buffer.from(rows.length === 0 ? ']\n}\n' : '\n  ]\n}\n')]);
+  const lines = rows.map((row, index) =>
+    Buffer.from(`${index === 0 ? '' : ','}\n    ${JSON.stringify(row)}`),
+  );
+  return Buffer.concat([
+    Buffer.from(opening),
+    ...lines,
+    Buffer.from(rows.length === 0 ? ']\n}\n' : '\n  ]\n}\n'),
+  ]);
 }
 
 /** Null when the run was never reconciled, or the file is not one that this program wrote. */

@@ -27,8 +27,7 @@ export async function callsWithin(world: World, interval: Interval): Promise<rea
   const calls: SpendRow[] = [];
   for (;;) {
     const last = calls.at(-1);
-    const after =
-      last === undefined ? {} : { after: { startedAt: last.startedAt, callId: last.callId } };
+    const after = last === undefined ? {} : { after: { startedAt: last.startedAt, callId: last.callId } };
     const page = await world.spend.search({ ...interval, limit: PAGE_ROWS, ...after });
     calls.push(...page);
     if (page.length < PAGE_ROWS) return calls;

@@ -42,7 +42,9 @@ export function reconcileConversations(facts: ConversationFacts): readonly Recon
   const items = new Map(facts.plan.items.map((item) => [item.key, item]));
   return facts.attempts.map(({ conversationId, key }) => {
     const calls = facts.sessions.get(conversationId) ?? [];
-    const open = calls.filter((call) => mayBeBilled(call) && !(call.responseId !== null && billed.has(call.responseId)));
+    const open = calls.filter(
+      (call) => mayBeBilled(call) && !(call.responseId !== null && billed.has(call.responseId)),
+    );
     return {
       conversationId,
       key,

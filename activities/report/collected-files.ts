@@ -41,8 +41,11 @@ function namesOfStep(step: CollectStep): readonly string[] {
 
 /** Every part encoded, so that no name ends a link or leaves the run's folder; parentheses would end one in Markdown. */
 export function relativeLink(path: string): string {
-  const encoded = path.split('/').map((part) => encodeURIComponent(part).replaceAll(/[()'!*]/g, percentEncoded));
+  const encoded = path
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll(/[()'!*]/g, percentEncoded));
   return `./${encoded.join('/')}`;
 }
 
-const percentEncoded = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+const percentEncoded = (character: string): string =>
+  `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

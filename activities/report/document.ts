@@ -17,7 +17,11 @@ export interface Column {
 
 export type Block =
   | { readonly kind: 'text'; readonly text: string; readonly tone: Tone }
-  | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly (readonly Cell[])[] }
+  | {
+      readonly kind: 'table';
+      readonly columns: readonly Column[];
+      readonly rows: readonly (readonly Cell[])[];
+    }
   | { readonly kind: 'list'; readonly entries: readonly string[] };
 
 /** How a line is meant, for outputs that have colours; the words say it as well. */
@@ -46,10 +50,14 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
   return rows.length === 0 ? [] : [{ kind: 'table', columns, rows }];
 }
 
-/** At most `shownMax` entries; the rest is counted, and `where` says where to find it. */
-export function boundedList(entries: readonly string[], bound: { readonly shownMax: number; readonly where: string }): readonly Block[] {
+/** At most `shownMax` entries in words; the rest is counted, and `where` says where to find it. */
+export function boundedList<Entry>(
+  entries: readonly Entry[],
+  words: (entry: Entry) => string,
+  bound: { readonly shownMax: number; readonly where: string },
+): readonly Block[] {
   if (entries.length === 0) return [];
-  const shown = entries.slice(0, bound.shownMax);
+  const shown = entries.slice(0, bound.shownMax).map(words);
   const rest = entries.length - shown.length;
   return [{ kind: 'list', entries: rest === 0 ? shown : [...shown, `and ${rest} more, in ${bound.where}`] }];
 }

@@ -7,6 +7,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { planOf } from '../plan-item.ts';
+import { openSecrets, redactText, secretForms } from '../redaction.ts';
 import { bySession, callsWithin } from '../reconcile/run-calls.ts';
 import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
@@ -18,7 +19,8 @@ import type { OwnSpend, ReportData, ReportItem } from './report-data.ts';
 /** @throws ParleyError not_found, plan_invalid */
 export async function gatherReport(world: World, runId: RunId): Promise<ReportData> {
   const run = await world.records.run(runId);
-  if (run === null) throw new ParleyError('not_found', `Cannot report on run "${runId}": there is no such run`);
+  if (run === null)
+    throw new ParleyError('not_found', `Cannot report on run "${runId}": there is no such run`);
   const plan = await planOf(world, runId);
   const rows = await world.records.runItems(runId);
   const spend = await spendByKey(world, run, rows);
@@ -59,13 +61,23 @@ interface Gathered {
   readonly spend: ReadonlyMap<string, OwnSpend>;
 }
 
-async function gatherItems(world: World, { runId, plan, rows, spend }: Gathered): Promise<readonly ReportItem[]> {
+async function gatherItems(
+  world: World,
+  { runId, plan, rows, spend }: Gathered,
+): Promise<readonly ReportItem[]> {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const items: ReportItem[] = [];
   for (const { key, entry, model, matrix, tags } of plan.items) {
-    const row = byKey.get(key) ?? null;
+    const row = await redacted(world, byKey.get(key) ?? null);
     const files = row === null || row.attempt === 0 ? [] : await collectedFiles(world, { runId, key, plan });
     items.push({ row, key, entry, model, matrix, tags, spend: spend.get(key) ?? NO_SPEND, files });
   }
   return items;
+}
+
+/** A reason may quote what an agent or a tool said; a report is read by more people than a log (D20). */
+async function redacted(world: World, row: RunItemRow | null): Promise<RunItemRow | null> {
+  if (row === null || row.detail === null || row.conversationId === null) return row;
+  const forms = secretForms(Object.values(await openSecrets(world, row.conversationId)));
+  return { ...row, detail: redactText(row.detail, forms) };
 }

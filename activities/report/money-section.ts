@@ -2,6 +2,7 @@
  * The part of a report about money: totals, and what reconciliation found in both directions (D27).
  * Pure: data in, blocks out; must not lay anything out.
  */
+import type { ConversationId } from '../../core/ids.ts';
 import type { ReconciliationDone, RecordedRow } from '../reconcile/reconciliation-record.ts';
 import { boundedList, left, right, table, text, type Block, type Section } from './document.ts';
 import type { ReportData } from './report-data.ts';
@@ -34,7 +35,11 @@ function amountRow(name: string, nano: number): readonly string[] {
   return [name, usd, remainder];
 }
 
-function billedRows({ source, result, otherCallersNanoUsd }: ReconciliationDone): readonly (readonly string[])[] {
+function billedRows({
+  source,
+  result,
+  otherCallersNanoUsd,
+}: ReconciliationDone): readonly (readonly string[])[] {
   const { total, assigned, ambiguous, unassigned, estimated } = result;
   return [
     amountRow(`total of ${sourceWords(source)}`, total),
@@ -42,13 +47,17 @@ function billedRows({ source, result, otherCallersNanoUsd }: ReconciliationDone)
     amountRow('ambiguous: several conversations could have caused it', ambiguous),
     ...(estimated === 0 ? [] : [amountRow('of it split by tokens, an estimate', estimated)]),
     amountRow('unassigned: no conversation of this run', unassigned),
-    ...(otherCallersNanoUsd === 0 ? [] : [amountRow('of it sent by our proxy for other callers', otherCallersNanoUsd)]),
+    ...(otherCallersNanoUsd === 0
+      ? []
+      : [amountRow('of it sent by our proxy for other callers', otherCallersNanoUsd)]),
   ];
 }
 
 function ownRows({ spend }: ReportData, done: ReconciliationDone | null): readonly (readonly string[])[] {
   const own = amountRow('counted by our proxy for these conversations', spend.nanoUsd);
-  return done === null ? [own] : [own, amountRow('assigned less counted', done.result.assigned - spend.nanoUsd)];
+  return done === null
+    ? [own]
+    : [own, amountRow('assigned less counted', done.result.assigned - spend.nanoUsd)];
 }
 
 export function sourceWords(source: ReconciliationDone['source']): string {
@@ -64,27 +73,50 @@ export function sourceWords(source: ReconciliationDone['source']): string {
 
 function unpricedLine({ spend }: ReportData): readonly Block[] {
   if (spend.unpriced === 0) return [];
-  return [text(`${counted(spend.unpriced, 'call')} of ${spend.calls} unpriced: what our proxy counted is less than was spent.`, 'bad')];
+  return [
+    text(
+      `${counted(spend.unpriced, 'call')} of ${spend.calls} unpriced: what our proxy counted is less than was spent.`,
+      'bad',
+    ),
+  ];
 }
 
 /** Null when there is nothing to say beyond the verdict. */
 export function reconciliationSection({ reconciliation }: ReportData): Section | null {
   if (reconciliation?.kind !== 'done') return null;
+  const { rows } = reconciliation;
+  const words = rowWords(reconciliation);
   return {
     title: 'Reconciliation',
     blocks: [
       ...table([left('finding'), right('count')], findings(reconciliation)),
       text(origin(reconciliation)),
-      ...named('Rows without a conversation:', reconciliation.rows.filter((row) => row.kind !== 'assigned').map(rowWords)),
-      ...named('Rows that bill a response again:', reconciliation.rows.filter((row) => row.isDuplicate).map(rowWords)),
-      ...named('Conversations without rows:', withoutRows(reconciliation)),
-      ...named('Calls that nobody billed:', reconciliation.result.unbilledCalls),
+      ...named(
+        'Rows without a conversation:',
+        rows.filter((row) => row.kind !== 'assigned'),
+        words,
+      ),
+      ...named(
+        'Rows that bill a response again:',
+        rows.filter((row) => row.isDuplicate),
+        words,
+      ),
+      ...named(
+        'Conversations without rows:',
+        reconciliation.result.conversations.filter((one) => one.rows === 0),
+        ({ key, conversationId }) => nameOf(key, conversationId),
+      ),
+      ...named('Calls that nobody billed:', reconciliation.result.unbilledCalls, (callId) => callId),
     ],
   };
 }
 
-function named(title: string, entries: readonly string[]): readonly Block[] {
-  return entries.length === 0 ? [] : [text(title), ...boundedList(entries, BOUND)];
+function named<Entry>(
+  title: string,
+  entries: readonly Entry[],
+  words: (entry: Entry) => string,
+): readonly Block[] {
+  return entries.length === 0 ? [] : [text(title), ...boundedList(entries, words, BOUND)];
 }
 
 function findings({ result: { counts } }: ReconciliationDone): readonly (readonly string[])[] {
@@ -104,34 +136,39 @@ function findings({ result: { counts } }: ReconciliationDone): readonly (readonl
 
 function origin(done: ReconciliationDone): string {
   const { interval, result, reconciledAt, source } = done;
-  const rows = source.from === 'file' ? 'all rows' : `rows from ${instant(interval.from)} to ${instant(interval.to)}`;
+  const rows =
+    source.from === 'file' ? 'all rows' : `rows from ${instant(interval.from)} to ${instant(interval.to)}`;
   const skew = result.clockSkewMs;
   const clock = skew === null ? 'no row shows how the clocks differ' : `clocks differ by ${skew} ms`;
   return `Made at ${instant(reconciledAt)} from ${sourceWords(source)}, ${rows}; ${clock}.`;
 }
 
-function rowWords(row: RecordedRow): string {
-  const id = row.responseId === null ? 'no response id' : cut(row.responseId, NAME_CHARACTERS_MAX);
-  const words = `row ${row.position}, ${instant(row.startedAt)}, ${cut(row.model, NAME_CHARACTERS_MAX)}, ${id}, ${exactUsd(row.cost)} USD`;
-  return `${words}: ${whyWords(row)}`;
+/** Conversations go by the key of their item: that is what people know them by. */
+function nameOf(key: string | null, id: ConversationId): string {
+  return `${key ?? '-'} (conversation ${id.slice(0, ID_CHARACTERS)})`;
 }
 
-function whyWords(row: RecordedRow): string {
+function rowWords({ result }: ReconciliationDone): (row: RecordedRow) => string {
+  const keys = new Map(result.conversations.map(({ conversationId, key }) => [conversationId, key]));
+  const name = (id: ConversationId): string => nameOf(keys.get(id) ?? null, id);
+  return (row) => {
+    const id = row.responseId === null ? 'no response id' : cut(row.responseId, NAME_CHARACTERS_MAX);
+    const model = cut(row.model, NAME_CHARACTERS_MAX);
+    const words = `row ${row.position}, ${instant(row.startedAt)}, ${model}, ${id}, ${exactUsd(row.cost)} USD`;
+    return `${words}: ${whyWords(row, name)}`;
+  };
+}
+
+function whyWords(row: RecordedRow, name: (id: ConversationId) => string): string {
   switch (row.kind) {
     case 'assigned':
-      return `assigned to conversation ${row.conversationId.slice(0, ID_CHARACTERS)}`;
+      return `assigned to ${name(row.conversationId)}`;
     case 'ambiguous': {
-      const shown = row.candidates.slice(0, CANDIDATES_SHOWN_MAX).map((id) => id.slice(0, ID_CHARACTERS));
+      const shown = row.candidates.slice(0, CANDIDATES_SHOWN_MAX).map(name);
       const rest = row.candidates.length > shown.length || row.isTruncated ? ' and more' : '';
       return `ambiguous between ${shown.join(', ')}${rest}`;
     }
     case 'unassigned':
       return row.why === 'other_caller' ? 'another caller of our proxy' : 'no call of our proxy';
   }
-}
-
-function withoutRows({ result }: ReconciliationDone): readonly string[] {
-  return result.conversations
-    .filter(({ rows }) => rows === 0)
-    .map(({ key, conversationId }) => `${key ?? '-'} (conversation ${conversationId.slice(0, ID_CHARACTERS)})`);
 }

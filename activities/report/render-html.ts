@@ -50,7 +50,9 @@ function section({ title, blocks }: Section): string {
 function block(one: Block): string {
   switch (one.kind) {
     case 'text':
-      return one.tone === 'plain' ? `<p>${escape(one.text)}</p>` : `<p class="${one.tone}">${escape(one.text)}</p>`;
+      return one.tone === 'plain'
+        ? `<p>${escape(one.text)}</p>`
+        : `<p class="${one.tone}">${escape(one.text)}</p>`;
     case 'list':
       return ['<ul>', ...one.entries.map((entry) => `<li>${escape(entry)}</li>`), '</ul>'].join('\n');
     case 'table':
@@ -61,7 +63,9 @@ function block(one: Block): string {
 function table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
   const heads = columns.map(({ title, side }) => `<th scope="col"${aligned(side)}>${escape(title)}</th>`);
   const body = rows.map((cells) => {
-    const data = cells.map((cell, index) => `<td${aligned(columns[index]?.side ?? 'left')}>${content(cell)}</td>`);
+    const data = cells.map(
+      (cell, index) => `<td${aligned(columns[index]?.side ?? 'left')}>${content(cell)}</td>`,
+    );
     return `<tr>${data.join('')}</tr>`;
   });
   return [
@@ -85,7 +89,13 @@ function content(cell: Cell): string {
   return cell.map(({ text, href }) => `<a href="${escape(href)}">${escape(text)}</a>`).join(', ');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 export function escape(text: string): string {
   return oneLine(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');

@@ -7,7 +7,9 @@ import { billedByKey, workMs } from './work-sections.ts';
 
 export function renderJsonl(data: ReportData): string {
   const billed = billedByKey(data);
-  return data.items.map((item) => `${JSON.stringify(record(data, item, billed?.get(item.key) ?? null))}\n`).join('');
+  return data.items
+    .map((item) => `${JSON.stringify(record(data, item, billed?.get(item.key) ?? null))}\n`)
+    .join('');
 }
 
 function record(

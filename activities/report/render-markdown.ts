@@ -22,7 +22,9 @@ function block(one: Block): string {
     case 'list':
       return one.entries.map((entry) => `- ${escape(entry)}`).join('\n');
     case 'table':
-      return [line(one.columns.map(({ title }) => title)), rule(one.columns), ...one.rows.map(line)].join('\n');
+      return [line(one.columns.map(({ title }) => title)), rule(one.columns), ...one.rows.map(line)].join(
+        '\n',
+      );
   }
 }
 

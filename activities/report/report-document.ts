@@ -17,6 +17,8 @@ export function reportDocument(data: ReportData): ReportDocument {
   ];
   return {
     title: `Run ${data.run.runId}`,
-    sections: sections.filter((section) => section !== null && section.blocks.length > 0) as readonly Section[],
+    sections: sections.filter(
+      (section) => section !== null && section.blocks.length > 0,
+    ) as readonly Section[],
   };
 }

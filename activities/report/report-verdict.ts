@@ -20,12 +20,16 @@ export function workVerdict({ run, toleratedFailures }: ReportData): Verdict {
   const all = counted(run.total, 'conversation');
   if (ended < run.total) {
     const why = restReason(run);
-    return { words: `Incomplete: ${run.total - ended} of ${all} ${ended === run.total - 1 ? 'has' : 'have'} not ended${why}`, tone: 'bad' };
+    return {
+      words: `Incomplete: ${run.total - ended} of ${all} ${ended === run.total - 1 ? 'has' : 'have'} not ended${why}`,
+      tone: 'bad',
+    };
   }
   const failed = run.total - succeeded;
   if (failed === 0) return { words: `Succeeded: ${succeeded} of ${all}`, tone: 'good' };
   const tolerated = toleratedFailures === 0 ? '' : `, ${toleratedFailures} tolerated`;
-  if (failed <= toleratedFailures) return { words: `Within tolerance: ${failed} of ${all} did not succeed${tolerated}`, tone: 'good' };
+  if (failed <= toleratedFailures)
+    return { words: `Within tolerance: ${failed} of ${all} did not succeed${tolerated}`, tone: 'good' };
   return { words: `Failed: ${failed} of ${all} did not succeed${tolerated}`, tone: 'bad' };
 }
 
@@ -49,7 +53,8 @@ export function moneyVerdict({ reconciliation, asksReconciliation, run }: Report
 }
 
 function toleranceVerdict({ summary, unmatchedNanoUsdMax }: ReconciliationDone): Verdict {
-  if (unmatchedNanoUsdMax === null) return { words: 'Reconciled: the job sets no bound on what may stay unmatched', tone: 'plain' };
+  if (unmatchedNanoUsdMax === null)
+    return { words: 'Reconciled: the job sets no bound on what may stay unmatched', tone: 'plain' };
   const bound = `${exactUsd(unmatchedNanoUsdMax)} USD may stay unmatched`;
   return summary.withinTolerance
     ? { words: `Reconciled within tolerance: ${bound}`, tone: 'good' }
@@ -66,7 +71,14 @@ export function sumVerdict({ result, rows }: ReconciliationDone): Verdict {
     perConversation - result.assigned,
   ].find((difference) => difference !== 0);
   if (off === undefined) {
-    return { words: 'It adds up: assigned + ambiguous + unassigned is the total of all rows, and the conversations sum to what is assigned, to the nano-dollar', tone: 'good' };
+    return {
+      words:
+        'It adds up: assigned + ambiguous + unassigned is the total of all rows, and the conversations sum to what is assigned, to the nano-dollar',
+      tone: 'good',
+    };
   }
-  return { words: `It does not add up: ${exactUsd(off)} USD are between the parts and the total`, tone: 'bad' };
+  return {
+    words: `It does not add up: ${exactUsd(off)} USD are between the parts and the total`,
+    tone: 'bad',
+  };
 }

@@ -35,7 +35,8 @@ export function duration(ms: number | null): string {
   if (ms === null) return '-';
   const whole = Math.max(0, ms);
   if (whole < MINUTE_MS) return `${Math.floor(whole / SECOND_MS)} s`;
-  if (whole < HOUR_MS) return `${Math.floor(whole / MINUTE_MS)} min ${Math.floor((whole % MINUTE_MS) / SECOND_MS)} s`;
+  if (whole < HOUR_MS)
+    return `${Math.floor(whole / MINUTE_MS)} min ${Math.floor((whole % MINUTE_MS) / SECOND_MS)} s`;
   return `${Math.floor(whole / HOUR_MS)} h ${Math.floor((whole % HOUR_MS) / MINUTE_MS)} min`;
 }
 

@@ -27,7 +27,10 @@ export function summarySection(data: ReportData): Section {
     ['labels', labels.length === 0 ? null : labels.join(', ')],
     ['plan', run.planHash],
     ['began', instant(run.createdAt)],
-    ['ended', run.endedAt === null ? null : `${instant(run.endedAt)} (${duration(run.endedAt - run.createdAt)})`],
+    [
+      'ended',
+      run.endedAt === null ? null : `${instant(run.endedAt)} (${duration(run.endedAt - run.createdAt)})`,
+    ],
     ['reported', instant(data.writtenAt)],
   ];
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
@@ -50,13 +53,18 @@ export function outcomeSection({ items }: ReportData): Section {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const rows = [...counts].sort(byName).map(([name, count]) => [...name.split('\n'), String(count)]);
-  return { title: 'Outcomes', blocks: table([left('outcome'), left('failure class'), right('conversations')], rows) };
+  return {
+    title: 'Outcomes',
+    blocks: table([left('outcome'), left('failure class'), right('conversations')], rows),
+  };
 }
 
-const byName = ([a]: readonly [string, number], [b]: readonly [string, number]): number => (a < b ? -1 : a > b ? 1 : 0);
+const byName = ([a]: readonly [string, number], [b]: readonly [string, number]): number =>
+  a < b ? -1 : a > b ? 1 : 0;
 
 function stateWords(row: RunItemRow | null): { readonly outcome: string; readonly failureClass: string } {
-  if (row?.phase === 'ended') return { outcome: row.outcome ?? 'ended', failureClass: row.failureClass ?? '-' };
+  if (row?.phase === 'ended')
+    return { outcome: row.outcome ?? 'ended', failureClass: row.failureClass ?? '-' };
   return { outcome: `not ended: ${row?.phase ?? 'waiting'}`, failureClass: row?.failureClass ?? '-' };
 }
 
@@ -81,9 +89,15 @@ export function itemSection(data: ReportData): Section {
   return {
     title: 'Conversations',
     blocks: [
-      ...table(columns, shown.map((item) => itemCells(item, billed))),
+      ...table(
+        columns,
+        shown.map((item) => itemCells(item, billed)),
+      ),
       ...(rest === 0 ? [] : [text(`And ${counted(rest, 'conversation')} more: a .jsonl report holds all.`)]),
-      ...boundedList(details(data.items), { shownMax: DETAILS_SHOWN_MAX, where: 'a .jsonl report' }),
+      ...boundedList(data.items.filter(hasDetail), detail, {
+        shownMax: DETAILS_SHOWN_MAX,
+        where: 'a .jsonl report',
+      }),
     ],
   };
 }
@@ -131,9 +145,9 @@ function billedWords(billed: Billed, key: string): string {
   return estimated === 0 ? exactUsd(assigned) : `${exactUsd(assigned)} + ${exactUsd(estimated)} estimated`;
 }
 
+const hasDetail = ({ row }: ReportItem): boolean => row !== null && row.detail !== null;
+
 /** Why a check failed, or what went wrong: too long for a table. */
-function details(items: readonly ReportItem[]): readonly string[] {
-  return items.flatMap(({ key, row }) =>
-    row === null || row.detail === null ? [] : [`${key}: ${cut(row.detail, DETAIL_CHARACTERS_MAX)}`],
-  );
+function detail({ key, row }: ReportItem): string {
+  return `${key}: ${cut(row?.detail ?? '', DETAIL_CHARACTERS_MAX)}`;
 }

@@ -10,7 +10,7 @@ import { runSummary } from '../print/run-summary.ts';
 import { parseRunId } from '../run-id.ts';
 import { nextCommand } from '../run-session.ts';
 import type { Shell } from '../shell.ts';
-import { openRunView } from '../view/run-view.ts';
+import { openRunView } from '../view/open-run-view.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
 interface WatchOptions {

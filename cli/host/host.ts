@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { activitiesOf } from '../../activities/registry.ts';
+import { collectNow } from '../../activities/collect-now.ts';
 import { reconcileNow } from '../../activities/reconcile-run.ts';
 import { reportNow } from '../../activities/report-run.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';

@@ -3,12 +3,14 @@
  * Owns widths and control characters; must not know what the text says.
  */
 
+import { stripVTControlCharacters } from 'node:util';
+
 /** Control and direction characters would act on the terminal instead of being shown. */
 const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
-/** One or more lines; every control character but the line break is replaced. */
+/** One or more lines; colours go, every other control character but the line break is replaced. */
 export function printable(text: string): string {
-  return text
+  return stripVTControlCharacters(text)
     .split('\n')
     .map((line) => line.replace(/\t/g, '  ').replace(UNPRINTABLE, '\ufffd'))
     .join('\n');

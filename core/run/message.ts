@@ -44,6 +44,13 @@ export type RunEvent =
       readonly index: number;
       readonly reason: string;
     }
+  /** `isOurs` false: somebody else's conversation is in it, so it is left alone. */
+  | {
+      readonly type: 'sandboxCleanedUp';
+      readonly commandId: string;
+      readonly sandboxId: SandboxId;
+      readonly isOurs: boolean;
+    }
   | { readonly type: 'runReconciled'; readonly commandId: string; readonly summary: ReconciliationSummary }
   | { readonly type: 'reconcileFailed'; readonly commandId: string; readonly reason: string }
   | { readonly type: 'runReported'; readonly commandId: string }
@@ -81,6 +88,13 @@ export type RunOrder =
       /** False: only what is stored outside the sandbox can be collected. */
       readonly workspaceReadable: boolean;
     })
+  /** Deletes or pauses a sandbox if nobody but this run's conversations is attached to it, decided in one transaction. */
+  | {
+      readonly type: 'cleanUpSandbox';
+      readonly runId: RunId;
+      readonly sandboxId: SandboxId;
+      readonly how: 'delete' | 'pause';
+    }
   | { readonly type: 'reconcileRun'; readonly runId: RunId }
   | { readonly type: 'reportRun'; readonly runId: RunId }
   | { readonly type: 'cancelCommand'; readonly commandId: string }

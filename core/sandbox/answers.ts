@@ -57,6 +57,7 @@ export function startFailed(turn: SandboxTurn, event: EventOf<'sandboxFailed'>):
 /** A resume that failed is tried again a bounded number of times, then refused; the sandbox stays released (D7, D10). */
 export function resumeFailed(turn: SandboxTurn, event: EventOf<'sandboxFailed'>): void {
   if (!isAwaited(turn, event)) return;
+  turn.state.awaiting = null;
   if (turn.state.attempts < RESUME_ATTEMPTS_MAX) return beginResume(turn);
   giveUpResume(turn, event.reason);
 }

@@ -6,7 +6,7 @@ import { runCli } from '../../cli/program.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost, SUMMARY, type FakeHostOptions } from './fake-host.ts';
-import { fakeShell, recordsOf, runToEnd, settled } from './fake-shell.ts';
+import { fakeShell, recordsOf, runToEnd, until } from './fake-shell.ts';
 import { expectGolden } from './golden-file.ts';
 import { demoPlan, FINISHED, itemRow, RUN, runRow, START, SUCCEEDED } from './rows.ts';
 
@@ -52,7 +52,7 @@ describe('parley watch', () => {
   it('follows to the end and ends as the run does', async () => {
     const { host, shell } = setUp({ rows: working, plan: demoPlan() });
     const ended = runCli(['watch', RUN], shell);
-    await shell.clock.advance(2_000);
+    await until(() => shell.stderr.text.includes('first: working'));
     host.commit({ ...done, row: runRow({ ...FINISHED, ended: { succeeded: 1, failed: 1 } }) });
     await shell.clock.advance(2_000);
     expect(await ended).toBe(1);
@@ -62,7 +62,7 @@ describe('parley watch', () => {
   it('stops at Ctrl-C and asks nothing of the run', async () => {
     const { host, shell } = setUp({ rows: working });
     const ended = runCli(['watch', RUN], shell);
-    await settled();
+    await until(() => shell.stderr.text.includes('first: working'));
     shell.interrupt();
     expect(await ended).toBe(130);
     expect(host.requests).toEqual([]);
@@ -126,6 +126,7 @@ describe('parley logs', () => {
   it('follows until the run ends, each event once', async () => {
     const { host, shell } = setUp({ rows: working, events: EVENTS });
     const ended = runCli(['logs', RUN, 'first', '-f'], shell);
+    await until(() => shell.stdout.text.includes('no such tool'));
     await shell.clock.advance(3_000);
     host.commit(done);
     await shell.clock.advance(1_000);

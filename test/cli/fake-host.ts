@@ -71,18 +71,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const told = (next: Rows | null | undefined): void => {
     if (next != null) host.commit(next);
   };
-  const reader = (): Reader => ({
-    run: (id) => Promise.resolve(rows?.row.runId === id ? rows.row : null),
-    runs: () => Promise.resolve(rows === null ? [] : [rows.row]),
-    runItems: () => Promise.resolve(rows?.items ?? []),
-    plan: () => Promise.resolve(options.plan ?? null),
-    events: (_id, { afterSequence }) =>
-      Promise.resolve((options.events ?? []).filter(({ sequence }) => sequence > afterSequence)),
-    lifecycleEvents: () => Promise.resolve(options.lifecycle ?? []),
-    lastActivityAt: () => Promise.resolve(rows?.row.createdAt ?? null),
-    resultsLocation: (id) => `/results/${id}`,
-    close: () => Promise.resolve(void host.calls.push('close')),
-  });
+  const reader = (): Reader => fakeReader({ options, calls: host.calls, rows: () => rows });
   const opened = (): Host => ({
     ...reader(),
     isolation: 'none',
@@ -116,4 +105,27 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     collect: () => Promise.resolve(['/results/first/changes.patch']),
   });
   return host;
+}
+
+function fakeReader({
+  options,
+  calls,
+  rows,
+}: {
+  readonly options: FakeHostOptions;
+  readonly calls: string[];
+  rows(): Rows | null;
+}): Reader {
+  return {
+    run: (id) => Promise.resolve(rows()?.row.runId === id ? (rows()?.row ?? null) : null),
+    runs: () => Promise.resolve([rows()?.row].filter((row) => row !== undefined)),
+    runItems: () => Promise.resolve(rows()?.items ?? []),
+    plan: () => Promise.resolve(options.plan ?? null),
+    events: (_id, { afterSequence }) =>
+      Promise.resolve((options.events ?? []).filter(({ sequence }) => sequence > afterSequence)),
+    lifecycleEvents: () => Promise.resolve(options.lifecycle ?? []),
+    lastActivityAt: () => Promise.resolve(rows()?.row.createdAt ?? null),
+    resultsLocation: (id) => `/results/${id}`,
+    close: () => Promise.resolve(void calls.push('close')),
+  };
 }

@@ -110,6 +110,18 @@ export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** A condition that never comes is a failure, after far more time than loading a command takes. */
+const UNTIL_MS = 20_000;
+
+/** Waits for a condition, whatever has to be loaded before. */
+export async function until(isMet: () => boolean): Promise<void> {
+  const end = performance.now() + UNTIL_MS;
+  while (!isMet()) {
+    if (performance.now() > end) throw new Error('Cannot go on: the condition never came');
+    await settled();
+  }
+}
+
 /** Moves the clock until the command ends. */
 export async function runToEnd(shell: FakeShell, argv: readonly string[]): Promise<number> {
   const running = { code: null as number | null };

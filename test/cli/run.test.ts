@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost, type FakeHostOptions } from './fake-host.ts';
-import { fakeShell, recordsOf, runToEnd, settled } from './fake-shell.ts';
+import { fakeShell, recordsOf, runToEnd, until } from './fake-shell.ts';
 import { expectGolden } from './golden-file.ts';
 import { demoPlan, FINISHED, itemRow, JOB, RUN, runRow, START, SUCCEEDED } from './rows.ts';
 
@@ -47,8 +47,9 @@ describe('parley run', () => {
   it('says the id first, prints changes to standard error and the result to standard output', async () => {
     const { host, shell } = setUp({ onStart: () => working, warnings: ['careful'] });
     const ended = runCli(['run', 'job.yaml', '--run-id', RUN], shell);
-    await settled();
+    await until(() => shell.stdout.text !== '');
     expect(shell.stdout.text).toBe(`run ${RUN}\n`);
+    await until(() => shell.stderr.text.includes('run: running'));
     await shell.clock.advance(31_000);
     host.commit(done);
     expect(await ended).toBe(0);
@@ -100,7 +101,7 @@ describe('parley run', () => {
     const resting = { ...working, row: runRow({ mode: 'draining', reason: 'drained', inFlight: 0 }) };
     const { host, shell } = setUp({ onStart: () => working, onRequest: () => resting });
     const ended = runCli(['run', 'job.yaml', '--run-id', RUN], shell);
-    await settled();
+    await until(() => shell.stderr.text.includes('run: running'));
     shell.interrupt();
     expect(await ended).toBe(3);
     expect(host.requests).toMatchObject([{ type: 'drainRequested' }]);
@@ -110,7 +111,7 @@ describe('parley run', () => {
   it('leaves the run at the second Ctrl-C, and says how to go on', async () => {
     const { host, shell } = setUp({ onStart: () => working, onRequest: () => null });
     const ended = runCli(['run', 'job.yaml', '--run-id', RUN], shell);
-    await settled();
+    await until(() => shell.stderr.text.includes('run: running'));
     shell.interrupt();
     shell.interrupt();
     expect(await ended).toBe(130);
@@ -200,6 +201,7 @@ describe('the live table', () => {
     const host = fakeHost({ onStart: () => working });
     const shell = fakeShell({ cwd: project(), host, terminal: { columns: 100, rows: 24 } });
     const ended = runCli(['run', 'job.yaml', '--run-id', RUN], shell);
+    await until(() => shell.stdout.text !== '');
     await shell.clock.advance(2_000);
     expect(shell.stderr.text).toContain('done 0/2  running 1  waiting 1');
     expect(shell.stderr.text).toContain('aaaaaaaa');

@@ -12,10 +12,25 @@ const tells = (life: at.ConversationLife) =>
 
 describe('the start (D16, D18)', () => {
   it('goes through its statuses in order', () => {
-    const lives = [at.placing, at.waiting, at.preparing, at.settingUp, at.hooking, at.skilling, at.opening, at.ready];
+    const lives = [
+      at.placing,
+      at.waiting,
+      at.preparing,
+      at.settingUp,
+      at.hooking,
+      at.skilling,
+      at.opening,
+      at.ready,
+    ];
     expect(lives.map((live) => live().its.startTask)).toEqual([
-      'WORKING', 'WAITING_FOR_SANDBOX', 'PREPARING_REPOSITORY', 'RUNNING_SETUP_SCRIPT',
-      'SETTING_UP_GIT_HOOKS', 'SETTING_UP_SKILLS', 'STARTING_CONVERSATION', 'READY',
+      'WORKING',
+      'WAITING_FOR_SANDBOX',
+      'PREPARING_REPOSITORY',
+      'RUNNING_SETUP_SCRIPT',
+      'SETTING_UP_GIT_HOOKS',
+      'SETTING_UP_SKILLS',
+      'STARTING_CONVERSATION',
+      'READY',
     ]);
   });
 
@@ -51,7 +66,9 @@ describe('the start (D16, D18)', () => {
   it('still lets the sandbox be born that was made for a start given up meanwhile', () => {
     const life = at.placing().ask('interruptRequested');
     expect(life.its).toMatchObject({ phase: 'startFailed', startTask: 'ERROR' });
-    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual(['attachRequested']);
+    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual([
+      'attachRequested',
+    ]);
   });
 
   it('keeps showing the sandbox of a start that failed', () => {
@@ -66,15 +83,23 @@ describe('messages (D7)', () => {
     life.message('b').message('a').comeBack();
     expect(life.its.queue.map(({ itemId }) => itemId)).toEqual(['a', 'b']);
     expect(life.types()).toContain('openAgent');
-    life.answer('agentOpened', { report: life.report('IDLE') }).delivered().delivered();
+    life
+      .answer('agentOpened', { report: life.report('IDLE') })
+      .delivered()
+      .delivered();
     expect(life.its).toMatchObject({ queue: [], awaiting: null, openGeneration: 2 });
   });
 
   it('hands a message out again when its sandbox stopped before the agent had confirmed it', () => {
     const life = at.idle().message('a').notice(PAUSING);
     expect(life.types()).toContain('cancelCommand');
-    life.notice(RELEASED).comeBack().answer('agentOpened', { report: life.report('IDLE') });
-    expect(life.orders).toContainEqual(expect.objectContaining({ type: 'deliverItem', item: expect.objectContaining({ itemId: 'a' }) }));
+    life
+      .notice(RELEASED)
+      .comeBack()
+      .answer('agentOpened', { report: life.report('IDLE') });
+    expect(life.orders).toContainEqual(
+      expect.objectContaining({ type: 'deliverItem', item: expect.objectContaining({ itemId: 'a' }) }),
+    );
   });
 
   it('refuses with an event when the resume failed for good, and asks again for the next message', () => {
@@ -93,7 +118,9 @@ describe('messages (D7)', () => {
     const life = at.idle().message('a');
     for (let tried = 1; tried < DELIVERY_ATTEMPTS_MAX; tried += 1)
       expect(life.answer('deliveryFailed', { itemId: 'a', reason: 'r' }).recorded()).toEqual([]);
-    expect(life.answer('deliveryFailed', { itemId: 'a', reason: 'r' }).recorded()).toEqual(['message_refused']);
+    expect(life.answer('deliveryFailed', { itemId: 'a', reason: 'r' }).recorded()).toEqual([
+      'message_refused',
+    ]);
     const full = at.preparing();
     for (let n = 1; n < QUEUED_MESSAGES_MAX; n += 1) full.message(`m-${n}`);
     expect(full.message('one more').recorded()).toEqual(['message_refused']);
@@ -109,7 +136,10 @@ describe('the agent (D6, D14, D15, D28)', () => {
   });
 
   it('does not call work cut off that ended with the stop', () => {
-    expect(at.working().notice(PAUSING).reported('FINISHED').its).toMatchObject({ interrupted: false, executionStatus: 'FINISHED' });
+    expect(at.working().notice(PAUSING).reported('FINISHED').its).toMatchObject({
+      interrupted: false,
+      executionStatus: 'FINISHED',
+    });
   });
 
   it('takes no report of an older incarnation', () => {
@@ -119,7 +149,9 @@ describe('the agent (D6, D14, D15, D28)', () => {
   });
 
   it('goes on by itself when its rate limit is over', () => {
-    const life = at.working().reported('PAUSED', { pausedReason: 'rate_limit', retryAt: at.working().now + 60_000 });
+    const life = at
+      .working()
+      .reported('PAUSED', { pausedReason: 'rate_limit', retryAt: at.working().now + 60_000 });
     expect(life.its.agentActivity).toBe('rate_limit');
     expect(life.timer().types()).toContain('deliverItem');
   });
@@ -128,7 +160,9 @@ describe('the agent (D6, D14, D15, D28)', () => {
     const life = at.working();
     life.send({ type: 'agentLimitReached', commandId: life.its.watch ?? '', limit: 'usd' });
     life.answer('stepFailed', { code: 'agent_unreachable', reason: 'r' });
-    expect(life.orders).toContainEqual(expect.objectContaining({ type: 'watchAgent', nanoUsdMax: null, noProgressMs: null }));
+    expect(life.orders).toContainEqual(
+      expect.objectContaining({ type: 'watchAgent', nanoUsdMax: null, noProgressMs: null }),
+    );
   });
 });
 
@@ -141,14 +175,21 @@ describe('deletion (D11)', () => {
   });
 
   it('keeps a sandbox that somebody else still uses or the API made', () => {
-    expect(tells(at.deleting().answer('conversationRemoved', { sandboxToRemove: false }))).toEqual(['detached']);
+    expect(tells(at.deleting().answer('conversationRemoved', { sandboxToRemove: false }))).toEqual([
+      'detached',
+    ]);
   });
 
   it('first hears where it was placed, so that the sandbox made for it is born and told', () => {
     const life = at.placing().ask('deleteRequested');
     expect(life.types()).toEqual(['project']);
-    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual(['attachRequested']);
+    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual([
+      'attachRequested',
+    ]);
     expect(life.attachAnswered(true).types()).toContain('removeConversation');
-    expect(tells(life.answer('conversationRemoved', { sandboxToRemove: true }))).toEqual(['detached', 'deleteRequested']);
+    expect(tells(life.answer('conversationRemoved', { sandboxToRemove: true }))).toEqual([
+      'detached',
+      'deleteRequested',
+    ]);
   });
 });

@@ -3,11 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { CLEANUP_TIMEOUT_MS } from '../../core/limits.ts';
 import * as at from './run-life.ts';
 
-const retry = [{ on: ['agent_error', 'stuck'], attempts: 2, initialMs: 1_000, factor: 2, maxMs: 1_500 }] as const;
+const retry = [
+  { on: ['agent_error', 'stuck'], attempts: 2, initialMs: 1_000, factor: 2, maxMs: 1_500 },
+] as const;
 const tells = (life: at.RunLife) =>
   life.orders.flatMap((order) => (order.type === 'tell' ? [order.event.type] : []));
 const fail = (life: at.RunLife) => life.works().rests('ERROR').collected();
-const cutOff = { interrupted: true, settled: true, executionStatus: 'RUNNING', sandboxStatus: 'PAUSED' } as const;
+const cutOff = {
+  interrupted: true,
+  settled: true,
+  executionStatus: 'RUNNING',
+  sandboxStatus: 'PAUSED',
+} as const;
 
 describe('retries', () => {
   it('wait longer and longer up to a bound, count per class, and then end the item', () => {
@@ -16,7 +23,11 @@ describe('retries', () => {
     fail(life.timer());
     expect((life.item().notBefore ?? 0) - life.now).toBe(1_500);
     fail(life.timer());
-    expect(life.item()).toMatchObject({ phase: 'ended', attempt: 3, ending: { failureClass: 'agent_error' } });
+    expect(life.item()).toMatchObject({
+      phase: 'ended',
+      attempt: 3,
+      ending: { failureClass: 'agent_error' },
+    });
   });
 
   it('are not taken in by late notices of an earlier attempt', () => {
@@ -82,11 +93,18 @@ describe('an item', () => {
   it('is checked before it is collected, and a failed check changes no status (D28)', () => {
     const life = new at.RunLife({}, [{ hasVerify: true }]).works().rests('FINISHED');
     life.answer('itemVerified', { passed: false, detail: 'exit 1' });
-    expect(life.item()).toMatchObject({ phase: 'collecting', executionStatus: 'FINISHED', ending: { outcome: 'check_failed' } });
+    expect(life.item()).toMatchObject({
+      phase: 'collecting',
+      executionStatus: 'FINISHED',
+      ending: { outcome: 'check_failed' },
+    });
   });
 
   it('ends when its conversation is deleted while it starts', () => {
-    const life = at.begun().started().notice({ deleted: true, startTask: 'WORKING', sandboxId: null, sandboxStatus: null });
+    const life = at
+      .begun()
+      .started()
+      .notice({ deleted: true, startTask: 'WORKING', sandboxId: null, sandboxStatus: null });
     expect(life.item()).toMatchObject({ phase: 'ended', ending: { failureClass: 'cancelled' } });
   });
 });
@@ -101,7 +119,11 @@ describe('control', () => {
   });
 
   it('drains: what works goes on, nothing new begins, until somebody resumes', () => {
-    const life = new at.RunLife({}, [{}, {}]).works(0).ask('drainRequested').rests('FINISHED', 0).collected(5, 0);
+    const life = new at.RunLife({}, [{}, {}])
+      .works(0)
+      .ask('drainRequested')
+      .rests('FINISHED', 0)
+      .collected(5, 0);
     expect(life.item(1).phase).toBe('waiting');
     expect(life.resume().item(1).phase).toBe('starting');
   });
@@ -131,7 +153,10 @@ describe('clean-up', () => {
   });
 
   it('keeps the sandbox of what could not be collected, even when the item is tried again', () => {
-    const life = at.begun({ retry: [{ ...retry[0], initialMs: 0 }] }).works().rests('ERROR');
+    const life = at
+      .begun({ retry: [{ ...retry[0], initialMs: 0 }] })
+      .works()
+      .rests('ERROR');
     life.answer('collectFailed', { reason: 'r' });
     expect(life.its.sandboxes).toMatchObject([{ state: 'kept' }]);
     expect(tells(life)).toEqual([]);

@@ -86,12 +86,18 @@ describe('wishes while something is under way (D8)', () => {
     const [answer] = told(life, 'resumeAnswered');
     const [notice] = told(life, 'sandboxNoticed');
     expect(answer).toMatchObject({ refusal: null, sandbox: { usable: false } });
-    expect(answer && 'sandbox' in answer && answer.sandbox).toEqual(notice && 'sandbox' in notice && notice.sandbox);
+    expect(answer && 'sandbox' in answer && answer.sandbox).toEqual(
+      notice && 'sandbox' in notice && notice.sandbox,
+    );
   });
 
   it('refuses at the edge what ERROR and MISSING do not allow', () => {
     const statuses = ['RUNNING', 'ERROR', 'MISSING'] as const;
-    expect(statuses.map((status) => refusalOf({ status }, 'resume'))).toEqual([null, 'sandbox_error', 'sandbox_missing']);
+    expect(statuses.map((status) => refusalOf({ status }, 'resume'))).toEqual([
+      null,
+      'sandbox_error',
+      'sandbox_missing',
+    ]);
     expect(statuses.map((status) => refusalOf({ status }, 'delete'))).toEqual([null, null, null]);
   });
 });
@@ -138,7 +144,10 @@ describe('failures (D13)', () => {
   });
 
   it('archives what is left of a dead sandbox whose runtime is gone altogether', () => {
-    expect(at.errorStopping().answer('runtimeGone').its).toMatchObject({ phase: 'errorArchiving', status: 'ERROR' });
+    expect(at.errorStopping().answer('runtimeGone').its).toMatchObject({
+      phase: 'errorArchiving',
+      status: 'ERROR',
+    });
   });
 
   it('bounds the tries of one resume, each an incarnation of its own (D14)', () => {
@@ -163,7 +172,9 @@ describe('attachment and capacity (D16, D17)', () => {
 
   it('gives its slot back with the write that shows it released', () => {
     const rows = (life: at.SandboxLife) =>
-      life.orders.flatMap((order) => (order.type === 'project' ? order.rows.map(({ holdsSlot }) => holdsSlot) : []));
+      life.orders.flatMap((order) =>
+        order.type === 'project' ? order.rows.map(({ holdsSlot }) => holdsSlot) : [],
+      );
     expect([rows(at.pausing()), rows(at.released()), rows(at.missing())]).toEqual([[true], [false], [false]]);
     expect(told(at.reserving().answer('slotRefused', { reason: 'full' }), 'resumeAnswered')).toMatchObject([
       { refusal: 'concurrency_limit_reached' },

@@ -13,6 +13,7 @@ import { splitArguments } from '../../agent/tools/tool.ts';
 import { makeToolSet } from '../../agent/tools/tool-set.ts';
 import { loadDeployment } from '../../cli/config/load-deployment.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
+import { fillGaps, inJson } from '../../scripted-gateway/gap-text.ts';
 import { parseScript } from '../../scripted-gateway/parse-script.ts';
 import { price } from '../../scripted-gateway/price.ts';
 import type { AnswerTurn, GatewayScript, Turn, TurnScript } from '../../scripted-gateway/script.ts';
@@ -21,8 +22,6 @@ import { removeDir, tempDir } from '../helpers/temp-dir.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const EXAMPLE = path.join(ROOT, 'examples/first-batch');
-/** Where the script links the repositories; a test links them inside its own folder. */
-const LINKS = '/tmp/first-batch-';
 const TOKEN = 'made-up-review-token';
 
 type ReadText = (file: string) => string;
@@ -127,14 +126,14 @@ async function play(item: Item, workingDir: string, script: GatewayScript): Prom
   try {
     const answers = scriptOf(item, script).turns.filter(isAnswer);
     for (const { tool: name, argumentsJson } of answers.flatMap(({ calls }) => calls)) {
-      const here = argumentsJson.replaceAll(LINKS, `${path.dirname(workingDir)}/link-`);
-      const { own } = splitArguments(JSON.parse(here) as Record<string, unknown>);
+      const text = fillGaps(argumentsJson, inJson(workingDir));
+      const { own } = splitArguments(JSON.parse(text) as Record<string, unknown>);
       const tool = tools.get(name);
       if (tool === null) throw new Error(`there is no tool "${name}"`);
       const observation = await tool.run(tool.parse(own), new AbortController().signal);
-      const text = JSON.stringify(observation);
-      expect(observation.is_error, text).toBe(false);
-      texts.push(text);
+      const seen = JSON.stringify(observation);
+      expect(observation.is_error, seen).toBe(false);
+      texts.push(seen);
     }
     return texts;
   } finally {

@@ -79,6 +79,8 @@ describe('POST /model/new', () => {
     });
     expect(unset.json().error.message).toContain('"NOT_SET"');
     expect((await post([])).status).toBe(400);
+    const huge = await post({ model_name: 'x'.repeat(2 * 1024 * 1024) });
+    expect([huge.status, huge.json().error.code]).toEqual([413, 'request_too_large']);
     expect((await post(entryFor(gateway.origin))).json().error.message).toContain(
       'the configuration has an entry',
     );

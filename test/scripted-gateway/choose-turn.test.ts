@@ -19,8 +19,8 @@ function place(script: GatewayScript, messages: readonly ChatMessage[]): Placed 
 
 const answerTurn = (say: string | null, callCount: number): Turn => ({
   kind: 'answer',
-  say,
-  calls: Array.from({ length: callCount }, () => ({ tool: 't', argumentsJson: '{}' })),
+  say: say === null ? null : [say],
+  calls: Array.from({ length: callCount }, () => ({ tool: 't', argumentsJson: ['{}'] })),
   usage: null,
   latencyMs: null,
 });
@@ -43,12 +43,13 @@ function worldOf(turns: readonly Turn[]): GatewayScript {
   const finalTurn = answerTurn('Done.', 0);
   if (finalTurn.kind !== 'answer') throw new Error('final turn');
   const script: TurnScript = { name: 'a_1', contains: 'start', turns, finalTurn };
-  return { path: 's', keys: [], models: new Map(), latencyMs: 0, scripts: [script] };
+  const workingDir = { from: 'system', pattern: /(x)/ } as const;
+  return { path: 's', keys: [], models: new Map(), latencyMs: 0, workingDir, scripts: [script] };
 }
 
 /** What a client appends after an answer: the assistant message, then tool results or the next user message. */
 function extend(history: readonly ChatMessage[], choice: Placed): readonly ChatMessage[] {
-  const { content, toolCalls } = answerOf(choice.answer, choice);
+  const { content, toolCalls } = answerOf(choice.answer, { ...choice, workingDir: '' });
   const calls = toolCalls.map((call) => ({ ...call }));
   const results = calls.map((call) => ({ role: 'tool', content: 'ok', tool_call_id: call.id }));
   const next = results.length > 0 ? results : [user('go on')];

@@ -64,10 +64,11 @@ export async function startGateway(
   text = sampleScript,
   options: {
     readonly ledger?: Ledger;
+    readonly readFile?: (path: string) => string;
     readonly sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
   } = {},
 ): Promise<TestGateway> {
-  const script = scriptOf(text);
+  const script = scriptOf(text, options.readFile);
   const ledger = options.ledger ?? (await openLedger(null));
   let nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
   let lastId = 0;

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
+import { fillGaps } from '../../scripted-gateway/gap-text.ts';
 import { openKeyRing } from '../../scripted-gateway/key-ring.ts';
 import { parseScript } from '../../scripted-gateway/parse-script.ts';
 import { formatProblem } from '../../scripted-gateway/problem.ts';
@@ -19,7 +20,7 @@ describe('parseScript() refuses', () => {
       'an unknown key of the file',
       `${oneTurn('say: hi')}colour: red\n`,
       [
-        's.yaml:14:1: unknown key "colour": expected one of "kind", "version", "keys", "models", "latency_ms", "scripts"',
+        's.yaml:14:1: unknown key "colour": expected one of "kind", "version", "keys", "models", "latency_ms", "working_dir", "scripts"',
       ],
     ],
     [
@@ -97,6 +98,24 @@ describe('parseScript() refuses', () => {
       oneTurn('{ tool: t, arguments: { n: .inf } }'),
       ['s.yaml:13:36: found Infinity, expected a number that JSON can carry'],
     ],
+    [
+      'a placeholder that is none',
+      oneTurn("{ say: '{{workdir}} {{{{ }}', tool: t, arguments: { a: ['{{ x'] } }"),
+      [
+        's.yaml:13:16: unknown placeholder "{{workdir}}": expected "{{working_dir}}", or "{{{{" for two braces',
+        's.yaml:13:65: unknown placeholder "{{": expected "{{working_dir}}", or "{{{{" for two braces',
+      ],
+    ],
+    ...['(', 'no group', '(two)(groups)'].map(
+      (pattern) =>
+        [
+          `the pattern ${pattern}`,
+          `${oneTurn('say: hi')}working_dir: { pattern: '${pattern}' }\n`,
+          [
+            's.yaml:14:25: cannot use pattern: expected a regular expression with one group, which is the directory',
+          ],
+        ] as const,
+    ),
     ['a tag', oneTurn('say: !file x'), ['s.yaml:13:14: cannot read YAML: Unresolved tag: !file']],
     ['a key given twice', 'kind: a\nkind: b\n', ['s.yaml:2:1: cannot read YAML: Map keys must be unique']],
     [
@@ -149,14 +168,14 @@ describe('parseScript() reads', () => {
       'answer',
       'answer',
     ]);
-    expect(script.scripts[0]?.finalTurn.say).toBe('Done.');
+    expect(script.scripts[0]?.finalTurn.say).toEqual(['Done.']);
   });
 
   it('files into arguments at any depth, but not for an argument that is named file', () => {
     const text = oneTurn('{ tool: t, arguments: { file: plain, a: [{ b: { file: sub/patch } }] } }');
     const script = parseScript(text, 'dir/s.yaml', (path) => `text of ${path}\n`).script;
     const turn = script?.scripts[0]?.turns[0];
-    expect(turn?.kind === 'answer' && JSON.parse(turn.calls[0]?.argumentsJson ?? '')).toEqual({
+    expect(turn?.kind === 'answer' && JSON.parse(fillGaps(turn.calls[0]?.argumentsJson ?? [], ''))).toEqual({
       file: 'plain',
       a: [{ b: 'text of dir/sub/patch\n' }],
     });

@@ -11,8 +11,8 @@ import { reassemble } from './reassemble.ts';
 const text = fc.string({ unit: 'grapheme', maxLength: 2000 });
 const turn: fc.Arbitrary<AnswerTurn> = fc.record({
   kind: fc.constant('answer' as const),
-  say: fc.option(text),
-  calls: fc.array(fc.record({ tool: fc.string({ minLength: 1 }), argumentsJson: fc.json() }), {
+  say: fc.option(fc.tuple(text)),
+  calls: fc.array(fc.record({ tool: fc.string({ minLength: 1 }), argumentsJson: fc.tuple(fc.json()) }), {
     maxLength: 4,
   }),
   usage: fc.constant(null),
@@ -25,7 +25,7 @@ describe('streamFrames()', () => {
   it('reassembles to the completion', () => {
     fc.assert(
       fc.property(turn, fc.boolean(), (scripted, includeUsage) => {
-        const answer = answerOf(scripted, { scriptName: 's', turnIndex: 0 });
+        const answer = answerOf(scripted, { scriptName: 's', turnIndex: 0, workingDir: '' });
         const whole = completionBody(head, answer, usage);
         const frames = [...streamFrames(head, answer, usage, { includeUsage })].join('');
         const { usage: count, ...rest } = whole;
@@ -37,8 +37,8 @@ describe('streamFrames()', () => {
   it('cuts a long text into a bounded number of pieces and never cuts a character', () => {
     const say = '🙂é'.repeat(5000);
     const answer = answerOf(
-      { kind: 'answer', say, calls: [], usage: null, latencyMs: null },
-      { scriptName: 's', turnIndex: 0 },
+      { kind: 'answer', say: [say], calls: [], usage: null, latencyMs: null },
+      { scriptName: 's', turnIndex: 0, workingDir: '' },
     );
     const frames = [...streamFrames(head, answer, usage, { includeUsage: false })];
     expect(frames.length).toBeLessThanOrEqual(64 + 3);
@@ -49,12 +49,12 @@ describe('streamFrames()', () => {
     const answer = answerOf(
       {
         kind: 'answer',
-        say: 'Hi.',
-        calls: [{ tool: 'ls', argumentsJson: '{"path":"src/a"}' }],
+        say: ['Hi.'],
+        calls: [{ tool: 'ls', argumentsJson: ['{"path":"src/a"}'] }],
         usage,
         latencyMs: null,
       },
-      { scriptName: 'fix', turnIndex: 2 },
+      { scriptName: 'fix', turnIndex: 2, workingDir: '' },
     );
     const frames = [...streamFrames(head, answer, usage, { includeUsage: true })];
     const body = (choices: string, count = 'null'): string =>

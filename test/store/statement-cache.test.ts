@@ -20,7 +20,7 @@ describe('statementCache()', () => {
     const cached = statementCache(new Database(':memory:'));
     const kept = cached.prepare('select 1');
     const old = cached.prepare('select 2');
-    for (let index = 0; index < 300; index += 1) {
+    for (let index = 0; index < 500; index += 1) {
       cached.prepare(`select ${index} as n`);
       cached.prepare('select 1');
     }

@@ -1,0 +1,79 @@
+/**
+ * Conversations of their own, so many at once: each is started, and its successor when it is finished.
+ * Owns the load; every conversation goes the whole way from a start request to an agent that has finished.
+ */
+import type { ConversationState } from '../../core/conversation/state.ts';
+import { conversationId, userId } from '../../core/ids.ts';
+import type { StepRecord } from '../../engine/batch.ts';
+import type { Delivery } from '../../ports/notifier.ts';
+import { openInstallation, type Reading } from './installation.ts';
+
+export interface ConversationLoad {
+  readonly conversations: number;
+  readonly atOnce: number;
+  readonly grouped: boolean;
+  readonly dir: string;
+}
+
+export async function runConversations(load: ConversationLoad): Promise<Reading> {
+  let finished = 0;
+  let begun = 0;
+  let allDone: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => (allDone = resolve));
+  const begin = (): void => {
+    if (begun >= load.conversations) return;
+    begun += 1;
+    void installation.engine.deliver(started(begun));
+  };
+  const onStep = (record: StepRecord): void => {
+    if (!hasJustFinished(record)) return;
+    finished += 1;
+    if (finished === load.conversations) allDone();
+    else setImmediate(begin);
+  };
+  const { dir, grouped } = load;
+  const installation = await openInstallation({ dir, grouped, onStep });
+  installation.begin();
+  for (let i = 0; i < load.atOnce; i += 1) begin();
+  await done;
+  const reading = installation.read();
+  await installation.close();
+  return reading;
+}
+
+function hasJustFinished({ address, before, after }: StepRecord): boolean {
+  if (address.machine !== 'conversation') return false;
+  const was = (before as ConversationState | null)?.executionStatus;
+  return was !== 'FINISHED' && (after as ConversationState).executionStatus === 'FINISHED';
+}
+
+function started(index: number): Delivery {
+  const id = conversationId(index.toString(16).padStart(32, '0'));
+  return {
+    to: { machine: 'conversation', id },
+    event: {
+      type: 'started',
+      watcher: null,
+      birth: {
+        conversationId: id,
+        userId: userId('bench'),
+        runId: null,
+        key: null,
+        itemIndex: null,
+        title: null,
+        repository: 'bench/repository',
+        codeHost: null,
+        branch: null,
+        model: 'bench',
+        tags: { bench: 'engine' },
+        strategy: 'NO_GROUPING',
+        sandboxId: null,
+        initialMessage: { messageId: `message-${index}`, text: 'Do it', run: true },
+        iterationsMax: 500,
+        confirmation: 'never',
+        nanoUsdMax: null,
+        noProgressMs: null,
+      },
+    },
+  };
+}

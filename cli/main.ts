@@ -1,0 +1,33 @@
+/**
+ * The program `parley`: the real process around the command line.
+ * Owns the very end: output is flushed, then the process ends with the command's code, whatever is still open.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { processShell } from './process-shell.ts';
+import { runCli } from './program.ts';
+
+const programDir = path.dirname(fileURLToPath(import.meta.url));
+
+/** The built program stands in dist/, one folder below package.json. */
+function readVersion(): string {
+  const text = readFileSync(path.join(programDir, '..', 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}
+
+/** Whoever read our output has gone, as `head` does: there is nothing left to say. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
+
+const shell = processShell({ version: readVersion(), programDir });
+const exitCode = await runCli(process.argv.slice(2), shell);
+await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+process.exit(exitCode);

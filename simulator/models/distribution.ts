@@ -1,0 +1,41 @@
+/**
+ * How long something takes, or how much of it there is, as a distribution.
+ * Owns the three forms and exact integer draws; must not know what is drawn.
+ */
+import type { RandomStream } from '../random.ts';
+
+/** Milliseconds or counts, whatever it is used for; draws are integers of 0 or more. */
+export type Distribution =
+  | { readonly kind: 'fixed'; readonly value: number }
+  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
+  /** Half of the draws are below `p50`, 95 of 100 below `p95`. */
+  | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number };
+
+export const fixed = (value: number): Distribution => ({ kind: 'fixed', value });
+export const uniform = (min: number, max: number): Distribution => ({ kind: 'uniform', min, max });
+export const lognormal = (p50: number, p95: number): Distribution => ({ kind: 'lognormal', p50, p95 });
+
+/** The 95th percentile of the standard normal distribution. */
+const NORMAL_P95 = 1.6448536269514722;
+/** Twelve uniform draws minus six: normal enough for durations, and only additions, so the same on every machine. */
+const UNIFORMS = 12;
+
+export function draw(distribution: Distribution, stream: RandomStream): number {
+  switch (distribution.kind) {
+    case 'fixed':
+      return Math.max(0, Math.round(distribution.value));
+    case 'uniform':
+      return Math.max(0, Math.round(distribution.min + stream.next() * (distribution.max - distribution.min)));
+    case 'lognormal': {
+      const { p50, p95 } = distribution;
+      const sigmas = normal(stream) / NORMAL_P95;
+      return Math.max(0, Math.round(p50 * (p95 / p50) ** sigmas));
+    }
+  }
+}
+
+function normal(stream: RandomStream): number {
+  let sum = -UNIFORMS / 2;
+  for (let count = 0; count < UNIFORMS; count += 1) sum += stream.next();
+  return sum;
+}

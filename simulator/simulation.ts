@@ -1,0 +1,258 @@
+/**
+ * The simulator's driver: the machines of core/ on a virtual clock, one event at a time.
+ * Owns the clock, the total order and the loop "event, step, tells, commands, one timer"; must not own a rule, and
+ * reaches no real clock, timer, chance or socket.
+ */
+import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
+import { addressKey, type EntityAddress } from '../core/ids.ts';
+import { EventHeap, type HeapEntry } from './event-heap.ts';
+import { hostedMachine, type HostedMachine } from './machines.ts';
+import type { ModelPort, WorldModel } from './model-port.ts';
+
+/** At one instant the world answers first, then deadlines strike, then people act. */
+const PRIORITY = { world: 0, deadline: 1, script: 2 } as const;
+
+/** Events applied at one instant at most: whoever takes more would never let time pass. */
+const EVENTS_PER_INSTANT_MAX = 100_000;
+
+/** One step that changed or ordered something; silent ones are left out. */
+export interface SimulationStep {
+  /** Epoch milliseconds of the virtual clock. */
+  readonly at: number;
+  /** Counts from 1. */
+  readonly sequence: number;
+  readonly address: EntityAddress;
+  readonly event: MachineEvent;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly commands: readonly Command[];
+}
+
+export interface SimulationOptions {
+  /** Epoch milliseconds at which the virtual clock begins. */
+  readonly startAt: number;
+  /** The world behind the commands, given the port through which it acts. */
+  readonly world: (port: ModelPort) => WorldModel;
+  /** Milliseconds that a tell takes; absent: applied at the same instant, first in first out, as the embedded engine does. */
+  readonly tellDelayMs?: (to: EntityAddress, event: MachineEvent) => number;
+  readonly onStep?: (step: SimulationStep) => void;
+}
+
+interface Entity {
+  readonly address: EntityAddress;
+  readonly machine: HostedMachine;
+  state: unknown;
+  done: boolean;
+  armedAt: number | null;
+  /** Sequence of the heap entry that is its timer; any other deadline entry is void. */
+  timer: number;
+}
+
+interface Arrival {
+  readonly to: EntityAddress;
+  readonly event: MachineEvent | null;
+  /** The command it answers; dropped when that one is not out any more. */
+  readonly answers: string | null;
+}
+
+interface Due extends HeapEntry {
+  /** Null for a deadline. */
+  readonly run: (() => void) | null;
+  readonly commandId: string | null;
+  readonly entity: Entity | null;
+}
+
+export class Simulation implements ModelPort {
+  /** Steps so far, silent ones included. */
+  events = 0;
+  private instant: number;
+  private readonly options: SimulationOptions;
+  private readonly world: WorldModel;
+  private readonly heap = new EventHeap<Due>();
+  private readonly entities = new Map<string, Entity>();
+  private readonly out = new Map<string, { readonly command: ActivityCommand; readonly sender: EntityAddress }>();
+  private readonly arrivals: Arrival[] = [];
+  private applying = false;
+  private sequence = 0;
+  private steps = 0;
+  private sameInstant = 0;
+
+  constructor(options: SimulationOptions) {
+    this.options = options;
+    this.instant = options.startAt;
+    this.world = options.world(this);
+  }
+
+  now(): number {
+    return this.instant;
+  }
+
+  /** Instant of what comes next; null when nothing ever will. */
+  get nextAt(): number | null {
+    return this.heap.peek()?.at ?? null;
+  }
+
+  /** Entries that wait: the population of the heap. */
+  get pending(): number {
+    return this.heap.size;
+  }
+
+  /** Null when nothing ever reached it. */
+  stateOf(address: EntityAddress): unknown {
+    return this.entities.get(addressKey(address))?.state ?? null;
+  }
+
+  /** Every entity that was born, in order of first contact. */
+  *all(): Iterable<{ readonly address: EntityAddress; readonly state: unknown }> {
+    for (const { address, state } of this.entities.values()) if (state !== null) yield { address, state };
+  }
+
+  /** Commands whose answer is awaited. */
+  outstanding(): readonly ActivityCommand[] {
+    return [...this.out.values()].map(({ command }) => command);
+  }
+
+  later(commandId: string | null, at: number, run: () => void): void {
+    this.put({ at, priority: PRIORITY.world, run, commandId, entity: null });
+  }
+
+  /** Something a person does at an instant: after everything else that happens then. */
+  script(at: number, run: () => void): void {
+    this.put({ at, priority: PRIORITY.script, run, commandId: null, entity: null });
+  }
+
+  answer(command: ActivityCommand, event: MachineEvent | null): void {
+    const out = this.out.get(command.id);
+    if (out !== undefined) this.arrive({ to: out.sender, event, answers: command.id });
+  }
+
+  deliver(to: EntityAddress, event: MachineEvent): void {
+    this.arrive({ to, event, answers: null });
+  }
+
+  /**
+   * Lets everything happen that is due until then, and leaves the clock there.
+   * @throws Error when one instant never ends
+   */
+  runUntil(end: number): void {
+    for (let next = this.heap.peek(); next !== undefined && next.at <= end; next = this.heap.peek()) {
+      this.heap.pop();
+      this.advance(next.at);
+      this.play(next);
+    }
+    if (end > this.instant) this.instant = end;
+  }
+
+  private advance(at: number): void {
+    if (at > this.instant) this.sameInstant = 0;
+    this.instant = at;
+    this.sameInstant += 1;
+    if (this.sameInstant > EVENTS_PER_INSTANT_MAX)
+      throw new Error(`Cannot simulate: more than ${EVENTS_PER_INSTANT_MAX} events at the instant ${at}`);
+  }
+
+  private play({ run, commandId, entity, sequence }: Due): void {
+    if (entity !== null) {
+      if (entity.timer !== sequence) return;
+      entity.armedAt = null;
+      entity.timer = 0;
+      return this.arrive({ to: entity.address, event: { type: 'deadline' }, answers: null });
+    }
+    if (commandId === null || this.out.has(commandId)) run?.();
+  }
+
+  private put(entry: Omit<Due, 'sequence'>): number {
+    this.sequence += 1;
+    const at = Math.max(entry.at, this.instant);
+    this.heap.push({ ...entry, at, sequence: this.sequence });
+    return this.sequence;
+  }
+
+  /** One arrival with every tell it causes is one batch, as in a driver that commits; the next arrival is the next batch. */
+  private arrive(arrival: Arrival): void {
+    this.arrivals.push(arrival);
+    if (this.applying) return;
+    this.applying = true;
+    try {
+      for (let next = this.arrivals.shift(); next !== undefined; next = this.arrivals.shift()) this.batch(next);
+    } finally {
+      this.applying = false;
+    }
+  }
+
+  private batch(first: Arrival): void {
+    const tells: Arrival[] = [first];
+    const touched = new Set<Entity>();
+    const handedOut = new Map<string, ActivityCommand>();
+    for (let at = 0; at < tells.length; at += 1) this.apply(tells[at] as Arrival, { tells, touched, handedOut });
+    for (const command of handedOut.values()) this.world.begin(command);
+    for (const entity of touched) this.arm(entity);
+  }
+
+  private apply(arrival: Arrival, batch: Batch): void {
+    if (arrival.answers !== null && !this.out.delete(arrival.answers)) return;
+    const entity = this.entity(arrival.to);
+    // A tombstone drops everything: nothing comes back to life (D11).
+    if (entity.done || arrival.event === null) return;
+    const { machine, address, state: before } = entity;
+    this.events += 1;
+    const { state: after, commands } = machine.step(before, arrival.event, this.instant);
+    if (after === before && commands.length === 0) return;
+    entity.state = after;
+    entity.done = machine.done(after);
+    batch.touched.add(entity);
+    this.steps += 1;
+    for (const command of commands) this.take(address, command, batch);
+    this.options.onStep?.({
+      at: this.instant,
+      sequence: this.steps,
+      address,
+      event: arrival.event,
+      before,
+      after,
+      commands,
+    });
+  }
+
+  private entity(address: EntityAddress): Entity {
+    const key = addressKey(address);
+    const known = this.entities.get(key);
+    if (known !== undefined) return known;
+    const machine = hostedMachine(address.machine);
+    const entity: Entity = { address, machine, state: null, done: false, armedAt: null, timer: 0 };
+    this.entities.set(key, entity);
+    return entity;
+  }
+
+  private take(sender: EntityAddress, command: Command, batch: Batch): void {
+    if (isActivityCommand(command)) {
+      this.out.set(command.id, { command, sender });
+      batch.handedOut.set(command.id, command);
+    } else if (command.type === 'project') this.world.project(command.rows);
+    else if (command.type === 'cancelCommand') {
+      this.out.delete(command.commandId);
+      batch.handedOut.delete(command.commandId);
+    } else this.tell(command.to, command.event, batch);
+  }
+
+  private tell(to: EntityAddress, event: MachineEvent, batch: Batch): void {
+    const delayMs = this.options.tellDelayMs?.(to, event) ?? 0;
+    if (delayMs <= 0) batch.tells.push({ to, event, answers: null });
+    else this.later(null, this.instant + Math.round(delayMs), () => this.deliver(to, event));
+  }
+
+  /** One timer per entity; it keeps its place in the order as long as its instant stays. */
+  private arm(entity: Entity): void {
+    const at = entity.done ? null : entity.machine.deadline(entity.state);
+    if (at === entity.armedAt) return;
+    entity.armedAt = at;
+    entity.timer =
+      at === null ? 0 : this.put({ at, priority: PRIORITY.deadline, run: null, commandId: null, entity });
+  }
+}
+
+interface Batch {
+  readonly tells: Arrival[];
+  readonly touched: Set<Entity>;
+  readonly handedOut: Map<string, ActivityCommand>;
+}

@@ -1,0 +1,178 @@
+/** prepareRepository with real Git and a real shell: what is in the workspace afterwards, and what is not. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import type { CommandOf } from '../../core/command.ts';
+import { describeWith } from '../helpers/requires.ts';
+import {
+  AGENT_ORDER,
+  activityWorld,
+  answerOf,
+  CONVERSATION,
+  inSandbox,
+  type ActivityWorld,
+} from './activity-world.ts';
+
+type Prepare = CommandOf<'prepareRepository'>;
+
+const order = (change: Partial<Prepare> = {}): Prepare => ({
+  ...AGENT_ORDER,
+  type: 'prepareRepository',
+  repository: 'acme/tool',
+  codeHost: null,
+  branch: null,
+  ...change,
+});
+
+const PREPARED = { type: 'repositoryPrepared', commandId: AGENT_ORDER.id };
+
+function git(cwd: string, ...args: readonly string[]): string {
+  return execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+    cwd,
+    encoding: 'utf8',
+  }).trim();
+}
+
+/** A repository with a commit on `main` and one on `odd 'branch`. */
+function remote({ folder }: ActivityWorld, name = 'acme/tool'): string {
+  const dir = path.join(folder, 'remotes', name);
+  mkdirSync(dir, { recursive: true });
+  git(dir, 'init', '--quiet', '--initial-branch', 'main');
+  writeFileSync(path.join(dir, 'README'), 'one\n');
+  git(dir, 'add', '.');
+  git(dir, 'commit', '--quiet', '-m', 'one');
+  return dir;
+}
+
+function filesHolding(dir: string, text: string): readonly string[] {
+  const entries = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const names = entries.map((entry) => path.join(entry.parentPath, entry.name));
+  return names.filter((name) => readFileSync(name).includes(text)).map((name) => path.relative(dir, name));
+}
+
+async function prepared(): Promise<ActivityWorld> {
+  const around = await activityWorld();
+  await inSandbox(around);
+  return around;
+}
+
+const cloneOf = ({ workspaceDir }: ActivityWorld, name = 'tool'): string =>
+  path.join(workspaceDir, CONVERSATION, name);
+
+describeWith('git', 'prepareRepository', () => {
+  it('clones aside, moves it into place, and remembers where and from which commit', async () => {
+    const around = await prepared();
+    const from = remote(around);
+    expect(await answerOf(around, order())).toEqual(PREPARED);
+    const dir = cloneOf(around);
+    expect(readFileSync(path.join(dir, 'README'), 'utf8')).toBe('one\n');
+    expect(await around.world.workspaces.facts(CONVERSATION)).toEqual({
+      workingDir: dir,
+      baseCommit: git(from, 'rev-parse', 'HEAD'),
+    });
+  });
+
+  it('names the author of commits whatever the name holds, and leaves no credential behind', async () => {
+    const around = await prepared();
+    remote(around);
+    await answerOf(around, order());
+    const { name, email } = around.world.deployment.gitAuthor;
+    const configured = (field: string): string =>
+      execFileSync('git', ['config', '--local', field], { cwd: cloneOf(around), encoding: 'utf8' }).trim();
+    expect([configured('user.name'), configured('user.email')]).toEqual([name, email]);
+    expect(readdirSync(path.join(around.workspaceDir, CONVERSATION))).toEqual(['tool']);
+    const key = around.world.keys.proxyKey(CONVERSATION, 1);
+    expect(filesHolding(around.workspaceDir, key)).toEqual([]);
+    expect(filesHolding(around.workspaceDir, email)).toEqual([path.join(CONVERSATION, 'tool/.git/config')]);
+  });
+
+  it('takes the branch that is asked for', async () => {
+    const around = await prepared();
+    const from = remote(around);
+    git(from, 'checkout', '--quiet', '-b', "odd'branch;id");
+    git(from, 'commit', '--quiet', '--allow-empty', '-m', 'two');
+    git(from, 'checkout', '--quiet', 'main');
+    expect(await answerOf(around, order({ branch: "odd'branch;id" }))).toEqual(PREPARED);
+    expect(git(cloneOf(around), 'log', '-1', '--format=%s')).toBe('two');
+  });
+
+  it.each([
+    ['a branch that does not exist', order({ branch: 'nowhere' }), /Remote branch nowhere not found/],
+    ['a branch that looks like an option', order({ branch: '--upload-pack=touch pwned' }), /not found/],
+    ['a repository that does not exist', order({ repository: 'acme/none' }), /does not exist|not found/],
+  ])('ends the start with repository_failed for %s', async (_, command, reason) => {
+    const around = await prepared();
+    remote(around);
+    const answer = await answerOf(around, command);
+    expect(answer).toEqual({
+      type: 'stepFailed',
+      commandId: command.id,
+      code: 'repository_failed',
+      reason: expect.stringMatching(reason),
+    });
+    expect(
+      readdirSync(path.join(around.workspaceDir, CONVERSATION)).filter((name) => name.endsWith('.gitconfig')),
+    ).toEqual([]);
+    expect(existsSync(path.join(around.workspaceDir, 'pwned'))).toBe(false);
+  });
+
+  it('may be repeated: nothing of the agent is touched', async () => {
+    const around = await prepared();
+    remote(around);
+    await answerOf(around, order());
+    const first = await around.world.workspaces.facts(CONVERSATION);
+    writeFileSync(path.join(cloneOf(around), 'work'), 'mine');
+    expect(await answerOf(around, order())).toEqual(PREPARED);
+    expect(readFileSync(path.join(cloneOf(around), 'work'), 'utf8')).toBe('mine');
+    expect(await around.world.workspaces.facts(CONVERSATION)).toEqual(first);
+  });
+
+  it('throws away half a clone', async () => {
+    const around = await prepared();
+    remote(around);
+    const half = `${cloneOf(around)}.clone`;
+    mkdirSync(half, { recursive: true });
+    writeFileSync(path.join(half, 'half'), '');
+    expect(await answerOf(around, order())).toEqual(PREPARED);
+    expect([existsSync(half), existsSync(path.join(cloneOf(around), 'half'))]).toEqual([false, false]);
+  });
+
+  it('takes names as data, not as script', async () => {
+    const around = await prepared();
+    const odd = `it's $(touch pwned) "quoted"`;
+    remote(around, `acme/${odd}`);
+    expect(await answerOf(around, order({ repository: `acme/${odd}` }))).toEqual(PREPARED);
+    expect(existsSync(path.join(cloneOf(around, odd), 'README'))).toBe(true);
+    expect(existsSync(path.join(around.workspaceDir, 'pwned'))).toBe(false);
+  });
+
+  it('makes a repository with one empty commit where the job names none', async () => {
+    const around = await prepared();
+    const noRepository = order({ repository: null });
+    expect(await answerOf(around, noRepository)).toEqual(PREPARED);
+    const dir = path.join(around.workspaceDir, CONVERSATION);
+    const facts = await around.world.workspaces.facts(CONVERSATION);
+    expect(facts).toEqual({ workingDir: dir, baseCommit: git(dir, 'rev-parse', 'HEAD') });
+    expect(await answerOf(around, noRepository)).toEqual(PREPARED);
+    expect(await around.world.workspaces.facts(CONVERSATION)).toEqual(facts);
+  });
+
+  it('gives the agent the key of its own conversation, never another credential', async () => {
+    const around = await prepared();
+    remote(around);
+    const written: string[] = [];
+    const { writeFile } = around.agent;
+    around.agent.writeFile = (target, file, content) => {
+      written.push(Buffer.from(content).toString());
+      return writeFile(target, file, content);
+    };
+    await around.world.vault.put(`repository/${CONVERSATION}`, 'token', 'ghp_the_real_one');
+    await answerOf(around, order());
+    expect(written).toEqual([
+      `[http]\n\textraHeader = Authorization: Bearer ${around.world.keys.proxyKey(CONVERSATION, 1)}\n`,
+    ]);
+  });
+});

@@ -1,0 +1,7 @@
+/**
+ * The context of an activity that nobody interrupts.
+ * Owns nothing else.
+ */
+import type { ActivityContext } from '../../activities/activity.ts';
+
+export const NO_CONTEXT: ActivityContext = { signal: new AbortController().signal, attempt: 0 };

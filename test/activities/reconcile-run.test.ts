@@ -1,0 +1,251 @@
+/** Reconciliation of a run: what is joined, what stays, what is written (D27). */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { reconcileNow, reconcileRun } from '../../activities/reconcile-run.ts';
+import { NO_CONTEXT } from './reconcile-context.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { nanoUsd } from '../../core/money.ts';
+import type { ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
+import { gatewayRow, NOW, RECONCILE, rowsOf, RUN, runUnderTest, START } from './reconcile-world.ts';
+
+const COMMAND = { id: 'run/first-batch-1#9', type: 'reconcileRun', runId: RUN } as never;
+
+async function record(test: Awaited<ReturnType<typeof runUnderTest>>): Promise<ReconciliationDone> {
+  return JSON.parse(await test.resultText('reconciliation.json')) as ReconciliationDone;
+}
+
+describe('reconcileNow()', () => {
+  it('assigns by response id and leaves a foreign row unassigned, with exact sums', async () => {
+    const foreign = gatewayRow(3, { responseId: 'chatcmpl-foreign', cost: nanoUsd(999_001) });
+    const test = await runUnderTest({
+      export: rowsOf([gatewayRow(1), gatewayRow(2, { cost: nanoUsd(7) }), foreign]),
+    });
+    await test.spent({ callId: 'c1', sessionId: test.conversation('a'), responseId: 'chatcmpl-1' });
+    await test.spent({ callId: 'c2', sessionId: test.conversation('b'), responseId: 'chatcmpl-2' });
+    expect(await reconcileNow(test.world, RUN, null)).toEqual({
+      rows: 3,
+      totalNanoUsd: 2_233_575,
+      assignedNanoUsd: 1_234_574,
+      ambiguousNanoUsd: 0,
+      unassignedNanoUsd: 999_001,
+      withinTolerance: true,
+    });
+    const { result, rows } = await record(test);
+    expect(result.conversations.map(({ key, assigned }) => [key, assigned])).toEqual([
+      ['a', 1_234_567],
+      ['b', 7],
+    ]);
+    expect(rows.map(({ kind }) => kind)).toEqual(['assigned', 'assigned', 'unassigned']);
+    expect(rows.every((row) => row.kind !== 'assigned' || !row.isLate)).toBe(true);
+    expect(rows[2]).toMatchObject({ why: 'no_candidate', responseId: 'chatcmpl-foreign', position: 3 });
+  });
+
+  it('gives a row without a known id to the one conversation whose call no row names', async () => {
+    const stray = gatewayRow(2, { responseId: 'never-seen', startedAt: START + 40_500 });
+    const test = await runUnderTest({ export: rowsOf([gatewayRow(1), stray]) });
+    await test.spent({ callId: 'c1', sessionId: test.conversation('a'), responseId: 'chatcmpl-1' });
+    await test.spent({
+      callId: 'c2',
+      sessionId: test.conversation('b'),
+      responseId: null,
+      state: 'aborted',
+      startedAt: START + 40_000,
+    });
+    await reconcileNow(test.world, RUN, null);
+    const { rows } = await record(test);
+    expect(rows[1]).toMatchObject({ kind: 'assigned', by: 'window', conversationId: test.conversation('b') });
+  });
+
+  it('keeps a row ambiguous when two conversations have such a call', async () => {
+    const test = await runUnderTest({ export: rowsOf([gatewayRow(1, { responseId: null })]) });
+    await test.spent({
+      callId: 'c1',
+      sessionId: test.conversation('a'),
+      responseId: null,
+      state: 'interrupted',
+      endedAt: NOW,
+    });
+    await test.spent({
+      callId: 'c2',
+      sessionId: test.conversation('b'),
+      responseId: null,
+      state: 'interrupted',
+      endedAt: NOW,
+    });
+    expect(await reconcileNow(test.world, RUN, null)).toMatchObject({
+      ambiguousNanoUsd: 1_234_567,
+      assignedNanoUsd: 0,
+    });
+  });
+
+  it('counts a call that was refused as no candidate, and one of another caller as matched with it', async () => {
+    const plan = { reconcile: { ...RECONCILE, unmatchedNanoUsdMax: 0 } };
+    const test = await runUnderTest({ plan, export: rowsOf([gatewayRow(1), gatewayRow(2)]) });
+    await test.spent({
+      callId: 'c1',
+      sessionId: test.conversation('a'),
+      responseId: null,
+      state: 'failed',
+      httpStatus: 429,
+    });
+    await test.spent({ callId: 'c2', sessionId: null, responseId: 'chatcmpl-1' });
+    await test.spent({ callId: 'c3', sessionId: 'd'.repeat(32), responseId: 'chatcmpl-2' });
+    const summary = await reconcileNow(test.world, RUN, null);
+    expect(summary).toMatchObject({
+      assignedNanoUsd: 0,
+      unassignedNanoUsd: 2_469_134,
+      withinTolerance: true,
+    });
+    expect((await record(test)).otherCallersNanoUsd).toBe(2_469_134);
+  });
+
+  it('compares what nobody can explain with the bound of the job, credits and charges alike', async () => {
+    const rows = [gatewayRow(1, { cost: nanoUsd(600) }), gatewayRow(2, { cost: nanoUsd(-600) })];
+    const within = async (unmatchedNanoUsdMax: number) => {
+      const test = await runUnderTest({
+        plan: { reconcile: { ...RECONCILE, unmatchedNanoUsdMax } },
+        export: rowsOf(rows),
+      });
+      return (await reconcileNow(test.world, RUN, null)).withinTolerance;
+    };
+    expect([await within(1_199), await within(1_200)]).toEqual([false, true]);
+  });
+
+  it('joins the conversations of every attempt of an item', async () => {
+    const test = await runUnderTest({
+      items: [{ key: 'a', attempt: 2 }],
+      export: rowsOf([gatewayRow(1), gatewayRow(2)]),
+    });
+    await test.spent({ callId: 'c1', sessionId: test.conversation('a', 1), responseId: 'chatcmpl-1' });
+    await test.spent({ callId: 'c2', sessionId: test.conversation('a', 2), responseId: 'chatcmpl-2' });
+    await reconcileNow(test.world, RUN, null);
+    const { result } = await record(test);
+    expect(result.conversations).toHaveLength(2);
+    expect(result.unassigned).toBe(0);
+  });
+
+  it('believes a session id in the export only where headers are forwarded', async () => {
+    const assigned = async (forwardsHeaders: boolean) => {
+      const test = await runUnderTest({ forwardsHeaders });
+      const row = gatewayRow(1, { responseId: null, metadataSessionId: test.conversation('a') });
+      const world = { ...test.world, gatewayExport: { ...test.world.gatewayExport, ...rowsOf([row]) } };
+      return (await reconcileNow(world, RUN, null)).assignedNanoUsd;
+    };
+    expect([await assigned(false), await assigned(true)]).toEqual([0, 1_234_567]);
+  });
+
+  it('takes the rows of our own proxy, without unpriced calls and without other callers', async () => {
+    const test = await runUnderTest({ plan: { reconcile: { ...RECONCILE, rows: { from: 'proxy' } } } });
+    await test.spent({
+      callId: 'c1',
+      sessionId: test.conversation('a'),
+      responseId: null,
+      cost: nanoUsd(40),
+    });
+    await test.spent({
+      callId: 'c2',
+      sessionId: test.conversation('b'),
+      responseId: 'x',
+      cost: null,
+      costSource: 'unpriced',
+    });
+    await test.spent({ callId: 'c3', sessionId: 'd'.repeat(32), responseId: 'y' });
+    expect(await reconcileNow(test.world, RUN, null)).toMatchObject({
+      rows: 1,
+      totalNanoUsd: 40,
+      assignedNanoUsd: 40,
+    });
+  });
+
+  it('asks for rows from a little before the run to a little after its end', async () => {
+    const asked: object[] = [];
+    const rows = (interval: object) => (asked.push(interval), Promise.resolve([]));
+    const test = await runUnderTest({ run: { endedAt: START + 90_000 }, export: { rows } });
+    await reconcileNow(test.world, RUN, null);
+    expect(asked).toEqual([{ from: START - 30_000, to: START + 390_001 }]);
+  });
+
+  it('reads a saved export instead, as CSV and as JSON lines with exponents', async () => {
+    const test = await runUnderTest();
+    await test.spent({ callId: 'c1', sessionId: test.conversation('a'), responseId: 'chatcmpl-1' });
+    const at = new Date(START + 1_000).toISOString();
+    const csv = path.join(test.folder, 'spend.csv');
+    writeFileSync(
+      csv,
+      `request_id,time_start,model,cost_usd,tags\r\nchatcmpl-1,${at},openai/small,0.000001237,"[""a"",""b""]"\r\n,${at},other,0.5,\r\n`,
+    );
+    expect(await reconcileNow(test.world, RUN, csv)).toMatchObject({
+      rows: 2,
+      assignedNanoUsd: 1_237,
+      unassignedNanoUsd: 500_000_000,
+    });
+    const jsonl = path.join(test.folder, 'spend.jsonl');
+    writeFileSync(
+      jsonl,
+      `{"request_id":"chatcmpl-1","startTime":"${at}","model":"m","spend":1.237e-06}\n{"id":"z","time":"${at}","model":"m","cost":"5E-1"}\n`,
+    );
+    expect(await reconcileNow(test.world, RUN, jsonl)).toMatchObject({
+      rows: 2,
+      assignedNanoUsd: 1_237,
+      unassignedNanoUsd: 500_000_000,
+    });
+  });
+
+  it('writes the same bytes for the same rows', async () => {
+    const test = await runUnderTest({ export: rowsOf([gatewayRow(1), gatewayRow(2)]) });
+    await reconcileNow(test.world, RUN, null);
+    const first = await test.resultText('reconciliation.json');
+    await reconcileNow(test.world, RUN, null);
+    expect(await test.resultText('reconciliation.json')).toBe(first);
+    expect(first).not.toContain('team');
+  });
+
+  it('refuses a run that is not there, and asks the gateway for a job that named no rows', async () => {
+    const test = await runUnderTest({ plan: { reconcile: null }, export: rowsOf([gatewayRow(1)]) });
+    await expect(reconcileNow(test.world, 'nobody' as typeof RUN, null)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect(await reconcileNow(test.world, RUN, null)).toMatchObject({ rows: 1 });
+  });
+});
+
+describe('reconcileRun', () => {
+  it('answers with the summary', async () => {
+    const test = await runUnderTest({ export: rowsOf([gatewayRow(1)]) });
+    const answer = await reconcileRun(test.world).run(COMMAND, NO_CONTEXT);
+    expect(answer).toMatchObject({
+      type: 'runReconciled',
+      commandId: 'run/first-batch-1#9',
+      summary: { rows: 1 },
+    });
+  });
+
+  it('leaves why it failed for the report, and an unreachable export is asked again', async () => {
+    const test = await runUnderTest();
+    const activity = reconcileRun(test.world);
+    const error = await activity.run(COMMAND, NO_CONTEXT).catch((caught: unknown) => caught as ParleyError);
+    expect(error).toMatchObject({ code: 'export_unavailable', retry: true });
+    expect(activity.retry.attemptsMax).toBeGreaterThan(1);
+    expect(activity.failed(COMMAND, error as ParleyError)).toMatchObject({
+      type: 'reconcileFailed',
+      reason: expect.stringContaining('export_unavailable: Cannot fetch') as string,
+    });
+    expect(JSON.parse(await test.resultText('reconciliation.json'))).toMatchObject({
+      kind: 'failed',
+      code: 'export_unavailable',
+    });
+  });
+
+  it('does not ask again for an export that cannot be read', async () => {
+    const invalid = new ParleyError(
+      'export_invalid',
+      'Cannot read row 3 of the export: "cost_usd" is missing',
+    );
+    const test = await runUnderTest({ export: { rows: () => Promise.reject(invalid) } });
+    await expect(reconcileRun(test.world).run(COMMAND, NO_CONTEXT)).rejects.toMatchObject({
+      code: 'export_invalid',
+      retry: false,
+    });
+  });
+});

@@ -1,0 +1,182 @@
+/**
+ * Made-up report data for tests of its layout.
+ * Owns a run with one of everything: failures, retries, unpriced calls, ambiguous and foreign rows, hostile names.
+ */
+import type { ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
+import { NO_SPEND } from '../../activities/report/own-spend.ts';
+import { relativeLink } from '../../activities/report/collected-files.ts';
+import type { OwnSpend, ReportData, ReportItem } from '../../activities/report/report-data.ts';
+import { runId } from '../../core/ids.ts';
+import { nanoUsd } from '../../core/money.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+import type { Reconciliation } from '../../core/reconcile-result.ts';
+import { reconcile } from '../../core/reconcile.ts';
+import { conversationNumber, runItemRow, runRow, sandboxNumber, spendRow } from '../contract/store-rows.ts';
+import { gatewayRow, START } from './reconcile-world.ts';
+
+const RUN = runId('first-batch-20261121t043000-9f3c');
+export const HOSTILE =
+  '<script>alert(1)</script> | [x](javascript:1) `a` **b** &amp; "q" \'s\' \u202Eevil\n# head';
+
+export function reportItem(
+  key: string,
+  row: Partial<RunItemRow>,
+  spend: Partial<OwnSpend> = {},
+  files: readonly string[] = [],
+): ReportItem {
+  const base = {
+    runId: RUN,
+    phase: 'ended',
+    attempt: 1,
+    sandboxId: sandboxNumber(1),
+    admittedAt: START,
+    endedAt: START + 65_000,
+  } as const;
+  return {
+    row: runItemRow(key, { ...base, ...row }),
+    key,
+    entry: key.split('/')[0] ?? key,
+    model: 'coder',
+    matrix: {},
+    tags: { team: 'blue' },
+    spend: { ...NO_SPEND, ...spend },
+    files: files.map((name) => ({ name, href: relativeLink(`${key}/${name}`) })),
+  };
+}
+
+const ITEMS: readonly ReportItem[] = [
+  reportItem(
+    'replace-substr',
+    { outcome: 'succeeded', executionStatus: 'FINISHED' },
+    { calls: 12, promptTokens: 34_567, completionTokens: 890, nanoUsd: 1_234_567 },
+    ['trajectory.zip', 'changes.patch', 'verify.log'],
+  ),
+  reportItem(
+    'matrix/esm_entry/3.10',
+    { outcome: 'check_failed', executionStatus: 'FINISHED', detail: 'verify: exit code 1' },
+    { calls: 3, unpriced: 1, promptTokens: 100, completionTokens: 10, nanoUsd: 500 },
+    ['files/odd (name) [1].md'],
+  ),
+  reportItem(
+    'hostile',
+    { outcome: 'failed', failureClass: 'infra', attempt: 3, detail: HOSTILE, sandboxId: null },
+    { calls: 2, unpriced: 2 },
+  ),
+];
+
+const GATEWAY_ROWS = [
+  gatewayRow(1, { responseId: 'r1', cost: nanoUsd(1_234_567) }),
+  gatewayRow(2, { responseId: 'r1', cost: nanoUsd(1) }),
+  gatewayRow(3, { responseId: null, cost: nanoUsd(400) }),
+  gatewayRow(4, { responseId: 'foreign', model: HOSTILE, cost: nanoUsd(999_600) }),
+];
+
+export function reconciliationOf(
+  result: Reconciliation,
+  rows: typeof GATEWAY_ROWS = GATEWAY_ROWS,
+): ReconciliationDone {
+  const { verdicts, ...rest } = result;
+  return {
+    format: 1,
+    kind: 'done',
+    runId: RUN,
+    planHash: 'c0ffee',
+    reconciledAt: START + 120_000,
+    source: { from: 'gateway' },
+    interval: { from: START - 30_000, to: START + 400_000 },
+    isForwarding: false,
+    summary: {
+      rows: result.counts.rows,
+      totalNanoUsd: result.total,
+      assignedNanoUsd: result.assigned,
+      ambiguousNanoUsd: result.ambiguous,
+      unassignedNanoUsd: result.unassigned,
+      withinTolerance: false,
+    },
+    unmatchedNanoUsdMax: 1_000,
+    otherCallersNanoUsd: nanoUsd(0),
+    result: rest,
+    rows: verdicts.map((verdict, index) => {
+      const { responseId = null, startedAt = 0, model = '' } = rows[index] ?? {};
+      return { ...verdict, responseId, startedAt, model };
+    }),
+  };
+}
+
+const CALL = { startedAt: START + 900, endedAt: START + 1_900 };
+const RESULT = reconcile({
+  gatewayRows: GATEWAY_ROWS,
+  spendRows: [
+    spendRow('c1', { ...CALL, sessionId: conversationNumber(1), responseId: 'r1' }),
+    spendRow('c2', { ...CALL, sessionId: conversationNumber(2), responseId: 'unbilled' }),
+  ],
+  conversations: ITEMS.map(({ key }, index) => ({
+    conversationId: conversationNumber(index + 1),
+    key,
+    tags: {},
+    modelNames: index === 0 ? [] : ['openai/small'],
+    windows: [{ startedAt: START, endedAt: START + 2_000 }],
+    attemptIds: [],
+  })),
+  isForwarding: false,
+  windowBeforeMs: 30_000,
+  windowAfterMs: 300_000,
+  ambiguous: 'split_by_tokens',
+});
+
+export const COMPLETE: ReportData = {
+  run: runRow({
+    runId: RUN,
+    name: 'first-batch',
+    planHash: 'c0ffee',
+    phase: 'finished',
+    total: 3,
+    inFlight: 0,
+    ended: { succeeded: 1, check_failed: 1, failed: 1 },
+    createdAt: START,
+    endedAt: START + 130_000,
+  }),
+  description: 'Three coding tasks.',
+  labels: { team: 'example' },
+  toleratedFailures: 1,
+  asksReconciliation: true,
+  items: ITEMS,
+  spend: { calls: 17, unpriced: 3, promptTokens: 34_667, completionTokens: 900, nanoUsd: 1_235_067 },
+  reconciliation: reconciliationOf(RESULT),
+  writtenAt: START + 130_000,
+};
+
+export const INCOMPLETE: ReportData = {
+  ...COMPLETE,
+  run: {
+    ...COMPLETE.run,
+    phase: 'running',
+    mode: 'paused',
+    reason: 'budget',
+    ended: { succeeded: 1 },
+    endedAt: null,
+  },
+  items: [
+    ...ITEMS.slice(0, 1),
+    reportItem(
+      'working',
+      { phase: 'working', executionStatus: 'RUNNING', endedAt: null },
+      { calls: 1, nanoUsd: 9 },
+    ),
+    { ...reportItem('never', {}), row: null },
+  ],
+  reconciliation: null,
+};
+
+export const UNRECONCILED: ReportData = {
+  ...COMPLETE,
+  reconciliation: {
+    format: 1,
+    kind: 'failed',
+    runId: RUN,
+    planHash: 'c0ffee',
+    failedAt: START + 120_000,
+    code: 'export_unavailable',
+    message: 'Cannot fetch the export of the gateway: status 503: <busy>',
+  },
+};

@@ -1,0 +1,67 @@
+/**
+ * What reports look like, as files in test/golden/report/.
+ * `UPDATE_GOLDEN=1 npx vitest run test/activities/report-golden` writes them anew; they are never edited by hand.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { reportDocument } from '../../activities/report/report-document.ts';
+import { renderHtml } from '../../activities/report/render-html.ts';
+import { renderJsonl } from '../../activities/report/render-jsonl.ts';
+import { renderMarkdown } from '../../activities/report/render-markdown.ts';
+import { COMPLETE, HOSTILE, INCOMPLETE, UNRECONCILED } from './report-data.ts';
+
+const FOLDER = path.resolve(import.meta.dirname, '../golden/report');
+
+describe('golden reports', () => {
+  it.each([
+    ['complete.md', renderMarkdown(reportDocument(COMPLETE))],
+    ['complete.html', renderHtml(reportDocument(COMPLETE))],
+    ['complete.jsonl', renderJsonl(COMPLETE)],
+    ['incomplete.md', renderMarkdown(reportDocument(INCOMPLETE))],
+    ['incomplete.html', renderHtml(reportDocument(INCOMPLETE))],
+    ['unreconciled.md', renderMarkdown(reportDocument(UNRECONCILED))],
+  ])('%s', (name, text) => {
+    const file = path.join(FOLDER, name);
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, text);
+    expect(text).toBe(readFileSync(file, 'utf8'));
+  });
+});
+
+describe('renderHtml()', () => {
+  const html = renderHtml(reportDocument(COMPLETE));
+
+  it('needs nothing else and runs nothing', () => {
+    expect(html).not.toMatch(/<(script|link|img|iframe|object|embed|form)\b/i);
+    expect(html).not.toMatch(/\b(src|srcset|on\w+)\s*=/i);
+    expect(html).not.toMatch(/url\(|@import|https?:/i);
+    for (const [, href] of html.matchAll(/href="([^"]*)"/g)) expect(href).toMatch(/^\.\/[A-Za-z0-9._~%/-]+$/);
+  });
+
+  it('shows hostile text as text', () => {
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(html).not.toContain('\u202E');
+  });
+});
+
+describe('renderMarkdown()', () => {
+  it('lets no text become markup, a row or a heading', () => {
+    const markdown = renderMarkdown(reportDocument(COMPLETE));
+    expect(markdown).not.toContain('<script');
+    expect(markdown).not.toContain('[x](');
+    expect(markdown.split('\n').filter((line) => line.startsWith('# '))).toHaveLength(1);
+    const widths = markdown
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .map((line) => line.split(/(?<!\\)\|/).length);
+    expect(new Set(widths)).toEqual(new Set([4, 5, 14]));
+  });
+});
+
+it('JSON lines hold the text as it is', () => {
+  const rows = renderJsonl(COMPLETE)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { detail: string | null; spent_nano_usd: number | null });
+  expect(rows[2]).toMatchObject({ detail: HOSTILE, spent_nano_usd: null });
+});

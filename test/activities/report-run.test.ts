@@ -1,0 +1,148 @@
+/** Reports of a run in a real store: which files are written, and what they say of its money. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { reconcileNow, reconcileRun } from '../../activities/reconcile-run.ts';
+import { reportNow, reportRun } from '../../activities/report-run.ts';
+import { secretScope } from '../../activities/redaction.ts';
+import { nanoUsd } from '../../core/money.ts';
+import type { PlanReport } from '../../core/plan.ts';
+import { NO_CONTEXT } from './reconcile-context.ts';
+import { gatewayRow, rowsOf, RUN, runUnderTest, START } from './reconcile-world.ts';
+
+const REPORT: readonly PlanReport[] = [
+  { format: 'markdown', file: 'report.md' },
+  { format: 'html', file: 'report.html' },
+  { format: 'jsonl', file: 'items.jsonl' },
+];
+const COMMAND = { id: 'run/first-batch-1#10', type: 'reportRun', runId: RUN } as never;
+const RECONCILE_COMMAND = { id: 'run/first-batch-1#9', type: 'reconcileRun', runId: RUN } as never;
+
+describe('reportNow()', () => {
+  it('writes every report of the plan and says where', async () => {
+    const test = await runUnderTest({ plan: { report: REPORT } });
+    const written = await reportNow(test.world, RUN);
+    expect(written).toEqual(
+      ['report.md', 'report.html', 'items.jsonl'].map((name) => path.join(test.folder, 'out', RUN, name)),
+    );
+    expect(await test.resultText('report.html')).toMatch(/^<!doctype html>/);
+    expect((await test.resultText('items.jsonl')).trim().split('\n')).toHaveLength(2);
+  });
+
+  it('writes nothing when the plan asks for nothing', async () => {
+    const test = await runUnderTest();
+    expect(await reportNow(test.world, RUN)).toEqual([]);
+    await expect(reportNow(test.world, 'nobody' as typeof RUN)).rejects.toMatchObject({
+      code: 'plan_invalid',
+    });
+  });
+
+  it("prints the gateway's total, and a foreign row as unassigned", async () => {
+    const rows = [gatewayRow(1), gatewayRow(2, { responseId: 'foreign', cost: nanoUsd(5_000_600) })];
+    const test = await runUnderTest({ plan: { report: REPORT }, export: rowsOf(rows) });
+    await test.spent({
+      callId: 'c1',
+      sessionId: test.conversation('a'),
+      responseId: 'chatcmpl-1',
+      cost: nanoUsd(1_234_000),
+    });
+    await test.spent({
+      callId: 'c2',
+      sessionId: test.conversation('a'),
+      responseId: null,
+      cost: null,
+      costSource: 'unpriced',
+      state: 'failed',
+      httpStatus: 500,
+    });
+    await reconcileNow(test.world, RUN, null);
+    await reportNow(test.world, RUN);
+    const markdown = await test.resultText('report.md');
+    expect(markdown).toContain("| total of the gateway's export | 0.006235 | +167 |");
+    expect(markdown).toContain('| assigned to conversations | 0.001235 | -433 |');
+    expect(markdown).toContain('| unassigned: no conversation of this run | 0.005001 | -400 |');
+    expect(markdown).toContain('| 0.001234000 + 1 unpriced | 0.001234567 |');
+    expect(markdown).toContain('foreign, 0.005000600 USD: no call of our proxy');
+    expect(markdown).toContain('- b (conversation ');
+    expect(markdown).toContain('It adds up');
+  });
+
+  it('reports the total of a saved CSV export to the micro-dollar', async () => {
+    const test = await runUnderTest({ plan: { report: REPORT } });
+    const csv = path.join(test.folder, 'spend.csv');
+    const at = new Date(START).toISOString();
+    writeFileSync(csv, `request_id,time_start,model,cost_usd\nx,${at},m,0.1000004\ny,${at},m,2e-7\n`);
+    await reconcileNow(test.world, RUN, csv);
+    await reportNow(test.world, RUN);
+    expect(await test.resultText('report.md')).toMatch(
+      /\| total of the export .*spend\.csv \| 0\.100001 \| -400 \|/,
+    );
+  });
+
+  it('says why there is no reconciliation', async () => {
+    const test = await runUnderTest({ plan: { report: REPORT } });
+    await reconcileRun(test.world)
+      .run(RECONCILE_COMMAND, NO_CONTEXT)
+      .catch(() => null);
+    await reportNow(test.world, RUN);
+    expect(await test.resultText('report.md')).toContain(
+      'Not reconciled: export_unavailable: Cannot fetch the export of the gateway',
+    );
+    expect(await test.resultText('report.html')).not.toContain('It adds up');
+  });
+
+  it('says that a run which goes on is incomplete', async () => {
+    const items = [
+      { key: 'a' },
+      { key: 'b', phase: 'working', outcome: null, endedAt: null } as const,
+      { key: 'c', phase: 'waiting', outcome: null, attempt: 0 } as const,
+    ];
+    const run = { phase: 'running', mode: 'draining', reason: 'drained', ended: { succeeded: 1 } } as const;
+    const test = await runUnderTest({ plan: { report: REPORT }, items, run });
+    await reportNow(test.world, RUN);
+    const markdown = await test.resultText('report.md');
+    expect(markdown).toContain('Incomplete: 2 of 3 conversations have not ended (draining: drained)');
+    expect(markdown).toContain('| not ended: working | - | 1 |');
+    expect(markdown).toContain('Not reconciled yet');
+  });
+
+  it('links the collected files that exist, and no others', async () => {
+    const test = await runUnderTest({
+      plan: {
+        report: REPORT,
+        collect: [{ kind: 'diff' }, { kind: 'files', globs: ['notes (1).md', '*.txt'] }],
+      },
+    });
+    const write = (name: string) =>
+      test.world.results.write({ runId: RUN, key: 'a', name }, new Uint8Array([1]));
+    await write('changes.patch');
+    await write('files/notes (1).md');
+    await reportNow(test.world, RUN);
+    const links = [...(await test.resultText('report.html')).matchAll(/href="([^"]*)"/g)].map(
+      ([, href]) => href,
+    );
+    expect(links).toEqual(['./a/changes.patch', './a/files/notes%20%281%29.md']);
+  });
+
+  it('hides the value of a secret that a reason quotes', async () => {
+    const test = await runUnderTest({
+      plan: { report: REPORT },
+      items: [{ key: 'a', outcome: 'failed', detail: 'refused hunter2-token' }],
+    });
+    await test.world.vault.put(secretScope(test.conversation('a')), 'TOKEN', 'hunter2-token');
+    await reportNow(test.world, RUN);
+    for (const name of ['report.md', 'report.html', 'items.jsonl'])
+      expect(await test.resultText(name)).not.toContain('hunter2');
+  });
+});
+
+describe('reportRun', () => {
+  it('answers when the files are there', async () => {
+    const test = await runUnderTest({ plan: { report: REPORT } });
+    expect(await reportRun(test.world).run(COMMAND, NO_CONTEXT)).toEqual({
+      type: 'runReported',
+      commandId: 'run/first-batch-1#10',
+    });
+    expect(await test.resultText('report.md')).toContain('# Run first-batch-1');
+  });
+});

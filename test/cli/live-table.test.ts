@@ -1,0 +1,110 @@
+/** Frames of the live table at several sizes of a terminal, and the small words it is made of. */
+import { describe, expect, it } from 'vitest';
+import { drawTable, type Frame } from '../../cli/view/live-table.ts';
+import { duration, usd } from '../../cli/print/amounts.ts';
+import { itemState, runState } from '../../cli/print/run-words.ts';
+import { cut, printable, table } from '../../cli/print/terminal-text.ts';
+import { expectGolden } from './golden-file.ts';
+import { itemRow, runRow, START, SUCCEEDED } from './rows.ts';
+
+const items = [
+  itemRow('docs/intro', SUCCEEDED),
+  itemRow('docs/a-rather-long-key-that-takes-much-room', { executionStatus: 'WAITING_FOR_CONFIRMATION' }),
+  itemRow('api', { phase: 'ended', outcome: 'failed', failureClass: 'infra', endedAt: START + 4_000 }),
+  itemRow('web', { phase: 'waiting', attempt: 0, sandboxId: null, admittedAt: null, costNanoUsd: null }),
+];
+
+const frame = (change: Partial<Frame> = {}): Frame => ({
+  row: runRow({ total: 4, ended: { succeeded: 1, failed: 1 } }),
+  items,
+  activity: new Map([['aaaaaaaabbbbccccddddeeeeeeeeeeee', START + 60_000]]),
+  notice: null,
+  now: START + 95_000,
+  columns: 120,
+  rows: 24,
+  color: false,
+  ...change,
+});
+
+describe('drawTable()', () => {
+  it('fits every width and height', () => {
+    const sizes = [
+      [120, 24],
+      [80, 24],
+      [60, 24],
+      [40, 24],
+      [20, 7],
+    ] as const;
+    const frames = sizes.map(([columns, rows]) => {
+      const text = drawTable(frame({ columns, rows, notice: 'draining: nothing new starts' }));
+      const lines = text.split('\n');
+      expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(columns);
+      expect(lines.length).toBeLessThan(rows);
+      return `${columns} x ${rows}\n${text}\n`;
+    });
+    expectGolden('live-table.out', frames.join('\n'));
+  });
+
+  it('shows what works first, then what failed, and says what is not shown', () => {
+    const lines = drawTable(frame({ rows: 7 })).split('\n');
+    expect(lines[2]).toContain('docs/a-rather');
+    expect(lines[3]).toContain('api');
+    expect(lines[4]).toBe('and 2 more');
+  });
+
+  it('uses colour only where it is wanted', () => {
+    expect(drawTable(frame())).not.toContain('\u001b');
+    expect(drawTable(frame({ color: true }))).toContain('\u001b[31mapi');
+  });
+
+  it('keeps what agents and files say from acting on the terminal', () => {
+    const text = drawTable(frame({ notice: 'a\u001b[2Jb\nc', items: [itemRow('k\u202ey')] }));
+    expect(text).not.toContain('\u001b');
+    expect(text).not.toContain('\u202e');
+  });
+});
+
+describe('words', () => {
+  it('say what an item and a run do', () => {
+    expect(items.map(itemState)).toEqual([
+      'succeeded',
+      'working (waiting_for_confirmation)',
+      'failed (infra)',
+      'waiting',
+    ]);
+    expect(itemState(itemRow('a', { phase: 'waiting', attempt: 2 }))).toBe('waiting (attempt 2 ended)');
+    expect(runState(runRow({ mode: 'paused', reason: 'budget' }))).toBe('paused: budget');
+    expect(runState(runRow({ phase: 'settling' }))).toBe('settling');
+  });
+
+  it.each([
+    [null, '-'],
+    [0, '0s'],
+    [59_999, '59s'],
+    [185_000, '3m05s'],
+    [3_720_000, '1h02m'],
+    [183_600_000, '2d03h'],
+  ])('%s ms are %s', (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+
+  it('print amounts as totals are rounded, and nothing for what is unknown', () => {
+    expect(usd(null)).toBe('-');
+    expect(usd(1_234_500)).toBe('$0.001234');
+    expect(usd(2_000_000_000)).toBe('$2.000000');
+  });
+
+  it('cut and align', () => {
+    expect(cut('abcdef', 4)).toBe('abc~');
+    expect(printable('a\tb\u0007\n\u001b[31mc\u001b[0m')).toBe('a  b\ufffd\nc');
+    expect(
+      table(
+        [{ title: 'k' }, { title: 'n', side: 'right' }],
+        [
+          ['key', '1'],
+          ['x', '20'],
+        ],
+      ),
+    ).toEqual(['k     n', 'key   1', 'x    20']);
+  });
+});

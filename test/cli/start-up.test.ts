@@ -1,0 +1,77 @@
+/** What the built program loads before it can validate a file: neither runtimes nor store, proxy or engine. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tempDir } from '../helpers/temp-dir.ts';
+import { parley, ROOT } from './parley-program.ts';
+import { JOB } from './rows.ts';
+
+/** What `validate` may be made of. */
+const ALLOWED_FOLDERS = ['cli', 'core', 'dsl'];
+const ALLOWED_PACKAGES = ['commander', 'yaml', 'zod'];
+
+describe('parley validate', () => {
+  let metafile: Metafile;
+
+  beforeAll(async () => {
+    const result = await build({
+      absWorkingDir: ROOT,
+      entryPoints: { parley: 'cli/main.ts' },
+      outdir: 'dist',
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      metafile: true,
+      write: false,
+      logLevel: 'silent',
+    });
+    metafile = result.metafile;
+  });
+
+  it('loads the language, and nothing that runs', () => {
+    const loaded = loadedBy(metafile, ['cli/main.ts', 'cli/commands/validate.ts']);
+    const folders = new Set(loaded.sources.map((source) => source.split('/')[0]));
+    expect([...folders].sort()).toEqual(ALLOWED_FOLDERS);
+    expect(loaded.sources.filter((source) => source.startsWith('cli/host/'))).toEqual([]);
+    expect(loaded.packages).toEqual(ALLOWED_PACKAGES);
+  });
+
+  it('would be told from a command that does load them', () => {
+    const loaded = loadedBy(metafile, ['cli/host/host.ts']);
+    expect(loaded.sources.some((source) => source.startsWith('store/'))).toBe(true);
+    expect(loaded.sources.some((source) => source.startsWith('runtimes/'))).toBe(true);
+  });
+
+  it('is what the built command does', async () => {
+    const cwd = tempDir();
+    writeFileSync(path.join(cwd, 'job.yaml'), JOB);
+    expect((await parley(['validate', 'job.yaml'], { cwd })).exitCode).toBe(0);
+    expect((await parley(['--version'], { cwd })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+/** Sources and packages that are loaded with these entries, over static imports only. */
+function loadedBy(
+  { outputs }: Metafile,
+  entries: readonly string[],
+): { readonly sources: readonly string[]; readonly packages: readonly string[] } {
+  const queue = Object.keys(outputs).filter((name) => entries.includes(outputs[name]?.entryPoint ?? ''));
+  const chunks = new Set(queue);
+  const packages = new Set<string>();
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    for (const one of outputs[name]?.imports ?? []) {
+      if (one.kind !== 'import-statement') continue;
+      if (one.external === true) {
+        if (!one.path.startsWith('node:')) packages.add(one.path);
+      } else if (!chunks.has(one.path)) {
+        chunks.add(one.path);
+        queue.push(one.path);
+      }
+    }
+  }
+  const sources = [...chunks].flatMap((name) => Object.keys(outputs[name]?.inputs ?? {}));
+  return { sources, packages: [...packages].sort() };
+}

@@ -1,0 +1,84 @@
+/** Exports over real HTTP and from real files. */
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
+
+const INTERVAL = { from: Date.UTC(2026, 10, 21), to: Date.UTC(2026, 10, 22) };
+const ROW = '{"request_id":"r1","time_start":"2026-11-21T10:00:00.000Z","model":"m","cost_usd":"0.25"}\n';
+
+async function gateway(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/spend/export?team=blue`;
+}
+
+describe('createGatewayExport()', () => {
+  it('asks for the interval with the key, and keeps parameters of the address', async () => {
+    const seen: { url: string; key: string | undefined }[] = [];
+    const url = await gateway((request, response) => {
+      seen.push({ url: request.url ?? '', key: request.headers.authorization });
+      response.end(ROW);
+    });
+    const rows = await createGatewayExport({ url, apiKey: 'k', format: 'jsonl' }).rows(INTERVAL);
+    expect(rows).toMatchObject([{ responseId: 'r1', cost: 250_000_000, position: 1 }]);
+    const query = new URL(seen[0]?.url ?? '', url).searchParams;
+    expect(Object.fromEntries(query)).toEqual({
+      team: 'blue',
+      format: 'jsonl',
+      from: '2026-11-21T00:00:00.000Z',
+      to: '2026-11-22T00:00:00.000Z',
+    });
+    expect(seen[0]?.key).toBe('Bearer k');
+  });
+
+  it('drops rows outside the interval that a gateway sends all the same', async () => {
+    const url = await gateway((_request, response) =>
+      response.end(ROW + ROW.replace('11-21', '11-22') + ROW.replace('11-21', '11-20')),
+    );
+    expect(await createGatewayExport({ url, apiKey: '', format: 'jsonl' }).rows(INTERVAL)).toHaveLength(1);
+  });
+
+  it('reports a refusal and a dead address as unavailable, never with the key', async () => {
+    const url = await gateway((_request, response) => response.writeHead(503).end('busy'));
+    const refused = await createGatewayExport({ url, apiKey: 'secret-key', format: 'csv' })
+      .rows(INTERVAL)
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'export_unavailable',
+      message: 'Cannot fetch the export of the gateway: status 503: busy',
+    });
+    const nowhere = createGatewayExport({ url: 'http://127.0.0.1:1/x', apiKey: 'secret-key', format: 'csv' });
+    const dead = await nowhere.rows(INTERVAL).catch((error: unknown) => error as Error);
+    expect(dead).toMatchObject({ code: 'export_unavailable' });
+    expect(String(dead)).not.toContain('secret-key');
+  });
+
+  it('says what to do where no export is configured', async () => {
+    await expect(createGatewayExport(null).rows(INTERVAL)).rejects.toMatchObject({
+      code: 'export_unavailable',
+      message: expect.stringContaining('`gateway.export` is not configured') as string,
+    });
+  });
+
+  it('reads a saved file by its ending and without an interval', async () => {
+    const folder = tempDir();
+    const { fileRows } = createGatewayExport(null);
+    writeFileSync(path.join(folder, 'spend.jsonl'), ROW);
+    writeFileSync(path.join(folder, 'spend.CSV'), '\uFEFFid,time,model,cost\n"r,1",2020-01-01,m,1e-9\n');
+    expect(await fileRows(path.join(folder, 'spend.jsonl'))).toMatchObject([{ responseId: 'r1' }]);
+    expect(await fileRows(path.join(folder, 'spend.CSV'))).toMatchObject([{ responseId: 'r,1', cost: 1 }]);
+    const refused = (name: string) => fileRows(path.join(folder, name)).catch((error: unknown) => error);
+    expect(await refused('missing.csv')).toMatchObject({
+      code: 'export_invalid',
+      message: expect.stringContaining('there is no such file') as string,
+    });
+    expect(await refused('spend.xlsx')).toMatchObject({ code: 'export_invalid' });
+  });
+});
