@@ -4,6 +4,7 @@
  */
 import type { Activities } from './activity.ts';
 import { archiveWorkspace } from './archive-workspace.ts';
+import { cleanUpSandbox } from './clean-up-sandbox.ts';
 import { collectItem } from './collect-item.ts';
 import { deliverItem } from './deliver-item.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
@@ -48,6 +49,7 @@ export function activitiesOf(world: World): Activities {
     startConversation: startConversation(world),
     verifyItem: verifyItem(world),
     collectItem: collectItem(world),
+    cleanUpSandbox: cleanUpSandbox(world),
     reconcileRun: reconcileRun(world),
     reportRun: reportRun(world),
   };

@@ -25,7 +25,10 @@ const repeats = Number(values.repeats);
 const { dir } = values;
 const parts = values.only.split(',');
 
-function print(name: string, { count, reading }: { readonly count: number; readonly reading: Reading }): void {
+function print(
+  name: string,
+  { count, reading }: { readonly count: number; readonly reading: Reading },
+): void {
   const per = (total: number, digits: number): string => (total / count).toFixed(digits);
   const cells = [
     name.padEnd(30),

@@ -89,7 +89,10 @@ function instantRuntime(): SandboxRuntime {
 
 /** Every conversation is finished as soon as somebody looks. */
 function instantAgent(clock: Clock): AgentServer {
-  const view = (conversationId: AgentConversationView['conversationId'], executionStatus: AgentConversationView['executionStatus']): AgentConversationView => ({
+  const view = (
+    conversationId: AgentConversationView['conversationId'],
+    executionStatus: AgentConversationView['executionStatus'],
+  ): AgentConversationView => ({
     conversationId,
     executionStatus,
     pausedReason: null,

@@ -100,6 +100,8 @@ export interface PlanWait {
   readonly deadlineMs: number | null;
   /** No new event of the agent for this long ends the item as stuck; null for none. */
   readonly noProgressMs: number | null;
+  /** What becomes of work that the session limit cut off (D15). */
+  readonly onSessionLimit: 'resume' | 'stop';
 }
 
 export type CollectStep =

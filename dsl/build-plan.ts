@@ -101,11 +101,13 @@ export function buildWait({
   until,
   deadline,
   no_progress: noProgress,
+  on_session_limit: onSessionLimit,
 }: NonNullable<JobDocument['wait']>): PlanWait {
   return {
     until: until ?? UNTIL_DEFAULT,
     deadlineMs: deadline === undefined ? DEADLINE_DEFAULT_MS : durationMs(deadline),
     noProgressMs: noProgress === undefined ? NO_PROGRESS_DEFAULT_MS : durationMs(noProgress),
+    onSessionLimit: onSessionLimit ?? 'resume',
   };
 }
 

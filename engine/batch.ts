@@ -69,7 +69,8 @@ export class Batch {
 
   /** False when the command was cancelled or answered before: its answer is late. */
   private takeAnswer(commandId: string): boolean {
-    const isOut = this.handedOut.has(commandId) || (this.world.isOut(commandId) && !this.removed.has(commandId));
+    const isOut =
+      this.handedOut.has(commandId) || (this.world.isOut(commandId) && !this.removed.has(commandId));
     if (!isOut) return false;
     this.removed.add(commandId);
     this.handedOut.delete(commandId);

@@ -24,7 +24,10 @@ export interface DispatcherOptions {
   /** The answer of a command, or null when its machine waits for none. */
   readonly answer: (entry: OutboxEntry, event: MachineEvent | null) => void;
   /** A failed attempt is made durable before it is tried again. */
-  readonly retried: (entry: OutboxEntry, retry: { readonly attempt: number; readonly notBefore: number }) => void;
+  readonly retried: (
+    entry: OutboxEntry,
+    retry: { readonly attempt: number; readonly notBefore: number },
+  ) => void;
   readonly onError: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
 }
 
@@ -60,7 +63,12 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.options = options;
     const pool = (resource: ResourceClass): PQueue => new PQueue({ concurrency: options.pools[resource] });
-    this.pools = { sandbox: pool('sandbox'), agent: pool('agent'), bookkeeping: pool('bookkeeping'), watch: pool('watch') };
+    this.pools = {
+      sandbox: pool('sandbox'),
+      agent: pool('agent'),
+      bookkeeping: pool('bookkeeping'),
+      watch: pool('watch'),
+    };
   }
 
   isOut(commandId: string): boolean {
@@ -104,7 +112,9 @@ export class Dispatcher {
     const { clock } = this.options;
     // What does not listen to its signal is repeated by the next process anyway.
     let timer: Timer | null = null;
-    const tired = new Promise<void>((resolve) => (timer = clock.setTimer(clock.now() + STOP_WAIT_MS, resolve)));
+    const tired = new Promise<void>(
+      (resolve) => (timer = clock.setTimer(clock.now() + STOP_WAIT_MS, resolve)),
+    );
     await Promise.race([idle, tired]);
     (timer as Timer | null)?.cancel();
   }

@@ -45,7 +45,8 @@ export class Engine implements Notifier {
   private readonly dispatcher: Dispatcher;
   private readonly timers = new Map<string, { readonly at: number; readonly timer: Timer }>();
   private queue: Queued[] = [];
-  private retries: { readonly commandId: string; readonly attempt: number; readonly notBefore: number }[] = [];
+  private retries: { readonly commandId: string; readonly attempt: number; readonly notBefore: number }[] =
+    [];
   private looping: Promise<void> | null = null;
   private stopped = false;
   private quiet: (() => void)[] = [];
@@ -147,13 +148,17 @@ export class Engine implements Notifier {
       } catch (error) {
         this.options.onCommitError?.(error);
         if (this.stopped) return;
-        await new Promise<void>((resolve) => this.options.clock.setTimer(this.options.clock.now() + COMMIT_RETRY_MS, resolve));
+        await new Promise<void>((resolve) =>
+          this.options.clock.setTimer(this.options.clock.now() + COMMIT_RETRY_MS, resolve),
+        );
       }
     }
   }
 
   /** Applies arrivals and the tells they cause, up to the bound; what is left over waits in the inbox. */
-  private async applyAll(arrivals: readonly Queued[]): Promise<{ batch: Batch; applied: number; rest: readonly Arrival[] }> {
+  private async applyAll(
+    arrivals: readonly Queued[],
+  ): Promise<{ batch: Batch; applied: number; rest: readonly Arrival[] }> {
     const bound = this.options.batchEventsMax ?? BATCH_EVENTS_MAX;
     const batch = new Batch({
       held: (key) => this.cache.get(key),
@@ -190,7 +195,8 @@ export class Engine implements Notifier {
     for (const commandId of batch.cancelled) this.dispatcher.cancel(commandId);
     for (const commandId of batch.removed) this.dispatcher.settle(commandId);
     for (const entry of batch.handedOut.values()) this.dispatcher.handOut(entry);
-    for (const { address, deadline, done } of batch.entities.values()) this.arm(address, done ? null : deadline);
+    for (const { address, deadline, done } of batch.entities.values())
+      this.arm(address, done ? null : deadline);
   }
 
   /** One timer per entity, moved when its deadline moves. */
@@ -211,7 +217,12 @@ export class Engine implements Notifier {
 }
 
 function fromInbox(entry: InboxEntry): Arrival {
-  return { to: entry.to, event: entry.event as unknown as MachineEvent, answers: null, inboxId: entry.inboxId };
+  return {
+    to: entry.to,
+    event: entry.event as unknown as MachineEvent,
+    answers: null,
+    inboxId: entry.inboxId,
+  };
 }
 
 /** Lets everything that is ready arrive first: that is what makes a group. */

@@ -2,7 +2,7 @@
  * The one shared decision: which sandbox, and whether there is a slot.
  * Owns the interface; every call is one transaction, so that two starts never take the same last place.
  */
-import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
+import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { PlacementDecision, PlacementRefusal } from '../core/place.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 
@@ -52,9 +52,13 @@ export interface PlacementStore {
     readonly limits: CapacityLimits;
     readonly now: number;
   }): Promise<SlotOutcome>;
-  /** Takes a slot for a resume; holding one already is success (D17). */
+  /**
+   * Takes a slot for a resume; holding one already is success (D17). Refused, with nothing taken, when the record says
+   * that this generation is not being resumed any more: its answer would come too late to give the slot back.
+   */
   reserveSlot(request: {
     readonly sandboxId: SandboxId;
+    readonly generation: number;
     readonly userId: UserId;
     readonly limits: CapacityLimits;
     readonly now: number;
@@ -66,6 +70,11 @@ export interface PlacementStore {
   detach(
     conversationId: ConversationId,
   ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }>;
+  /**
+   * Whether every conversation attached to the sandbox belongs to the run. With `toRemove` the sandbox is marked as
+   * draining in the same transaction, so that nobody else is placed there meanwhile. Idempotent.
+   */
+  claim(request: { readonly sandboxId: SandboxId; readonly runId: RunId; readonly toRemove: boolean }): Promise<boolean>;
   /** The released-or-idle sandbox whose agents rest longest; null when every one is at work (D17). */
   longestIdle(userId: UserId | null): Promise<SandboxId | null>;
   /** The stored decision of a conversation's latest placement; null when there is none. */

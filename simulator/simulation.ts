@@ -70,7 +70,10 @@ export class Simulation implements ModelPort {
   private readonly world: WorldModel;
   private readonly heap = new EventHeap<Due>();
   private readonly entities = new Map<string, Entity>();
-  private readonly out = new Map<string, { readonly command: ActivityCommand; readonly sender: EntityAddress }>();
+  private readonly out = new Map<
+    string,
+    { readonly command: ActivityCommand; readonly sender: EntityAddress }
+  >();
   private readonly arrivals: Arrival[] = [];
   private applying = false;
   private sequence = 0;
@@ -174,7 +177,8 @@ export class Simulation implements ModelPort {
     if (this.applying) return;
     this.applying = true;
     try {
-      for (let next = this.arrivals.shift(); next !== undefined; next = this.arrivals.shift()) this.batch(next);
+      for (let next = this.arrivals.shift(); next !== undefined; next = this.arrivals.shift())
+        this.batch(next);
     } finally {
       this.applying = false;
     }
@@ -184,7 +188,8 @@ export class Simulation implements ModelPort {
     const tells: Arrival[] = [first];
     const touched = new Set<Entity>();
     const handedOut = new Map<string, ActivityCommand>();
-    for (let at = 0; at < tells.length; at += 1) this.apply(tells[at] as Arrival, { tells, touched, handedOut });
+    for (let at = 0; at < tells.length; at += 1)
+      this.apply(tells[at] as Arrival, { tells, touched, handedOut });
     for (const command of handedOut.values()) this.world.begin(command);
     for (const entity of touched) this.arm(entity);
   }

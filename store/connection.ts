@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
+import { GroupReader } from './group-reader.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,13 +27,16 @@ export function storeConnection(
   db: Kysely<Tables>,
   options: { readonly dialect: Dialect; readonly groupWrites: boolean },
 ): StoreConnection {
-  const group = new GroupWriter(db);
+  const writer = new GroupWriter(db);
   const write: GroupWriter['write'] = options.groupWrites
-    ? (work) => group.write(work)
+    ? (work) => writer.write(work)
     : (work) => db.transaction().execute(work);
+  const reader = new GroupReader(db);
+  const read: GroupReader['read'] =
+    options.dialect === 'sqlite' ? (work) => reader.read(work) : (work) => work(db);
   return {
     dialect: options.dialect,
-    read: (action, work) => work(db).catch((error: unknown) => fail(action, error)),
+    read: (action, work) => read(work).catch((error: unknown) => fail(action, error)),
     write: (action, work) => write(work).catch((error: unknown) => fail(action, error)),
   };
 }

@@ -61,7 +61,9 @@ export class GroupWriter {
   private async commit(group: readonly Waiting[]): Promise<void> {
     const progress = { isInWork: false };
     try {
-      const results = await this.db.transaction().execute((transaction) => carryOut(transaction, group, progress));
+      const results = await this.db
+        .transaction()
+        .execute((transaction) => carryOut(transaction, group, progress));
       for (const [index, { resolve }] of group.entries()) resolve(results[index]);
     } catch (error) {
       if (progress.isInWork && group.length > 1) for (const write of group) await this.commit([write]);

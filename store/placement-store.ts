@@ -12,6 +12,8 @@ import { holdLock, type StoreConnection } from './connection.ts';
 import { longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
 import { prepareQuery } from './prepared-query.ts';
+import { claim } from './placement-claim.ts';
+import { isWanted, NOT_WANTED } from './wanted-slot.ts';
 import { recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, DecisionTable, Tables } from './tables.ts';
 import { isAttached, isDeleted } from './tombstone.ts';
@@ -34,9 +36,11 @@ export function placementStore(connection: StoreConnection): PlacementStore {
         reserveSandbox(transaction, request),
       ),
     reserveSlot: (request) =>
-      alone(`reserve a slot for the sandbox "${request.sandboxId}"`, (transaction) =>
-        takeSlot(transaction, request),
+      alone(`reserve a slot for the sandbox "${request.sandboxId}"`, async (transaction) =>
+        (await isWanted(transaction, request)) ? takeSlot(transaction, request) : NOT_WANTED,
       ),
+    claim: (request) =>
+      alone(`claim the sandbox "${request.sandboxId}"`, (transaction) => claim(transaction, request)),
     detach: (id) => alone(`detach the conversation "${id}"`, (transaction) => detach(transaction, id)),
     longestIdle: (userId) =>
       connection.read('find the longest idle sandbox', (db) => longestIdle(db, userId)),

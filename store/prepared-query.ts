@@ -8,7 +8,10 @@ import type { Tables } from './tables.ts';
 /** What may stand in a column. */
 type ColumnValue = string | number | null;
 type Values<Row> = { readonly [Name in keyof Row]: ColumnValue };
-type Build<Row extends Values<Row>, Result> = (db: Kysely<Tables>, rows: readonly Row[]) => CompiledQuery<Result>;
+type Build<Row extends Values<Row>, Result> = (
+  db: Kysely<Tables>,
+  rows: readonly Row[],
+) => CompiledQuery<Result>;
 
 /** Rows of one statement at most; the sizes are powers of two, so that a text exists for few sizes. */
 const ROWS_MAX = 128;
@@ -37,12 +40,14 @@ export function prepareQuery<Row extends Values<Row>, Result>(
 }
 
 /** A statement over many rows of one shape. `build` runs once per database and number of rows. */
-export function prepareRows<Row extends Values<Row>, Result>(build: Build<Row, Result>): PreparedRows<Row, Result> {
+export function prepareRows<Row extends Values<Row>, Result>(
+  build: Build<Row, Result>,
+): PreparedRows<Row, Result> {
   const texts = new Texts<Row, Result>(build);
   return {
     async execute(db, rows) {
       const results: Result[] = [];
-      for (let start = 0; start < rows.length; ) {
+      for (let start = 0; start < rows.length;) {
         const size = chunkSize(rows.length - start);
         const { rows: returned } = await db.executeQuery(texts.filled(db, rows.slice(start, start + size)));
         for (const row of returned) results.push(row);

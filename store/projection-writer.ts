@@ -117,7 +117,11 @@ interface Upsert {
 }
 
 /** Writes the rows that are new or newer than those that are there. */
-function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number | null }>({ table, key, returns }: Upsert) {
+function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number | null }>({
+  table,
+  key,
+  returns,
+}: Upsert) {
   return prepareRows((db, rows: readonly Row[]) => {
     const columns = Object.keys(rows[0] ?? {});
     const changed = columns.filter((column) => !key.includes(column));

@@ -71,9 +71,7 @@ export function secretVault(
       return row === undefined ? null : open({ scope, name }, row.sealed, keys.get(row.key_id));
     },
     async names(scope) {
-      const rows = await connection.read(`list the secrets of "${scope}"`, (db) =>
-        NAMES.all(db, { scope }),
-      );
+      const rows = await connection.read(`list the secrets of "${scope}"`, (db) => NAMES.all(db, { scope }));
       return rows.map((row) => row.name);
     },
     async removeScope(scope) {

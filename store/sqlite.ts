@@ -40,7 +40,9 @@ export function openSqlite(path: string, options: SqliteOptions): SqliteHandle {
   else database.prepare('PRAGMA journal_mode = WAL').get();
   database.exec('PRAGMA synchronous = FULL');
   database.exec('PRAGMA foreign_keys = ON');
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ database: statementCache(database) }, options.onCommit) });
+  const db = new Kysely<Tables>({
+    dialect: new StoreDialect({ database: statementCache(database) }, options.onCommit),
+  });
   return {
     db,
     async close() {

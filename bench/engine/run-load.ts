@@ -57,7 +57,7 @@ function planOf(id: RunId, load: RunLoad): Plan {
     budget: null,
     retry: [],
     breaker: null,
-    wait: { until: ['FINISHED'], deadlineMs: null, noProgressMs: null },
+    wait: { until: ['FINISHED'], deadlineMs: null, noProgressMs: null, onSessionLimit: 'resume' },
     collect: [],
     cleanup: { sandbox: 'delete', conversation: 'delete', onCollectFailure: 'keep' },
     tolerate: { failed: 0 },

@@ -276,6 +276,8 @@ export function recheck(turn: ConversationTurn): void {
   const { state } = turn;
   if (state.recheckAt === null || turn.now < state.recheckAt) return;
   state.recheckAt = null;
+  // A sandbox that somebody paused meanwhile is not brought back for this; the next message goes on with it.
+  if (state.sandbox?.usable !== true) return;
   const itemId = newRequestId(turn);
   state.queue = [...state.queue, { kind: 'continue', itemId }];
   pursueWork(turn);

@@ -4,6 +4,7 @@
  */
 import type { SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
+import type { RunEvent } from './message.ts';
 import { isInFlight, type RunState, type UsedSandbox } from './state.ts';
 import { newRequestId, type RunTurn } from './turn.ts';
 
@@ -16,7 +17,7 @@ export function noteSandbox(turn: RunTurn, conversation: ConversationSnapshot): 
   const known = state.sandboxes.find((used) => used.sandboxId === sandboxId);
   if (known === undefined) {
     const mine = sandboxId !== state.rules.explicitSandboxId && state.rules.cleanup.sandbox !== 'keep';
-    state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept' }];
+    state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept', awaiting: null }];
   }
   if (sandboxStatus === 'MISSING' && known?.state !== 'gone') setSandbox(turn, sandboxId, 'gone');
   // Who is deleted tells nothing more; its removal has decided about a sandbox that nobody else uses (D11).
@@ -33,9 +34,14 @@ export function keepUncollected(turn: RunTurn, sandboxId: SandboxId | null): voi
     setSandbox(turn, sandboxId, 'kept');
 }
 
-function setSandbox(turn: RunTurn, sandboxId: SandboxId, next: UsedSandbox['state']): void {
+function setSandbox(
+  turn: RunTurn,
+  sandboxId: SandboxId,
+  next: UsedSandbox['state'],
+  awaiting: string | null = null,
+): void {
   turn.state.sandboxes = turn.state.sandboxes.map((used) =>
-    used.sandboxId === sandboxId ? { sandboxId, state: next } : used,
+    used.sandboxId === sandboxId ? { sandboxId, state: next, awaiting } : used,
   );
 }
 
@@ -62,18 +68,21 @@ function isNeeded(state: RunState, sandboxId: SandboxId): boolean {
   );
 }
 
+/** Whether somebody else's conversation is in it, too, is decided where attachments are kept, in one transaction. */
 function letGo(turn: RunTurn, sandboxId: SandboxId): void {
   const { state } = turn;
   if (mustStay(state, sandboxId)) return setSandbox(turn, sandboxId, 'kept');
+  const how = state.rules.cleanup.sandbox === 'pause' ? 'pause' : 'delete';
+  const commandId = turn.order({ type: 'cleanUpSandbox', runId: state.runId, sandboxId, how });
   // A pause is asked for and not waited for: one that is released already says nothing about it.
-  setSandbox(turn, sandboxId, state.rules.cleanup.sandbox === 'pause' ? 'kept' : 'asked');
-  const requestId = newRequestId(turn);
-  const to = { machine: 'sandbox', id: sandboxId } as const;
-  const event =
-    state.rules.cleanup.sandbox === 'pause'
-      ? ({ type: 'pauseRequested', requestId, reason: 'user' } as const)
-      : ({ type: 'deleteRequested', requestId } as const);
-  turn.order({ type: 'tell', to, event });
+  setSandbox(turn, sandboxId, how === 'pause' ? 'kept' : 'asked', commandId);
+}
+
+/** A sandbox that others use as well is left to them. */
+export function cleanedUp(turn: RunTurn, event: Extract<RunEvent, { readonly type: 'sandboxCleanedUp' }>): void {
+  const used = turn.state.sandboxes.find(({ awaiting }) => awaiting === event.commandId);
+  if (used === undefined) return;
+  setSandbox(turn, used.sandboxId, event.isOurs || used.state !== 'asked' ? used.state : 'kept');
 }
 
 /** Who waits for an answer is not cut off. */

@@ -118,6 +118,9 @@ function continueAttempt(
   conversation: ConversationSnapshot,
 ): void {
   if (conversation.pauseReason === 'user') return;
+  if (conversation.pauseReason === 'session_limit' && turn.state.rules.wait.onSessionLimit === 'stop') {
+    return collect(turn, index, { outcome: 'limit_reached', failureClass: null, detail: 'session_limit' });
+  }
   if (item.continued >= CONTINUATIONS_MAX)
     return collect(turn, index, failed('timeout', 'the work was cut off too often'));
   const changed = changeItem(turn, index, { continued: item.continued + 1 });

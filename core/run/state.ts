@@ -101,6 +101,8 @@ export interface RunItem {
 export interface UsedSandbox {
   readonly sandboxId: SandboxId;
   readonly state: 'used' | 'asked' | 'gone' | 'kept';
+  /** The clean-up that has not been answered; null when none is out. */
+  readonly awaiting: string | null;
 }
 
 export interface RunState {

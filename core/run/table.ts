@@ -4,6 +4,7 @@
  */
 import type { Cell, TransitionTable } from '../transition-table.ts';
 import type { RunPhase } from '../projection.ts';
+import { cleanedUp } from './cleanup.ts';
 import * as control from './control.ts';
 import * as items from './items.ts';
 import type { RunEvent } from './message.ts';
@@ -71,6 +72,7 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
       'kept for a look; a success without results is none',
       items.collectUnsuccessful,
     ),
+    sandboxCleanedUp: cell(['running'], 'one that others use as well is left to them', cleanedUp),
     cancelRequested: cell(
       ['running', ...END],
       'ends what waits, stops what works, still collects',
@@ -86,6 +88,7 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
   cleaning: {
     ...controllable('cleaning'),
     conversationNoticed: cell(END, 'a sandbox is gone; with the last one the run settles', items.noticed),
+    sandboxCleanedUp: cell(END, 'one that others use as well is left to them', cleanedUp),
     deadline: cell(END, 'goes on without the sandboxes that never said they are gone (D13)', control.expired),
   },
   settling: {

@@ -10,6 +10,7 @@ import {
   RESUME_ATTEMPTS_MAX,
 } from '../limits.ts';
 import type { SandboxEvent } from './message.ts';
+import { attachedIds } from './state.ts';
 import {
   abandonCommand,
   answerWaiters,
@@ -130,6 +131,7 @@ export function archiveAgainOrRecord(turn: SandboxTurn): void {
   abandonCommand(turn);
   if (state.attempts < ARCHIVE_ATTEMPTS_MAX) return archive(turn);
   state.archive = 'archive_failed';
+  alert(turn, 'the workspace could not be archived');
   if (state.phase === 'errorArchiving') return restInError(turn);
   if (state.deletedByUser) return beginDestroy(turn, 'destroying');
   // The deletion of a timer waits for somebody: released, due again after the pause for another archive.
@@ -137,6 +139,14 @@ export function archiveAgainOrRecord(turn: SandboxTurn): void {
   returnToReleased(turn, 'archive_failed');
   state.releasedAt = releasedAt;
   state.phaseDeadline = turn.now + ARCHIVE_RETRY_MS;
+}
+
+/** Tells whoever reads the conversations in it: a deletion of a timer now waits for somebody (D12). */
+function alert(turn: SandboxTurn, detail: string): void {
+  const about = { machine: 'sandbox', id: turn.state.sandboxId } as const;
+  for (const conversationId of attachedIds(turn.state)) {
+    turn.order({ type: 'record', event: { about, conversationId, code: 'archive_failed', detail } });
+  }
 }
 
 export function destroyed(turn: SandboxTurn, event: Answer): void {

@@ -4,7 +4,7 @@
  */
 import type { ConversationId, EntityAddress, SandboxId } from '../ids.ts';
 import type { ErrorCode } from '../error-catalogue.ts';
-import type { SandboxRow } from '../projection.ts';
+import type { LifecycleEvent, SandboxRow } from '../projection.ts';
 import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
 import type { SandboxBirth } from './state.ts';
 
@@ -99,6 +99,7 @@ export type SandboxOrder =
       /** True: the runtime was unknown; end with `runtimeAnswered` as soon as it answers. */
       readonly stale: boolean;
     })
+  | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly SandboxRow[] }
   | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxTold };

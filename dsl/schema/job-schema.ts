@@ -120,6 +120,10 @@ const wait = z
     until: z.array(z.enum(AWAITED_STATUSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne).optional(),
     deadline: durationOrNone('Wall time from admission.').optional(),
     no_progress: durationOrNone('Time without an event of the agent.').optional(),
+    on_session_limit: z
+      .enum(['resume', 'stop'])
+      .meta({ description: 'What becomes of work that the session limit cut off (D15).' })
+      .optional(),
   })
   .meta({ description: 'When a conversation counts as ended.' });
 

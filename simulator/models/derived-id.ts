@@ -2,7 +2,13 @@
  * Ids made of names: the same name gives the same id in every run and on every driver.
  * Owns the derivation; it only has to spread, nobody defends against a forged name here.
  */
-import { conversationId, sandboxId, type ConversationId, type RunId, type SandboxId } from '../../core/ids.ts';
+import {
+  conversationId,
+  sandboxId,
+  type ConversationId,
+  type RunId,
+  type SandboxId,
+} from '../../core/ids.ts';
 
 const LANES = [0x811c9dc5, 0x01234567, 0x89abcdef, 0x2545f491] as const;
 

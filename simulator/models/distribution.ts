@@ -25,7 +25,10 @@ export function draw(distribution: Distribution, stream: RandomStream): number {
     case 'fixed':
       return Math.max(0, Math.round(distribution.value));
     case 'uniform':
-      return Math.max(0, Math.round(distribution.min + stream.next() * (distribution.max - distribution.min)));
+      return Math.max(
+        0,
+        Math.round(distribution.min + stream.next() * (distribution.max - distribution.min)),
+      );
     case 'lognormal': {
       const { p50, p95 } = distribution;
       const sigmas = normal(stream) / NORMAL_P95;

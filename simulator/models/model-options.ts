@@ -96,7 +96,11 @@ export const MODELS_DEFAULT: ModelOptions = {
   collect: lognormal(2 * SECOND_MS, 20 * SECOND_MS),
   agent: AGENT_DEFAULT,
   agentRules: [],
-  failures: { createSandbox: { share: 0.01 }, resumeSandbox: { share: 0.01 }, prepareRepository: { share: 0.005 } },
+  failures: {
+    createSandbox: { share: 0.01 },
+    resumeSandbox: { share: 0.01 },
+    prepareRepository: { share: 0.005 },
+  },
   checkFails: 0.1,
   prices: { default: PRICE_DEFAULT },
   pollMs: 5 * SECOND_MS,

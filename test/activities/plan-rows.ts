@@ -36,7 +36,7 @@ export function planWith(item: Partial<PlanItem>, change: Partial<Plan> = {}): P
     budget: null,
     retry: [],
     breaker: null,
-    wait: { until: ['FINISHED'], deadlineMs: null, noProgressMs: null },
+    wait: { until: ['FINISHED'], deadlineMs: null, noProgressMs: null, onSessionLimit: 'resume' },
     collect: [],
     cleanup: { sandbox: 'delete', conversation: 'keep', onCollectFailure: 'keep' },
     tolerate: { failed: 0 },

@@ -71,10 +71,7 @@ describe('redactText()', () => {
   it('leaves no form of any value behind', () => {
     fc.assert(
       fc.property(
-        fc.array(
-          fc.string({ minLength: 4, unit: 'binary' }).filter((text) => text.isWellFormed()),
-          { minLength: 1, maxLength: 4 },
-        ),
+        fc.array(fc.string({ minLength: 4, unit: 'grapheme' }), { minLength: 1, maxLength: 4 }),
         fc.string(),
         (values, around) => {
           const forms = secretForms(values);

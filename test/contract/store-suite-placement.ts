@@ -12,7 +12,7 @@ import {
   USER,
 } from './store-rows.ts';
 import type { OpenEmptyStore } from './store-harness.ts';
-import { userId } from '../../core/ids.ts';
+import { userId, type RunId } from '../../core/ids.ts';
 
 const [C1, C2] = [conversationNumber(1), conversationNumber(2)];
 const [S1, S2, S3] = [sandboxNumber(1), sandboxNumber(2), sandboxNumber(3)];
@@ -177,9 +177,9 @@ export function placementSuite(open: OpenEmptyStore): void {
 
     it('gives a slot back with the projection that says so, and not with an older one', async () => {
       const { placement, records } = await open();
-      const request = { userId: USER, limits: { ...LIMITS, userMax: 1 }, now: NOW };
+      const request = { userId: USER, limits: { ...LIMITS, userMax: 1 }, generation: 1, now: NOW };
       const take = (id: typeof S1) => placement.reserveSlot({ ...request, sandboxId: id });
-      await records.project([sandboxRow(S1, { sequence: 5 })]);
+      await records.project([sandboxRow(S1, { sequence: 5, transition: 'resuming' })]);
       expect(await take(S1)).toEqual({ kind: 'granted' });
       expect(await take(S1)).toEqual({ kind: 'granted' });
       await records.project([sandboxRow(S1, { sequence: 4, holdsSlot: false })]);
@@ -187,6 +187,35 @@ export function placementSuite(open: OpenEmptyStore): void {
       await records.project([sandboxRow(S1, { sequence: 6, holdsSlot: false })]);
       expect(await take(S2)).toEqual({ kind: 'granted' });
       expect(await take(S1)).toMatchObject({ kind: 'refused' });
+    });
+
+    it('takes no slot for a resume that was given up before its transaction ran', async () => {
+      const { placement, records } = await open();
+      const take = (generation: number) =>
+        placement.reserveSlot({ sandboxId: S1, userId: USER, limits: LIMITS, generation, now: NOW });
+      await records.project([sandboxRow(S1, { sequence: 1, generation: 2, transition: 'resuming' })]);
+      expect(await take(1)).toMatchObject({ kind: 'refused' });
+      await records.project([sandboxRow(S1, { sequence: 2, generation: 2, transition: 'deleting' })]);
+      expect(await take(2)).toMatchObject({ kind: 'refused' });
+      await records.project([sandboxRow(S1, { sequence: 3, generation: 2, transition: 'resuming' })]);
+      expect(await take(2)).toEqual({ kind: 'granted' });
+    });
+
+    it('claims a sandbox for a run only when nobody else is attached, and keeps others out then', async () => {
+      const { placement, records } = await open();
+      const runId = 'run-1' as RunId;
+      const claim = (toRemove: boolean) => placement.claim({ sandboxId: S1, runId, toRemove });
+      await placement.place(placeRequest(1));
+      await records.project([sandboxRow(S1), { ...conversationRow(conversationNumber(1)), runId }]);
+      expect(await claim(false)).toBe(true);
+      expect(placedIn(await placement.place(placeRequest(2)))).toBe(S1);
+      expect(await claim(true)).toBe(false);
+      await records.project([{ ...conversationRow(conversationNumber(2)), runId: 'run-2' as RunId }]);
+      expect(await claim(true)).toBe(false);
+      await placement.detach(conversationNumber(2));
+      expect(await claim(true)).toBe(true);
+      expect(await claim(true)).toBe(true);
+      expect(placedIn(await placement.place(placeRequest(3)))).not.toBe(S1);
     });
 
     it('finds the sandbox that rests longest, and none where work goes on', async () => {

@@ -172,6 +172,15 @@ export class ModelFakes {
         this.log.push(`collected ${command.sandboxId ?? ''}`);
         return answer({ type: 'itemCollected', index: command.index, costNanoUsd: 5 });
       }
+      case 'cleanUpSandbox': {
+        const { sandboxId, id: requestId, how } = command;
+        const event =
+          how === 'delete'
+            ? ({ type: 'deleteRequested', requestId } as const)
+            : ({ type: 'pauseRequested', requestId, reason: 'user' } as const);
+        this.world.post({ machine: 'sandbox', id: sandboxId }, event);
+        return answer({ type: 'sandboxCleanedUp', sandboxId, isOurs: true });
+      }
       case 'reconcileRun':
         return answer({ type: 'runReconciled', summary: SUMMARY });
       case 'reportRun':

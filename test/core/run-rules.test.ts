@@ -2,12 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { CLEANUP_TIMEOUT_MS } from '../../core/limits.ts';
 import * as at from './run-life.ts';
+import { SANDBOX } from './sandbox-life.ts';
 
 const retry = [
   { on: ['agent_error', 'stuck'], attempts: 2, initialMs: 1_000, factor: 2, maxMs: 1_500 },
 ] as const;
 const tells = (life: at.RunLife) =>
   life.orders.flatMap((order) => (order.type === 'tell' ? [order.event.type] : []));
+const cleanUps = (life: at.RunLife) =>
+  life.orders.flatMap((order) => (order.type === 'cleanUpSandbox' ? [order.how] : []));
 const fail = (life: at.RunLife) => life.works().rests('ERROR').collected();
 const cutOff = {
   interrupted: true,
@@ -136,13 +139,35 @@ describe('control', () => {
   });
 });
 
+describe('the session limit', () => {
+  const cut = { ...cutOff, pauseReason: 'session_limit' } as const;
+
+  it('continues the work in the same attempt by default, and stops it when the job says so (D15)', () => {
+    const resumed = at.working().notice(cut);
+    expect(tells(resumed)).toContain('continueRequested');
+    expect(resumed.item()).toMatchObject({ phase: 'working', attempt: 1 });
+    const stopped = at.working({ wait: { ...at.RULES.wait, onSessionLimit: 'stop' } }).notice(cut);
+    expect(stopped.item()).toMatchObject({
+      phase: 'collecting',
+      ending: { outcome: 'limit_reached', detail: 'session_limit' },
+    });
+  });
+});
+
 describe('clean-up', () => {
   it('comes after collection, and waits until the sandbox is gone', () => {
     const life = at.collecting();
-    expect(tells(life)).toEqual([]);
-    expect(tells(life.collected())).toEqual(['deleteRequested']);
+    expect(cleanUps(life)).toEqual([]);
+    expect(cleanUps(life.collected())).toEqual(['delete']);
     expect(life.its.phase).toBe('cleaning');
     expect(life.gone().its.phase).toBe('settling');
+  });
+
+  it("leaves a sandbox that holds somebody else's conversation to them", () => {
+    const life = at.cleaning();
+    const commandId = life.its.sandboxes[0]?.awaiting ?? 'none';
+    life.send({ type: 'sandboxCleanedUp', commandId, sandboxId: SANDBOX, isOurs: false });
+    expect(life.its).toMatchObject({ phase: 'settling', sandboxes: [{ state: 'kept' }] });
   });
 
   it('does not wait for ever', () => {
@@ -164,7 +189,7 @@ describe('clean-up', () => {
 
   it('asks for a pause and does not wait for one that may have happened already', () => {
     const life = at.cleaning({ cleanup: { ...at.RULES.cleanup, sandbox: 'pause' } });
-    expect(tells(life)).toEqual(['pauseRequested']);
+    expect(cleanUps(life)).toEqual(['pause']);
     expect(life.its.phase).toBe('settling');
   });
 });

@@ -48,6 +48,8 @@ const LIVES: Readonly<Record<string, () => at.RunLife>> = {
   ...Object.fromEntries(
     Object.entries(CLEANING).map(([name, rules]) => [`cleaning (${name})`, () => at.cleaning(rules)]),
   ),
+  'running (lets a sandbox go)': () =>
+    new at.RunLife({ sharesSandboxes: false }, [{}, { key: 'k1' }]).works().rests('FINISHED').collected(),
   'running (collects, thrown away in any case)': () =>
     at.collecting({ cleanup: { ...at.RULES.cleanup, onCollectFailure: 'delete' } }),
   'cleaning (one failed)': () => at.working().rests('ERROR').collected(),
@@ -128,6 +130,12 @@ const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, {
   itemVerified: (state) => ({ type: 'itemVerified', ...item(state), passed: false, detail: null }),
   itemCollected: (state) => ({ type: 'itemCollected', ...item(state), costNanoUsd: 5 }),
   collectFailed: (state) => ({ type: 'collectFailed', ...item(state), reason: 'r' }),
+  sandboxCleanedUp: (state) => ({
+    type: 'sandboxCleanedUp',
+    commandId: state.sandboxes[0]?.awaiting ?? 'none',
+    sandboxId: SANDBOX,
+    isOurs: false,
+  }),
   runReconciled: (state) => ({ type: 'runReconciled', ...awaited(state), summary: at.SUMMARY }),
   reconcileFailed: (state) => ({ type: 'reconcileFailed', ...awaited(state), reason: 'r' }),
   runReported: (state) => ({ type: 'runReported', ...awaited(state) }),

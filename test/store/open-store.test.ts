@@ -54,9 +54,15 @@ describe('openStore()', () => {
     const folder = tempDir();
     const file = path.join(folder, 'parley.db');
     const store = await open(file);
-    await store.records.project([sandboxRow(sandboxNumber(1))]);
+    await store.records.project([sandboxRow(sandboxNumber(1), { transition: 'resuming' })]);
     const limits = { ...LIMITS, userMax: 1 };
-    await store.placement.reserveSlot({ sandboxId: sandboxNumber(1), userId: USER, limits, now: 1 });
+    await store.placement.reserveSlot({
+      sandboxId: sandboxNumber(1),
+      generation: 1,
+      userId: USER,
+      limits,
+      now: 1,
+    });
     const program = buildChildren(folder);
     const placers = [1_000, 2_000, 3_000].map((start) =>
       startChild(program, 'placer', file, String(start), '17'),

@@ -1,0 +1,25 @@
+/**
+ * cleanUpSandbox: a run lets go of a sandbox, if nobody but its own conversations is in it.
+ * Owns the order claim, then ask; a sandbox with somebody else's conversation is left alone.
+ */
+import { PATIENT, type Activity } from './activity.ts';
+import type { World } from './world.ts';
+
+export const cleanUpSandbox = (world: World): Activity<'cleanUpSandbox'> => ({
+  type: 'cleanUpSandbox',
+  resource: 'bookkeeping',
+  retry: PATIENT,
+  run: async (command) => {
+    const { id: commandId, runId, sandboxId, how } = command;
+    const isOurs = await world.placement.claim({ sandboxId, runId, toRemove: how === 'delete' });
+    if (isOurs) {
+      const event =
+        how === 'delete'
+          ? ({ type: 'deleteRequested', requestId: commandId } as const)
+          : ({ type: 'pauseRequested', requestId: commandId, reason: 'user' } as const);
+      await world.notifier.deliver({ to: { machine: 'sandbox', id: sandboxId }, event });
+    }
+    return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs };
+  },
+  failed: (command) => ({ type: 'sandboxCleanedUp', commandId: command.id, sandboxId: command.sandboxId, isOurs: false }),
+});

@@ -1,0 +1,56 @@
+/**
+ * Runs the checkers beside a simulation: the safety ones after every step, the liveness ones at the end.
+ * Owns when each is asked and what is kept of an answer; what must hold is said in checkers/, one file each.
+ */
+import { addressKey } from '../core/ids.ts';
+import type { Moment } from './checkers/checker.ts';
+import { LIVENESS, safetyCheckers } from './checkers/list.ts';
+import type { Simulation, SimulationStep } from './simulation.ts';
+import type { WorldFacts } from './world-facts.ts';
+
+export interface Violation {
+  /** The invariant, as docs/simulation.md lists it. */
+  readonly name: string;
+  readonly at: number;
+  /** Step after which it was seen; null at the end. */
+  readonly sequence: number | null;
+  readonly entity: string;
+  readonly problem: string;
+}
+
+/** One broken rule breaks many steps: more than these say nothing new. */
+const VIOLATIONS_MAX = 100;
+
+export class Checking {
+  readonly violations: Violation[] = [];
+  private readonly simulation: Simulation;
+  private readonly facts: WorldFacts;
+  private readonly safety = safetyCheckers();
+
+  constructor(simulation: Simulation, facts: WorldFacts) {
+    this.simulation = simulation;
+    this.facts = facts;
+  }
+
+  step(step: SimulationStep): void {
+    const moment: Moment = { step, facts: this.facts };
+    for (const { name, machine, check } of this.safety) {
+      if (machine !== null && machine !== step.address.machine) continue;
+      const problem = check(moment);
+      if (problem !== null) this.keep({ name, at: step.at, sequence: step.sequence, entity: addressKey(step.address), problem });
+    }
+  }
+
+  /** Looks at every entity once: what had to happen by now has happened. */
+  end(): void {
+    const entities = [...this.simulation.all()];
+    const rest = { now: this.simulation.now(), entities, facts: this.facts, outstanding: this.simulation.outstanding() };
+    for (const { name, check } of LIVENESS) {
+      for (const { entity, problem } of check(rest)) this.keep({ name, at: rest.now, sequence: null, entity, problem });
+    }
+  }
+
+  private keep(violation: Violation): void {
+    if (this.violations.length < VIOLATIONS_MAX) this.violations.push(violation);
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * One agent's conversation as arithmetic: what it works on, until when, and what that has cost so far.
+ * Owns status, work and spend of one conversation; must not know commands, and asks no clock.
+ */
+import type { AgentReport } from '../../core/conversation/message.ts';
+import { costOf, type TokenPrice } from '../../core/price.ts';
+import type { RandomStream } from '../random.ts';
+import { draw } from './distribution.ts';
+import type { AgentBehaviour } from './model-options.ts';
+
+type Halt = 'rate_limit' | 'confirmation';
+
+export class Agent {
+  status: AgentReport['status'] = 'IDLE';
+  pausedReason: 'rate_limit' | null = null;
+  /** Instant of the last change of status. */
+  at: number;
+  retryAt: number | null = null;
+  /** Events of the conversation so far: never fewer. */
+  transcript = 0;
+  private restMs = 0;
+  private restNanoUsd = 0;
+  private spentNanoUsd = 0;
+  private startedAt = 0;
+  private halt: { readonly as: Halt; readonly afterMs: number; readonly waitMs: number } | null = null;
+  private outcome: 'FINISHED' | 'ERROR' | 'STUCK' = 'FINISHED';
+  private quiet: { readonly from: number; readonly until: number; readonly leased: boolean } | null = null;
+
+  constructor(at: number) {
+    this.at = at;
+  }
+
+  /** Takes on the work of one message; what was left of earlier work comes first. */
+  take(
+    now: number,
+    behaviour: AgentBehaviour,
+    { stream, price }: { readonly stream: RandomStream; readonly price: TokenPrice },
+  ): void {
+    this.cut(now, 'PAUSED');
+    const workMs = draw(behaviour.work, stream.split('work'));
+    this.restMs += workMs;
+    const promptTokens = draw(behaviour.inputTokens, stream.split('input'));
+    const completionTokens = draw(behaviour.outputTokens, stream.split('output'));
+    this.restNanoUsd += costOf(price, { promptTokens, completionTokens });
+    this.outcome = chooseOutcome(behaviour, stream.split('outcome'));
+    this.halt = chooseHalt(behaviour, stream, this.restMs);
+    this.goOn(now);
+    this.quieten(now, behaviour, stream.split('quiet'));
+  }
+
+  /** Goes on with what is left. */
+  goOn(now: number): void {
+    this.set('RUNNING', now);
+    this.startedAt = now;
+  }
+
+  /** The instant at which it stops working by itself; null while it does not work. */
+  get restsAt(): number | null {
+    if (this.status !== 'RUNNING') return null;
+    return this.startedAt + Math.min(this.restMs, this.halt?.afterMs ?? Infinity);
+  }
+
+  /** Brings the status up to now; true when it came to rest by that. */
+  settle(now: number): boolean {
+    const { restsAt, halt } = this;
+    if (restsAt === null || now < restsAt) return false;
+    const halted = halt !== null && halt.afterMs < this.restMs;
+    this.account(restsAt);
+    this.halt = null;
+    if (!halted) this.set(this.outcome, restsAt);
+    else if (halt.as === 'confirmation') this.set('WAITING_FOR_CONFIRMATION', restsAt);
+    else {
+      this.set('PAUSED', restsAt);
+      this.pausedReason = 'rate_limit';
+      this.retryAt = restsAt + halt.waitMs;
+    }
+    return true;
+  }
+
+  /** Stops working, whoever asks; keeps what is left to do. */
+  cut(now: number, status: AgentReport['status']): void {
+    this.settle(now);
+    if (this.status !== 'RUNNING') return;
+    this.account(now);
+    this.set(status, now);
+  }
+
+  /** Latest activity by D9: work is activity unless it is quiet, and a lease makes quiet work activity. */
+  lastActivityAt(now: number): number {
+    const { restsAt, quiet } = this;
+    if (restsAt === null) return this.at;
+    const until = Math.min(now, restsAt);
+    const isQuiet = quiet !== null && !quiet.leased && quiet.from <= until && until < quiet.until;
+    return isQuiet ? quiet.from : until;
+  }
+
+  /** When an agent without a new event for so long is called stalled; null when it is not going to be. */
+  stallsAt(noProgressMs: number): number | null {
+    if (this.quiet === null || this.status !== 'RUNNING') return null;
+    const at = this.quiet.from + noProgressMs;
+    return at < this.quiet.until ? at : null;
+  }
+
+  /** Integer nano-USD of everything up to now. */
+  spentBy(now: number): number {
+    return this.spentNanoUsd + (this.status === 'RUNNING' ? this.accrued(now) : 0);
+  }
+
+  /** When the spend reaches an amount, if the work goes on; null when it does not. */
+  spends(nanoUsd: number): number | null {
+    if (this.status !== 'RUNNING' || this.spentNanoUsd + this.restNanoUsd < nanoUsd) return null;
+    const missing = Math.max(0, nanoUsd - this.spentNanoUsd);
+    return this.startedAt + Math.ceil((this.restMs * missing) / Math.max(1, this.restNanoUsd));
+  }
+
+  private accrued(now: number): number {
+    const workedMs = Math.min(Math.max(0, now - this.startedAt), this.restMs);
+    return workedMs === this.restMs
+      ? this.restNanoUsd
+      : Math.floor(this.restNanoUsd * (workedMs / this.restMs));
+  }
+
+  private account(now: number): void {
+    const accrued = this.accrued(now);
+    const workedMs = Math.min(Math.max(0, now - this.startedAt), this.restMs);
+    this.spentNanoUsd += accrued;
+    this.restNanoUsd -= accrued;
+    this.restMs -= workedMs;
+    if (this.halt !== null) this.halt = { ...this.halt, afterMs: Math.max(0, this.halt.afterMs - workedMs) };
+    this.quiet = null;
+  }
+
+  private set(status: AgentReport['status'], at: number): void {
+    this.status = status;
+    this.at = at;
+    this.pausedReason = null;
+    this.retryAt = null;
+    this.transcript += 1;
+  }
+
+  /** A quiet stretch is time on top: a slow tool, waited for. */
+  private quieten(now: number, { quiet }: AgentBehaviour, stream: RandomStream): void {
+    if (!stream.happens(quiet.share)) return;
+    const lengthMs = draw(quiet.length, stream);
+    const from = now + Math.floor(stream.next() * this.restMs);
+    this.quiet = { from, until: from + lengthMs, leased: stream.happens(quiet.leased) };
+    this.restMs += lengthMs;
+  }
+}
+
+function chooseOutcome({ outcomes }: AgentBehaviour, stream: RandomStream): 'FINISHED' | 'ERROR' | 'STUCK' {
+  const { FINISHED, ERROR, STUCK } = outcomes;
+  const drawn = stream.next() * (FINISHED + ERROR + STUCK);
+  if (drawn < FINISHED) return 'FINISHED';
+  return drawn < FINISHED + ERROR ? 'ERROR' : 'STUCK';
+}
+
+function chooseHalt(behaviour: AgentBehaviour, stream: RandomStream, restMs: number) {
+  const { rateLimit, confirmation } = behaviour;
+  const where = stream.split('halt');
+  const afterMs = Math.floor(where.next() * restMs);
+  if (where.happens(confirmation.share)) return { as: 'confirmation', afterMs, waitMs: 0 } as const;
+  if (!where.happens(rateLimit.share)) return null;
+  return { as: 'rate_limit', afterMs, waitMs: draw(rateLimit.wait, where) } as const;
+}

@@ -1,0 +1,156 @@
+/**
+ * The Agent Servers: conversations opened, items delivered, work watched.
+ * Owns which agent did what and how often a message was taken; what one agent does is in agent.ts.
+ */
+import type { CommandOf } from '../../core/command.ts';
+import type { AgentReport } from '../../core/conversation/message.ts';
+import type { QueuedItem } from '../../core/conversation/state.ts';
+import type { ConversationId } from '../../core/ids.ts';
+import type { LimitReached } from '../../core/snapshot.ts';
+import { earliest } from '../../core/time.ts';
+import type { ModelPort } from '../model-port.ts';
+import type { RandomStream } from '../random.ts';
+import { Agent } from './agent.ts';
+import { draw } from './distribution.ts';
+import { behaviourOf, type ModelOptions } from './model-options.ts';
+
+type Watch = CommandOf<'watchAgent'>;
+interface Incarnation {
+  readonly conversationId: ConversationId;
+  readonly generation: number;
+}
+
+export class AgentsModel {
+  readonly delivered = new Map<string, number>();
+  private readonly agents = new Map<ConversationId, Agent>();
+  private readonly watches = new Map<ConversationId, Watch>();
+  private readonly keys = new Map<ConversationId, string>();
+  private readonly modelNames = new Map<ConversationId, string>();
+  private readonly taken = new Map<ConversationId, Set<string>>();
+  private readonly port: ModelPort;
+  private readonly options: ModelOptions;
+  private readonly random: RandomStream;
+
+  constructor(port: ModelPort, options: ModelOptions, random: RandomStream) {
+    this.port = port;
+    this.options = options;
+    this.random = random;
+  }
+
+  /** Says by which key the behaviour of a conversation is chosen. */
+  name(id: ConversationId, key: string): void {
+    this.keys.set(id, key);
+  }
+
+  /** Null before its first contact. */
+  find(id: ConversationId): Agent | null {
+    return this.agents.get(id) ?? null;
+  }
+
+  /** The agent's server went down: what it was at is cut off, and is there when it comes back (D15). */
+  cut(ids: Iterable<ConversationId>): void {
+    for (const id of ids) this.agents.get(id)?.cut(this.port.now(), 'IDLE');
+  }
+
+  open(command: CommandOf<'openAgent'>): AgentReport {
+    if (command.model !== null) this.modelNames.set(command.conversationId, command.model);
+    return this.report(command);
+  }
+
+  deliver(command: CommandOf<'deliverItem'>): AgentReport {
+    const { conversationId: id, item } = command;
+    const taken = this.taken.get(id) ?? new Set();
+    this.taken.set(id, taken);
+    if (!taken.has(item.itemId)) {
+      taken.add(item.itemId);
+      if (item.kind === 'message')
+        this.delivered.set(item.itemId, (this.delivered.get(item.itemId) ?? 0) + 1);
+      this.take(id, item);
+    }
+    return this.report(command);
+  }
+
+  private take(id: ConversationId, item: QueuedItem): void {
+    const agent = this.agent(id);
+    const now = this.port.now();
+    if (item.kind === 'message') {
+      if (!item.run) return;
+      const stream = this.random.split(`work/${id}/${item.itemId}`);
+      agent.take(now, this.behaviour(id), { stream, price: this.price(id) });
+    } else if (item.kind === 'confirmation' && !item.accept) agent.cut(now, 'IDLE');
+    else agent.goOn(now);
+  }
+
+  /** Ends when the agent rests, or when a limit of the item is met. */
+  watch(command: Watch): void {
+    this.watches.set(command.conversationId, command);
+    this.port.later(command.id, this.port.now(), () => this.look(command));
+  }
+
+  private look(command: Watch): void {
+    const { conversationId, id: commandId } = command;
+    const now = this.port.now();
+    const agent = this.agent(conversationId);
+    if (agent.settle(now)) this.askUser(conversationId, agent);
+    if (agent.status !== 'RUNNING')
+      return this.port.answer(command, { type: 'agentReported', commandId, report: this.report(command) });
+    const limit = limitAt(agent, command);
+    if (limit !== null && now >= limit.at)
+      return this.port.answer(command, { type: 'agentLimitReached', commandId, limit: limit.which });
+    const next = earliest(agent.restsAt, limit?.at ?? null);
+    if (next !== null) this.port.later(command.id, next, () => this.look(command));
+  }
+
+  interrupt({ conversationId }: CommandOf<'interruptAgent'>): void {
+    this.agent(conversationId).cut(this.port.now(), 'PAUSED');
+    const watch = this.watches.get(conversationId);
+    if (watch !== undefined) this.port.later(watch.id, this.port.now(), () => this.look(watch));
+  }
+
+  private askUser(id: ConversationId, agent: Agent): void {
+    const { answerAfter } = this.behaviour(id).confirmation;
+    if (agent.status !== 'WAITING_FOR_CONFIRMATION' || answerAfter === null) return;
+    const requestId = `answer/${id}/${agent.transcript}`;
+    const at = agent.at + draw(answerAfter, this.random.split(requestId));
+    this.port.later(null, at, () =>
+      this.port.deliver(
+        { machine: 'conversation', id },
+        { type: 'confirmationAnswered', requestId, accept: true, reason: '' },
+      ),
+    );
+  }
+
+  private report({ conversationId, generation }: Incarnation): AgentReport {
+    const agent = this.agent(conversationId);
+    if (agent.settle(this.port.now())) this.askUser(conversationId, agent);
+    const { status, pausedReason, retryAt } = agent;
+    const detail = status === 'ERROR' ? 'the model says so' : null;
+    return { status, pausedReason, at: this.port.now(), generation, limitReached: null, retryAt, detail };
+  }
+
+  private agent(id: ConversationId): Agent {
+    const known = this.agents.get(id) ?? new Agent(this.port.now());
+    this.agents.set(id, known);
+    return known;
+  }
+
+  private behaviour(id: ConversationId) {
+    return behaviourOf(this.options, this.keys.get(id) ?? '');
+  }
+
+  private price(id: ConversationId) {
+    const { prices } = this.options;
+    return prices[this.modelNames.get(id) ?? 'default'] ?? prices.default;
+  }
+}
+
+/** The limit that strikes first, if the work goes on like this; null when none does. */
+function limitAt(
+  agent: Agent,
+  { nanoUsdMax, noProgressMs }: Watch,
+): { readonly at: number; readonly which: LimitReached } | null {
+  const usdAt = nanoUsdMax === null ? null : agent.spends(nanoUsdMax);
+  const stallAt = noProgressMs === null ? null : agent.stallsAt(noProgressMs);
+  if (usdAt !== null && (stallAt === null || usdAt <= stallAt)) return { at: usdAt, which: 'usd' };
+  return stallAt === null ? null : { at: stallAt, which: 'no_progress' };
+}

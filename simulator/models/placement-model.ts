@@ -1,0 +1,138 @@
+/**
+ * Placement and capacity in memory, each call whole or not at all.
+ * Owns attachments, slots and what the projections say of sandboxes; the choice itself is the pure `place` (D16).
+ */
+import type { CommandOf } from '../../core/command.ts';
+import type { ConversationId, SandboxId, UserId } from '../../core/ids.ts';
+import { place, type PlacementCandidate, type PlacementRefusal } from '../../core/place.ts';
+import type { ProjectionRow, SandboxRow } from '../../core/projection.ts';
+import { isNewer } from '../../core/snapshot.ts';
+import { sandboxIdOf } from './derived-id.ts';
+import type { Policy } from './model-options.ts';
+
+export type PlaceOutcome =
+  | { readonly kind: 'placed'; readonly sandboxId: SandboxId; readonly created: boolean }
+  | { readonly kind: 'refused'; readonly refusal: PlacementRefusal };
+
+interface Attachment {
+  readonly sandboxId: SandboxId;
+  readonly created: boolean;
+}
+
+export class PlacementModel {
+  readonly rows = new Map<SandboxId, SandboxRow>();
+  /** Sandboxes that hold a slot, with their user. */
+  readonly slots = new Map<SandboxId, UserId>();
+  private readonly attached = new Map<ConversationId, Attachment>();
+  private readonly members = new Map<SandboxId, Set<ConversationId>>();
+  private readonly draining = new Set<SandboxId>();
+  private readonly misleading = new Set<SandboxId>();
+  private readonly policy: Policy;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
+
+  project(rows: readonly ProjectionRow[]): void {
+    for (const row of rows) {
+      if (row.table !== 'sandbox' || !isNewer(row, this.rows.get(row.sandboxId) ?? null)) continue;
+      this.rows.set(row.sandboxId, row);
+      if (!row.holdsSlot) this.slots.delete(row.sandboxId);
+    }
+  }
+
+  /** From now on its row is read as if it were available: a replica that lags. */
+  mislead(sandboxId: SandboxId): void {
+    this.misleading.add(sandboxId);
+  }
+
+  membersOf(sandboxId: SandboxId): Iterable<ConversationId> {
+    return this.members.get(sandboxId) ?? [];
+  }
+
+  place(
+    command: CommandOf<'placeConversation'>,
+    { now, lastActivityAt }: { readonly now: number; readonly lastActivityAt: (id: SandboxId) => number },
+  ): PlaceOutcome {
+    const { conversationId, userId, strategy, sandboxId, excluded } = command;
+    const recorded = this.attached.get(conversationId);
+    if (recorded !== undefined && !excluded.includes(recorded.sandboxId))
+      return { kind: 'placed', ...recorded };
+    const needsCandidates = strategy !== 'NO_GROUPING' || sandboxId !== null;
+    const placement = place({
+      userId,
+      strategy,
+      explicit: sandboxId,
+      excluded,
+      candidates: needsCandidates ? this.candidates(lastActivityAt) : [],
+      conversationsPerSandboxMax: this.policy.capacity.conversationsPerSandboxMax,
+      now,
+    });
+    if (placement.kind === 'refused') return placement;
+    if (placement.kind === 'existing') return this.attach(conversationId, placement.sandboxId, false);
+    const fresh = sandboxIdOf(conversationId, excluded.length);
+    const full = this.takeSlot(fresh, userId);
+    if (full !== null)
+      return {
+        kind: 'refused',
+        refusal: { code: 'concurrency_limit_reached', reason: `Cannot place: ${full}` },
+      };
+    return this.attach(conversationId, fresh, true);
+  }
+
+  /** Null when the slot is held now; else why not (D17). */
+  takeSlot(sandboxId: SandboxId, userId: UserId): string | null {
+    if (this.slots.has(sandboxId)) return null;
+    const { installationMax, userMax } = this.policy.capacity;
+    if (this.slots.size >= installationMax)
+      return `${this.slots.size} of ${installationMax} sandboxes are up`;
+    let own = 0;
+    for (const user of this.slots.values()) if (user === userId) own += 1;
+    if (own >= userMax) return `${own} of ${userMax} sandboxes of the user are up`;
+    this.slots.set(sandboxId, userId);
+    return null;
+  }
+
+  /** True when the sandbox goes with its last conversation; nothing is placed there any more (D11). */
+  detach(id: ConversationId): boolean {
+    const attachment = this.attached.get(id);
+    if (attachment === undefined) return false;
+    const { sandboxId } = attachment;
+    this.attached.delete(id);
+    this.members.get(sandboxId)?.delete(id);
+    const isLast = (this.members.get(sandboxId)?.size ?? 0) === 0;
+    const goes = isLast && this.rows.get(sandboxId)?.createdBy !== 'api';
+    if (goes) this.draining.add(sandboxId);
+    return goes;
+  }
+
+  private attach(id: ConversationId, sandboxId: SandboxId, created: boolean): PlaceOutcome {
+    const before = this.attached.get(id);
+    if (before !== undefined) this.members.get(before.sandboxId)?.delete(id);
+    this.attached.set(id, { sandboxId, created });
+    const members = this.members.get(sandboxId) ?? new Set();
+    this.members.set(sandboxId, members.add(id));
+    return { kind: 'placed', sandboxId, created };
+  }
+
+  private candidates(lastActivityAt: (id: SandboxId) => number): readonly PlacementCandidate[] {
+    return [...this.rows.values()].map((row) => {
+      const lies = this.misleading.has(row.sandboxId);
+      return {
+        sandboxId: row.sandboxId,
+        userId: row.userId,
+        status: lies ? 'RUNNING' : row.status,
+        available: lies || row.available,
+        draining: !lies && this.isLeaving(row),
+        createdAt: row.createdAt,
+        lastActivityAt: lastActivityAt(row.sandboxId),
+        sessionStartedAt: row.sessionStartedAt ?? (lies ? row.createdAt : null),
+        attachedCount: this.members.get(row.sandboxId)?.size ?? 0,
+      };
+    });
+  }
+
+  private isLeaving({ sandboxId, transition }: SandboxRow): boolean {
+    return this.draining.has(sandboxId) || transition === 'deleting' || transition === 'archiving';
+  }
+}

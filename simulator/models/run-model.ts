@@ -1,0 +1,85 @@
+/**
+ * What a run orders: start requests made of plan items, checks, collections, reconciliation, the report.
+ * Owns the plans and what collections have told; must not decide how an item ends.
+ */
+import type { CommandOf, MachineEvent } from '../../core/command.ts';
+import type { ConversationBirth } from '../../core/conversation/state.ts';
+import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
+import type { Plan } from '../../core/plan.ts';
+import type { GroupingStrategy } from '../../core/status.ts';
+import { conversationIdOf } from './derived-id.ts';
+
+/** Owner of everything in a simulated run. */
+export const SIMULATED_USER = userId('local');
+
+/** Agent iterations when the job sets no limit. */
+const ITERATIONS_DEFAULT = 500;
+
+export class RunModel {
+  /** Integer nano-USD that collections have told, all runs together. */
+  toldNanoUsd = 0;
+  private readonly plans = new Map<RunId, Plan>();
+  private readonly grouping: GroupingStrategy;
+  private readonly told = new Map<RunId, number>();
+
+  constructor(grouping: GroupingStrategy) {
+    this.grouping = grouping;
+  }
+
+  addPlan(runId: RunId, plan: Plan): void {
+    this.plans.set(runId, plan);
+  }
+
+  /** Null when there is no such item. */
+  birthOf({ runId, index, attempt }: CommandOf<'startConversation'>): ConversationBirth | null {
+    const plan = this.plans.get(runId);
+    const item = plan?.items[index];
+    if (plan === undefined || item === undefined) return null;
+    const conversationId = conversationIdOf(runId, item.key, attempt);
+    const explicit = plan.placement.sandboxId;
+    return {
+      conversationId,
+      userId: SIMULATED_USER,
+      runId,
+      key: item.key,
+      itemIndex: index,
+      title: `${plan.name}: ${item.key}`,
+      repository: item.repository?.name ?? null,
+      codeHost: item.repository?.host ?? null,
+      branch: item.repository?.branch ?? null,
+      model: item.model,
+      tags: item.tags,
+      strategy: plan.placement.strategy ?? this.grouping,
+      sandboxId: explicit === null ? null : sandboxId(explicit),
+      initialMessage: { messageId: initialMessageOf(conversationId), text: item.prompt, run: true },
+      iterationsMax: item.limits.turns ?? ITERATIONS_DEFAULT,
+      confirmation: 'never',
+      nanoUsdMax: item.limits.nanoUsd,
+      noProgressMs: plan.wait.noProgressMs,
+    };
+  }
+
+  collected({ id: commandId, runId, index }: CommandOf<'collectItem'>, costNanoUsd: number): MachineEvent {
+    this.toldNanoUsd += costNanoUsd;
+    this.told.set(runId, (this.told.get(runId) ?? 0) + costNanoUsd);
+    return { type: 'itemCollected', commandId, index, costNanoUsd };
+  }
+
+  /** Every row finds its conversation: what is uncertain about money is not simulated. */
+  reconciled({ id: commandId, runId }: CommandOf<'reconcileRun'>): MachineEvent {
+    const totalNanoUsd = this.told.get(runId) ?? 0;
+    const summary = {
+      rows: this.plans.get(runId)?.items.length ?? 0,
+      totalNanoUsd,
+      assignedNanoUsd: totalNanoUsd,
+      ambiguousNanoUsd: 0,
+      unassignedNanoUsd: 0,
+      withinTolerance: true,
+    };
+    return { type: 'runReconciled', commandId, summary };
+  }
+}
+
+export function initialMessageOf(id: ConversationId): string {
+  return `${id}/initial`;
+}

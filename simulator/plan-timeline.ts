@@ -1,0 +1,86 @@
+/**
+ * What became of every conversation of a run: stretches of time, and the limits it met.
+ * Owns the reading of steps; must not influence them.
+ */
+import { isReleaseReason } from '../core/status.ts';
+import type { ConversationState } from '../core/conversation/state.ts';
+import type { RunItem, RunState } from '../core/run/state.ts';
+import type { SandboxState } from '../core/sandbox/state.ts';
+import type { SimulationStep } from './simulation.ts';
+
+export type Activity = 'queued' | 'starting' | 'working' | 'paused' | 'ended';
+/** What a conversation met on its way, in the words of the report. */
+export type LimitMet = 'idle_pause' | 'session_cap' | 'capacity' | 'budget' | 'user_pause';
+
+/** From an instant until the next stretch begins; epoch milliseconds. */
+export interface Stretch {
+  readonly from: number;
+  readonly as: Activity;
+}
+
+export interface ItemTimeline {
+  readonly key: string;
+  readonly stretches: Stretch[];
+  readonly met: Set<LimitMet>;
+}
+
+const PAUSES = { idle: 'idle_pause', session_limit: 'session_cap', capacity: 'capacity', user: 'user_pause' } as const;
+
+export class PlanTimeline {
+  readonly items: ItemTimeline[] = [];
+  private readonly indexOf = new Map<string, number>();
+
+  add({ address, at, before, after, event }: SimulationStep): void {
+    switch (address.machine) {
+      case 'run':
+        return this.readRun(at, before as RunState | null, after as RunState);
+      case 'sandbox':
+        return this.readSandbox(before as SandboxState | null, after as SandboxState);
+      case 'conversation': {
+        const state = after as ConversationState;
+        if (event.type === 'placementRefused' && event.code === 'concurrency_limit_reached') this.meet(address.id, 'capacity');
+        if (event.type === 'resumeAnswered' && event.refusal === 'concurrency_limit_reached') this.meet(address.id, 'capacity');
+        if (state.limitReached === 'usd') this.meet(address.id, 'budget');
+        if (state.birth.itemIndex !== null) this.indexOf.set(address.id, state.birth.itemIndex);
+      }
+    }
+  }
+
+  private readRun(at: number, before: RunState | null, after: RunState): void {
+    const holdsForBudget = after.reason === 'budget' && before?.reason !== 'budget';
+    for (const [index, item] of after.items.entries()) {
+      const timeline = (this.items[index] ??= { key: item.key, stretches: [], met: new Set() });
+      if (holdsForBudget && item.phase === 'waiting') timeline.met.add('budget');
+      if (before?.items[index] === item) continue;
+      const as = activityOf(item);
+      if (timeline.stretches.at(-1)?.as !== as) timeline.stretches.push({ from: at, as });
+    }
+  }
+
+  private readSandbox(before: SandboxState | null, after: SandboxState): void {
+    const { pauseReason, attached } = after;
+    if (pauseReason === null || pauseReason === before?.pauseReason || !isReleaseReason(pauseReason)) return;
+    for (const id of Object.keys(attached)) this.meet(id, PAUSES[pauseReason]);
+  }
+
+  /** After its end a conversation meets nothing that matters to the job. */
+  private meet(conversationId: string, limit: LimitMet): void {
+    const timeline = this.items[this.indexOf.get(conversationId) ?? -1];
+    if (timeline !== undefined && timeline.stretches.at(-1)?.as !== 'ended') timeline.met.add(limit);
+  }
+}
+
+function activityOf({ phase, sandboxStatus }: RunItem): Activity {
+  switch (phase) {
+    case 'waiting':
+      return 'queued';
+    case 'starting':
+      return 'starting';
+    case 'ended':
+      return 'ended';
+    case 'working':
+    case 'verifying':
+    case 'collecting':
+      return sandboxStatus === 'PAUSED' ? 'paused' : 'working';
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Claims on a sandbox by a run that wants to let it go.
+ * Owns the question whether anybody else is attached, and the mark that keeps others out, in one transaction.
+ */
+import type { Transaction } from 'kysely';
+import type { PlacementStore } from '../ports/placement-store.ts';
+import { prepareQuery } from './prepared-query.ts';
+import type { Tables } from './tables.ts';
+import { isAttached } from './tombstone.ts';
+
+/** Attached conversations with the run they belong to; one without a record yet belongs to nobody we know. */
+const ATTACHED = prepareQuery((db, { id }: { readonly id: string }) =>
+  db
+    .selectFrom('attachment')
+    .leftJoin('conversation', 'conversation.conversation_id', 'attachment.conversation_id')
+    .select('conversation.run_id as runId')
+    .where('attachment.sandbox_id', '=', id)
+    .where(isAttached)
+    .compile(),
+);
+
+const MARK_DRAINING = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.updateTable('sandbox').set({ draining: 1 }).where('sandbox_id', '=', id).compile(),
+);
+
+export async function claim(
+  transaction: Transaction<Tables>,
+  { sandboxId: id, runId, toRemove }: Parameters<PlacementStore['claim']>[0],
+): Promise<boolean> {
+  const attached = await ATTACHED.all(transaction, { id });
+  if (attached.some((row) => row.runId !== runId)) return false;
+  if (toRemove) await MARK_DRAINING.all(transaction, { id });
+  return true;
+}

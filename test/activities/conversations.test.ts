@@ -1,0 +1,249 @@
+/** Commands of a conversation to its agent, its removal, its record, and the check of its work. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { repositoryScope, secretScope } from '../../activities/redaction.ts';
+import { userId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { QueuedItem } from '../../core/conversation/state.ts';
+import { T0 } from '../engine/movable-clock.ts';
+import {
+  AGENT_ORDER,
+  activityWorld,
+  answerOf,
+  attempt,
+  CONVERSATION,
+  inSandbox,
+  RUN,
+  SANDBOX,
+  type ActivityWorld,
+} from './activity-world.ts';
+import { agentEvent, view } from './fake-agent.ts';
+import { planWith } from './plan-rows.ts';
+
+async function ready(): Promise<ActivityWorld> {
+  const around = await activityWorld();
+  await inSandbox(around);
+  return around;
+}
+
+describe('openAgent', () => {
+  const order = {
+    ...AGENT_ORDER,
+    type: 'openAgent',
+    userId: userId('ada'),
+    model: null,
+    tags: { team: 'blue' },
+    iterationsMax: 7,
+    confirmation: 'risky',
+  } as const;
+
+  it('gives the agent its own proxy key, its secrets and its limits, and no other key', async () => {
+    const around = await ready();
+    await around.world.vault.put(secretScope(CONVERSATION), 'TOKEN', 'hunter2');
+    await around.world.vault.put(repositoryScope(CONVERSATION), 'token', 'ghp_the_real_one');
+    expect(await answerOf(around, order)).toMatchObject({
+      type: 'agentOpened',
+      report: { status: 'IDLE', generation: 1 },
+    });
+    expect(around.agent.opened).toEqual({
+      conversationId: CONVERSATION,
+      workingDir: around.workspaceDir,
+      llm: {
+        model: 'default',
+        baseUrl: 'http://proxy.inside/v1',
+        apiKey: around.world.keys.proxyKey(CONVERSATION, 1),
+        extraHeaders: {},
+        sessionHeader: 'x-proxyvendor-session-id',
+      },
+      secrets: { TOKEN: 'hunter2' },
+      tags: { team: 'blue' },
+      iterationsMax: 7,
+      confirmation: 'risky',
+      userId: 'ada',
+    });
+    expect(around.agent.calls[0]?.sessionKey).toBe(around.world.keys.sessionKey(SANDBOX, 1));
+  });
+
+  it('fails the step with the code of the error', async () => {
+    const around = await ready();
+    around.agent.error = new ParleyError('agent_refused', 'Cannot open: no');
+    expect(await answerOf(around, order)).toMatchObject({ type: 'stepFailed', code: 'agent_refused' });
+  });
+});
+
+describe('deliverItem', () => {
+  const deliver = (item: QueuedItem) => ({ ...AGENT_ORDER, type: 'deliverItem', item }) as const;
+  const message: QueuedItem = { kind: 'message', itemId: 'm1', text: 'hi', run: true };
+  const items: readonly (readonly [string, QueuedItem])[] = [
+    ['sendMessage', message],
+    ['answerConfirmation', { kind: 'confirmation', itemId: 'm2', accept: false, reason: 'no' }],
+    ['run', { kind: 'continue', itemId: 'm3' }],
+  ];
+  it.each(items)('is a call of %s, and then a look at what came of it', async (name, item) => {
+    const around = await ready();
+    around.agent.view = view(CONVERSATION, { executionStatus: 'RUNNING', updatedAt: T0 + 1 });
+    const answer = await answerOf(around, deliver(item));
+    expect(answer).toMatchObject({
+      type: 'itemDelivered',
+      itemId: item.itemId,
+      report: { status: 'RUNNING', at: T0 + 1 },
+    });
+    expect(around.agent.names()).toEqual([name, 'conversation']);
+    expect(await around.world.activity.lastActivityAt(SANDBOX)).toBe(T0);
+  });
+
+  it('names a message by the same id when it is repeated', async () => {
+    const around = await ready();
+    around.agent.view = view(CONVERSATION);
+    for (const _ of [1, 2]) await answerOf(around, deliver(message));
+    const ids = around.agent.calls.flatMap(({ name, about }) =>
+      name === 'sendMessage' ? [(about as { messageId: string }).messageId] : [],
+    );
+    expect(ids).toEqual(Array(2).fill(around.world.keys.uuidOf('m1')));
+  });
+
+  it('fails for good where the agent does not know the conversation', async () => {
+    const around = await ready();
+    expect(await answerOf(around, deliver(message))).toMatchObject({ type: 'deliveryFailed', itemId: 'm1' });
+  });
+});
+
+describe('interruptAgent and record', () => {
+  it('answers an interruption even when nobody is there to interrupt', async () => {
+    const around = await ready();
+    const order = { ...AGENT_ORDER, type: 'interruptAgent' } as const;
+    expect(await answerOf(around, order)).toEqual({ type: 'agentInterrupted', commandId: 'c#1' });
+    around.runtime.presences.clear();
+    expect(await answerOf(around, order)).toEqual({ type: 'agentInterrupted', commandId: 'c#1' });
+    expect(around.agent.names()).toEqual(['interrupt']);
+  });
+
+  it('keeps what happened for the reader, and answers nothing', async () => {
+    const around = await ready();
+    const about = { machine: 'conversation', id: CONVERSATION } as const;
+    const event = { about, conversationId: CONVERSATION, code: 'interrupted', detail: 'd' };
+    expect(await answerOf(around, { type: 'record', id: 'c#2', event })).toBeNull();
+    expect(await around.world.lifecycle.lifecycleEvents(CONVERSATION)).toMatchObject([{ ...event, at: T0 }]);
+  });
+});
+
+describe('removeConversation', () => {
+  const order = {
+    type: 'removeConversation',
+    id: 'c#1',
+    conversationId: CONVERSATION,
+    generation: 1,
+  } as const;
+  async function attached(): Promise<ActivityWorld> {
+    const around = await ready();
+    const { placement, deployment, events, vault } = around.world;
+    const request = {
+      conversationId: CONVERSATION,
+      userId: userId('ada'),
+      strategy: 'NO_GROUPING',
+      sandboxId: SANDBOX,
+    } as const;
+    await placement.place({
+      ...request,
+      excluded: [],
+      newSandboxId: SANDBOX,
+      limits: deployment.capacity,
+      now: T0,
+    });
+    await events.append(CONVERSATION, [agentEvent('e1')], T0);
+    await vault.put(secretScope(CONVERSATION), 'TOKEN', 'hunter2');
+    await vault.put(repositoryScope(CONVERSATION), 'token', 'ghp');
+    return around;
+  }
+
+  it('removes record, transcript and every secret, and leaves a tombstone', async () => {
+    const around = await attached();
+    expect(await answerOf(around, order)).toEqual({
+      type: 'conversationRemoved',
+      commandId: 'c#1',
+      sandboxToRemove: true,
+    });
+    const { records, events, vault } = around.world;
+    expect([await records.conversation(CONVERSATION), await events.count(CONVERSATION)]).toEqual([null, 0]);
+    expect([
+      await vault.names(secretScope(CONVERSATION)),
+      await vault.names(repositoryScope(CONVERSATION)),
+    ]).toEqual([[], []]);
+    expect(await events.append(CONVERSATION, [agentEvent('late')], T0)).toBe(0);
+    // The sandbox goes with its files: the agent need not forget.
+    expect(around.agent.calls).toEqual([]);
+  });
+
+  it('gives the same answer when it is repeated', async () => {
+    const around = await attached();
+    const first = await answerOf(around, order);
+    expect(await answerOf(around, order)).toEqual(first);
+  });
+
+  it('lets the agent forget it in a sandbox that stays, reachable or not', async () => {
+    const around = await ready();
+    expect(await answerOf(around, order)).toMatchObject({ sandboxToRemove: false });
+    expect(around.agent.names()).toEqual(['deleteConversation']);
+    const down = await ready();
+    down.agent.error = new ParleyError('agent_unreachable', 'Cannot ask: down');
+    expect(await answerOf(down, order)).toMatchObject({ type: 'conversationRemoved' });
+    expect(await down.world.records.conversation(CONVERSATION)).toBeNull();
+  });
+});
+
+describe('verifyItem', () => {
+  const ids = {
+    id: 'run#2',
+    runId: RUN,
+    index: 0,
+    key: 'one',
+    attempt: 1,
+    conversationId: CONVERSATION,
+    sandboxId: SANDBOX,
+  } as const;
+  const order = { type: 'verifyItem', ...ids } as const;
+  async function checking(command: string | null): Promise<ActivityWorld> {
+    const around = await ready();
+    await around.world.vault.put(secretScope(CONVERSATION), 'TOKEN', 'hunter2');
+    await around.world.plans.putPlan(
+      RUN,
+      planWith({ verify: command === null ? null : { command, timeoutMs: 5_000 } }),
+    );
+    return around;
+  }
+  const log = ({ resultsDir }: ActivityWorld): string =>
+    readFileSync(path.join(resultsDir, RUN, 'one/verify.log'), 'utf8');
+
+  it.each([
+    ['true', true, null],
+    ['exit 7', false, 'verify: exit code 7'],
+  ])('says what the check said: %s', async (command, passed, detail) => {
+    expect(await attempt(await checking(command), order)).toMatchObject({
+      type: 'itemVerified',
+      index: 0,
+      passed,
+      detail,
+    });
+  });
+
+  it('runs in the workspace, and keeps what was printed without secrets', async () => {
+    const around = await checking('cat made; echo hunter2');
+    writeFileSync(path.join(around.folder, 'made'), '');
+    await around.world.workspaces.putFacts(CONVERSATION, { workingDir: around.folder, baseCommit: null });
+    expect(await answerOf(around, order)).toMatchObject({ passed: true });
+    expect(log(around)).toBe('exit code 0\n<secret-hidden>\n\n');
+  });
+
+  it('passes without a check, and fails when it cannot be run', async () => {
+    const around = await checking(null);
+    expect(await answerOf(around, order)).toMatchObject({ passed: true });
+    expect(existsSync(path.join(around.resultsDir, RUN))).toBe(false);
+    const down = await checking('true');
+    down.runtime.presences.clear();
+    expect(await answerOf(down, order)).toMatchObject({
+      passed: false,
+      detail: expect.stringMatching(/^runtime_gone: /),
+    });
+  });
+});
