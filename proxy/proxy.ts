@@ -50,6 +50,8 @@ export interface Proxy {
    * rows. Call it once.
    */
   close(graceMs?: number): Promise<void>;
+  /** Brings the rows of every call that has ended to the store; while it is away, to no effect. */
+  flushSpend(): Promise<void>;
   metrics(): ProxyMetrics;
 }
 
@@ -76,6 +78,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       await parts.pools.close();
       await parts.writer.stop();
     },
+    flushSpend: () => parts.writer.flush(),
     metrics: () => ({
       ...parts.counters,
       callsInFlight: parts.openCalls.size,

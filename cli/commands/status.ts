@@ -98,13 +98,14 @@ async function showRun(
   const row = (await reader?.run(runId)) ?? null;
   if (row === null || reader === null) throw noSuchRun(id);
   const items = await reader.runItems(runId);
+  const plan = await reader.plan(runId);
   if (json) {
+    const tags = new Map(plan?.items.map((item) => [item.key, item.tags]));
     const records = openRecords(stdout);
     records.write(runRecord(row));
-    for (const item of items) records.write(itemRecord(item));
+    for (const item of items) records.write(itemRecord(item, tags.get(item.key)));
     return;
   }
-  const plan = await reader.plan(runId);
   const results = reader.resultsLocation(runId);
   stdout.write(runSummary({ row, items, plan, results, next: nextCommand(row, plan) }));
 }

@@ -18,6 +18,7 @@ import type { SealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { builtProgram, type Places } from './places.ts';
 import { createSecretSource } from './secret-source.ts';
+import { settledSpend, type SettledSpend } from './settled-spend.ts';
 
 export interface EmbeddedParts {
   readonly config: DeploymentConfig;
@@ -31,6 +32,7 @@ export interface EmbeddedParts {
 
 export interface EmbeddedWorld {
   readonly world: World;
+  readonly spend: SettledSpend;
   readonly agent: AgentClient;
   readonly codeHosts: CodeHosts;
 }
@@ -40,6 +42,7 @@ export function embeddedWorld(parts: EmbeddedParts): EmbeddedWorld {
   const agent = createAgentClient();
   const codeHosts = codeHostsOf(config);
   const vault = store.vault(parts.sealKey);
+  const spend = settledSpend(store.spend);
   const world: World = {
     runtime: runtimeOf(parts),
     agent,
@@ -52,7 +55,7 @@ export function embeddedWorld(parts: EmbeddedParts): EmbeddedWorld {
     activity: store.activity,
     workspaces: store.workspaces,
     archives: store.archives,
-    spend: store.spend,
+    spend,
     vault,
     blobs: createBlobDirectory(places.blobs),
     results: createResultsDirectory(config.resultsDir),
@@ -63,7 +66,7 @@ export function embeddedWorld(parts: EmbeddedParts): EmbeddedWorld {
     deployment: config.deployment,
     clock: systemClock,
   };
-  return { world, agent, codeHosts };
+  return { world, spend, agent, codeHosts };
 }
 
 function runtimeOf({ config, places, warn }: EmbeddedParts): SandboxRuntime {

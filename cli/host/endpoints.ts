@@ -19,6 +19,8 @@ import { conversationKeys } from './conversation-keys.ts';
 import type { Places } from './places.ts';
 
 export interface Endpoints {
+  /** Brings the spend of calls that have ended to the store. */
+  flushSpend(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
   await relay.listen();
   const webhooks = await startWebhookServer(world, places.webhookSocket);
   return {
+    flushSpend: () => proxy.flushSpend(),
     async close() {
       await Promise.all([webhooks.close(), relay.close(), proxy.close()]);
     },

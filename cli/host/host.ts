@@ -84,6 +84,7 @@ async function start(
   // Sandboxes that outlived the last process find their way out again before anything is asked of them.
   const endpoints = await openEndpoints({ config, places, world, codeHosts, env, warn });
   closers.add(() => endpoints.close());
+  embedded.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
   await engine.start();
   const control = await startControlServer(engine, places.controlSocket);

@@ -46,7 +46,8 @@ export function runRecord(row: RunRow): JsonRecord {
   };
 }
 
-export function itemRecord(item: RunItemRow): JsonRecord {
+/** `tags` are those of the plan's item; left out where the plan is not at hand. */
+export function itemRecord(item: RunItemRow, tags?: Readonly<Record<string, string>>): JsonRecord {
   return {
     type: 'item',
     run_id: item.runId,
@@ -63,6 +64,7 @@ export function itemRecord(item: RunItemRow): JsonRecord {
     cost_nano_usd: item.costNanoUsd,
     admitted_at: item.admittedAt,
     ended_at: item.endedAt,
+    ...(tags === undefined ? {} : { tags }),
   };
 }
 

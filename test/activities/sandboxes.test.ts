@@ -1,9 +1,10 @@
 /** Starting, stopping, archiving and removing sandboxes: order, answers, and what a failure becomes. */
 import { describe, expect, it } from 'vitest';
+import { userId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { sandboxRow } from '../contract/store-rows.ts';
 import { T0 } from '../engine/movable-clock.ts';
-import { activityWorld, answerOf, attempt, CONVERSATION, inSandbox, SANDBOX } from './activity-world.ts';
+import { activityWorld, answerOf, attempt, CONVERSATION, inSandbox, RUN, SANDBOX, type ActivityWorld } from './activity-world.ts';
 import { agentEvent } from './fake-agent.ts';
 
 const INCARNATION = { id: 's#1', sandboxId: SANDBOX, generation: 3 } as const;
@@ -141,5 +142,33 @@ describe('destroySandbox', () => {
       commandId: 's#1',
       reason: unreachable.message,
     });
+  });
+});
+
+describe('cleanUpSandbox', () => {
+  const order = { type: 'cleanUpSandbox', id: 'r#1', runId: RUN, sandboxId: SANDBOX } as const;
+  async function attachedBy(runId: typeof RUN | null): Promise<ActivityWorld> {
+    const around = await activityWorld();
+    const { placement, records, deployment } = around.world;
+    const request = { conversationId: CONVERSATION, userId: userId('ada'), strategy: 'NO_GROUPING', sandboxId: SANDBOX } as const;
+    await inSandbox(around, { conversation: { runId } });
+    await placement.place({ ...request, excluded: [], newSandboxId: SANDBOX, limits: deployment.capacity, now: T0 });
+    expect(await records.conversation(CONVERSATION)).toMatchObject({ runId });
+    return around;
+  }
+
+  it.each([
+    ['delete', { type: 'deleteRequested', requestId: 'r#1' }],
+    ['pause', { type: 'pauseRequested', requestId: 'r#1', reason: 'user' }],
+  ] as const)('asks a sandbox of this run alone to go: %s', async (how, event) => {
+    const around = await attachedBy(RUN);
+    expect(await answerOf(around, { ...order, how })).toEqual({ type: 'sandboxCleanedUp', commandId: 'r#1', sandboxId: SANDBOX, isOurs: true });
+    expect(around.told).toEqual([{ to: { machine: 'sandbox', id: SANDBOX }, event }]);
+  });
+
+  it("leaves alone a sandbox with somebody else's conversation", async () => {
+    const around = await attachedBy(null);
+    expect(await answerOf(around, { ...order, how: 'delete' })).toMatchObject({ isOurs: false });
+    expect(around.told).toEqual([]);
   });
 });

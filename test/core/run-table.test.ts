@@ -159,6 +159,7 @@ walkTable({
   }),
   events: EVENTS,
   more: (state) => [
+    shown('ours', { ...EVENTS.sandboxCleanedUp(state), isOurs: true }),
     shown('start failed', noticed(state, { startTask: 'ERROR', detail: 'placement_failed: r' })),
     shown('sandbox gone', noticed(state, { sandboxStatus: 'MISSING', settled: true })),
     shown(

@@ -3,7 +3,8 @@
  * Owns the unpacking; must not change a file.
  */
 import Database from 'libsql';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { Parser } from 'tar';
@@ -28,13 +29,25 @@ export async function findForms(folder: string, forms: readonly string[]): Promi
   return found;
 }
 
+/** Links are not followed: what they lead to is none of the folder's. */
 function filesOf(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => path.join(folder, name))
-    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true);
+  return entriesOf(folder).flatMap((entry) => {
+    const place = path.join(folder, entry.name);
+    if (entry.isDirectory()) return filesOf(place);
+    return entry.isFile() ? [place] : [];
+  });
 }
 
-/** A file of a batch at work may go at any time. */
+/** A folder of a batch at work may go at any time. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** So may a file. */
 function readOrEmpty(file: string): Buffer {
   try {
     return readFileSync(file);

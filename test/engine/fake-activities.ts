@@ -64,6 +64,7 @@ const TYPES = {
   startConversation: 'bookkeeping',
   verifyItem: 'agent',
   collectItem: 'agent',
+  cleanUpSandbox: 'bookkeeping',
   reconcileRun: 'bookkeeping',
   reportRun: 'bookkeeping',
 } as const satisfies Readonly<Record<ActivityCommandType, ResourceClass>>;
@@ -155,6 +156,7 @@ function success(
     case 'startConversation':
     case 'verifyItem':
     case 'collectItem':
+    case 'cleanUpSandbox':
     case 'reconcileRun':
     case 'reportRun':
       return null;
