@@ -23,13 +23,19 @@ export async function agentTarget(world: World, incarnation: Incarnation): Promi
       if (presence.generation !== generation) throw stale(incarnation, presence.generation);
       return { address: presence.address, sessionKey: world.keys.sessionKey(sandboxId, generation) };
     case 'gone':
-      throw new ParleyError('runtime_gone', `Cannot reach sandbox "${sandboxId}": the runtime has no such sandbox`);
+      throw new ParleyError(
+        'runtime_gone',
+        `Cannot reach sandbox "${sandboxId}": the runtime has no such sandbox`,
+      );
     case 'unknown':
       throw new ParleyError('runtime_unreachable', `Cannot reach sandbox "${sandboxId}": ${presence.reason}`);
     case 'stopped':
     case 'crashed':
       if (presence.generation > generation) throw stale(incarnation, presence.generation);
-      throw new ParleyError('agent_unreachable', `Cannot reach sandbox "${sandboxId}": it is ${presence.kind}`);
+      throw new ParleyError(
+        'agent_unreachable',
+        `Cannot reach sandbox "${sandboxId}": it is ${presence.kind}`,
+      );
   }
 }
 

@@ -14,7 +14,11 @@ export const archiveWorkspace = (world: World): Activity<'archiveWorkspace'> => 
     const { sandboxId, generation } = command;
     const blobKey = `archives/${sandboxId}/${generation}.tgz`;
     const { sha256, bytes } = await world.blobs.put(blobKey, world.runtime.exportWorkspace(sandboxId));
-    if (bytes === 0) throw new ParleyError('workspace_unreadable', `Cannot archive sandbox "${sandboxId}": nothing was read`);
+    if (bytes === 0)
+      throw new ParleyError(
+        'workspace_unreadable',
+        `Cannot archive sandbox "${sandboxId}": nothing was read`,
+      );
     await world.archives.putArchive({ sandboxId, generation, blobKey, sha256, bytes, at: world.clock.now() });
     return { type: 'workspaceArchived', commandId: command.id };
   },

@@ -11,14 +11,20 @@ import type { World } from './world.ts';
  * after asking the longest-idle sandbox to make room when the policy says so.
  * @throws ParleyError concurrency_limit_reached
  */
-export async function meetFullCapacity(world: World, asker: { readonly userId: UserId; readonly commandId: string }): Promise<void> {
+export async function meetFullCapacity(
+  world: World,
+  asker: { readonly userId: UserId; readonly commandId: string },
+): Promise<void> {
   const { onFull } = world.deployment;
   if (onFull === 'refuse') return;
   if (onFull === 'pause_longest_idle') await makeRoom(world, asker);
   throw new ParleyError('concurrency_limit_reached', 'Cannot take a sandbox slot: all are in use');
 }
 
-async function makeRoom(world: World, asker: { readonly userId: UserId; readonly commandId: string }): Promise<void> {
+async function makeRoom(
+  world: World,
+  asker: { readonly userId: UserId; readonly commandId: string },
+): Promise<void> {
   const id = await world.placement.longestIdle(asker.userId);
   if (id === null) return;
   const requestId = `capacity/${asker.commandId}/${id}`;

@@ -21,5 +21,10 @@ export const cleanUpSandbox = (world: World): Activity<'cleanUpSandbox'> => ({
     }
     return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs };
   },
-  failed: (command) => ({ type: 'sandboxCleanedUp', commandId: command.id, sandboxId: command.sandboxId, isOurs: false }),
+  failed: (command) => ({
+    type: 'sandboxCleanedUp',
+    commandId: command.id,
+    sandboxId: command.sandboxId,
+    isOurs: false,
+  }),
 });

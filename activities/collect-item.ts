@@ -54,7 +54,11 @@ async function readableTarget(world: World, command: Collect): Promise<AgentTarg
   if (record === null || record.status === 'ERROR' || record.status === 'MISSING') return null;
   if (record.releasedAt !== null) await askForAccess(world, command);
   return agentTarget(world, { sandboxId, generation: record.generation }).catch((error: unknown) => {
-    throw new ParleyError('collect_failed', `Cannot collect from conversation "${conversationId}": the agent is not reachable`, { cause: error });
+    throw new ParleyError(
+      'collect_failed',
+      `Cannot collect from conversation "${conversationId}": the agent is not reachable`,
+      { cause: error },
+    );
   });
 }
 
@@ -62,11 +66,22 @@ async function askForAccess(world: World, command: Collect): Promise<never> {
   const { conversationId: id } = command;
   // One request per minute: a resume that failed is wished for again.
   const requestId = `collect/${command.id}/${Math.floor(world.clock.now() / 60_000)}`;
-  await world.notifier.deliver({ to: { machine: 'conversation', id }, event: { type: 'accessRequested', requestId } });
-  throw new ParleyError('sandbox_resuming', `Cannot collect from conversation "${id}": its sandbox is being resumed`);
+  await world.notifier.deliver({
+    to: { machine: 'conversation', id },
+    event: { type: 'accessRequested', requestId },
+  });
+  throw new ParleyError(
+    'sandbox_resuming',
+    `Cannot collect from conversation "${id}": its sandbox is being resumed`,
+  );
 }
 
-function carryOut(world: World, command: Collect, step: CollectStep, target: AgentTarget | null): Promise<readonly Collected[]> {
+function carryOut(
+  world: World,
+  command: Collect,
+  step: CollectStep,
+  target: AgentTarget | null,
+): Promise<readonly Collected[]> {
   switch (step.kind) {
     case 'trajectory':
       return collectTrajectory(world, command.conversationId);
@@ -75,19 +90,32 @@ function carryOut(world: World, command: Collect, step: CollectStep, target: Age
     case 'diff':
       return target === null ? none() : collectDiff(world, target, command.conversationId);
     case 'files':
-      return target === null ? none() : collectFiles(world, target, { conversationId: command.conversationId, globs: step.globs });
+      return target === null
+        ? none()
+        : collectFiles(world, target, { conversationId: command.conversationId, globs: step.globs });
   }
 }
 
 const none = (): Promise<readonly Collected[]> => Promise.resolve([]);
 
 /** What holds the value of a secret is left out, and the fact is recorded (D20). */
-async function keep(world: World, command: Collect, made: Collected, forms: readonly string[]): Promise<void> {
+async function keep(
+  world: World,
+  command: Collect,
+  made: Collected,
+  forms: readonly string[],
+): Promise<void> {
   const { runId, key, conversationId } = command;
-  if (containsSecret(made.content, forms) || (made.scanned !== undefined && containsSecret(made.scanned, forms))) {
+  if (
+    containsSecret(made.content, forms) ||
+    (made.scanned !== undefined && containsSecret(made.scanned, forms))
+  ) {
     const about = { machine: 'conversation', id: conversationId } as const;
     const detail = `"${made.name}" holds the value of a secret and was left out`;
-    await world.lifecycle.record({ about, conversationId, code: 'secret_in_result', detail }, world.clock.now());
+    await world.lifecycle.record(
+      { about, conversationId, code: 'secret_in_result', detail },
+      world.clock.now(),
+    );
     return;
   }
   await world.results.write({ runId, key, name: made.name }, made.content);

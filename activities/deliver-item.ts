@@ -22,8 +22,17 @@ export const deliverItem = (world: World): Activity<'deliverItem'> => ({
     await world.activity.touch(sandboxId, world.clock.now());
     await handOver(world, target, command);
     const view = await world.agent.conversation(target, conversationId);
-    if (view === null) throw new ParleyError('agent_refused', `Cannot deliver to conversation "${conversationId}": the agent does not know it`);
-    return { type: 'itemDelivered', commandId: command.id, itemId: item.itemId, report: reportOf(view, generation) };
+    if (view === null)
+      throw new ParleyError(
+        'agent_refused',
+        `Cannot deliver to conversation "${conversationId}": the agent does not know it`,
+      );
+    return {
+      type: 'itemDelivered',
+      commandId: command.id,
+      itemId: item.itemId,
+      report: reportOf(view, generation),
+    };
   },
   failed: (command, error) => ({
     type: 'deliveryFailed',
@@ -42,7 +51,10 @@ function handOver(world: World, target: AgentTarget, { conversationId, item }: D
         run: item.run,
       });
     case 'confirmation':
-      return world.agent.answerConfirmation(target, conversationId, { accept: item.accept, reason: item.reason });
+      return world.agent.answerConfirmation(target, conversationId, {
+        accept: item.accept,
+        reason: item.reason,
+      });
     case 'continue':
       return world.agent.run(target, conversationId);
   }

@@ -30,14 +30,19 @@ export async function runScript(
   const { script: command, workingDir, timeoutMs, code, doing } = options;
   const result = await world.agent.execute(target, { command, workingDir, timeoutMs });
   if (result.exitCode === 0) return result;
-  const why = result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
+  const why =
+    result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
   const output = `${result.stdout}\n${result.stderr}`.trim().slice(-OUTPUT_CHARS_MAX);
   throw new ParleyError(code, `Cannot ${doing}: ${why}: ${output}`);
 }
 
 /** Facts of a workspace that a start recorded. @throws ParleyError not_found */
-export async function workspaceFacts(world: World, conversationId: Parameters<World['workspaces']['facts']>[0]) {
+export async function workspaceFacts(
+  world: World,
+  conversationId: Parameters<World['workspaces']['facts']>[0],
+) {
   const facts = await world.workspaces.facts(conversationId);
-  if (facts === null) throw new ParleyError('not_found', `Cannot find the workspace of conversation "${conversationId}"`);
+  if (facts === null)
+    throw new ParleyError('not_found', `Cannot find the workspace of conversation "${conversationId}"`);
   return facts;
 }

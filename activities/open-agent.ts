@@ -38,5 +38,10 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
     });
     return { type: 'agentOpened', commandId: command.id, report: reportOf(view, generation) };
   },
-  failed: (command, error) => ({ type: 'stepFailed', commandId: command.id, code: error.code, reason: error.message }),
+  failed: (command, error) => ({
+    type: 'stepFailed',
+    commandId: command.id,
+    code: error.code,
+    reason: error.message,
+  }),
 });

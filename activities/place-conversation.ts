@@ -12,7 +12,12 @@ export const placeConversation = (world: World): Activity<'placeConversation'> =
   resource: 'bookkeeping',
   retry: PATIENT,
   run: (command) => place(world, command),
-  failed: (command, error) => ({ type: 'placementRefused', commandId: command.id, code: error.code, reason: error.message }),
+  failed: (command, error) => ({
+    type: 'placementRefused',
+    commandId: command.id,
+    code: error.code,
+    reason: error.message,
+  }),
 });
 
 async function place(world: World, command: CommandOf<'placeConversation'>): Promise<MachineEvent> {

@@ -37,6 +37,10 @@ export async function planItem(
 ): Promise<{ readonly plan: Plan; readonly item: PlanItem }> {
   const plan = await planOf(world, command.runId);
   const item = plan.items[command.index];
-  if (item?.key !== command.key) throw new ParleyError('plan_invalid', `Cannot find item "${command.key}" in the plan of run "${command.runId}"`);
+  if (item?.key !== command.key)
+    throw new ParleyError(
+      'plan_invalid',
+      `Cannot find item "${command.key}" in the plan of run "${command.runId}"`,
+    );
   return { plan, item };
 }

@@ -21,16 +21,30 @@ export const prepareRepository = (world: World): Activity<'prepareRepository'> =
   run: async (command) => {
     const target = await agentTarget(world, command);
     const base = `${target.address.workspaceDir}/${command.conversationId}`;
-    const workingDir = command.repository === null ? base : `${base}/${command.repository.split('/').at(-1) ?? 'project'}`;
+    const workingDir =
+      command.repository === null ? base : `${base}/${command.repository.split('/').at(-1) ?? 'project'}`;
     const baseCommit = await prepare(world, target, command, workingDir);
     await world.workspaces.putFacts(command.conversationId, { workingDir, baseCommit });
     return { type: 'repositoryPrepared', commandId: command.id };
   },
-  failed: (command, error) => ({ type: 'stepFailed', commandId: command.id, code: error.code, reason: error.message }),
+  failed: (command, error) => ({
+    type: 'stepFailed',
+    commandId: command.id,
+    code: error.code,
+    reason: error.message,
+  }),
 });
 
-async function prepare(world: World, target: AgentTarget, command: Prepare, workingDir: string): Promise<string> {
-  const script = command.repository === null ? emptyScript(workingDir) : cloneScript(cloneUrl(world, target, command), command, workingDir);
+async function prepare(
+  world: World,
+  target: AgentTarget,
+  command: Prepare,
+  workingDir: string,
+): Promise<string> {
+  const script =
+    command.repository === null
+      ? emptyScript(workingDir)
+      : cloneScript(cloneUrl(world, target, command), command, workingDir);
   const credential = await writeCredential(world, target, command, workingDir);
   const result = await runScript(world, target, {
     script: `${identify(world, credential)}\n${script}`,
@@ -43,7 +57,12 @@ async function prepare(world: World, target: AgentTarget, command: Prepare, work
 }
 
 /** The relay on our side knows the conversation by this key, and gives it its own repository only. */
-async function writeCredential(world: World, target: AgentTarget, command: Prepare, workingDir: string): Promise<string> {
+async function writeCredential(
+  world: World,
+  target: AgentTarget,
+  command: Prepare,
+  workingDir: string,
+): Promise<string> {
   const path = `${workingDir}.gitconfig`;
   const key = world.keys.proxyKey(command.conversationId, command.generation);
   const content = `[http]\n\textraHeader = Authorization: Bearer ${key}\n`;

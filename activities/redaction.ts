@@ -21,7 +21,10 @@ export function repositoryScope(conversationId: ConversationId): string {
 }
 
 /** Environment name → value, opened for the shortest time. */
-export async function openSecrets(world: World, conversationId: ConversationId): Promise<Readonly<Record<string, string>>> {
+export async function openSecrets(
+  world: World,
+  conversationId: ConversationId,
+): Promise<Readonly<Record<string, string>>> {
   const scope = secretScope(conversationId);
   const opened: Record<string, string> = {};
   for (const name of await world.vault.names(scope)) {
@@ -38,7 +41,14 @@ export function secretForms(values: Iterable<string>): readonly string[] {
     if (value.length < VALUE_LENGTH_MIN) continue;
     const base64 = Buffer.from(value, 'utf8').toString('base64');
     const escaped = JSON.stringify(value).slice(1, -1);
-    for (const form of [value, base64, base64.replace(/=+$/, ''), Buffer.from(value).toString('base64url'), encodeURIComponent(value), escaped]) {
+    for (const form of [
+      value,
+      base64,
+      base64.replace(/=+$/, ''),
+      Buffer.from(value).toString('base64url'),
+      encodeURIComponent(value),
+      escaped,
+    ]) {
       forms.add(form);
     }
   }
@@ -67,7 +77,10 @@ function redactValue(value: unknown, forms: readonly string[]): unknown {
   if (typeof value === 'number') return forms.includes(String(value)) ? HIDDEN : value;
   if (Array.isArray(value)) return value.map((entry) => redactValue(entry, forms));
   if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([name, field]) => [redactText(name, forms), redactValue(field, forms)]);
+  const fields = Object.entries(value).map(([name, field]) => [
+    redactText(name, forms),
+    redactValue(field, forms),
+  ]);
   return Object.fromEntries(fields);
 }
 

@@ -15,7 +15,14 @@ export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
     const user = userId(command.userId);
     const { sandboxId, id: commandId } = command;
     const { capacity: limits } = world.deployment;
-    const slot = await world.placement.reserveSlot({ sandboxId, generation: command.generation, userId: user, limits, now: world.clock.now() });
+    const slot = await world.placement.reserveSlot({
+      sandboxId,
+      generation: command.generation,
+      userId: user,
+      limits,
+      now: world.clock.now(),
+    });
+    if (slot.kind === 'not_wanted') return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
     if (slot.kind === 'granted') return { type: 'slotGranted', commandId };
     await meetFullCapacity(world, { userId: user, commandId });
     return { type: 'slotRefused', commandId, reason: `${slot.current} of ${slot.limit} sandboxes are up` };

@@ -14,14 +14,23 @@ const HOOKS_TIMEOUT_MS = 30_000;
 
 type Step = Extract<ActivityCommandType, 'runSetupScript' | 'setUpGitHooks' | 'setUpSkills'>;
 
-const step = (world: World, does: { readonly script: (dir: string) => string; readonly timeoutMs: number; readonly doing: string }) => ({
+const step = (
+  world: World,
+  does: { readonly script: (dir: string) => string; readonly timeoutMs: number; readonly doing: string },
+) => ({
   resource: 'agent' as const,
   retry: BRIEF,
   async carryOut(command: CommandOf<Step>): Promise<void> {
     const target = await agentTarget(world, command);
     const { workingDir } = await workspaceFacts(world, command.conversationId);
     const { timeoutMs, doing } = does;
-    await runScript(world, target, { script: does.script(workingDir), workingDir, timeoutMs, code: 'setup_failed', doing });
+    await runScript(world, target, {
+      script: does.script(workingDir),
+      workingDir,
+      timeoutMs,
+      code: 'setup_failed',
+      doing,
+    });
   },
   failed: (command: CommandOf<Step>, error: ParleyError): MachineEvent => ({
     type: 'stepFailed',

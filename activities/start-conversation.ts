@@ -39,7 +39,12 @@ export const startConversation = (world: World): Activity<'startConversation'> =
     });
     return { type: 'conversationStarted', commandId: command.id, index: command.index, conversationId };
   },
-  failed: (command, error) => ({ type: 'startRefused', commandId: command.id, index: command.index, reason: `${error.code}: ${error.message}` }),
+  failed: (command, error) => ({
+    type: 'startRefused',
+    commandId: command.id,
+    index: command.index,
+    reason: `${error.code}: ${error.message}`,
+  }),
 });
 
 /**
@@ -50,12 +55,18 @@ async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: Convers
   const values = new Map<string, string>();
   for (const [name, secret] of Object.entries(item.secrets)) {
     if (!isPermittedName(name)) {
-      throw new ParleyError('secret_reserved', `Cannot start "${item.key}": the secret name "${name}" is reserved or not permitted`);
+      throw new ParleyError(
+        'secret_reserved',
+        `Cannot start "${item.key}": the secret name "${name}" is reserved or not permitted`,
+      );
     }
     values.set(name, await resolve(world, plan, secret));
   }
   if (secretForms(values.values()).some((form) => item.prompt.includes(form))) {
-    throw new ParleyError('secret_in_message', `Cannot start "${item.key}": its prompt contains the value of a secret`);
+    throw new ParleyError(
+      'secret_in_message',
+      `Cannot start "${item.key}": its prompt contains the value of a secret`,
+    );
   }
   const tokenSecret = item.repository?.tokenSecret ?? null;
   const token = tokenSecret === null ? null : await resolve(world, plan, tokenSecret);

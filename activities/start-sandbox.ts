@@ -7,8 +7,14 @@ import { ParleyError } from '../core/parley-error.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import type { World } from './world.ts';
 
-export const createSandbox = (world: World): Activity<'createSandbox'> => ({ ...starter(world), type: 'createSandbox' });
-export const resumeSandbox = (world: World): Activity<'resumeSandbox'> => ({ ...starter(world), type: 'resumeSandbox' });
+export const createSandbox = (world: World): Activity<'createSandbox'> => ({
+  ...starter(world),
+  type: 'createSandbox',
+});
+export const resumeSandbox = (world: World): Activity<'resumeSandbox'> => ({
+  ...starter(world),
+  type: 'resumeSandbox',
+});
 
 type StartCommand = CommandOf<'createSandbox'> | CommandOf<'resumeSandbox'>;
 

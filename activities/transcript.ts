@@ -8,7 +8,11 @@ import { redactEvents } from './redaction.ts';
 import type { World } from './world.ts';
 
 /** Reads every page; safe to repeat. Returns how many events were new. */
-export async function syncTranscript(world: World, target: AgentTarget, conversationId: ConversationId): Promise<number> {
+export async function syncTranscript(
+  world: World,
+  target: AgentTarget,
+  conversationId: ConversationId,
+): Promise<number> {
   let added = 0;
   let pageId: string | null = null;
   do {

@@ -32,11 +32,15 @@ async function verify(world: World, command: Verify): Promise<MachineEvent> {
   const result = await world.agent.execute(target, { command: script, workingDir, timeoutMs });
   await keepLog(world, command, result);
   if (result.exitCode === 0) return answer(command, { passed: true, detail: null });
-  const why = result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
+  const why =
+    result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
   return answer(command, { passed: false, detail: `verify: ${why}` });
 }
 
-function answer(command: Verify, verdict: { readonly passed: boolean; readonly detail: string | null }): MachineEvent {
+function answer(
+  command: Verify,
+  verdict: { readonly passed: boolean; readonly detail: string | null },
+): MachineEvent {
   return { type: 'itemVerified', commandId: command.id, index: command.index, ...verdict };
 }
 

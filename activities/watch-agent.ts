@@ -34,16 +34,32 @@ function lost(world: World, command: Watch, error: ParleyError): MachineEvent | 
   return {
     type: 'agentReported',
     commandId,
-    report: { status: 'ERROR', pausedReason: null, at: world.clock.now(), generation, limitReached: null, retryAt: null, detail: error.message },
+    report: {
+      status: 'ERROR',
+      pausedReason: null,
+      at: world.clock.now(),
+      generation,
+      limitReached: null,
+      retryAt: null,
+      detail: error.message,
+    },
   };
 }
 
-async function watch(world: World, command: Watch, { signal }: ActivityContext): Promise<MachineEvent | null> {
+async function watch(
+  world: World,
+  command: Watch,
+  { signal }: ActivityContext,
+): Promise<MachineEvent | null> {
   const since = world.clock.now();
   while (!signal.aborted) {
     const target = await agentTarget(world, command);
     const view = await world.agent.conversation(target, command.conversationId);
-    if (view === null) throw new ParleyError('agent_refused', `Cannot watch conversation "${command.conversationId}": the agent does not know it`);
+    if (view === null)
+      throw new ParleyError(
+        'agent_refused',
+        `Cannot watch conversation "${command.conversationId}": the agent does not know it`,
+      );
     await syncTranscript(world, target, command.conversationId);
     if (view.executionStatus !== 'RUNNING') return report(command, view);
     const limit = await metLimit(world, command, since);

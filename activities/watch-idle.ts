@@ -20,7 +20,11 @@ export const watchIdle = (world: World): Activity<'watchIdle'> => ({
   failed: (command) => ({ type: 'runtimeUnknown', commandId: command.id }),
 });
 
-async function watch(world: World, command: CommandOf<'watchIdle'>, { signal }: ActivityContext): Promise<MachineEvent | null> {
+async function watch(
+  world: World,
+  command: CommandOf<'watchIdle'>,
+  { signal }: ActivityContext,
+): Promise<MachineEvent | null> {
   const { clock, deployment } = world;
   let unknownLooks = 0;
   while (!signal.aborted) {
@@ -30,14 +34,19 @@ async function watch(world: World, command: CommandOf<'watchIdle'>, { signal }: 
     if (verdict !== null) return verdict;
     const lastActivityAt = await lastActivity(world, command);
     const idleAt = command.idleTimeMs === null ? null : lastActivityAt + command.idleTimeMs;
-    if (idleAt !== null && clock.now() >= idleAt) return { type: 'idleReached', commandId: command.id, lastActivityAt };
+    if (idleAt !== null && clock.now() >= idleAt)
+      return { type: 'idleReached', commandId: command.id, lastActivityAt };
     await sleepUntil(clock, Math.min(idleAt ?? Infinity, clock.now() + deployment.pollMs), signal);
   }
   return null;
 }
 
 /** Gone, dead and unreachable are three different things (D13). */
-function judge(command: CommandOf<'watchIdle'>, presence: RuntimePresence, unknownLooks: number): MachineEvent | null {
+function judge(
+  command: CommandOf<'watchIdle'>,
+  presence: RuntimePresence,
+  unknownLooks: number,
+): MachineEvent | null {
   const commandId = command.id;
   switch (presence.kind) {
     case 'gone':
@@ -49,7 +58,9 @@ function judge(command: CommandOf<'watchIdle'>, presence: RuntimePresence, unkno
       if (presence.generation !== command.generation) return null;
       return { type: 'runtimeCrashed', commandId, reason: 'the runtime was stopped from outside' };
     case 'unknown':
-      return unknownLooks >= UNKNOWN_LOOKS_MAX && !command.stale ? { type: 'runtimeUnknown', commandId } : null;
+      return unknownLooks >= UNKNOWN_LOOKS_MAX && !command.stale
+        ? { type: 'runtimeUnknown', commandId }
+        : null;
     case 'up':
       return command.stale ? { type: 'runtimeAnswered', commandId } : null;
   }

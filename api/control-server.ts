@@ -34,8 +34,12 @@ export async function startControlServer(notifier: Notifier, socketPath: string)
   answerErrors(app);
   app.post('/control', async (request, reply) => {
     const parsed = controlRequestSchema.safeParse(request.body);
-    if (!parsed.success) return reply.code(422).send({ detail: z.prettifyError(parsed.error), code: 'invalid_request' });
-    await notifier.deliver({ to: { machine: 'run', id: runId(parsed.data.runId) }, event: parsed.data.event });
+    if (!parsed.success)
+      return reply.code(422).send({ detail: z.prettifyError(parsed.error), code: 'invalid_request' });
+    await notifier.deliver({
+      to: { machine: 'run', id: runId(parsed.data.runId) },
+      event: parsed.data.event,
+    });
     return { accepted: true };
   });
   await rm(socketPath, { force: true });

@@ -7,10 +7,14 @@ import { asParleyError, ParleyError } from '../core/parley-error.ts';
 
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, _request, reply) => {
-    const known = isRefusedBody(error) ? new ParleyError('invalid_request', error.message) : asParleyError(error);
+    const known = isRefusedBody(error)
+      ? new ParleyError('invalid_request', error.message)
+      : asParleyError(error);
     return reply.code(known.status).send({ detail: known.message, code: known.code });
   });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'Not Found', code: 'not_found' }));
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ detail: 'Not Found', code: 'not_found' }),
+  );
 }
 
 /** What the HTTP library itself refuses: too large, not JSON, another content type. A repeat would change nothing. */

@@ -59,7 +59,9 @@ async function takeEvents(world: WebhookWorld, caller: Caller, body: unknown): P
 function isEvent(value: unknown): value is AgentEvent {
   if (typeof value !== 'object' || value === null) return false;
   const event = value as Record<string, unknown>;
-  return typeof event.id === 'string' && typeof event.timestamp === 'string' && typeof event.kind === 'string';
+  return (
+    typeof event.id === 'string' && typeof event.timestamp === 'string' && typeof event.kind === 'string'
+  );
 }
 
 async function takeConversation(world: WebhookWorld, caller: Caller, body: unknown): Promise<typeof SUCCESS> {

@@ -40,7 +40,10 @@ export interface BatchWorld {
   held(key: string): HeldEntity;
   isOut(commandId: string): boolean;
   readonly now: number;
-  readonly onStep?: ((record: StepRecord) => void) | undefined;
+  /** True: steps are kept, to be shown once they are durable. */
+  readonly recordsSteps: boolean;
+  /** A machine that throws is a bug: its event is dropped, and everybody else goes on. */
+  readonly onStepError: (error: unknown, arrival: Arrival) => void;
 }
 
 export class Batch {
@@ -50,6 +53,8 @@ export class Batch {
   readonly cancelled = new Set<string>();
   readonly projections: ProjectionRow[] = [];
   readonly inboxRemoved: string[] = [];
+  /** In order; empty unless somebody wants to see them. */
+  readonly steps: StepRecord[] = [];
   /** Tells of this batch that have not been applied yet, in order. */
   readonly tells: Arrival[] = [];
   private readonly world: BatchWorld;
@@ -64,7 +69,11 @@ export class Batch {
     const entity = this.entity(arrival.to);
     // A done entity still answers requests; a tombstone's table has no cell, so nothing comes back to life (D11).
     if (arrival.event === null) return;
-    this.step(entity, arrival.event);
+    try {
+      this.step(entity, arrival.event);
+    } catch (error) {
+      this.world.onStepError(error, arrival);
+    }
   }
 
   /** False when the command was cancelled or answered before: its answer is late. */
@@ -87,7 +96,7 @@ export class Batch {
     const { state, commands } = machine.step(entity.state, event, this.world.now);
     if (state === entity.state && commands.length === 0) return;
     const { address } = entity;
-    this.world.onStep?.({ address, event, before: entity.state, after: state, commands });
+    if (this.world.recordsSteps) this.steps.push({ address, event, before: entity.state, after: state, commands });
     this.entities.set(addressKey(address), { address, state, deadline: null, done: machine.done(state) });
     for (const command of commands) this.take(address, command);
   }

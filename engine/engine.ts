@@ -2,10 +2,11 @@
  * The embedded driver: events in, `step`, one group commit, commands out, one timer per entity.
  * Owns the loop and the order "durable first, then visible"; must not know any rule.
  */
+import { randomUUID } from 'node:crypto';
 import type { Activities } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
-import type { ParleyError } from '../core/parley-error.ts';
+import { ParleyError } from '../core/parley-error.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { EngineStore, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
 import type { Delivery, Notifier } from '../ports/notifier.ts';
@@ -25,7 +26,12 @@ export interface EngineOptions {
   readonly pools?: PoolSizes;
   /** Events per commit at most; 1 gives one transaction per event, for comparison. */
   readonly batchEventsMax?: number;
+  /** Every step that was not silent, in order, once it is durable. */
   readonly onStep?: (record: StepRecord) => void;
+  /** A machine threw: a bug. Its event is lost, everybody else goes on. */
+  readonly onStepError?: (error: unknown, to: EntityAddress) => void;
+  /** Marks the inbox rows of this process; different in every life. Random when left out. */
+  readonly lifeId?: string;
   readonly onActivityError?: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
   readonly onCommitError?: (error: unknown) => void;
   /** Called after every commit with the number of events it applied. */
@@ -34,10 +40,16 @@ export interface EngineOptions {
 
 /** An arrival with the caller that waits for its commit. */
 interface Queued extends Arrival {
-  readonly committed: () => void;
+  readonly caller: Caller;
 }
 
-const NOBODY = (): void => undefined;
+interface Caller {
+  readonly committed: () => void;
+  readonly refused: (error: ParleyError) => void;
+}
+
+const nothing = (): void => undefined;
+const NOBODY: Caller = { committed: nothing, refused: nothing };
 
 export class Engine implements Notifier {
   private readonly options: EngineOptions;
@@ -51,6 +63,7 @@ export class Engine implements Notifier {
   private stopped = false;
   private quiet: (() => void)[] = [];
   private inboxCount = 0;
+  private readonly lifeId: string;
 
   constructor(options: EngineOptions) {
     this.options = options;
@@ -64,16 +77,19 @@ export class Engine implements Notifier {
         this.retries.push({ commandId: entry.commandId, ...retry });
         this.wake();
       },
-      onError: options.onActivityError ?? NOBODY,
+      onError: options.onActivityError ?? nothing,
     });
+    this.lifeId = options.lifeId ?? randomUUID();
   }
 
   /** Continues exactly where the last process stopped: timers, inbox, outbox. */
   async start(): Promise<void> {
     const { store } = this.options;
-    for (const { address, deadline } of await store.armed()) this.arm(address, deadline);
-    for (const entry of await store.inbox()) this.push(fromInbox(entry), NOBODY);
-    for (const entry of await store.outbox()) this.dispatcher.handOut(entry);
+    const [armed, inbox, outbox] = [await store.armed(), await store.inbox(), await store.outbox()];
+    for (const entry of inbox) this.push(fromInbox(entry), NOBODY);
+    for (const entry of outbox) this.dispatcher.handOut(entry);
+    // Timers last: a deadline that has passed may cancel a command, which must be known as out by then.
+    for (const { address, deadline } of armed) this.arm(address, deadline);
     this.wake();
   }
 
@@ -84,11 +100,14 @@ export class Engine implements Notifier {
     this.timers.clear();
     await this.dispatcher.stop();
     await this.looping;
+    refuseAll(this.queue.splice(0));
   }
 
   deliver(delivery: Delivery): Promise<void> {
-    return new Promise((resolve) => {
-      this.push({ to: delivery.to, event: delivery.event, answers: null, inboxId: null }, resolve);
+    if (this.stopped) return Promise.reject(engineStopped());
+    return new Promise((committed, refused) => {
+      const arrival = { to: delivery.to, event: delivery.event, answers: null, inboxId: null };
+      this.push(arrival, { committed, refused });
       this.wake();
     });
   }
@@ -103,8 +122,8 @@ export class Engine implements Notifier {
     return this.queue.length === 0 && this.looping === null && this.dispatcher.busyCount === 0;
   }
 
-  private push(arrival: Arrival, committed: () => void): void {
-    this.queue.push({ ...arrival, committed });
+  private push(arrival: Arrival, caller: Caller): void {
+    this.queue.push({ ...arrival, caller });
   }
 
   private answered(entry: OutboxEntry, event: MachineEvent | null): void {
@@ -142,12 +161,13 @@ export class Engine implements Notifier {
         if (!batch.isEmpty || retries.length > 0) await this.options.store.commit(changes);
         this.publish(batch);
         for (const { arrival } of leftOver) this.push(arrival, NOBODY);
-        for (const { committed } of arrivals) committed();
+        for (const { caller } of arrivals) caller.committed();
+        for (const record of batch.steps) this.options.onStep?.(record);
         this.options.onCommit?.(applied);
         return;
       } catch (error) {
         this.options.onCommitError?.(error);
-        if (this.stopped) return;
+        if (this.stopped) return refuseAll(arrivals);
         await new Promise<void>((resolve) =>
           this.options.clock.setTimer(this.options.clock.now() + COMMIT_RETRY_MS, resolve),
         );
@@ -164,7 +184,8 @@ export class Engine implements Notifier {
       held: (key) => this.cache.get(key),
       isOut: (commandId) => this.dispatcher.isOut(commandId),
       now: this.options.clock.now(),
-      onStep: this.options.onStep,
+      recordsSteps: this.options.onStep !== undefined,
+      onStepError: (error, { to }) => this.options.onStepError?.(error, to),
     });
     let applied = 0;
     for (const arrival of arrivals) {
@@ -184,7 +205,7 @@ export class Engine implements Notifier {
   private toInbox(tell: Arrival): { entry: InboxEntry; arrival: Arrival } {
     const acceptedAt = this.options.clock.now();
     this.inboxCount += 1;
-    const inboxId = `${acceptedAt}-${process.pid}-${String(this.inboxCount).padStart(9, '0')}`;
+    const inboxId = `${this.lifeId}-${String(this.inboxCount).padStart(9, '0')}`;
     const entry = { inboxId, to: tell.to, event: tell.event as unknown as Json, acceptedAt };
     return { entry, arrival: { ...tell, inboxId } };
   }
@@ -223,6 +244,14 @@ function fromInbox(entry: InboxEntry): Arrival {
     answers: null,
     inboxId: entry.inboxId,
   };
+}
+
+function engineStopped(): ParleyError {
+  return new ParleyError('store_unavailable', 'Cannot accept the event: the engine has been stopped');
+}
+
+function refuseAll(arrivals: readonly Queued[]): void {
+  for (const { caller } of arrivals) caller.refused(engineStopped());
 }
 
 /** Lets everything that is ready arrive first: that is what makes a group. */

@@ -39,9 +39,11 @@ export class EntityCache {
 
   /** Takes over what a commit made durable, and lets the least recently used go. */
   keep(entities: Iterable<HeldEntity>): void {
-    // Nothing is applied to a tombstone any more, so its state need not stay.
-    for (const entity of entities)
-      this.touch(addressKey(entity.address), entity.done ? { ...entity, state: null } : entity);
+    for (const entity of entities) {
+      // What has ended is hardly asked again; when it is, it is read back with its state.
+      if (entity.done) this.held.delete(addressKey(entity.address));
+      else this.touch(addressKey(entity.address), entity);
+    }
     for (const key of this.held.keys()) {
       if (this.held.size <= HELD_MAX) return;
       this.held.delete(key);

@@ -12,7 +12,11 @@ export interface KeyMinter {
   /** Whom a virtual proxy key names; null when it was not made here. The generation is not checked. */
   proxyKeyOwner(key: string): { readonly conversationId: ConversationId; readonly generation: number } | null;
   /** Id of the conversation for one attempt of one item: the same for a repeated command. */
-  conversationIdOf(attempt: { readonly runId: string; readonly key: string; readonly attempt: number }): ConversationId;
+  conversationIdOf(attempt: {
+    readonly runId: string;
+    readonly key: string;
+    readonly attempt: number;
+  }): ConversationId;
   /** Id of the sandbox that placement would make for a conversation. */
   sandboxIdOf(conversationId: ConversationId, placement: number): SandboxId;
   /** A UUID made from a text: the same for the same text. */

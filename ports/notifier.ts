@@ -10,7 +10,10 @@ import type { SandboxEvent } from '../core/sandbox/message.ts';
 /** An event with its receiver; the pairing is checked by the compiler. */
 export type Delivery =
   | { readonly to: { readonly machine: 'sandbox'; readonly id: SandboxId }; readonly event: SandboxEvent }
-  | { readonly to: { readonly machine: 'conversation'; readonly id: ConversationId }; readonly event: ConversationEvent }
+  | {
+      readonly to: { readonly machine: 'conversation'; readonly id: ConversationId };
+      readonly event: ConversationEvent;
+    }
   | { readonly to: { readonly machine: 'run'; readonly id: RunId }; readonly event: RunEvent };
 
 export interface Notifier {

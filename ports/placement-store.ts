@@ -37,7 +37,9 @@ export type PlaceOutcome =
 
 export type SlotOutcome =
   | { readonly kind: 'granted' }
-  | { readonly kind: 'refused'; readonly limit: number; readonly current: number };
+  | { readonly kind: 'refused'; readonly limit: number; readonly current: number }
+  /** Given up before the transaction ran; nothing was taken. */
+  | { readonly kind: 'not_wanted' };
 
 export interface PlacementStore {
   /**
@@ -53,7 +55,7 @@ export interface PlacementStore {
     readonly now: number;
   }): Promise<SlotOutcome>;
   /**
-   * Takes a slot for a resume; holding one already is success (D17). Refused, with nothing taken, when the record says
+   * Takes a slot for a resume; holding one already is success (D17). `not_wanted` when the record says
    * that this generation is not being resumed any more: its answer would come too late to give the slot back.
    */
   reserveSlot(request: {
@@ -74,7 +76,11 @@ export interface PlacementStore {
    * Whether every conversation attached to the sandbox belongs to the run. With `toRemove` the sandbox is marked as
    * draining in the same transaction, so that nobody else is placed there meanwhile. Idempotent.
    */
-  claim(request: { readonly sandboxId: SandboxId; readonly runId: RunId; readonly toRemove: boolean }): Promise<boolean>;
+  claim(request: {
+    readonly sandboxId: SandboxId;
+    readonly runId: RunId;
+    readonly toRemove: boolean;
+  }): Promise<boolean>;
   /** The released-or-idle sandbox whose agents rest longest; null when every one is at work (D17). */
   longestIdle(userId: UserId | null): Promise<SandboxId | null>;
   /** The stored decision of a conversation's latest placement; null when there is none. */

@@ -112,9 +112,7 @@ export interface ArchiveStore {
     readonly bytes: number;
     readonly at: number;
   }): Promise<void>;
-  archives(
-    sandboxId: SandboxId,
-  ): Promise<
+  archives(sandboxId: SandboxId): Promise<
     readonly {
       readonly generation: number;
       readonly blobKey: string;

@@ -6,9 +6,16 @@ import type { RunId } from '../core/ids.ts';
 
 export interface Results {
   /** Replaces the file whole or not at all. `key` null is the run's own folder. */
-  write(file: { readonly runId: RunId; readonly key: string | null; readonly name: string }, content: Uint8Array): Promise<void>;
+  write(
+    file: { readonly runId: RunId; readonly key: string | null; readonly name: string },
+    content: Uint8Array,
+  ): Promise<void>;
   /** Null when it does not exist. */
-  read(file: { readonly runId: RunId; readonly key: string | null; readonly name: string }): Promise<Uint8Array | null>;
+  read(file: {
+    readonly runId: RunId;
+    readonly key: string | null;
+    readonly name: string;
+  }): Promise<Uint8Array | null>;
   /** For a reader: where a run's results are. */
   location(runId: RunId): string;
 }

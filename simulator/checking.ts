@@ -37,16 +37,23 @@ export class Checking {
     for (const { name, machine, check } of this.safety) {
       if (machine !== null && machine !== step.address.machine) continue;
       const problem = check(moment);
-      if (problem !== null) this.keep({ name, at: step.at, sequence: step.sequence, entity: addressKey(step.address), problem });
+      if (problem !== null)
+        this.keep({ name, at: step.at, sequence: step.sequence, entity: addressKey(step.address), problem });
     }
   }
 
   /** Looks at every entity once: what had to happen by now has happened. */
   end(): void {
     const entities = [...this.simulation.all()];
-    const rest = { now: this.simulation.now(), entities, facts: this.facts, outstanding: this.simulation.outstanding() };
+    const rest = {
+      now: this.simulation.now(),
+      entities,
+      facts: this.facts,
+      outstanding: this.simulation.outstanding(),
+    };
     for (const { name, check } of LIVENESS) {
-      for (const { entity, problem } of check(rest)) this.keep({ name, at: rest.now, sequence: null, entity, problem });
+      for (const { entity, problem } of check(rest))
+        this.keep({ name, at: rest.now, sequence: null, entity, problem });
     }
   }
 

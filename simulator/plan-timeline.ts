@@ -24,7 +24,12 @@ export interface ItemTimeline {
   readonly met: Set<LimitMet>;
 }
 
-const PAUSES = { idle: 'idle_pause', session_limit: 'session_cap', capacity: 'capacity', user: 'user_pause' } as const;
+const PAUSES = {
+  idle: 'idle_pause',
+  session_limit: 'session_cap',
+  capacity: 'capacity',
+  user: 'user_pause',
+} as const;
 
 export class PlanTimeline {
   readonly items: ItemTimeline[] = [];
@@ -38,8 +43,10 @@ export class PlanTimeline {
         return this.readSandbox(before as SandboxState | null, after as SandboxState);
       case 'conversation': {
         const state = after as ConversationState;
-        if (event.type === 'placementRefused' && event.code === 'concurrency_limit_reached') this.meet(address.id, 'capacity');
-        if (event.type === 'resumeAnswered' && event.refusal === 'concurrency_limit_reached') this.meet(address.id, 'capacity');
+        if (event.type === 'placementRefused' && event.code === 'concurrency_limit_reached')
+          this.meet(address.id, 'capacity');
+        if (event.type === 'resumeAnswered' && event.refusal === 'concurrency_limit_reached')
+          this.meet(address.id, 'capacity');
         if (state.limitReached === 'usd') this.meet(address.id, 'budget');
         if (state.birth.itemIndex !== null) this.indexOf.set(address.id, state.birth.itemIndex);
       }

@@ -91,7 +91,10 @@ export function simulatePlan(question: PlanQuestion): PlanAnswer {
   world.addPlan(RUN, plan);
   const address = { machine: 'run', id: RUN } as const;
   simulation.script(startAt, () =>
-    simulation.deliver(address, { type: 'runStarted', birth: runBirth(plan, { runId: RUN, userId: SIMULATED_USER }) }),
+    simulation.deliver(address, {
+      type: 'runStarted',
+      birth: runBirth(plan, { runId: RUN, userId: SIMULATED_USER }),
+    }),
   );
   simulation.runUntil(startAt + untilMs);
   checking?.end();
@@ -118,7 +121,10 @@ function summary(run: RunState, timeline: PlanTimeline, startAt: number) {
   };
 }
 
-function conversation(item: RunItem, timeline: PlanTimeline['items'][number] | undefined): SimulatedConversation {
+function conversation(
+  item: RunItem,
+  timeline: PlanTimeline['items'][number] | undefined,
+): SimulatedConversation {
   return {
     key: item.key,
     attempts: item.attempt,

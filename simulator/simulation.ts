@@ -197,8 +197,8 @@ export class Simulation implements ModelPort {
   private apply(arrival: Arrival, batch: Batch): void {
     if (arrival.answers !== null && !this.out.delete(arrival.answers)) return;
     const entity = this.entity(arrival.to);
-    // A tombstone drops everything: nothing comes back to life (D11).
-    if (entity.done || arrival.event === null) return;
+    // What has ended still answers requests; a tombstone's table has no cell, so nothing comes back to life (D11).
+    if (arrival.event === null) return;
     const { machine, address, state: before } = entity;
     this.events += 1;
     const { state: after, commands } = machine.step(before, arrival.event, this.instant);

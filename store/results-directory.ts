@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Results } from '../ports/results.ts';
 
-/** Item keys may hold slashes; every part of a path must be a plain name. */
-const PART_PATTERN = /^[A-Za-z0-9._@+,=-][^/\\\0]*$/;
+/** Item keys may hold slashes; a part is any name a file system takes, but no way up and no control character. */
+const PART_PATTERN = /^[^/\\\p{Cc}]+$/u;
 
 export function createResultsDirectory(root: string): Results {
   const pathOf = ({ runId, key, name }: Parameters<Results['read']>[0]): string => {

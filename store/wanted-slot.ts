@@ -8,8 +8,8 @@ import type { PlacementStore, SlotOutcome } from '../ports/placement-store.ts';
 import { prepareQuery } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
 
-/** The answer comes too late for its machine; the figures are nobody's. */
-export const NOT_WANTED: SlotOutcome = { kind: 'refused', limit: 0, current: 0 };
+/** The answer comes too late for its machine. */
+export const NOT_WANTED: SlotOutcome = { kind: 'not_wanted' };
 
 const RECORD = prepareQuery((db, { id }: { readonly id: string }) =>
   db.selectFrom('sandbox').select('body').where('sandbox_id', '=', id).compile(),

@@ -8,7 +8,11 @@ import { workspaceFacts } from '../in-sandbox.ts';
 import type { World } from '../world.ts';
 import type { Collected } from './collected.ts';
 
-export async function collectDiff(world: World, target: AgentTarget, conversationId: ConversationId): Promise<readonly Collected[]> {
+export async function collectDiff(
+  world: World,
+  target: AgentTarget,
+  conversationId: ConversationId,
+): Promise<readonly Collected[]> {
   const { workingDir, baseCommit } = await workspaceFacts(world, conversationId);
   if (baseCommit === null) return [];
   const content = await world.agent.patch(target, { path: workingDir, baseCommit });

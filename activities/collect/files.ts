@@ -27,24 +27,38 @@ export async function collectFiles(
     const content = await world.agent.readFile(target, `${workingDir}/${name}`);
     if (content === null) continue;
     bytes += content.byteLength;
-    if (bytes > BYTES_MAX) throw new ParleyError('collect_failed', `Cannot collect files: more than ${BYTES_MAX} bytes match`);
+    if (bytes > BYTES_MAX)
+      throw new ParleyError('collect_failed', `Cannot collect files: more than ${BYTES_MAX} bytes match`);
     files.push({ name: `files/${name}`, content });
   }
   return files;
 }
 
 /** Regular files only, relative to the working directory; expanded by the shell inside, where the files are. */
-async function list(world: World, target: AgentTarget, workingDir: string, globs: readonly string[]): Promise<readonly string[]> {
+async function list(
+  world: World,
+  target: AgentTarget,
+  workingDir: string,
+  globs: readonly string[],
+): Promise<readonly string[]> {
   const command = [
     'shopt -s globstar nullglob dotglob',
     'root=$(pwd -P)',
     // A folder on the way may be a link, too.
     'inside() { case "$(cd -P -- "$(dirname -- "$1")" && pwd -P)/" in "$root"/*) true ;; *) false ;; esac; }',
-    'list() { for f in "$@"; do [ -f "$f" ] && [ ! -L "$f" ] && inside "$f" && printf "%s\\n" "$f"; done; true; }',
+    'list() { for f in "$@"; do case "$f" in .git/*|*/.git/*) continue ;; esac; [ -f "$f" ] && [ ! -L "$f" ] && inside "$f" && printf "%s\\n" "$f"; done; true; }',
     ...globs.map((glob) => `list ${unquotedGlob(glob)}`),
   ].join('\n');
-  const result = await world.agent.execute(target, { command: `bash -c ${quoted(command)}`, workingDir, timeoutMs: LIST_TIMEOUT_MS });
-  if (result.exitCode !== 0) throw new ParleyError('collect_failed', `Cannot list the files to collect: ${result.stderr.slice(0, 500)}`);
+  const result = await world.agent.execute(target, {
+    command: `bash -c ${quoted(command)}`,
+    workingDir,
+    timeoutMs: LIST_TIMEOUT_MS,
+  });
+  if (result.exitCode !== 0)
+    throw new ParleyError(
+      'collect_failed',
+      `Cannot list the files to collect: ${result.stderr.slice(0, 500)}`,
+    );
   const names = [...new Set(result.stdout.split('\n').filter((line) => line !== ''))].sort();
   return names.slice(0, FILES_MAX);
 }

@@ -14,12 +14,21 @@ const PAGE_EVENTS = 1_000;
 const ENTRY_TIME = new Date(Date.UTC(2000, 0, 1));
 
 /** @throws ParleyError conversation_deleted: its transcript is gone, an empty one would look like a result */
-export async function collectTrajectory(world: World, conversationId: ConversationId): Promise<readonly Collected[]> {
+export async function collectTrajectory(
+  world: World,
+  conversationId: ConversationId,
+): Promise<readonly Collected[]> {
   const record = await world.records.conversation(conversationId);
-  if (record === null) throw new ParleyError('conversation_deleted', `Cannot collect from conversation "${conversationId}": it was deleted`);
+  if (record === null)
+    throw new ParleyError(
+      'conversation_deleted',
+      `Cannot collect from conversation "${conversationId}": it was deleted`,
+    );
   const lifecycle = await world.lifecycle.lifecycleEvents(conversationId);
-  const files: (readonly [string, string])[] = [['meta.json', pretty({ ...record, table: undefined, lifecycle })]];
-  for (let after = 0; ; ) {
+  const files: (readonly [string, string])[] = [
+    ['meta.json', pretty({ ...record, table: undefined, lifecycle })],
+  ];
+  for (let after = 0; ;) {
     const page = await world.events.events(conversationId, { afterSequence: after, limit: PAGE_EVENTS });
     files.push(...page.map(entryOf));
     after = page.at(-1)?.sequence ?? after;

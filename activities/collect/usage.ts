@@ -8,7 +8,10 @@ import { spendRows } from '../spend.ts';
 import type { World } from '../world.ts';
 import type { Collected } from './collected.ts';
 
-export async function collectUsage(world: World, conversationId: ConversationId): Promise<readonly Collected[]> {
+export async function collectUsage(
+  world: World,
+  conversationId: ConversationId,
+): Promise<readonly Collected[]> {
   const rows = await spendRows(world, conversationId);
   const priced = rows.filter((row) => row.cost !== null);
   const totalNanoUsd = nanoUsd(priced.reduce((sum, row) => sum + (row.cost ?? 0), 0));

@@ -74,7 +74,10 @@ function runtimeOf({ config, places, warn }: EmbeddedParts): SandboxRuntime {
     dataDir: places.dataDir,
     socketDir: places.sandboxSockets,
     isolation: config.isolation,
-    programs: { agentServer: builtProgram('agent-server.cjs'), sandboxInit: builtProgram('sandbox-init.cjs') },
+    programs: {
+      agentServer: builtProgram('agent-server.cjs'),
+      sandboxInit: builtProgram('sandbox-init.cjs'),
+    },
     hostSockets: { proxy: places.proxySocket, webhook: places.webhookSocket, git: places.gitSocket },
     clock: systemClock,
     warn,

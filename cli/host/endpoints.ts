@@ -41,7 +41,8 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
   const proxy = proxyOf(parts);
   const relay = relayOf(parts);
   await proxy.listen({ socketPath: places.proxySocket });
-  if (parts.config.proxyPort !== null) await proxy.listen({ host: '127.0.0.1', port: parts.config.proxyPort });
+  if (parts.config.proxyPort !== null)
+    await proxy.listen({ host: '127.0.0.1', port: parts.config.proxyPort });
   await relay.listen();
   const webhooks = await startWebhookServer(world, places.webhookSocket);
   return {
@@ -57,7 +58,8 @@ function proxyOf({ config, places, world, env }: EndpointParts): Proxy {
   const { vendor } = config.deployment;
   const { config: proxyConfig, problems } = parseProxyConfig(config.proxyConfigRaw, env, { vendor });
   const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) throw new ParleyError('config_invalid', errors.map(({ message }) => message).join('\n'));
+  if (errors.length > 0)
+    throw new ParleyError('config_invalid', errors.map(({ message }) => message).join('\n'));
   return createProxy({
     config: proxyConfig,
     keys: conversationKeys(world.keys, world.records),
@@ -84,9 +86,12 @@ function relayOf({ config, places, world, codeHosts, warn }: EndpointParts): Git
     },
     authorization: async (provider, _name, token) => {
       const owner = token === null ? null : world.keys.proxyKeyOwner(token);
-      const own = owner === null ? null : await world.vault.get(repositoryScope(owner.conversationId), 'token');
+      const own =
+        owner === null ? null : await world.vault.get(repositoryScope(owner.conversationId), 'token');
       const credential = own ?? config.codeHostTokens[provider] ?? null;
-      return credential === null ? null : `Basic ${Buffer.from(`x-access-token:${credential}`).toString('base64')}`;
+      return credential === null
+        ? null
+        : `Basic ${Buffer.from(`x-access-token:${credential}`).toString('base64')}`;
     },
     warn,
   });

@@ -44,7 +44,10 @@ class Closers {
 }
 
 /** @throws ParleyError data_directory_locked, config_invalid, runtime_failed, store_unavailable */
-export async function openHost(config: DeploymentConfig, options: { onNotice(text: string): void }): Promise<Host> {
+export async function openHost(
+  config: DeploymentConfig,
+  options: { onNotice(text: string): void },
+): Promise<Host> {
   const closers = new Closers();
   try {
     return await start(config, options, closers);

@@ -21,7 +21,7 @@ export interface RunWatch {
 }
 
 export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): RunWatch {
-  let waiting: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   const poked = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {

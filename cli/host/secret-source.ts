@@ -10,7 +10,10 @@ import type { SecretVault } from '../../ports/secret-vault.ts';
 /** Scope of secrets that belong to the installation. */
 export const INSTALLATION_SCOPE = 'installation';
 
-export function createSecretSource(env: Readonly<Record<string, string | undefined>>, vault: SecretVault): SecretSource {
+export function createSecretSource(
+  env: Readonly<Record<string, string | undefined>>,
+  vault: SecretVault,
+): SecretSource {
   return { resolve: (reference) => resolve(reference, env, vault) };
 }
 
@@ -24,7 +27,10 @@ async function resolve(
       return env[reference.name] ?? null;
     case 'file':
       // One trailing newline is how editors end a file, not part of the secret.
-      return readFile(reference.path, 'utf8').then((text) => text.replace(/\r?\n$/, ''), () => null);
+      return readFile(reference.path, 'utf8').then(
+        (text) => text.replace(/\r?\n$/, ''),
+        () => null,
+      );
     case 'store':
       return vault.get(INSTALLATION_SCOPE, reference.name);
   }

@@ -79,7 +79,10 @@ function letGo(turn: RunTurn, sandboxId: SandboxId): void {
 }
 
 /** A sandbox that others use as well is left to them. */
-export function cleanedUp(turn: RunTurn, event: Extract<RunEvent, { readonly type: 'sandboxCleanedUp' }>): void {
+export function cleanedUp(
+  turn: RunTurn,
+  event: Extract<RunEvent, { readonly type: 'sandboxCleanedUp' }>,
+): void {
   const used = turn.state.sandboxes.find(({ awaiting }) => awaiting === event.commandId);
   if (used === undefined) return;
   setSandbox(turn, used.sandboxId, event.isOurs || used.state !== 'asked' ? used.state : 'kept');

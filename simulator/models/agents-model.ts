@@ -42,6 +42,11 @@ export class AgentsModel {
     this.keys.set(id, key);
   }
 
+  /** True once it has a name: its start was asked for. */
+  knows(id: ConversationId): boolean {
+    return this.keys.has(id);
+  }
+
   /** Null before its first contact. */
   find(id: ConversationId): Agent | null {
     return this.agents.get(id) ?? null;

@@ -10,7 +10,7 @@ import {
   type SandboxId,
 } from '../../core/ids.ts';
 
-const LANES = [0x811c9dc5, 0x01234567, 0x89abcdef, 0x2545f491] as const;
+const LANES: readonly number[] = [0x811c9dc5, 0x01234567, 0x89abcdef, 0x2545f491];
 
 function hexOf(name: string): string {
   return LANES.map((lane) => {

@@ -66,6 +66,8 @@ export function failureOf(command: ActivityCommand): MachineEvent | null {
       return { type: 'itemVerified', commandId, index: command.index, passed: false, detail: reason };
     case 'collectItem':
       return { type: 'collectFailed', commandId, index: command.index, reason };
+    case 'cleanUpSandbox':
+      return { type: 'sandboxCleanedUp', commandId, sandboxId: command.sandboxId, isOurs: false };
     case 'reconcileRun':
       return { type: 'reconcileFailed', commandId, reason };
     case 'watchAgent':

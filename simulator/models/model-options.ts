@@ -134,6 +134,31 @@ export const MODELS_STEADY: ModelOptions = {
   pollMs: 5 * SECOND_MS,
 };
 
+/** How long a command takes; placements, resumes and watches are answered otherwise. */
+export function durationOf(
+  { runtime, agentCall, verify, collect }: ModelOptions,
+  type: ActivityCommandType,
+): Distribution {
+  switch (type) {
+    case 'createSandbox':
+      return runtime.boot;
+    case 'resumeSandbox':
+      return runtime.resume;
+    case 'stopSandbox':
+      return runtime.stop;
+    case 'archiveWorkspace':
+      return runtime.archive;
+    case 'destroySandbox':
+      return runtime.destroy;
+    case 'verifyItem':
+      return verify;
+    case 'collectItem':
+      return collect;
+    default:
+      return agentCall;
+  }
+}
+
 /** The behaviour for an item; conversations outside a run have the key "". */
 export function behaviourOf(options: ModelOptions, key: string): AgentBehaviour {
   const rule = options.agentRules.find(({ keys }) => fits(keys, key));

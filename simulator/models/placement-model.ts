@@ -46,6 +46,11 @@ export class PlacementModel {
     this.misleading.add(sandboxId);
   }
 
+  /** The sandbox a conversation was placed in; null before, and once it has left. */
+  homeOf(id: ConversationId): SandboxId | null {
+    return this.attached.get(id)?.sandboxId ?? null;
+  }
+
   membersOf(sandboxId: SandboxId): Iterable<ConversationId> {
     return this.members.get(sandboxId) ?? [];
   }
@@ -104,6 +109,16 @@ export class PlacementModel {
     const goes = isLast && this.rows.get(sandboxId)?.createdBy !== 'api';
     if (goes) this.draining.add(sandboxId);
     return goes;
+  }
+
+  /** True when everybody in it is among these; one that is to be removed takes nobody in from then on. */
+  claim(
+    sandboxId: SandboxId,
+    options: { readonly isOurs: (id: ConversationId) => boolean; readonly toRemove: boolean },
+  ): boolean {
+    for (const id of this.membersOf(sandboxId)) if (!options.isOurs(id)) return false;
+    if (options.toRemove) this.draining.add(sandboxId);
+    return true;
   }
 
   private attach(id: ConversationId, sandboxId: SandboxId, created: boolean): PlaceOutcome {

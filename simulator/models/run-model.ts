@@ -21,6 +21,7 @@ export class RunModel {
   private readonly plans = new Map<RunId, Plan>();
   private readonly grouping: GroupingStrategy;
   private readonly told = new Map<RunId, number>();
+  private readonly runOf = new Map<ConversationId, RunId>();
 
   constructor(grouping: GroupingStrategy) {
     this.grouping = grouping;
@@ -36,6 +37,7 @@ export class RunModel {
     const item = plan?.items[index];
     if (plan === undefined || item === undefined) return null;
     const conversationId = conversationIdOf(runId, item.key, attempt);
+    this.runOf.set(conversationId, runId);
     const explicit = plan.placement.sandboxId;
     return {
       conversationId,
@@ -57,6 +59,10 @@ export class RunModel {
       nanoUsdMax: item.limits.nanoUsd,
       noProgressMs: plan.wait.noProgressMs,
     };
+  }
+
+  isOf(runId: RunId, id: ConversationId): boolean {
+    return this.runOf.get(id) === runId;
   }
 
   collected({ id: commandId, runId, index }: CommandOf<'collectItem'>, costNanoUsd: number): MachineEvent {

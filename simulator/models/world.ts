@@ -3,22 +3,20 @@
  * Owns when each command's outcome comes and what it is; must not know a rule of the machines.
  */
 import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/command.ts';
-import { userId, type ConversationId, type RunId, type SandboxId } from '../../core/ids.ts';
+import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { ProjectionRow } from '../../core/projection.ts';
 import type { ModelPort, WorldModel } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { WorldFacts } from '../world-facts.ts';
 import { AgentsModel } from './agents-model.ts';
-import { draw, type Distribution } from './distribution.ts';
+import { draw } from './distribution.ts';
 import { failureOf, Failures } from './failures.ts';
-import type { ModelOptions, Policy } from './model-options.ts';
+import { durationOf, type ModelOptions, type Policy } from './model-options.ts';
 import { PlacementModel } from './placement-model.ts';
 import { RunModel } from './run-model.ts';
 import { RuntimeModel } from './runtime-model.ts';
-
-/** Waits between two tries for a slot, as a driver's retries do: doubled up to the bound. */
-const SLOT_RETRY_MS = { initial: 500, max: 15_000 } as const;
+import { SlotSeeker, type Slotted } from './slot-seeker.ts';
 
 export interface WorldOptions {
   readonly models: ModelOptions;
@@ -28,7 +26,6 @@ export interface WorldOptions {
 
 /** A command that is not answered by the end of its time alone. */
 type Watching = CommandOf<'watchIdle'> | CommandOf<'watchAgent'>;
-type Slotted = CommandOf<'placeConversation'> | CommandOf<'reserveSlot'>;
 
 export class World implements WorldModel, WorldFacts {
   readonly runtime: RuntimeModel;
@@ -42,6 +39,7 @@ export class World implements WorldModel, WorldFacts {
   private readonly models: ModelOptions;
   private readonly random: RandomStream;
   private readonly failures: Failures;
+  private readonly seeker: SlotSeeker;
 
   constructor(port: ModelPort, { models, policy, random }: WorldOptions) {
     this.port = port;
@@ -53,6 +51,18 @@ export class World implements WorldModel, WorldFacts {
     this.agents = new AgentsModel(port, models, random);
     this.runs = new RunModel(policy.grouping);
     this.failures = new Failures(models.failures, random);
+    const { placement, agents, failures } = this;
+    const lastActivityAt = (id: SandboxId): number => this.lastActivityAt(id, port.now());
+    this.seeker = new SlotSeeker({
+      port,
+      models,
+      policy,
+      random,
+      placement,
+      agents,
+      failures,
+      lastActivityAt,
+    });
   }
 
   get live() {
@@ -103,7 +113,7 @@ export class World implements WorldModel, WorldFacts {
         return this.record(command);
       case 'placeConversation':
       case 'reserveSlot':
-        return this.seekSlot(command, 0);
+        return this.seeker.seek(command);
       default:
         return this.carryOut(command);
     }
@@ -124,33 +134,12 @@ export class World implements WorldModel, WorldFacts {
   }
 
   private carryOut(command: Exclude<ActivityCommand, Watching | Slotted | CommandOf<'record'>>): void {
-    const at = this.port.now() + draw(this.durationOf(command), this.random.split(`time/${command.id}`));
+    const at =
+      this.port.now() + draw(durationOf(this.models, command.type), this.random.split(`time/${command.id}`));
     this.port.later(command.id, at, () => {
       const event = this.failures.fails(command) ? failureOf(command) : this.outcomeOf(command);
       this.port.answer(command, event);
     });
-  }
-
-  private durationOf({ type }: ActivityCommand): Distribution {
-    const { runtime, agentCall, verify, collect } = this.models;
-    switch (type) {
-      case 'createSandbox':
-        return runtime.boot;
-      case 'resumeSandbox':
-        return runtime.resume;
-      case 'stopSandbox':
-        return runtime.stop;
-      case 'archiveWorkspace':
-        return runtime.archive;
-      case 'destroySandbox':
-        return runtime.destroy;
-      case 'verifyItem':
-        return verify;
-      case 'collectItem':
-        return collect;
-      default:
-        return agentCall;
-    }
   }
 
   private outcomeOf(command: Parameters<World['carryOut']>[0]): MachineEvent | null {
@@ -177,6 +166,7 @@ export class World implements WorldModel, WorldFacts {
       case 'startConversation':
       case 'verifyItem':
       case 'collectItem':
+      case 'cleanUpSandbox':
       case 'reconcileRun':
       case 'reportRun':
         return this.outcomeForRun(command);
@@ -252,11 +242,23 @@ export class World implements WorldModel, WorldFacts {
       }
       case 'collectItem':
         return this.runs.collected(command, this.spentBy(command.conversationId, this.port.now()));
+      case 'cleanUpSandbox':
+        return this.cleanUp(command);
       case 'reconcileRun':
         return this.runs.reconciled(command);
       case 'reportRun':
         return { type: 'runReported', commandId };
     }
+  }
+
+  /** Claimed first, then asked: whoever is placed in between finds it going (D11). */
+  private cleanUp({ id: commandId, runId, sandboxId, how }: CommandOf<'cleanUpSandbox'>): MachineEvent {
+    const toRemove = how === 'delete';
+    const isOurs = this.placement.claim(sandboxId, { isOurs: (id) => this.runs.isOf(runId, id), toRemove });
+    const to = { machine: 'sandbox', id: sandboxId } as const;
+    if (isOurs && toRemove) this.port.deliver(to, { type: 'deleteRequested', requestId: commandId });
+    else if (isOurs) this.port.deliver(to, { type: 'pauseRequested', requestId: commandId, reason: 'user' });
+    return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs };
   }
 
   private startConversation(command: CommandOf<'startConversation'>): MachineEvent | null {
@@ -269,71 +271,6 @@ export class World implements WorldModel, WorldFacts {
     this.port.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', birth, watcher });
     return { type: 'conversationStarted', commandId: command.id, index: command.index, conversationId };
   }
-
-  /** When all slots are taken the policy decides: refuse, or ask again as a driver's retries do (D17). */
-  private seekSlot(command: Slotted, tries: number): void {
-    const waitMs =
-      tries === 0 ? draw(this.models.agentCall, this.random.split(`time/${command.id}`)) : retryMs(tries);
-    this.port.later(command.id, this.port.now() + waitMs, () => {
-      if (tries === 0 && this.failures.fails(command)) return this.port.answer(command, failureOf(command));
-      const full = this.trySlot(command);
-      if (full === null) return;
-      if (this.policy.onFull === 'refuse') return this.port.answer(command, full);
-      if (this.policy.onFull === 'pause_longest_idle') this.makeRoom(command);
-      this.seekSlot(command, tries + 1);
-    });
-  }
-
-  /** Null when it was answered; else the refusal that it would be answered with. */
-  private trySlot(command: Slotted): MachineEvent | null {
-    const commandId = command.id;
-    if (command.type === 'reserveSlot') {
-      const reason = this.placement.takeSlot(command.sandboxId, userId(command.userId));
-      if (reason !== null) return { type: 'slotRefused', commandId, reason };
-      this.port.answer(command, { type: 'slotGranted', commandId });
-      return null;
-    }
-    const now = this.port.now();
-    const lastActivityAt = (id: SandboxId): number => this.lastActivityAt(id, now);
-    const outcome = this.placement.place(command, { now, lastActivityAt });
-    if (outcome.kind === 'refused') {
-      const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal };
-      if (outcome.refusal.code === 'concurrency_limit_reached') return refusal;
-      this.port.answer(command, refusal);
-      return null;
-    }
-    const { sandboxId, created } = outcome;
-    const birth = created
-      ? { sandboxId, userId: command.userId, createdBy: 'placement' as const, limits: this.policy.limits }
-      : null;
-    this.port.answer(command, { type: 'placed', commandId, sandboxId, birth });
-    return null;
-  }
-
-  private makeRoom(command: Slotted): void {
-    const id = this.longestIdle();
-    if (id === null) return;
-    const requestId = `capacity/${command.id}/${id}`;
-    this.port.deliver({ machine: 'sandbox', id }, { type: 'pauseRequested', requestId, reason: 'capacity' });
-  }
-
-  /** Up, and nobody at work in it; null when there is none (D17). */
-  private longestIdle(): SandboxId | null {
-    const now = this.port.now();
-    let longest: { readonly id: SandboxId; readonly at: number } | null = null;
-    for (const { sandboxId: id, available } of this.placement.rows.values()) {
-      if (!available || this.hasWork(id)) continue;
-      const at = this.lastActivityAt(id, now);
-      if (longest === null || at < longest.at) longest = { id, at };
-    }
-    return longest?.id ?? null;
-  }
-
-  private hasWork(id: SandboxId): boolean {
-    for (const one of this.placement.membersOf(id))
-      if (this.agents.find(one)?.status === 'RUNNING') return true;
-    return false;
-  }
 }
 
 type AgentCommand = Exclude<
@@ -344,9 +281,6 @@ type RunCommandOut =
   | CommandOf<'startConversation'>
   | CommandOf<'verifyItem'>
   | CommandOf<'collectItem'>
+  | CommandOf<'cleanUpSandbox'>
   | CommandOf<'reconcileRun'>
   | CommandOf<'reportRun'>;
-
-function retryMs(tries: number): number {
-  return Math.min(SLOT_RETRY_MS.max, SLOT_RETRY_MS.initial * 2 ** Math.min(tries - 1, 10));
-}

@@ -4,7 +4,16 @@ import { userId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { sandboxRow } from '../contract/store-rows.ts';
 import { T0 } from '../engine/movable-clock.ts';
-import { activityWorld, answerOf, attempt, CONVERSATION, inSandbox, RUN, SANDBOX, type ActivityWorld } from './activity-world.ts';
+import {
+  activityWorld,
+  answerOf,
+  attempt,
+  CONVERSATION,
+  inSandbox,
+  RUN,
+  SANDBOX,
+  type ActivityWorld,
+} from './activity-world.ts';
 import { agentEvent } from './fake-agent.ts';
 
 const INCARNATION = { id: 's#1', sandboxId: SANDBOX, generation: 3 } as const;
@@ -150,9 +159,20 @@ describe('cleanUpSandbox', () => {
   async function attachedBy(runId: typeof RUN | null): Promise<ActivityWorld> {
     const around = await activityWorld();
     const { placement, records, deployment } = around.world;
-    const request = { conversationId: CONVERSATION, userId: userId('ada'), strategy: 'NO_GROUPING', sandboxId: SANDBOX } as const;
+    const request = {
+      conversationId: CONVERSATION,
+      userId: userId('ada'),
+      strategy: 'NO_GROUPING',
+      sandboxId: SANDBOX,
+    } as const;
     await inSandbox(around, { conversation: { runId } });
-    await placement.place({ ...request, excluded: [], newSandboxId: SANDBOX, limits: deployment.capacity, now: T0 });
+    await placement.place({
+      ...request,
+      excluded: [],
+      newSandboxId: SANDBOX,
+      limits: deployment.capacity,
+      now: T0,
+    });
     expect(await records.conversation(CONVERSATION)).toMatchObject({ runId });
     return around;
   }
@@ -162,7 +182,12 @@ describe('cleanUpSandbox', () => {
     ['pause', { type: 'pauseRequested', requestId: 'r#1', reason: 'user' }],
   ] as const)('asks a sandbox of this run alone to go: %s', async (how, event) => {
     const around = await attachedBy(RUN);
-    expect(await answerOf(around, { ...order, how })).toEqual({ type: 'sandboxCleanedUp', commandId: 'r#1', sandboxId: SANDBOX, isOurs: true });
+    expect(await answerOf(around, { ...order, how })).toEqual({
+      type: 'sandboxCleanedUp',
+      commandId: 'r#1',
+      sandboxId: SANDBOX,
+      isOurs: true,
+    });
     expect(around.told).toEqual([{ to: { machine: 'sandbox', id: SANDBOX }, event }]);
   });
 

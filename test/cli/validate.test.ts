@@ -2,10 +2,19 @@
  * Broken job files through the real command: output and exit code are golden, and no stack trace ever.
  * Every case runs in a folder of its own, so that the shown paths are the same everywhere.
  */
-import { copyFileSync, cpSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { tempDir } from '../helpers/temp-dir.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeDir } from '../helpers/temp-dir.ts';
 import { expectGolden } from './golden-file.ts';
 import { parley, ROOT } from './parley-program.ts';
 import { JOB } from './rows.ts';
@@ -121,12 +130,20 @@ const CASES: readonly Case[] = [
 ];
 
 describe('parley validate', () => {
+  // One folder for all: what a single test registers for its end is not kept apart among tests that run at once.
+  let folder = '';
+  beforeAll(() => {
+    folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-validate-')));
+  });
+  afterAll(() => removeDir(folder));
+
   it('has at least 40 broken files', () => {
     expect(CASES.length).toBeGreaterThanOrEqual(40);
   });
 
   it.concurrent.each(CASES)('$name', async ({ name, args, exitCode, prepare }) => {
-    const cwd = tempDir();
+    const cwd = path.join(folder, name);
+    mkdirSync(cwd);
     prepare?.(cwd);
     const result = await parley(['validate', ...args], { cwd });
     expect(`${result.stdout}${result.stderr}`).not.toMatch(/^\s+at |node:internal|Error:/m);
@@ -141,7 +158,8 @@ describe('parley validate', () => {
   });
 
   it('says ok, and ends with 0', async () => {
-    const cwd = tempDir();
+    const cwd = path.join(folder, 'good');
+    mkdirSync(cwd);
     writeFileSync(path.join(cwd, 'job.yaml'), JOB);
     expect(await parley(['validate', 'job.yaml'], { cwd })).toEqual({
       exitCode: 0,

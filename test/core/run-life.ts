@@ -18,7 +18,12 @@ export const RULES: RunRules = {
   retry: [],
   breaker: null,
   budget: null,
-  wait: { until: ['FINISHED', 'ERROR', 'STUCK'], deadlineMs: null, noProgressMs: null, onSessionLimit: 'resume' },
+  wait: {
+    until: ['FINISHED', 'ERROR', 'STUCK'],
+    deadlineMs: null,
+    noProgressMs: null,
+    onSessionLimit: 'resume',
+  },
   cleanup: { sandbox: 'delete', conversation: 'keep', onCollectFailure: 'keep' },
   settleMs: 60_000,
 };

@@ -2,9 +2,10 @@
  * The agents' own event logs, kept past the end of their sandboxes.
  * Owns a second name for each log file as soon as it is there: what the agent appends later is in it as well.
  */
-import { linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BatchCopy } from './batch-copy.ts';
+import { namesIn } from './folder.ts';
 
 /** A log lives for seconds. */
 const LOOK_EVERY_MS = 50;
@@ -21,9 +22,9 @@ export function keepAgentLogs(copy: BatchCopy): { readonly folder: string; stop(
   mkdirSync(folder);
   const kept = new Set<string>();
   const look = (): void => {
-    for (const sandbox of names(sandboxes)) {
+    for (const sandbox of namesIn(sandboxes)) {
       const conversations = path.join(sandboxes, sandbox, 'agent/conversations');
-      for (const id of names(conversations)) {
+      for (const id of namesIn(conversations)) {
         const name = `${sandbox}.${id}.jsonl`;
         if (!kept.has(name) && link(path.join(conversations, id, 'events.jsonl'), path.join(folder, name)))
           kept.add(name);
@@ -41,14 +42,6 @@ export function keepAgentLogs(copy: BatchCopy): { readonly folder: string; stop(
       }));
     },
   };
-}
-
-function names(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function link(from: string, to: string): boolean {

@@ -1,0 +1,18 @@
+/**
+ * I10: no session is longer than its window, even of a working agent; only a boot opens one (D10).
+ * Owns the one check; how long the window is only core/ knows.
+ */
+import type { SandboxState } from '../../core/sandbox/state.ts';
+import { sessionEndOf } from '../../core/session.ts';
+import type { Moment } from './checker.ts';
+
+export function sessionWindow({ step }: Moment): string | null {
+  const before = step.before as SandboxState | null;
+  const { phase, sessionStartedAt } = step.after as SandboxState;
+  const opened = sessionStartedAt !== null && sessionStartedAt !== before?.sessionStartedAt;
+  if (opened && step.event.type !== 'sandboxReady') return `${step.event.type} opened a session window`;
+  if (phase !== 'running' || sessionStartedAt === null) return null;
+  return step.at >= sessionEndOf(sessionStartedAt)
+    ? `it runs ${step.at - sessionStartedAt} ms after its boot`
+    : null;
+}

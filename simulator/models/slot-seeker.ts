@@ -1,0 +1,107 @@
+/**
+ * Placements and resumes while slots may be short: one try, and what the policy says when all are taken (D17).
+ * Owns the tries; a sandbox with a working agent is never asked to make room.
+ */
+import type { CommandOf, MachineEvent } from '../../core/command.ts';
+import { userId, type SandboxId } from '../../core/ids.ts';
+import type { ModelPort } from '../model-port.ts';
+import type { RandomStream } from '../random.ts';
+import type { AgentsModel } from './agents-model.ts';
+import { draw } from './distribution.ts';
+import { failureOf, type Failures } from './failures.ts';
+import type { ModelOptions, Policy } from './model-options.ts';
+import type { PlacementModel } from './placement-model.ts';
+
+/** Waits between two tries, as a driver's retries do: doubled up to the bound. */
+const RETRY_MS = { initial: 500, max: 15_000 } as const;
+
+export type Slotted = CommandOf<'placeConversation'> | CommandOf<'reserveSlot'>;
+
+interface Parts {
+  readonly port: ModelPort;
+  readonly models: ModelOptions;
+  readonly policy: Policy;
+  readonly random: RandomStream;
+  readonly placement: PlacementModel;
+  readonly agents: AgentsModel;
+  readonly failures: Failures;
+  readonly lastActivityAt: (id: SandboxId) => number;
+}
+
+export class SlotSeeker {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  seek(command: Slotted): void {
+    const { models, random } = this.parts;
+    this.tryAfter(draw(models.agentCall, random.split(`time/${command.id}`)), command, 0);
+  }
+
+  private tryAfter(waitMs: number, command: Slotted, tries: number): void {
+    const { port, policy, failures } = this.parts;
+    port.later(command.id, port.now() + waitMs, () => {
+      if (tries === 0 && failures.fails(command)) return port.answer(command, failureOf(command));
+      const full = this.attempt(command);
+      if (full === null) return;
+      if (policy.onFull === 'refuse') return port.answer(command, full);
+      if (policy.onFull === 'pause_longest_idle') this.makeRoom(command);
+      this.tryAfter(Math.min(RETRY_MS.max, RETRY_MS.initial * 2 ** Math.min(tries, 10)), command, tries + 1);
+    });
+  }
+
+  /** Null when it was answered; else the refusal that it would be answered with. */
+  private attempt(command: Slotted): MachineEvent | null {
+    const { port, placement, policy, lastActivityAt } = this.parts;
+    const commandId = command.id;
+    if (command.type === 'reserveSlot') {
+      const reason = placement.takeSlot(command.sandboxId, userId(command.userId));
+      if (reason !== null) return { type: 'slotRefused', commandId, reason };
+      port.answer(command, { type: 'slotGranted', commandId });
+      return null;
+    }
+    const outcome = placement.place(command, { now: port.now(), lastActivityAt });
+    if (outcome.kind === 'refused') {
+      const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal };
+      if (outcome.refusal.code === 'concurrency_limit_reached') return refusal;
+      port.answer(command, refusal);
+      return null;
+    }
+    const { sandboxId, created } = outcome;
+    const birth = created
+      ? { sandboxId, userId: command.userId, createdBy: 'placement' as const, limits: policy.limits }
+      : null;
+    port.answer(command, { type: 'placed', commandId, sandboxId, birth });
+    return null;
+  }
+
+  private makeRoom(command: Slotted): void {
+    const id = this.longestIdle();
+    if (id === null) return;
+    const requestId = `capacity/${command.id}/${id}`;
+    this.parts.port.deliver(
+      { machine: 'sandbox', id },
+      { type: 'pauseRequested', requestId, reason: 'capacity' },
+    );
+  }
+
+  /** Up, and nobody at work in it; null when there is none. */
+  private longestIdle(): SandboxId | null {
+    const { placement, lastActivityAt } = this.parts;
+    let longest: { readonly id: SandboxId; readonly at: number } | null = null;
+    for (const { sandboxId: id, available } of placement.rows.values()) {
+      if (!available || this.hasWork(id)) continue;
+      const at = lastActivityAt(id);
+      if (longest === null || at < longest.at) longest = { id, at };
+    }
+    return longest?.id ?? null;
+  }
+
+  private hasWork(id: SandboxId): boolean {
+    const { placement, agents } = this.parts;
+    for (const one of placement.membersOf(id)) if (agents.find(one)?.status === 'RUNNING') return true;
+    return false;
+  }
+}

@@ -1,0 +1,115 @@
+/** A random script for a seed: conversations that share sandboxes, a batch, failures. Owns the choice of actions; the same seed gives the same script. */
+import type { ActivityCommandType } from '../../core/command.ts';
+import { GROUPING_STRATEGIES } from '../../core/status.ts';
+import { fixed, uniform } from '../../simulator/models/distribution.ts';
+import { MODELS_DEFAULT, type FailureRate, type ModelOptions } from '../../simulator/models/model-options.ts';
+import { RandomStream } from '../../simulator/random.ts';
+import type { Action, Script } from './script.ts';
+import { H, M, plan, POLICY, S } from './script-parts.ts';
+
+const NAMES = ['a', 'b', 'c'] as const;
+const WAITS = [0, 700, 5 * S, 40 * S, 5 * M, 25 * M, 3 * H, 13 * H] as const;
+const FAILING: readonly ActivityCommandType[] = [
+  'createSandbox',
+  'resumeSandbox',
+  'stopSandbox',
+  'archiveWorkspace',
+  'destroySandbox',
+  'deliverItem',
+  'openAgent',
+  'collectItem',
+];
+
+function pick<Value>(values: readonly Value[], stream: RandomStream): Value {
+  return values[Math.floor(stream.next() * values.length)] as Value;
+}
+
+export function randomScript(seed: number): Script {
+  const stream = new RandomStream(seed).split('script');
+  const steps: { atMs: number; action: Action }[] = [{ atMs: 0, action: { do: 'start', name: 'a' } }];
+  let atMs = 0;
+  if (stream.happens(0.3))
+    steps.push({
+      atMs,
+      action: {
+        do: 'run',
+        plan: plan(2, { placement: { strategy: pick(GROUPING_STRATEGIES, stream), sandboxId: null } }),
+      },
+    });
+  const count = 4 + Math.floor(stream.next() * 6);
+  for (let step = 0; step < count; step += 1) {
+    atMs += pick(WAITS, stream);
+    steps.push({ atMs, action: randomAction(stream) });
+  }
+  const capacity = { ...POLICY.capacity, installationMax: pick([1, 2, 100], stream) };
+  const onFull = pick(['refuse', 'pause_longest_idle'] as const, stream);
+  return {
+    name: `seed ${seed}`,
+    seed,
+    models: randomModels(stream),
+    policy: { ...POLICY, capacity, onFull },
+    steps,
+    untilMs: atMs + pick([2 * H, 15 * 24 * H], stream),
+  };
+}
+
+function randomAction(stream: RandomStream): Action {
+  const name = pick(NAMES, stream);
+  const kind = pick(
+    [
+      'start',
+      'start',
+      'message',
+      'message',
+      'pause',
+      'resume',
+      'delete',
+      'remove',
+      'interrupt',
+      'access',
+      'lose',
+      'cancelRun',
+      'resumeRun',
+    ] as const,
+    stream,
+  );
+  switch (kind) {
+    case 'start':
+      return {
+        do: 'start',
+        name,
+        strategy: pick(GROUPING_STRATEGIES, stream),
+        ...(stream.happens(0.2) ? { in: pick(NAMES, stream) } : {}),
+      };
+    case 'pause':
+    case 'resume':
+    case 'delete':
+      return { do: kind, of: name };
+    case 'lose':
+      return { do: 'lose', of: name, loss: pick(['crashed', 'gone'] as const, stream) };
+    case 'cancelRun':
+      return { do: 'cancelRun' };
+    case 'resumeRun':
+      return { do: 'resumeRun', classes: ['infra', 'cancelled'] };
+    default:
+      return { do: kind, name };
+  }
+}
+
+function randomModels(stream: RandomStream): ModelOptions {
+  const share = pick([0, 0.05, 0.3], stream);
+  const failures: Partial<Record<ActivityCommandType, FailureRate>> = Object.fromEntries(
+    FAILING.map((type) => [type, { share }]),
+  );
+  const work = pick([fixed(30 * H), uniform(M, 2 * H)], stream);
+  return {
+    ...MODELS_DEFAULT,
+    failures,
+    agent: {
+      ...MODELS_DEFAULT.agent,
+      work,
+      rateLimit: { share: 0.2, wait: uniform(S, 40 * M) },
+      confirmation: { share: 0.2, answerAfter: uniform(S, 2 * H) },
+    },
+  };
+}

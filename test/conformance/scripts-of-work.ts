@@ -1,0 +1,237 @@
+/** Scripts about conversations and batches. Owns the list; what must come out is equality, and no violation. */
+import { fixed } from '../../simulator/models/distribution.ts';
+import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
+import type { Script } from './script.ts';
+import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start } from './script-parts.ts';
+
+const run = (...parts: Parameters<typeof plan>) => ({ do: 'run', plan: plan(...parts) }) as const;
+const RETRY = [
+  {
+    on: ['agent_error', 'stuck', 'infra'] as const,
+    attempts: 1,
+    initialMs: 30 * S,
+    factor: 2,
+    maxMs: 10 * M,
+  },
+];
+const ERRORS = agent({ outcomes: { FINISHED: 0, ERROR: 1, STUCK: 0 } });
+
+export const WORK_SCRIPTS: readonly Script[] = [
+  script(
+    'a conversation without a run: the agent rests',
+    [
+      [0, start('a', { silent: true })],
+      [M, { do: 'message', name: 'a' }],
+    ],
+    { untilMs: 2 * H },
+  ),
+  script(
+    'interrupted at work, then told to go on',
+    [
+      [0, start('a')],
+      [5 * M, { do: 'interrupt', name: 'a' }],
+      [10 * M, { do: 'message', name: 'a' }],
+    ],
+    { untilMs: 2 * H },
+  ),
+  script(
+    'interrupted while it comes up',
+    [
+      [0, start('a')],
+      [2 * S, { do: 'interrupt', name: 'a' }],
+    ],
+    { untilMs: 2 * H },
+  ),
+  script(
+    'a tombstone: nothing brings a deleted conversation back',
+    [
+      [0, start('a')],
+      [5 * M, { do: 'remove', name: 'a' }],
+      [6 * M, { do: 'message', name: 'a' }],
+      [6 * M, { do: 'retitle', name: 'a' }],
+      [7 * M, start('a')],
+    ],
+    { untilMs: 2 * H },
+  ),
+  script(
+    'removed while it is being placed',
+    [
+      [0, start('a')],
+      [100, { do: 'remove', name: 'a' }],
+    ],
+    { untilMs: 2 * H },
+  ),
+  script(
+    'a title is changed',
+    [
+      [0, start('a')],
+      [M, { do: 'retitle', name: 'a' }],
+    ],
+    { untilMs: H },
+  ),
+  script(
+    'a step of the start fails',
+    [
+      [0, start('a')],
+      [M, { do: 'message', name: 'a' }],
+    ],
+    { models: failing({ prepareRepository: { first: 1 } }), untilMs: 2 * H },
+  ),
+  script(
+    'deliveries fail, at last for good',
+    [
+      [0, start('a')],
+      [H, { do: 'message', name: 'a' }],
+    ],
+    { models: failing({ deliverItem: { first: 7 } }), untilMs: 2 * H },
+  ),
+  script(
+    'a batch of three, two at once, checked',
+    [
+      [
+        0,
+        run(3, {
+          items: [item(0, { verify: { command: 'c', timeoutMs: M } }), item(1, { priority: 5 }), item(2)],
+        }),
+      ],
+    ],
+    { untilMs: 4 * H },
+  ),
+  script('a batch that tries again what failed', [[0, run(3, { retry: RETRY })]], {
+    models: ERRORS,
+    untilMs: 6 * H,
+  }),
+  script(
+    'the breaker holds a batch, somebody resumes it',
+    [
+      [0, run(5, { breaker: { on: ['agent_error'], windowMs: H, count: 2 } })],
+      [3 * H, { do: 'resumeRun', classes: ['agent_error'] }],
+    ],
+    { models: ERRORS, untilMs: 12 * H },
+  ),
+  script(
+    'the budget holds a batch',
+    [[0, run(4, { budget: { nanoUsd: 3_000_000_000, reserveNanoUsd: 1_425_000_000, mode: 'enforce' } })]],
+    { untilMs: 12 * H },
+  ),
+  script(
+    'a limit of an item ends its work',
+    [[0, run(1, { items: [item(0, { limits: { workingMs: null, turns: null, nanoUsd: 500_000_000 } })] })]],
+    { untilMs: 4 * H },
+  ),
+  script('an item stalls', [[0, run(1)]], {
+    models: agent({ quiet: { share: 1, length: fixed(2 * H), leased: 1 } }),
+    untilMs: 6 * H,
+  }),
+  script(
+    'an item works too long',
+    [[0, run(1, { items: [item(0, { limits: { workingMs: 5 * M, turns: null, nanoUsd: null } })] })]],
+    { untilMs: 4 * H },
+  ),
+  script('the cap of a session strikes twice, the attempt goes on', [[0, run(1)]], {
+    models: BUSY,
+    untilMs: 2 * D,
+  }),
+  script(
+    'cancelled at work',
+    [
+      [0, run(4)],
+      [5 * M, { do: 'cancelRun' }],
+    ],
+    { untilMs: 4 * H },
+  ),
+  script(
+    'drained, then resumed',
+    [
+      [0, run(4)],
+      [5 * M, { do: 'drainRun' }],
+      [2 * H, { do: 'resumeRun', classes: [] }],
+    ],
+    { untilMs: 8 * H },
+  ),
+  script(
+    'more at once, in the middle',
+    [
+      [0, run(5)],
+      [5 * M, { do: 'concurrency', of: 5 }],
+    ],
+    { untilMs: 8 * H },
+  ),
+  script(
+    'a batch in one shared sandbox, reconciled, conversations removed',
+    [
+      [
+        0,
+        run(3, {
+          placement: { strategy: 'ADD_TO_ANY', sandboxId: null },
+          cleanup: { sandbox: 'delete', conversation: 'delete', onCollectFailure: 'keep' },
+          reconcile: {
+            rows: { from: 'gateway' },
+            settleMs: 10 * M,
+            windowBeforeMs: 0,
+            windowAfterMs: 0,
+            ambiguous: 'keep',
+            unmatchedNanoUsdMax: null,
+          },
+        }),
+      ],
+    ],
+    { untilMs: 6 * H },
+  ),
+  script(
+    'somebody else is in the sandbox that a batch lets go',
+    [
+      [0, run(1, { placement: { strategy: 'ADD_TO_ANY', sandboxId: null } })],
+      [5 * M, start('guest', { strategy: 'ADD_TO_ANY' })],
+    ],
+    { untilMs: 4 * H },
+  ),
+  script('a collection fails: its sandbox is kept', [[0, run(2)]], {
+    models: failing({ collectItem: { first: 1 } }),
+    untilMs: 4 * H,
+  }),
+  script('a start is refused, tried again', [[0, run(2, { retry: RETRY })]], {
+    models: failing({ startConversation: { first: 1 } }),
+    untilMs: 4 * H,
+  }),
+  script(
+    'no slot for half of a batch',
+    [
+      [
+        0,
+        run(4, {
+          admission: { concurrency: 4 },
+          retry: [{ on: ['rate_limited'], attempts: 5, initialMs: 5 * M, factor: 2, maxMs: H }],
+        }),
+      ],
+    ],
+    {
+      policy: { capacity: { ...POLICY.capacity, userMax: 2 } },
+      untilMs: 8 * H,
+    },
+  ),
+  script(
+    'a report without its reconciliation',
+    [
+      [
+        0,
+        run(1, {
+          reconcile: {
+            rows: { from: 'proxy' },
+            settleMs: 0,
+            windowBeforeMs: 0,
+            windowAfterMs: 0,
+            ambiguous: 'keep',
+            unmatchedNanoUsdMax: null,
+          },
+        }),
+      ],
+    ],
+    { models: failing({ reconcileRun: { first: 1 } }, MODELS_STEADY), untilMs: 4 * H },
+  ),
+  script(
+    'a sandbox of a batch is only paused at the end',
+    [[0, run(2, { cleanup: { sandbox: 'pause', conversation: 'keep', onCollectFailure: 'keep' } })]],
+    { untilMs: 4 * H },
+  ),
+];
