@@ -96,7 +96,8 @@ export class Batch {
     const { state, commands } = machine.step(entity.state, event, this.world.now);
     if (state === entity.state && commands.length === 0) return;
     const { address } = entity;
-    if (this.world.recordsSteps) this.steps.push({ address, event, before: entity.state, after: state, commands });
+    if (this.world.recordsSteps)
+      this.steps.push({ address, event, before: entity.state, after: state, commands });
     this.entities.set(addressKey(address), { address, state, deadline: null, done: machine.done(state) });
     for (const command of commands) this.take(address, command);
   }

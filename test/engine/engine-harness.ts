@@ -29,6 +29,8 @@ export class LifeStore implements EngineStore {
   readonly commits: CommitBatch[] = [];
   /** Commits that fail before the next one succeeds. */
   failures = 0;
+  /** Runs between the reading of the outbox and its answer. */
+  slowOutbox: () => Promise<void> = () => Promise.resolve();
   /** Commits after which nothing reaches the store any more: the process is dead. */
   commitsLeft = Infinity;
   private readonly inner: EngineStore;
@@ -41,7 +43,11 @@ export class LifeStore implements EngineStore {
 
   load = (address: EntityAddress) => this.inner.load(address);
   armed = () => this.inner.armed();
-  outbox = () => this.inner.outbox();
+  outbox = async () => {
+    const rows = await this.inner.outbox();
+    await this.slowOutbox();
+    return rows;
+  };
   inbox = () => this.inner.inbox();
 
   /** Commits wait until `release`. */
@@ -78,21 +84,30 @@ export interface EngineLife extends FakeActivities {
 
 export interface LifeOptions extends Pick<
   EngineOptions,
-  'batchEventsMax' | 'onCommit' | 'onCommitError' | 'onActivityError'
+  'batchEventsMax' | 'onCommit' | 'onCommitError' | 'onActivityError' | 'onStepError'
 > {
   readonly store: Store;
   readonly now?: number;
   readonly activities?: Overrides;
   /** The process dies after so many commits. */
   readonly commitsLeft?: number;
+  readonly slowOutbox?: () => Promise<void>;
 }
 
 /** A process begins to work on the store; stopped when the running test ends. */
 export async function beginLife(options: LifeOptions): Promise<EngineLife> {
-  const { store: shared, now = T0, activities: overrides, commitsLeft = Infinity, ...rest } = options;
+  const {
+    store: shared,
+    now = T0,
+    activities: overrides,
+    commitsLeft = Infinity,
+    slowOutbox,
+    ...rest
+  } = options;
   const clock = new MovableClock(now);
   const store = new LifeStore(shared.engine);
   store.commitsLeft = commitsLeft;
+  if (slowOutbox !== undefined) store.slowOutbox = slowOutbox;
   const fakes = fakeActivities(clock, overrides);
   const steps: StepRecord[] = [];
   const onStep = (record: StepRecord): void => void steps.push(record);

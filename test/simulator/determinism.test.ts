@@ -1,0 +1,52 @@
+/** The same seed twice is the same trace, byte for byte: in one process, in two, and with checkers on or off. */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
+import { simulatePlan } from '../../simulator/simulate-plan.ts';
+import { question } from './questions.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+function traceOf(seed: number, checks = false): { readonly text: string; readonly hash: string } {
+  const lines: string[] = [];
+  const onTraceLine = (line: string): void => void lines.push(line);
+  const { hash } = simulatePlan({ ...question(12), models: MODELS_DEFAULT, seed, checks, onTraceLine });
+  return { text: lines.map((line) => `${line}\n`).join(''), hash };
+}
+
+describe('a simulation', () => {
+  it('is byte for byte the same for the same seed, and another for another', () => {
+    const first = traceOf(1);
+    expect(traceOf(1)).toEqual(first);
+    expect(traceOf(2).hash).not.toBe(first.hash);
+  });
+
+  it('is the same whether or not it is checked, and whether or not anybody reads its trace', () => {
+    const { hash } = traceOf(3);
+    expect(traceOf(3, true).hash).toBe(hash);
+    expect(simulatePlan({ ...question(12), models: MODELS_DEFAULT, seed: 3 }).hash).toBe(hash);
+  });
+
+  it('is the same in another process', () => {
+    const args = [path.join(ROOT, 'scripts/run-built.js'), 'test/simulator/print-trace.ts', '1'];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, {
+      cwd: ROOT,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(stdout).toBe(traceOf(1).text);
+  });
+
+  it('names in each line its instant, place, entity, event, what changed, what was ordered, and the hash so far', () => {
+    const { text, hash } = traceOf(1);
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(Object.keys(lines[0] ?? {})).toEqual(['at', 'seq', 'entity', 'event', 'view', 'orders', 'hash']);
+    expect(lines.at(-1)?.['hash']).toBe(hash);
+    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
+  });
+});
