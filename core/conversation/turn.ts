@@ -6,7 +6,7 @@ import type { ErrorCode } from '../error-catalogue.ts';
 import { PLACEMENT_ATTEMPTS_MAX, RESUME_REQUESTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
 import type { ConversationRow } from '../projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
-import { isNewer, type SandboxSnapshot } from '../snapshot.ts';
+import { isNewer, type ConversationSnapshot, type SandboxSnapshot } from '../snapshot.ts';
 import type { StartTaskStatus } from '../status.ts';
 import type { Turn } from '../turn.ts';
 import type { ConversationOrder } from './message.ts';
@@ -230,8 +230,20 @@ export function settleConversation(before: ConversationState, turn: Conversation
   if (state.phase !== 'deleted') turn.order({ type: 'project', rows: [rowOf(state)] });
   if (state.watcher === null) return;
   const conversation = conversationSnapshot(state);
+  if (isSame(conversationSnapshot(before), conversation)) return;
   turn.order({ type: 'tell', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
 }
+
+/** A watcher waits for READY or ERROR; the steps in between are for the record, and would fill its inbox. */
+function isSame(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
+  return (Object.keys(after) as (keyof ConversationSnapshot)[]).every((field) => {
+    if (field === 'sequence') return true;
+    if (field === 'startTask') return isFinal(before.startTask) === isFinal(after.startTask);
+    return before[field] === after[field];
+  });
+}
+
+const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || status === 'ERROR';
 
 function noticeSandbox(turn: ConversationTurn): void {
   const { state } = turn;

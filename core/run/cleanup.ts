@@ -55,17 +55,23 @@ export function releaseSandboxes(turn: RunTurn): void {
   ) {
     if (state.mode === 'normal') return;
   }
+  if (!state.sandboxes.some(({ state: use }) => use === 'used')) return;
+  const needed = neededSandboxes(state);
   for (const { sandboxId, state: use } of state.sandboxes) {
-    if (use === 'used' && !isNeeded(state, sandboxId)) letGo(turn, sandboxId);
+    if (use === 'used' && needed !== 'all' && !needed.has(sandboxId)) letGo(turn, sandboxId);
   }
 }
 
-function isNeeded(state: RunState, sandboxId: SandboxId): boolean {
-  // An item whose place is not known yet may be put into any sandbox that is shared.
-  const unplaced = state.rules.sharesSandboxes ? null : sandboxId;
-  return state.items.some(
-    (item) => isInFlight(item) && (item.sandboxId === sandboxId || item.sandboxId === unplaced),
-  );
+/** One look at the items, however many sandboxes there are. */
+function neededSandboxes(state: RunState): ReadonlySet<SandboxId> | 'all' {
+  const needed = new Set<SandboxId>();
+  for (const item of state.items) {
+    if (!isInFlight(item)) continue;
+    if (item.sandboxId !== null) needed.add(item.sandboxId);
+    // An item whose place is not known yet may be put into any sandbox that is shared.
+    else if (state.rules.sharesSandboxes) return 'all';
+  }
+  return needed;
 }
 
 /** Whether somebody else's conversation is in it, too, is decided where attachments are kept, in one transaction. */

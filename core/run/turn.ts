@@ -46,10 +46,11 @@ export function newRequestId({ state }: RunTurn): string {
 export function settleRun(before: RunState, turn: RunTurn): void {
   const { state } = turn;
   state.sequence += 1;
-  const changed = state.items.flatMap((item, index) =>
-    item === before.items[index] && before.sequence > 0 ? [] : [itemRow(state, item)],
-  );
-  turn.order({ type: 'project', rows: [runRow(state), ...changed] });
+  const rows: (RunRow | RunItemRow)[] = [runRow(state)];
+  for (const [index, item] of state.items.entries()) {
+    if (item !== before.items[index] || before.sequence === 0) rows.push(itemRow(state, item));
+  }
+  turn.order({ type: 'project', rows });
 }
 
 function itemRow(state: RunState, item: RunItem): RunItemRow {
