@@ -22,7 +22,8 @@ export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
       limits,
       now: world.clock.now(),
     });
-    if (slot.kind === 'not_wanted') return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
+    if (slot.kind === 'not_wanted')
+      return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
     if (slot.kind === 'granted') return { type: 'slotGranted', commandId };
     await meetFullCapacity(world, { userId: user, commandId });
     return { type: 'slotRefused', commandId, reason: `${slot.current} of ${slot.limit} sandboxes are up` };

@@ -90,7 +90,10 @@ export function readError(value: unknown): Pick<AgentConversationView, 'iteratio
   return errorOf(event?.['code'], event?.['detail']);
 }
 
-function errorOf(code: unknown, detail: unknown): Pick<AgentConversationView, 'iterationLimitReached' | 'detail'> {
+function errorOf(
+  code: unknown,
+  detail: unknown,
+): Pick<AgentConversationView, 'iterationLimitReached' | 'detail'> {
   const words = [code, detail].filter((word) => typeof word === 'string');
   return {
     iterationLimitReached: code === ITERATIONS_USED_UP,

@@ -122,7 +122,8 @@ async function serveAllowed(context: Context, exchange: Exchange): Promise<void>
     response.setHeader('www-authenticate', 'Basic realm="git", charset="UTF-8"');
     return refuse(response, 401, 'a token is needed');
   }
-  if (!(await serveLocation(context, exchange, { location, token }))) refuse(response, 404, 'no such repository');
+  if (!(await serveLocation(context, exchange, { location, token })))
+    refuse(response, 404, 'no such repository');
 }
 
 async function serveLocation(

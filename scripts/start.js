@@ -2,10 +2,13 @@
  * `npm start`: everything a newcomer needs to see a batch run, from a fresh clone.
  * Installs, builds, and hands over to examples/first-batch with the same arguments, signals and exit code.
  */
+import path from 'node:path';
 import { build } from './build.js';
 import { runNode } from './child.js';
-import { setup } from './setup.js';
+import { ROOT, setup } from './setup.js';
 
 setup();
 await build();
+// A newcomer looks for results where the command was typed.
+process.env.PARLEY_RESULTS_DIR ||= path.join(ROOT, 'out');
 process.exitCode = await runNode(['examples/first-batch/main.js', ...process.argv.slice(2)]);

@@ -111,7 +111,8 @@ function startable(
     activities: activitiesOf(world),
     clock: systemClock,
     onCommit: () => watch.poke(),
-    onStepError: (error, to) => options.onNotice(`Cannot apply an event to ${to.machine} "${to.id}": ${String(error)}`),
+    onStepError: (error, to) =>
+      options.onNotice(`Cannot apply an event to ${to.machine} "${to.id}": ${String(error)}`),
     onCommitError: (error) => options.onNotice(`Cannot write to the store, trying again: ${String(error)}`),
   });
 }

@@ -15,6 +15,8 @@ import { realGateway, SettingError, startScriptedGateway } from './gateway.js';
 import { makeRepositories } from './repositories.js';
 
 const HERE = import.meta.dirname;
+/** Where results go: `out` beside this file, unless the deployment says otherwise. */
+const OUT = path.resolve(HERE, process.env.PARLEY_RESULTS_DIR || 'out');
 const PARLEY = path.resolve(HERE, '../../bin/parley.js');
 const COMMANDS = 'validate plan run status watch logs resume cancel collect reconcile report doctor'.split(
   ' ',
@@ -45,7 +47,7 @@ function runParley(args, env) {
 
 function runFolders() {
   try {
-    return readdirSync(path.join(HERE, 'out'));
+    return readdirSync(OUT);
   } catch {
     return [];
   }
@@ -54,15 +56,17 @@ function runFolders() {
 /** Names the folders that a run has made, on standard error: standard output is the run's. */
 function tellResults(before) {
   for (const name of runFolders().filter((folder) => !before.includes(folder))) {
-    process.stderr.write(`Results: ${path.relative(process.cwd(), path.join(HERE, 'out', name))}\n`);
+    process.stderr.write(`Results: ${path.relative(process.cwd(), path.join(OUT, name))}\n`);
   }
 }
 
 async function main(argv) {
   const given = argv.filter((argument) => argument !== '--fresh');
   if (given.length < argv.length) {
-    for (const folder of ['.parley', 'out'])
-      rmSync(path.join(HERE, folder), { recursive: true, force: true });
+    // The results folder may be shared: only this batch's own runs go.
+    const runs = runFolders().filter((name) => name.startsWith('first-batch-'));
+    for (const folder of [path.join(HERE, '.parley'), ...runs.map((name) => path.join(OUT, name))])
+      rmSync(folder, { recursive: true, force: true });
   }
   const real = realGateway(process.env);
   makeRepositories(path.join(HERE, '.parley', 'repos'));
