@@ -22,6 +22,11 @@ const COMMANDS: readonly CommandEntry[] = [
   ),
   entry('validate', 'check job files', async () => (await import('./commands/validate.ts')).validateCommand),
   entry('plan', 'show what a run would do', async () => (await import('./commands/plan.ts')).planCommand),
+  entry(
+    'simulate',
+    'play a job on a virtual clock',
+    async () => (await import('./commands/simulate.ts')).simulateCommand,
+  ),
   entry('run', 'run a job to its report', async () => (await import('./commands/run.ts')).runCommand),
   entry('status', 'show runs', async () => (await import('./commands/status.ts')).statusCommand),
   entry(

@@ -65,6 +65,8 @@ interface Due extends HeapEntry {
 export class Simulation implements ModelPort {
   /** Steps so far, silent ones included. */
   events = 0;
+  /** Entries of the order played so far: events, and looks of the model that led to none. */
+  played = 0;
   private instant: number;
   private readonly options: SimulationOptions;
   private readonly world: WorldModel;
@@ -140,6 +142,7 @@ export class Simulation implements ModelPort {
   runUntil(end: number): void {
     for (let next = this.heap.peek(); next !== undefined && next.at <= end; next = this.heap.peek()) {
       this.heap.pop();
+      this.played += 1;
       this.advance(next.at);
       this.play(next);
     }

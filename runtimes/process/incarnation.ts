@@ -56,9 +56,13 @@ export async function findProgram(
   return null;
 }
 
-/** Processes of a plain sandbox that left its process tree: they still carry its id in their environment. */
-export async function findStrays(record: SandboxRecord): Promise<readonly number[]> {
-  return record.isolation === 'none' ? await processesWith(`PARLEY_SANDBOX_ID=${record.sandboxId}`) : [];
+/**
+ * Processes of a plain sandbox that left its process tree: they still carry its home or its socket in their environment.
+ * Not its id: another installation may run a sandbox of the same id on this host, and an agent's shells do not have it.
+ */
+export async function findStrays(paths: SandboxPaths, record: SandboxRecord): Promise<readonly number[]> {
+  if (record.isolation !== 'none') return [];
+  return await processesWith([`HOME=${paths.home}`, `PARLEY_AGENT_SOCKET=${paths.socket}`]);
 }
 
 export async function readBwrapStatus(file: string): Promise<BwrapStatus> {

@@ -77,12 +77,13 @@ export async function descendantsOf(pid: number): Promise<readonly number[]> {
   return [...found];
 }
 
-/** Processes that were started with that `NAME=value` in their environment; none where there is no /proc. */
-export async function processesWith(variable: string): Promise<readonly number[]> {
+/** Processes that were started with one of these `NAME=value` in their environment; none where there is no /proc. */
+export async function processesWith(variables: readonly string[]): Promise<readonly number[]> {
   const found: number[] = [];
   for (const pid of await numbersInProc()) {
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-    if (environment.split('\0').includes(variable) && (await startOf(pid)) !== null) found.push(pid);
+    const isMarked = environment.split('\0').some((entry) => variables.includes(entry));
+    if (isMarked && (await startOf(pid)) !== null) found.push(pid);
   }
   return found;
 }

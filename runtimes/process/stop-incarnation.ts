@@ -92,7 +92,7 @@ async function plainFamily(
 async function killStrays(target: StopTarget, family: readonly ProcessIdentity[]): Promise<void> {
   for (const identity of family) if (await isAlive(identity)) send(identity.pid, 'SIGKILL');
   for (let round = 0; round < KILL_ROUNDS_MAX; round += 1) {
-    const strays = await findStrays(target.record);
+    const strays = await findStrays(target.paths, target.record);
     if (strays.length === 0) return;
     for (const pid of strays) send(pid, 'SIGKILL');
   }

@@ -28,35 +28,39 @@ import { startsEnd } from './starts-end.ts';
 import { transcriptGrows } from './transcript-grows.ts';
 import { withinCapacity } from './within-capacity.ts';
 
+const FROM_RUNTIME_TO_ARCHIVE: readonly SafetyChecker[] = [
+  {
+    name: 'I1',
+    says: 'at most one live runtime object per sandbox',
+    machine: 'sandbox',
+    check: oneLiveObject,
+  },
+  { name: 'I2', says: 'slots held stay within the capacity', machine: 'sandbox', check: withinCapacity },
+  {
+    name: 'I3',
+    says: 'orders of a runtime name the present generation',
+    machine: 'sandbox',
+    check: fencedOrders,
+  },
+  {
+    name: 'I4',
+    says: 'MISSING is for ever, ERROR is left only by a deletion',
+    machine: 'sandbox',
+    check: absorbingEnds,
+  },
+  { name: 'I5', says: 'after a deletion nothing is alive', machine: 'sandbox', check: deletedStaysGone },
+  {
+    name: 'I6',
+    says: 'archived, or recorded as failed, before removed',
+    machine: 'sandbox',
+    check: archivedBeforeRemoved,
+  },
+];
+
 /** Made anew for every run: two of them remember. */
 export function safetyCheckers(): readonly SafetyChecker[] {
   return [
-    {
-      name: 'I1',
-      says: 'at most one live runtime object per sandbox',
-      machine: 'sandbox',
-      check: oneLiveObject,
-    },
-    { name: 'I2', says: 'slots held stay within the capacity', machine: 'sandbox', check: withinCapacity },
-    {
-      name: 'I3',
-      says: 'orders of a runtime name the present generation',
-      machine: 'sandbox',
-      check: fencedOrders,
-    },
-    {
-      name: 'I4',
-      says: 'MISSING is for ever, ERROR is left only by a deletion',
-      machine: 'sandbox',
-      check: absorbingEnds,
-    },
-    { name: 'I5', says: 'after a deletion nothing is alive', machine: 'sandbox', check: deletedStaysGone },
-    {
-      name: 'I6',
-      says: 'archived, or recorded as failed, before removed',
-      machine: 'sandbox',
-      check: archivedBeforeRemoved,
-    },
+    ...FROM_RUNTIME_TO_ARCHIVE,
     { name: 'I7', says: 'a transcript never shrinks', machine: 'conversation', check: transcriptGrows() },
     {
       name: 'I8',

@@ -17,7 +17,7 @@ export const lognormal = (p50: number, p95: number): Distribution => ({ kind: 'l
 
 /** The 95th percentile of the standard normal distribution. */
 const NORMAL_P95 = 1.6448536269514722;
-/** Twelve uniform draws minus six: normal enough for durations, and only additions, so the same on every machine. */
+/** Twelve uniform draws minus six: normal enough for durations, without a logarithm or a cosine. */
 const UNIFORMS = 12;
 
 export function draw(distribution: Distribution, stream: RandomStream): number {

@@ -23,6 +23,7 @@ export class PlacementModel {
   readonly rows = new Map<SandboxId, SandboxRow>();
   /** Sandboxes that hold a slot, with their user. */
   readonly slots = new Map<SandboxId, UserId>();
+  private readonly slotsOfUser = new Map<UserId, number>();
   private readonly attached = new Map<ConversationId, Attachment>();
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
   private readonly draining = new Set<SandboxId>();
@@ -37,7 +38,7 @@ export class PlacementModel {
     for (const row of rows) {
       if (row.table !== 'sandbox' || !isNewer(row, this.rows.get(row.sandboxId) ?? null)) continue;
       this.rows.set(row.sandboxId, row);
-      if (!row.holdsSlot) this.slots.delete(row.sandboxId);
+      if (!row.holdsSlot) this.giveBack(row.sandboxId);
     }
   }
 
@@ -91,11 +92,18 @@ export class PlacementModel {
     const { installationMax, userMax } = this.policy.capacity;
     if (this.slots.size >= installationMax)
       return `${this.slots.size} of ${installationMax} sandboxes are up`;
-    let own = 0;
-    for (const user of this.slots.values()) if (user === userId) own += 1;
+    const own = this.slotsOfUser.get(userId) ?? 0;
     if (own >= userMax) return `${own} of ${userMax} sandboxes of the user are up`;
     this.slots.set(sandboxId, userId);
+    this.slotsOfUser.set(userId, own + 1);
     return null;
+  }
+
+  private giveBack(sandboxId: SandboxId): void {
+    const user = this.slots.get(sandboxId);
+    if (user === undefined) return;
+    this.slots.delete(sandboxId);
+    this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);
   }
 
   /** True when the sandbox goes with its last conversation; nothing is placed there any more (D11). */

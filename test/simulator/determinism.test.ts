@@ -1,19 +1,17 @@
 /** The same seed twice is the same trace, byte for byte: in one process, in two, and with checkers on or off. */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { simulatePlan } from '../../simulator/simulate-plan.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
 import { question } from './questions.ts';
+import { traceOf } from './seeded-trace.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
-
-function traceOf(seed: number, checks = false): { readonly text: string; readonly hash: string } {
-  const lines: string[] = [];
-  const onTraceLine = (line: string): void => void lines.push(line);
-  const { hash } = simulatePlan({ ...question(12), models: MODELS_DEFAULT, seed, checks, onTraceLine });
-  return { text: lines.map((line) => `${line}\n`).join(''), hash };
-}
+/** A trace of a dozen conversations has less than one. */
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+const PROGRAM = `import { traceOf } from './seeded-trace.ts'; process.stdout.write(traceOf(1).text);`;
 
 describe('a simulation', () => {
   it('is byte for byte the same for the same seed, and another for another', () => {
@@ -28,15 +26,13 @@ describe('a simulation', () => {
     expect(simulatePlan({ ...question(12), models: MODELS_DEFAULT, seed: 3 }).hash).toBe(hash);
   });
 
-  it('is the same in another process', () => {
-    const args = [path.join(ROOT, 'scripts/run-built.js'), 'test/simulator/print-trace.ts', '1'];
-    const { stdout, stderr, status } = spawnSync(process.execPath, args, {
-      cwd: ROOT,
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    expect({ status, stderr }).toMatchObject({ status: 0 });
-    expect(stdout).toBe(traceOf(1).text);
+  it('is the same in another process', async () => {
+    const outfile = path.join(tempDir(), 'print-trace.mjs');
+    const stdin = { contents: PROGRAM, resolveDir: import.meta.dirname, loader: 'ts' as const };
+    await build({ stdin, outfile, bundle: true, platform: 'node', format: 'esm' });
+    const child = spawnSync(process.execPath, [outfile], { encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX });
+    expect(child).toMatchObject({ status: 0, stderr: '' });
+    expect(child.stdout).toBe(traceOf(1).text);
   });
 
   it('names in each line its instant, place, entity, event, what changed, what was ordered, and the hash so far', () => {

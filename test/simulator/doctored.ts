@@ -1,0 +1,117 @@
+/** States and facts made up for checkers, so that each can be shown a world in which its invariant is broken. Owns the first values. */
+import type { Command, MachineEvent } from '../../core/command.ts';
+import { bornConversation, type ConversationState } from '../../core/conversation/state.ts';
+import type { EntityAddress } from '../../core/ids.ts';
+import { bornRun, runBirth, type RunState } from '../../core/run/state.ts';
+import { runId } from '../../core/ids.ts';
+import { bornSandbox, snapshotOf, type SandboxState } from '../../core/sandbox/state.ts';
+import type { SandboxSnapshot } from '../../core/snapshot.ts';
+import type { Moment, Rest } from '../../simulator/checkers/checker.ts';
+import { conversationIdNamed, sandboxIdNamed } from '../../simulator/models/derived-id.ts';
+import { SIMULATED_USER } from '../../simulator/models/run-model.ts';
+import type { WorldFacts } from '../../simulator/world-facts.ts';
+import { plan, POLICY } from '../conformance/script-parts.ts';
+
+export const NOW = 1_700_000_000_000;
+export const BOX = sandboxIdNamed('box');
+export const TALK = conversationIdNamed('talk');
+
+export function sandbox(change: Partial<SandboxState> = {}): SandboxState {
+  const birth = {
+    sandboxId: BOX,
+    userId: SIMULATED_USER,
+    createdBy: 'placement' as const,
+    limits: POLICY.limits,
+  };
+  return { ...bornSandbox(birth, NOW), ...change };
+}
+
+export function conversation(change: Partial<ConversationState> = {}): ConversationState {
+  const birth = {
+    conversationId: TALK,
+    userId: SIMULATED_USER,
+    runId: null,
+    key: null,
+    itemIndex: null,
+    title: null,
+    repository: null,
+    codeHost: null,
+    branch: null,
+    model: null,
+    tags: {},
+    strategy: 'NO_GROUPING' as const,
+    sandboxId: null,
+    initialMessage: { messageId: 'm', text: 't', run: true },
+    iterationsMax: 1,
+    confirmation: 'never' as const,
+    nanoUsdMax: null,
+    noProgressMs: null,
+  };
+  return { ...bornConversation(birth, null, NOW), ...change };
+}
+
+export function run(change: Partial<RunState> = {}): RunState {
+  return { ...bornRun(runBirth(plan(2), { runId: runId('r'), userId: SIMULATED_USER }), NOW), ...change };
+}
+
+export function usable(generation: number): SandboxSnapshot {
+  return { ...snapshotOf(sandbox({ phase: 'running', status: 'RUNNING', generation })) };
+}
+
+export function facts(change: Partial<WorldFacts> = {}): WorldFacts {
+  return {
+    policy: POLICY,
+    live: new Map(),
+    slots: new Map(),
+    archived: new Set(),
+    delivered: new Map(),
+    refused: new Map(),
+    accepted: new Map(),
+    lastActivityAt: () => NOW,
+    transcriptOf: () => 0,
+    toldNanoUsd: 0,
+    spentBy: () => 0,
+    ...change,
+  };
+}
+
+export interface Doctored {
+  readonly before?: unknown;
+  readonly after: unknown;
+  readonly event?: Partial<MachineEvent> & { readonly type: MachineEvent['type'] };
+  readonly orders?: readonly (Partial<Command> & { readonly type: Command['type'] })[];
+  readonly at?: number;
+  readonly facts?: Partial<WorldFacts>;
+}
+
+const IDS = { sandbox: BOX, conversation: TALK, run: 'r' } as const;
+
+export function moment(machine: EntityAddress['machine'], doctored: Doctored): Moment {
+  const { before = null, after, event = { type: 'deadline' }, orders = [], at = NOW } = doctored;
+  return {
+    step: {
+      at,
+      sequence: 1,
+      address: { machine, id: IDS[machine] },
+      event: event as MachineEvent,
+      before,
+      after,
+      commands: orders as readonly Command[],
+    },
+    facts: facts(doctored.facts),
+  };
+}
+
+export function rest(
+  states: { readonly sandbox?: SandboxState; readonly conversation?: ConversationState },
+  change: Partial<Rest> = {},
+): Rest {
+  const entities = Object.entries(states).map(([machine, state]) => ({
+    address: {
+      machine: machine as 'sandbox' | 'conversation',
+      id: IDS[machine as 'sandbox' | 'conversation'],
+    },
+    state,
+  }));
+  return { now: NOW, entities, facts: facts(), outstanding: [], ...change };
+}
