@@ -3,6 +3,8 @@ import Database from 'libsql';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LOCK_FILE, lockDataDirectory } from '../../store/data-directory-lock.ts';
 import { processMark } from '../../store/process-identity.ts';
@@ -91,14 +93,18 @@ describe('processMark()', () => {
 
   it('takes a process for dead that only waits for its parent', async () => {
     // The shell becomes a program that never asks for its children, so the first one stays in the list for ever.
-    const shell = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    // It ends only when the shell has become that program: before, the shell itself would take it off the list.
+    const shell = spawn('sh', ['-c', 'cat <&3 >/dev/null & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     });
     onTestFinished(() => {
       shell.kill('SIGKILL');
     });
     const [line] = (await once(shell.stdout, 'data')) as [Buffer];
     const pid = Number(line.toString());
+    const program = (): string => readFileSync(`/proc/${shell.pid}/comm`, 'utf8').trim();
+    await expect.poll(program, { timeout: 5_000 }).toBe('sleep');
+    (shell.stdio[3] as Writable).end();
     await expect.poll(() => processMark(pid), { timeout: 5_000 }).toBeNull();
     expect(() => process.kill(pid, 0)).not.toThrow();
   });
