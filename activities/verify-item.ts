@@ -18,7 +18,12 @@ export const verifyItem = (world: World): Activity<'verifyItem'> => ({
   resource: 'agent',
   retry: BRIEF,
   run: (command) => verify(world, command),
-  failed: (command, error) => answer(command, { passed: false, detail: `${error.code}: ${error.message}` }),
+  failed: (command, error) => ({
+    type: 'verifyFailed',
+    commandId: command.id,
+    index: command.index,
+    reason: `${error.code}: ${error.message}`,
+  }),
 });
 
 async function verify(world: World, command: Verify): Promise<MachineEvent> {

@@ -172,6 +172,12 @@ export function verified(turn: RunTurn, event: EventOf<'itemVerified'>): void {
   collect(turn, event.index, { ...item.ending, outcome, detail: event.detail });
 }
 
+/** A check that could not be run is no verdict on the work: the attempt failed, and its class may try again. */
+export function verifyUnsuccessful(turn: RunTurn, event: EventOf<'verifyFailed'>): void {
+  const item = awaitingItem(turn, event);
+  if (item?.phase === 'verifying') collect(turn, event.index, failed('infra', event.reason));
+}
+
 /** Collection always comes before anything is cleaned up. */
 function collect(turn: RunTurn, index: number, ending: Ending): void {
   const item = changeItem(turn, index, { phase: 'collecting', ending, stopBy: null, awaiting: null });

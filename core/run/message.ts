@@ -32,6 +32,13 @@ export type RunEvent =
       readonly passed: boolean;
       readonly detail: string | null;
     }
+  /** The check could not be run: says nothing about the work. */
+  | {
+      readonly type: 'verifyFailed';
+      readonly commandId: string;
+      readonly index: number;
+      readonly reason: string;
+    }
   | {
       readonly type: 'itemCollected';
       readonly commandId: string;

@@ -62,6 +62,11 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
       'collects; a failed check is the outcome check_failed (D28)',
       items.verified,
     ),
+    verifyFailed: cell(
+      ['running'],
+      'no verdict: collects what there is, as a failure',
+      items.verifyUnsuccessful,
+    ),
     itemCollected: cell(
       ['running', ...END],
       'the attempt has ended: retried by its class, or done',

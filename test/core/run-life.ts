@@ -118,7 +118,7 @@ export class RunLife extends Life<RunState | null, RunEvent, RunCommand> {
   }
 
   answer(
-    type: 'itemVerified' | 'itemCollected' | 'collectFailed' | 'startRefused',
+    type: 'itemVerified' | 'verifyFailed' | 'itemCollected' | 'collectFailed' | 'startRefused',
     rest: object,
     index = 0,
   ): this {

@@ -154,6 +154,18 @@ describe('the session limit', () => {
   });
 });
 
+describe('a check that cannot be run', () => {
+  it('is a failure that may be tried again, and no verdict on the work', () => {
+    const life = new at.RunLife({ retry: [{ ...retry[0], on: ['infra'] }] }, [{ hasVerify: true }]);
+    life.works().rests('FINISHED').answer('verifyFailed', { reason: 'agent_unreachable: r' });
+    expect(life.item()).toMatchObject({
+      phase: 'collecting',
+      ending: { outcome: 'failed', failureClass: 'infra' },
+    });
+    expect(life.collected().item()).toMatchObject({ phase: 'waiting', attempt: 1 });
+  });
+});
+
 describe('clean-up', () => {
   it('comes after collection, and waits until the sandbox is gone', () => {
     const life = at.collecting();

@@ -128,6 +128,7 @@ const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, {
   startRefused: (state) => ({ type: 'startRefused', ...item(state), reason: 'r' }),
   conversationNoticed: (state) => noticed(state, { executionStatus: 'FINISHED', settled: true }),
   itemVerified: (state) => ({ type: 'itemVerified', ...item(state), passed: false, detail: null }),
+  verifyFailed: (state) => ({ type: 'verifyFailed', ...item(state), reason: 'r' }),
   itemCollected: (state) => ({ type: 'itemCollected', ...item(state), costNanoUsd: 5 }),
   collectFailed: (state) => ({ type: 'collectFailed', ...item(state), reason: 'r' }),
   sandboxCleanedUp: (state) => ({

@@ -11,6 +11,7 @@ import { namesIn } from './folder.ts';
 const LOOK_EVERY_MS = 50;
 
 export interface AgentLog {
+  readonly sandboxId: string;
   readonly conversationId: string;
   readonly events: readonly Readonly<Record<string, unknown>>[];
 }
@@ -37,6 +38,7 @@ export function keepAgentLogs(copy: BatchCopy): { readonly folder: string; stop(
     stop() {
       clearInterval(timer);
       return [...kept].map((name) => ({
+        sandboxId: name.split('.')[0] ?? '',
         conversationId: name.split('.')[1] ?? '',
         events: linesOf(path.join(folder, name)),
       }));

@@ -26,13 +26,7 @@ export async function openGateway(copy: BatchCopy): Promise<BatchGateway> {
   mkdirSync(copy.dataDir, { recursive: true });
   const repositories = [path.join(copy.example, 'repositories.js'), path.join(copy.dataDir, 'repos')];
   execFileSync(process.execPath, repositories, { env: copy.env, stdio: ['ignore', 'ignore', 'inherit'] });
-  const args = [
-    path.join(copy.root, 'bin/parley.js'),
-    'scripted-gateway',
-    'gateway.yaml',
-    '--ledger',
-    LEDGER,
-  ];
+  const args = [path.join(copy.root, 'dist/scripted-gateway.js'), 'gateway.yaml', '--ledger', LEDGER];
   const child = spawn(process.execPath, args, {
     cwd: copy.example,
     env: { ...copy.env, PARLEY_GATEWAY_KEY: KEY },

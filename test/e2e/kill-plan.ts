@@ -5,7 +5,7 @@
 import { seededRandom } from './seeded-random.ts';
 
 export interface KillMoment {
-  readonly stage: Stage;
+  readonly stage: Stage | 'finished';
   /** What the process has said by then; null means from its start. */
   readonly after: RegExp | null;
   /** Milliseconds since. */

@@ -17,11 +17,9 @@ import { namesIn } from './folder.ts';
 
 const RUN_ID = 'first-batch-killed';
 
-/** How a moment turned out. */
+/** A process that was killed. */
 export interface Kill extends KillMoment {
   readonly command: 'run' | 'resume';
-  /** False when the process had ended before. */
-  readonly landed: boolean;
 }
 
 export interface KilledRun {
@@ -45,33 +43,45 @@ export async function killedRun(isolation: Isolation, moments: readonly KillMome
   try {
     const gateway = await openGateway(copy);
     const logs = keepAgentLogs(copy);
+    const user = new User(copy, gateway);
     const kills: Kill[] = [];
-    for (const moment of moments) kills.push(await killAt(copy, gateway, moment));
-    const end = await (await goOn(copy, gateway)).program.ended;
+    for (const moment of moments) kills.push(await killAt(user, moment));
+    const end = await (await user.goOn()).program.ended;
     return await outcomeOf(copy, gateway, { kills, end, logs: logs.stop() });
   } finally {
     copy.close();
   }
 }
 
-async function killAt(copy: BatchCopy, gateway: BatchGateway, moment: KillMoment): Promise<Kill> {
-  const { program, command } = await goOn(copy, gateway);
+async function killAt(user: User, moment: KillMoment): Promise<Kill> {
+  const { program, command } = await user.goOn();
   if (moment.after !== null) await program.says(moment.after);
   await Promise.race([pause(moment.delayMs), program.ended]);
   program.kill();
   const { code } = await program.ended;
-  return { ...moment, command, landed: code === null };
+  if (code === null) return { ...moment, command };
+  // The run was finished first: who resumes it is killed instead, as soon as it says so.
+  if (code !== 0) throw new Error(`${command} ended with ${code} before ${moment.stage}`);
+  return killAt(user, { stage: 'finished', after: /run: finished/, delayMs: 0 });
 }
 
-/** A run that was accepted is resumed; before that, the same command is typed again. */
-async function goOn(
-  copy: BatchCopy,
-  gateway: BatchGateway,
-): Promise<{ readonly program: RunningProgram; readonly command: 'run' | 'resume' }> {
-  const isAccepted = (await runStatus(copy, RUN_ID)) !== null;
-  const args = isAccepted ? ['resume', RUN_ID] : ['run', 'job.yaml', '--run-id', RUN_ID];
-  const program = startProgram(copy, 'bin/parley.js', args, gateway.env);
-  return { program, command: isAccepted ? 'resume' : 'run' };
+/** What a user types: a run that was accepted is resumed; before that, the same command again. */
+class User {
+  readonly #copy: BatchCopy;
+  readonly #gateway: BatchGateway;
+  #hasSeenRun = false;
+
+  constructor(copy: BatchCopy, gateway: BatchGateway) {
+    this.#copy = copy;
+    this.#gateway = gateway;
+  }
+
+  async goOn(): Promise<{ readonly program: RunningProgram; readonly command: Kill['command'] }> {
+    this.#hasSeenRun ||= (await runStatus(this.#copy, RUN_ID)) !== null;
+    const args = this.#hasSeenRun ? ['resume', RUN_ID] : ['run', 'job.yaml', '--run-id', RUN_ID];
+    const program = startProgram(this.#copy, 'bin/parley.js', args, this.#gateway.env);
+    return { program, command: this.#hasSeenRun ? 'resume' : 'run' };
+  }
 }
 
 async function outcomeOf(
@@ -104,8 +114,6 @@ async function outcomeOf(
 
 /** The kills of a run in a line, for whoever reads a failure. */
 export function told(kills: readonly Kill[]): string {
-  const words = kills.map(
-    ({ stage, delayMs, command, landed }) => `${command}@${stage}+${delayMs}${landed ? '' : ' (missed)'}`,
-  );
+  const words = kills.map(({ stage, delayMs, command }) => `${command}@${stage}+${delayMs}`);
   return `[${words.join(', ')}]`;
 }

@@ -25,8 +25,10 @@ export async function transcriptFacts(
   return Promise.all(
     KEYS.map(async (key): Promise<TranscriptFacts> => {
       const events = await results.events(key);
-      const id = items.find((item) => item.key === key)?.conversation_id;
-      const log = logs.find(({ conversationId }) => conversationId === id);
+      const item = items.find((one) => one.key === key);
+      const log = logs.find(
+        (one) => one.conversationId === item?.conversation_id && one.sandboxId === item.sandbox_id,
+      );
       return {
         key,
         hasEverySequence: events.every(({ sequence }, index) => sequence === index + 1),

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LOCK_FILE, lockDataDirectory } from '../../store/data-directory-lock.ts';
 import { processMark } from '../../store/process-identity.ts';
@@ -100,7 +100,7 @@ describe('processMark()', () => {
     onTestFinished(() => {
       shell.kill('SIGKILL');
     });
-    const [line] = (await once(shell.stdout, 'data')) as [Buffer];
+    const [line] = (await once(shell.stdout as Readable, 'data')) as [Buffer];
     const pid = Number(line.toString());
     const program = (): string => readFileSync(`/proc/${shell.pid}/comm`, 'utf8').trim();
     await expect.poll(program, { timeout: 5_000 }).toBe('sleep');
