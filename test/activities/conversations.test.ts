@@ -235,15 +235,15 @@ describe('verifyItem', () => {
     expect(log(around)).toBe('exit code 0\n<secret-hidden>\n\n');
   });
 
-  it('passes without a check, and fails when it cannot be run', async () => {
+  it('passes without a check, and gives no verdict when it cannot be run', async () => {
     const around = await checking(null);
     expect(await answerOf(around, order)).toMatchObject({ passed: true });
     expect(existsSync(path.join(around.resultsDir, RUN))).toBe(false);
     const down = await checking('true');
     down.runtime.presences.clear();
     expect(await answerOf(down, order)).toMatchObject({
-      passed: false,
-      detail: expect.stringMatching(/^runtime_gone: /),
+      type: 'verifyFailed',
+      reason: expect.stringMatching(/^runtime_gone: /),
     });
   });
 });
