@@ -56,6 +56,8 @@ describe('createAgentClient()', () => {
       executionStatus: 'IDLE',
       pausedReason: null,
       iterationLimitReached: false,
+      detail: null,
+      retryAt: null,
       metrics: null,
       updatedAt: Date.parse('2026-05-02T09:30:01.120Z'),
     });
