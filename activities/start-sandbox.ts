@@ -38,7 +38,7 @@ async function start(world: World, command: StartCommand): Promise<MachineEvent>
   }
   const sessionKey = world.keys.sessionKey(sandboxId, generation);
   await world.runtime.start({ sandboxId, generation, sessionKey, deadline });
-  // A start counts as activity for one full Idle Time.
-  await world.activity.touch(sandboxId, world.clock.now());
+  // A resume is activity (D9); a first start is as old as its record, which says the same.
+  if (generation > 1) await world.activity.touch(sandboxId, world.clock.now());
   return { type: 'sandboxReady', commandId: command.id };
 }

@@ -9,10 +9,11 @@ import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { OutboxEntry } from '../ports/engine-store.ts';
 
-export type PoolSizes = Readonly<Record<ResourceClass, number>>;
+/** Watches need no pool: they wait by nature. */
+export type PoolSizes = Readonly<Record<Exclude<ResourceClass, 'watch'>, number>>;
 
-/** Boots are heavy, agent traffic is mostly waiting, a watch costs next to nothing. */
-export const POOL_SIZES_DEFAULT: PoolSizes = { sandbox: 8, agent: 64, bookkeeping: 16, watch: 100_000 };
+/** Boots are heavy, agent traffic is mostly waiting. */
+export const POOL_SIZES_DEFAULT: PoolSizes = { sandbox: 8, agent: 64, bookkeeping: 16 };
 
 /** How long a stop waits for activities that run. */
 const STOP_WAIT_MS = 3_000;
@@ -56,18 +57,17 @@ class Cancellation {
 
 export class Dispatcher {
   private readonly out = new Map<string, Out>();
-  private readonly pools: Readonly<Record<ResourceClass, PQueue>>;
+  private readonly pools: Readonly<Record<keyof PoolSizes, PQueue>>;
   private readonly options: DispatcherOptions;
   private stopped = false;
 
   constructor(options: DispatcherOptions) {
     this.options = options;
-    const pool = (resource: ResourceClass): PQueue => new PQueue({ concurrency: options.pools[resource] });
+    const pool = (resource: keyof PoolSizes): PQueue => new PQueue({ concurrency: options.pools[resource] });
     this.pools = {
       sandbox: pool('sandbox'),
       agent: pool('agent'),
       bookkeeping: pool('bookkeeping'),
-      watch: pool('watch'),
     };
   }
 
@@ -130,7 +130,9 @@ export class Dispatcher {
 
   private enqueue(out: Out): void {
     const { resource } = this.activityOf(out.entry);
-    void this.pools[resource].add(() => this.attempt(out));
+    // Watches wait by nature: a place in a queue would only make them wait for one another.
+    if (resource === 'watch') void this.attempt(out);
+    else void this.pools[resource].add(() => this.attempt(out));
   }
 
   private activityOf(entry: OutboxEntry): Activity {
