@@ -6,7 +6,7 @@ import { isActivityCommand, type ActivityCommand, type Command, type MachineEven
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import type { CommitBatch, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
-import { machineOf } from './machines.ts';
+import { machineOf } from '../core/machines.ts';
 
 /** An entity as the driver holds it between commits. */
 export interface HeldEntity {

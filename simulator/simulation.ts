@@ -6,7 +6,7 @@
 import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { EventHeap, type HeapEntry } from './event-heap.ts';
-import { hostedMachine, type HostedMachine } from './machines.ts';
+import { machineOf, type HostedMachine } from '../core/machines.ts';
 import type { ModelPort, WorldModel } from './model-port.ts';
 
 /** At one instant the world answers first, then deadlines strike, then people act. */
@@ -226,7 +226,7 @@ export class Simulation implements ModelPort {
     const key = addressKey(address);
     const known = this.entities.get(key);
     if (known !== undefined) return known;
-    const machine = hostedMachine(address.machine);
+    const machine = machineOf(address.machine);
     const entity: Entity = { address, machine, state: null, done: false, armedAt: null, timer: 0 };
     this.entities.set(key, entity);
     return entity;

@@ -1,13 +1,13 @@
 /**
- * Which machine hosts which entity.
+ * Which machine hosts which entity, for every driver.
  * Owns the lookup with its one unavoidable loss of types; must not know a rule.
  */
-import type { Command, MachineEvent } from '../core/command.ts';
-import { conversationMachine } from '../core/conversation/machine.ts';
-import type { MachineName } from '../core/ids.ts';
-import type { Machine } from '../core/machine.ts';
-import { runMachine } from '../core/run/machine.ts';
-import { sandboxMachine } from '../core/sandbox/machine.ts';
+import type { Command, MachineEvent } from './command.ts';
+import { conversationMachine } from './conversation/machine.ts';
+import type { MachineName } from './ids.ts';
+import type { Machine } from './machine.ts';
+import { runMachine } from './run/machine.ts';
+import { sandboxMachine } from './sandbox/machine.ts';
 
 /** A machine whose state and events are opaque: the driver only carries them. */
 export type HostedMachine = Machine<unknown, MachineEvent, Command>;
