@@ -30,10 +30,12 @@ if (command === 'scripted-gateway') {
   const headers = { authorization: 'Bearer ' + PARLEY_GATEWAY_KEY };
   const asked = await fetch(PARLEY_GATEWAY_URL + '/models', { headers }).catch(() => null);
   if (command === 'run') mkdirSync('out/20260101-first-batch', { recursive: true });
+  // Listening before the line is printed: whoever reads it may send the signal at once.
+  const told = new Promise((resolve) => process.env.STAND_IN === 'wait' && process.once('SIGTERM', resolve));
   console.log(JSON.stringify({ args: [command, ...rest], cwd: process.cwd(), env, status: asked?.status ?? null }));
   if (process.env.STAND_IN === 'wait') {
     const work = setInterval(() => undefined, 1000);
-    await new Promise((resolve) => process.once('SIGTERM', resolve));
+    await told;
     clearInterval(work);
   }
   process.exitCode = 3;
