@@ -7,6 +7,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { ConversationId } from '../core/ids.ts';
 import type { AgentTarget, CommandResult } from '../ports/agent-server.ts';
 import type { WorkspaceFacts } from '../ports/record-store.ts';
+import { Recent } from './recent.ts';
 import type { World } from './world.ts';
 
 /** Output kept in an error: enough for the cause, bounded for the record. */
@@ -38,19 +39,14 @@ export async function runScript(
   throw new ParleyError(code, `Cannot ${doing}: ${why}: ${output}`);
 }
 
-/** Facts read lately: every step of a start asks for the same ones, and they never change once they are recorded. */
-const recentFacts = new WeakMap<World['workspaces'], Map<string, WorkspaceFacts>>();
-const RECENT_FACTS_MAX = 1_000;
+/** Every step of a start asks for the same ones. */
+const recentFacts = new Recent<World['workspaces'], ConversationId, WorkspaceFacts>(1_000);
 
 /** Facts of a workspace that a start recorded. @throws ParleyError not_found */
-export async function workspaceFacts(world: World, conversationId: ConversationId): Promise<WorkspaceFacts> {
-  const recent = recentFacts.get(world.workspaces) ?? new Map<string, WorkspaceFacts>();
-  recentFacts.set(world.workspaces, recent);
-  const facts = recent.get(conversationId) ?? (await world.workspaces.facts(conversationId));
-  if (facts === null)
+export function workspaceFacts(world: World, conversationId: ConversationId): Promise<WorkspaceFacts> {
+  return recentFacts.get(world.workspaces, conversationId, async () => {
+    const facts = await world.workspaces.facts(conversationId);
+    if (facts !== null) return facts;
     throw new ParleyError('not_found', `Cannot find the workspace of conversation "${conversationId}"`);
-  const [oldest] = recent.keys();
-  if (oldest !== undefined && recent.size >= RECENT_FACTS_MAX) recent.delete(oldest);
-  recent.set(conversationId, facts);
-  return facts;
+  });
 }

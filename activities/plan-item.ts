@@ -5,23 +5,15 @@
 import type { RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
+import { Recent } from './recent.ts';
 import type { World } from './world.ts';
 
-/** Plans read lately: parsing one anew for each of its thousand items would be the most of the work. */
-const recentPlans = new WeakMap<World['plans'], Map<RunId, Plan>>();
-const RECENT_PLANS_MAX = 8;
+/** Parsing a plan anew for each of its thousand items would be the most of the work. */
+const recentPlans = new Recent<World['plans'], RunId, Plan>(8);
 
 /** @throws ParleyError plan_invalid */
-export async function planOf(world: World, runId: RunId): Promise<Plan> {
-  const recent = recentPlans.get(world.plans) ?? new Map<RunId, Plan>();
-  recentPlans.set(world.plans, recent);
-  const known = recent.get(runId);
-  if (known !== undefined) return known;
-  const plan = await readPlan(world, runId);
-  const [oldest] = recent.keys();
-  if (oldest !== undefined && recent.size >= RECENT_PLANS_MAX) recent.delete(oldest);
-  recent.set(runId, plan);
-  return plan;
+export function planOf(world: World, runId: RunId): Promise<Plan> {
+  return recentPlans.get(world.plans, runId, () => readPlan(world, runId));
 }
 
 async function readPlan(world: World, runId: RunId): Promise<Plan> {

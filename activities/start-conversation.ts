@@ -5,7 +5,7 @@
 import type { CommandOf } from '../core/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId } from '../core/ids.ts';
-import { SECRET_NAME_PATTERN } from '../core/limits.ts';
+import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../core/limits.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
@@ -17,7 +17,7 @@ import type { World } from './world.ts';
 export const LOCAL_USER = userId('local');
 
 /** Variables that the sandbox and the agent set themselves (D20). */
-const RESERVED_NAME = /^(LLM|OH|PARLEY)_/i;
+const RESERVED_NAME = new RegExp(`^(${SECRET_PREFIXES_RESERVED.join('|')})`, 'i');
 
 type Start = CommandOf<'startConversation'>;
 

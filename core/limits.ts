@@ -66,4 +66,6 @@ export const TAG_KEY_PATTERN = /^[a-z0-9]+$/;
 /** Secrets of one conversation (D20). */
 export const SECRETS_MAX = 50;
 export const SECRET_BYTES_MAX = 65_536;
+/** Variables that begin so, in any case, belong to the sandbox and its agent (D20). */
+export const SECRET_PREFIXES_RESERVED = ['LLM_', 'OH_', 'PARLEY_'] as const;
 export const SECRET_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;

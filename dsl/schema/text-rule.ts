@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { SECRET_NAME_PATTERN } from '../../core/limits.ts';
+import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../../core/limits.ts';
 import { DURATION_PATTERN } from '../duration.ts';
 import type { RuleCode } from '../rule-catalogue.ts';
 
@@ -79,7 +79,6 @@ export const SECRET_NAME = rule({
   remedy: 'use letters, digits and underscores, not starting with a digit',
 });
 /** Names that the sandbox and the agent set themselves (D20), whatever their case. */
-const RESERVED_PREFIXES = ['LLM_', 'OH_', 'PARLEY_'];
 const RESERVED_NAMES = [
   'OPENVSCODE_SERVER_ROOT',
   'LOG_JSON',
@@ -97,7 +96,7 @@ function inAnyCase(name: string): string {
 export const ENVIRONMENT_NAME = rule({
   code: 'JOB216',
   pattern: new RegExp(
-    `^(?!(?:${RESERVED_PREFIXES.map(inAnyCase).join('|')}))(?!(?:${RESERVED_NAMES.map(inAnyCase).join('|')})$)[A-Za-z_][A-Za-z0-9_]*$`,
+    `^(?!(?:${SECRET_PREFIXES_RESERVED.map(inAnyCase).join('|')}))(?!(?:${RESERVED_NAMES.map(inAnyCase).join('|')})$)[A-Za-z_][A-Za-z0-9_]*$`,
   ),
   what: 'a permitted name of an environment variable',
   remedy:
