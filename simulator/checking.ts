@@ -5,7 +5,8 @@
 import { addressKey } from '../core/ids.ts';
 import type { Moment } from './checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from './checkers/list.ts';
-import type { Simulation, SimulationStep } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
+import type { SimulationStep } from './simulation-options.ts';
 import type { WorldFacts } from './world-facts.ts';
 
 export interface Violation {

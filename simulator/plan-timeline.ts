@@ -6,7 +6,7 @@ import { isReleaseReason } from '../core/status.ts';
 import type { ConversationState } from '../core/conversation/state.ts';
 import type { RunItem, RunState } from '../core/run/state.ts';
 import type { SandboxState } from '../core/sandbox/state.ts';
-import type { SimulationStep } from './simulation.ts';
+import type { SimulationStep } from './simulation-options.ts';
 
 export type Activity = 'queued' | 'starting' | 'working' | 'paused' | 'ended';
 /** What a conversation met on its way, in the words of the report. */

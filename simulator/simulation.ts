@@ -3,40 +3,26 @@
  * Owns the clock, the total order and the loop "event, step, tells, commands, one timer"; must not own a rule, and
  * reaches no real clock, timer, chance or socket.
  */
-import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
+import {
+  isActivityCommand,
+  type ActivityCommand,
+  type Command,
+  type CommandOf,
+  type MachineEvent,
+} from '../core/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { EventHeap, type HeapEntry } from './event-heap.ts';
 import { machineOf, type HostedMachine } from '../core/machines.ts';
 import type { ModelPort, WorldModel } from './model-port.ts';
+import type { SimulationOptions } from './simulation-options.ts';
 
 /** At one instant the world answers first, then deadlines strike, then people act. */
 const PRIORITY = { world: 0, deadline: 1, script: 2 } as const;
 
 /** Events applied at one instant at most: whoever takes more would never let time pass. */
 const EVENTS_PER_INSTANT_MAX = 100_000;
-
-/** One step that changed or ordered something; silent ones are left out. */
-export interface SimulationStep {
-  /** Epoch milliseconds of the virtual clock. */
-  readonly at: number;
-  /** Counts from 1. */
-  readonly sequence: number;
-  readonly address: EntityAddress;
-  readonly event: MachineEvent;
-  readonly before: unknown;
-  readonly after: unknown;
-  readonly commands: readonly Command[];
-}
-
-export interface SimulationOptions {
-  /** Epoch milliseconds at which the virtual clock begins. */
-  readonly startAt: number;
-  /** The world behind the commands, given the port through which it acts. */
-  readonly world: (port: ModelPort) => WorldModel;
-  /** Milliseconds that a tell takes; absent: applied at the same instant, first in first out, as the embedded engine does. */
-  readonly tellDelayMs?: (to: EntityAddress, event: MachineEvent) => number;
-  readonly onStep?: (step: SimulationStep) => void;
-}
+/** One copy, applied in the batch that told it. */
+const AT_ONCE: readonly number[] = [0];
 
 interface Entity {
   readonly address: EntityAddress;
@@ -65,7 +51,7 @@ interface Due extends HeapEntry {
 export class Simulation implements ModelPort {
   /** Steps so far, silent ones included. */
   events = 0;
-  /** Entries of the order played so far: events, and looks of the model that led to none. */
+  /** Entries of the order played so far, looks of the model that led to nothing included. */
   played = 0;
   private instant: number;
   private readonly options: SimulationOptions;
@@ -117,6 +103,11 @@ export class Simulation implements ModelPort {
     return [...this.out.values()].map(({ command }) => command);
   }
 
+  /** Another worker takes over: what it holds is what the store kept, so every state goes through the stored form. */
+  reload(): void {
+    for (const entity of this.entities.values()) entity.state = JSON.parse(JSON.stringify(entity.state));
+  }
+
   later(commandId: string | null, at: number, run: () => void): void {
     this.put({ at, priority: PRIORITY.world, run, commandId, entity: null });
   }
@@ -158,13 +149,31 @@ export class Simulation implements ModelPort {
   }
 
   private play({ run, commandId, entity, sequence }: Due): void {
-    if (entity !== null) {
-      if (entity.timer !== sequence) return;
-      entity.armedAt = null;
-      entity.timer = 0;
-      return this.arrive({ to: entity.address, event: { type: 'deadline' }, answers: null });
+    if (entity === null) {
+      if (commandId === null || this.out.has(commandId)) run?.();
+    } else if (entity.timer === sequence) this.strike(entity);
+  }
+
+  /** A deadline strikes when its driver is up and its driver's clock says so: the clock may have been set back. */
+  private strike(entity: Entity): void {
+    const earlyMs = (entity.armedAt ?? 0) - this.driverNow();
+    const at = Math.max(this.instant + earlyMs, this.options.downUntil?.() ?? 0);
+    if (at > this.instant) {
+      entity.timer = this.putDeadline(entity, at);
+      return;
     }
-    if (commandId === null || this.out.has(commandId)) run?.();
+    entity.armedAt = null;
+    entity.timer = 0;
+    this.arrive({ to: entity.address, event: { type: 'deadline' }, answers: null });
+  }
+
+  /** The clock that machines read. */
+  private driverNow(): number {
+    return this.instant + (this.options.skewMs?.() ?? 0);
+  }
+
+  private putDeadline(entity: Entity, at: number): number {
+    return this.put({ at, priority: PRIORITY.deadline, run: null, commandId: null, entity });
   }
 
   private put(entry: Omit<Due, 'sequence'>): number {
@@ -204,7 +213,7 @@ export class Simulation implements ModelPort {
     if (arrival.event === null) return;
     const { machine, address, state: before } = entity;
     this.events += 1;
-    const { state: after, commands } = machine.step(before, arrival.event, this.instant);
+    const { state: after, commands } = machine.step(before, arrival.event, this.driverNow());
     if (after === before && commands.length === 0) return;
     entity.state = after;
     entity.done = machine.done(after);
@@ -240,13 +249,14 @@ export class Simulation implements ModelPort {
     else if (command.type === 'cancelCommand') {
       this.out.delete(command.commandId);
       batch.handedOut.delete(command.commandId);
-    } else this.tell(command.to, command.event, batch);
+    } else this.tell(sender, command, batch);
   }
 
-  private tell(to: EntityAddress, event: MachineEvent, batch: Batch): void {
-    const delayMs = this.options.tellDelayMs?.(to, event) ?? 0;
-    if (delayMs <= 0) batch.tells.push({ to, event, answers: null });
-    else this.later(null, this.instant + Math.round(delayMs), () => this.deliver(to, event));
+  private tell(from: EntityAddress, { to, event }: CommandOf<'tell'>, batch: Batch): void {
+    for (const delayMs of this.options.tellDelaysMs?.(from, to, event) ?? AT_ONCE) {
+      if (delayMs <= 0) batch.tells.push({ to, event, answers: null });
+      else this.later(null, this.instant + Math.round(delayMs), () => this.deliver(to, event));
+    }
   }
 
   /** One timer per entity; it keeps its place in the order as long as its instant stays. */
@@ -254,8 +264,7 @@ export class Simulation implements ModelPort {
     const at = entity.done ? null : entity.machine.deadline(entity.state);
     if (at === entity.armedAt) return;
     entity.armedAt = at;
-    entity.timer =
-      at === null ? 0 : this.put({ at, priority: PRIORITY.deadline, run: null, commandId: null, entity });
+    entity.timer = at === null ? 0 : this.putDeadline(entity, at - (this.options.skewMs?.() ?? 0));
   }
 }
 

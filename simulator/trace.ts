@@ -5,7 +5,7 @@
  */
 import type { Command } from '../core/command.ts';
 import { addressKey } from '../core/ids.ts';
-import type { SimulationStep } from './simulation.ts';
+import type { SimulationStep } from './simulation-options.ts';
 import { changedView, viewOf } from './view.ts';
 
 export class Trace {

@@ -4,7 +4,7 @@
  */
 import type { ActivityCommand } from '../../core/command.ts';
 import type { EntityAddress, MachineName } from '../../core/ids.ts';
-import type { SimulationStep } from '../simulation.ts';
+import type { SimulationStep } from '../simulation-options.ts';
 import type { WorldFacts } from '../world-facts.ts';
 
 /** What a safety checker sees after a step. */

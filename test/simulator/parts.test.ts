@@ -70,7 +70,7 @@ describe('Simulation', () => {
       startAt: START_AT,
       world: (port) =>
         (world = new World(port, { models: MODELS_STEADY, policy: POLICY, random: new RandomStream(5) })),
-      tellDelayMs: () => delays.next() * 8_000,
+      tellDelaysMs: () => [delays.next() * 8_000],
     });
     if (world === null) throw new Error('there is no world');
     act({ world, deliver: simulation.deliver.bind(simulation) }, { do: 'start', name: 'a' }, 0);
