@@ -1,0 +1,70 @@
+/**
+ * Decides at every opportunity whether a fault strikes, and keeps the list of those that did.
+ * Owns chance and record of faults; must not carry one out. Decisions are by name, so that a recorded schedule can be
+ * played again, or a part of it: one fault fewer never changes whether another strikes at its own opportunity.
+ */
+import { addressKey, type EntityAddress } from '../../core/ids.ts';
+import { RandomStream } from '../random.ts';
+import type { FaultMix, FaultName } from './catalogue.ts';
+
+/** A fault that struck, with everything needed to let it strike again. */
+export interface Injected {
+  readonly fault: FaultName;
+  /** Name of the opportunity, unique in a run for one kind of fault, for example the id of a command and its try. */
+  readonly where: string;
+  /** Epoch milliseconds of the virtual clock. */
+  readonly at: number;
+  /** Entity it struck, as `machine/id`; null for one that strikes everybody. */
+  readonly entity: string | null;
+}
+
+/** Faults by chance, or exactly those of a schedule (`fault@where`). */
+export type FaultSource =
+  | { readonly kind: 'mix'; readonly mix: FaultMix }
+  | { readonly kind: 'schedule'; readonly keys: ReadonlySet<string> };
+
+export const NO_FAULTS: FaultSource = { kind: 'mix', mix: {} };
+
+export function faultKey({ fault, where }: Pick<Injected, 'fault' | 'where'>): string {
+  return `${fault}@${where}`;
+}
+
+export interface Opportunity {
+  readonly where: string;
+  readonly about: EntityAddress | null;
+  readonly at: number;
+}
+
+export class Injector {
+  readonly injected: Injected[] = [];
+  private readonly source: FaultSource;
+  private readonly random: RandomStream;
+  private readonly onInjected: ((injected: Injected) => void) | null;
+  private healed = false;
+
+  constructor(source: FaultSource, random: RandomStream, onInjected: ((injected: Injected) => void) | null) {
+    this.source = source;
+    this.random = random;
+    this.onInjected = onInjected;
+  }
+
+  /** From now on nothing strikes any more: the healing phase. */
+  heal(): void {
+    this.healed = true;
+  }
+
+  /** Null: it does not strike. Else a stream of its own for the fault's figures: how long, how many. */
+  strikes(fault: FaultName, { where, about, at }: Opportunity): RandomStream | null {
+    if (this.healed || !this.chooses(fault, where)) return null;
+    const injected = { fault, where, at, entity: about === null ? null : addressKey(about) };
+    this.injected.push(injected);
+    this.onInjected?.(injected);
+    return this.random.split(`figures/${fault}@${where}`);
+  }
+
+  private chooses(fault: FaultName, where: string): boolean {
+    if (this.source.kind === 'schedule') return this.source.keys.has(faultKey({ fault, where }));
+    const share = this.source.mix[fault] ?? 0;
+    return share > 0 && this.random.split(`${fault}@${where}`).happens(share);
+  }
+}
