@@ -1,25 +1,13 @@
 /** The simulator adds no rule: it takes every entity through the same steps, at the same instants, as the embedded engine. */
 import { describe, expect, it } from 'vitest';
-import { playEmbedded } from './play-embedded.ts';
-import { playSimulated } from './play-simulated.ts';
+import { expectEqual } from './expect-equal.ts';
 import { randomScript } from './random-script.ts';
-import type { Script } from './script.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
 
 const SCRIPTS = [...SANDBOX_SCRIPTS, ...WORK_SCRIPTS];
 const RANDOM_SCRIPTS = 200;
 const PER_TEST = 20;
-
-async function expectEqual(script: Script): Promise<number> {
-  const { traces, violations } = playSimulated(script);
-  const embedded = await playEmbedded(script);
-  expect([...embedded.byEntity.keys()].sort()).toEqual([...traces.byEntity.keys()].sort());
-  for (const [entity, trace] of traces.byEntity)
-    expect({ entity, trace: embedded.byEntity.get(entity) }).toEqual({ entity, trace });
-  expect(violations).toEqual([]);
-  return traces.count;
-}
 
 describe('simulator and embedded engine, each step settled', () => {
   it.each(SCRIPTS)('$name', async (script) => {

@@ -7,7 +7,7 @@ import type { Command, MachineEvent } from '../../core/command.ts';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
 import { orderName } from '../../simulator/trace.ts';
 import { viewOf, type View } from '../../simulator/view.ts';
-import { START_AT } from './script.ts';
+import { START_AT } from '../../simulator/script.ts';
 
 export interface TracedStep {
   readonly atMs: number;

@@ -15,7 +15,7 @@ import { World } from '../../simulator/models/world.ts';
 import { RandomStream } from '../../simulator/random.ts';
 import { openStore } from '../../store/open-store.ts';
 import { EntityTraces } from './entity-traces.ts';
-import { act, START_AT, type Script } from './script.ts';
+import { act, START_AT, type Script } from '../../simulator/script.ts';
 
 interface Due extends HeapEntry {
   readonly fire: () => void;

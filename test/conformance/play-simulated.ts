@@ -4,7 +4,7 @@ import { RandomStream } from '../../simulator/random.ts';
 import { Simulation } from '../../simulator/simulation.ts';
 import { World } from '../../simulator/models/world.ts';
 import { EntityTraces } from './entity-traces.ts';
-import { act, START_AT, type Script } from './script.ts';
+import { act, START_AT, type Script } from '../../simulator/script.ts';
 
 export interface Played {
   readonly traces: EntityTraces;

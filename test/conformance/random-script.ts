@@ -4,7 +4,7 @@ import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import { fixed, uniform } from '../../simulator/models/distribution.ts';
 import { MODELS_DEFAULT, type FailureRate, type ModelOptions } from '../../simulator/models/model-options.ts';
 import { RandomStream } from '../../simulator/random.ts';
-import type { Action, Script } from './script.ts';
+import type { Action, Script } from '../../simulator/script.ts';
 import { H, M, plan, POLICY, S } from './script-parts.ts';
 
 const NAMES = ['a', 'b', 'c'] as const;

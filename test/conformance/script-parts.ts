@@ -8,7 +8,7 @@ import {
   type ModelOptions,
   type Policy,
 } from '../../simulator/models/model-options.ts';
-import type { Action, Script } from './script.ts';
+import type { Action, Script } from '../../simulator/script.ts';
 
 export const POLICY: Policy = {
   limits: { idleTimeMs: 20 * MINUTE_MS, deletionTimeMs: 10 * DAY_MS },

@@ -2,7 +2,7 @@
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
-import type { Script } from './script.ts';
+import type { Script } from '../../simulator/script.ts';
 import { agent, BUSY, D, failing, H, M, POLICY, S, script, start } from './script-parts.ts';
 
 const SLOW_BOOT = { ...MODELS_STEADY, runtime: { ...MODELS_STEADY.runtime, boot: fixed(60 * S) } };

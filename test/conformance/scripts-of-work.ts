@@ -1,7 +1,7 @@
 /** Scripts about conversations and batches. Owns the list; what must come out is equality, and no violation. */
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
-import type { Script } from './script.ts';
+import type { Script } from '../../simulator/script.ts';
 import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start } from './script-parts.ts';
 
 const run = (...parts: Parameters<typeof plan>) => ({ do: 'run', plan: plan(...parts) }) as const;

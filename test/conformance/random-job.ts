@@ -1,0 +1,172 @@
+/**
+ * A random job for a seed: the text a team would write, compiled by the real compiler, in a random world and policy.
+ * Owns the choice of keys and values; the same seed gives the same job.
+ */
+import { createHash } from 'node:crypto';
+import type { ActivityCommandType } from '../../core/command.ts';
+import type { Plan } from '../../core/plan.ts';
+import { FAILURE_CLASSES, GROUPING_STRATEGIES } from '../../core/status.ts';
+import { compileJob } from '../../dsl/compile-job.ts';
+import { AWAITED_STATUSES, STRATEGY_WORDS } from '../../dsl/schema/job-schema.ts';
+import { fixed, lognormal, uniform } from '../../simulator/models/distribution.ts';
+import {
+  MODELS_DEFAULT,
+  type AgentBehaviour,
+  type FailureRate,
+  type ModelOptions,
+  type Policy,
+} from '../../simulator/models/model-options.ts';
+import { RandomStream } from '../../simulator/random.ts';
+import type { Action, Script } from '../../simulator/script.ts';
+import { D, H, M, S } from './script-parts.ts';
+
+const MODELS = ['strong', 'fast'] as const;
+const FAILING: readonly ActivityCommandType[] = [
+  'createSandbox',
+  'resumeSandbox',
+  'stopSandbox',
+  'archiveWorkspace',
+  'prepareRepository',
+  'runSetupScript',
+  'openAgent',
+  'deliverItem',
+  'verifyItem',
+  'collectItem',
+  'startConversation',
+];
+
+function pick<Value>(values: readonly Value[], stream: RandomStream): Value {
+  return values[Math.floor(stream.next() * values.length)] as Value;
+}
+
+/** A key with its value half of the time: what a job leaves out has a default. */
+function maybe<Value>(stream: RandomStream, key: string, value: () => Value): Record<string, Value> {
+  return stream.happens(0.5) ? { [key]: value() } : {};
+}
+
+export function randomJob(seed: number): Script {
+  const stream = new RandomStream(seed).split('job');
+  const plan = compile(jobOf(stream), seed);
+  const steps: Script['steps'][number][] = [{ atMs: 0, action: { do: 'run', plan } }];
+  let atMs = 0;
+  for (let count = Math.floor(stream.next() * 4); count > 0; count -= 1) {
+    atMs += pick([S, 40 * S, 10 * M, 2 * H, 13 * H], stream);
+    steps.push({ atMs, action: controlOf(stream) });
+  }
+  const untilMs = atMs + pick([3 * H, 2 * D, 12 * D], stream);
+  return { name: `job ${seed}`, seed, models: modelsOf(stream), policy: policyOf(stream), steps, untilMs };
+}
+
+function compile(job: object, seed: number): Plan {
+  const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+  const world = { sha256, models: MODELS, readFile: () => ({ problem: 'missing' }) as const };
+  const { plan, diagnostics } = compileJob({ path: 'job.yaml', text: JSON.stringify(job) }, world);
+  if (plan === null) throw new Error(`Cannot use the job of seed ${seed}: ${diagnostics[0]?.message ?? ''}`);
+  return plan;
+}
+
+function jobOf(stream: RandomStream): object {
+  const entries = Array.from({ length: 1 + Math.floor(stream.next() * 3) }, (_, at) => entryOf(stream, at));
+  return {
+    kind: 'job',
+    version: 1,
+    name: 'batch',
+    defaults: { model: pick(MODELS, stream), ...maybe(stream, 'limits', () => limitsOf(stream)) },
+    conversations: entries,
+    ...maybe(stream, 'placement', () => ({ strategy: pick(STRATEGY_WORDS, stream) })),
+    ...maybe(stream, 'admission', () => ({ concurrency: 1 + Math.floor(stream.next() * 4) })),
+    ...maybe(stream, 'budget', () => ({
+      usd: pick(['0.5', '3', '40'], stream),
+      ...maybe(stream, 'reserve', () => pick(['0', '0.4'], stream)),
+      ...maybe(stream, 'mode', () => pick(['observe', 'audit', 'enforce'], stream)),
+    })),
+    ...maybe(stream, 'retry', () => [
+      {
+        on: pick(FAILURE_CLASSES, stream),
+        attempts: Math.floor(stream.next() * 3),
+        ...maybe(stream, 'backoff', () => ({ initial: '5s', factor: 3, max: '20m' })),
+      },
+    ]),
+    ...maybe(stream, 'breaker', () => ({
+      on: pick(FAILURE_CLASSES, stream),
+      window: pick(['1m', '3h'], stream),
+      count: 1 + Math.floor(stream.next() * 2),
+    })),
+    ...maybe(stream, 'wait', () => ({
+      ...maybe(stream, 'until', () => ['FINISHED', pick(AWAITED_STATUSES.slice(1), stream)]),
+      ...maybe(stream, 'deadline', () => pick(['20m', '3h', '30h', 'none'], stream)),
+      ...maybe(stream, 'no_progress', () => pick(['2m', '1h', 'none'], stream)),
+      ...maybe(stream, 'on_session_limit', () => pick(['resume', 'stop'], stream)),
+    })),
+    ...maybe(stream, 'cleanup', () => ({
+      sandbox: pick(['delete', 'pause', 'keep'], stream),
+      conversation: pick(['keep', 'delete'], stream),
+      on_collect_failure: pick(['keep', 'delete'], stream),
+    })),
+    ...maybe(stream, 'reconcile', () => ({ rows: 'proxy', settle: pick(['1s', '30m'], stream) })),
+  };
+}
+
+function entryOf(stream: RandomStream, at: number): object {
+  return {
+    id: `entry-${at}`,
+    prompt: 'do it',
+    ...maybe(stream, 'priority', () => Math.floor(stream.next() * 3)),
+    ...maybe(stream, 'verify', () => 'true'),
+    ...maybe(stream, 'matrix', () => ({ axis: ['a', 'b', 'c'].slice(0, 1 + Math.floor(stream.next() * 3)) })),
+    ...maybe(stream, 'limits', () => limitsOf(stream)),
+  };
+}
+
+function limitsOf(stream: RandomStream): object {
+  return {
+    ...maybe(stream, 'working', () => pick(['5m', '40m', '11h'], stream)),
+    ...maybe(stream, 'turns', () => 80),
+    ...maybe(stream, 'usd', () => pick(['0.2', '2'], stream)),
+  };
+}
+
+function controlOf(stream: RandomStream): Action {
+  const kind = pick(['cancelRun', 'drainRun', 'resumeRun', 'concurrency'] as const, stream);
+  if (kind === 'resumeRun')
+    return { do: kind, classes: [pick(FAILURE_CLASSES, stream), pick(FAILURE_CLASSES, stream)] };
+  return kind === 'concurrency' ? { do: kind, of: 1 + Math.floor(stream.next() * 5) } : { do: kind };
+}
+
+function policyOf(stream: RandomStream): Policy {
+  return {
+    limits: {
+      idleTimeMs: pick([2 * M, 20 * M, 3 * H, null], stream),
+      deletionTimeMs: pick([3 * H, 10 * D, null], stream),
+    },
+    capacity: {
+      installationMax: pick([1, 2, 100], stream),
+      userMax: pick([1, 3, 100], stream),
+      conversationsPerSandboxMax: pick([1, 2, 20], stream),
+    },
+    onFull: pick(['refuse', 'queue', 'pause_longest_idle'] as const, stream),
+    grouping: pick(GROUPING_STRATEGIES, stream),
+  };
+}
+
+function modelsOf(stream: RandomStream): ModelOptions {
+  const share = pick([0, 0.05, 0.3], stream);
+  const failures: Partial<Record<ActivityCommandType, FailureRate>> = Object.fromEntries(
+    FAILING.map((type) => [type, { share }]),
+  );
+  const agent: AgentBehaviour = {
+    ...MODELS_DEFAULT.agent,
+    work: pick([fixed(30 * H), uniform(M, 2 * H), lognormal(18 * M, 2 * H)], stream),
+    outcomes: pick(
+      [
+        { FINISHED: 1, ERROR: 0, STUCK: 0 },
+        { FINISHED: 2, ERROR: 1, STUCK: 1 },
+      ],
+      stream,
+    ),
+    rateLimit: { share: pick([0, 0.3], stream), wait: uniform(S, 40 * M) },
+    confirmation: { share: pick([0, 0.3], stream), answerAfter: pick([null, uniform(S, 2 * H)], stream) },
+    quiet: { share: pick([0, 0.4], stream), length: uniform(M, 2 * H), leased: 0.5 },
+  };
+  return { ...MODELS_DEFAULT, failures, agent, checkFails: pick([0, 0.4], stream) };
+}

@@ -1,0 +1,20 @@
+/** A thousand random jobs, as text through the compiler: the embedded engine takes every entity through the simulator's steps. */
+import { describe, expect, it } from 'vitest';
+import { expectEqual } from './expect-equal.ts';
+import { randomJob } from './random-job.ts';
+
+const JOBS = 1_000;
+const PER_TEST = 50;
+
+describe('random jobs on simulator and embedded engine', () => {
+  it.each(Array.from({ length: JOBS / PER_TEST }, (_, group) => group))(
+    'group %i',
+    async (group) => {
+      let steps = 0;
+      for (let seed = group * PER_TEST; seed < (group + 1) * PER_TEST; seed += 1)
+        steps += await expectEqual(randomJob(seed));
+      expect(steps).toBeGreaterThan(PER_TEST * 20);
+    },
+    120_000,
+  );
+});
