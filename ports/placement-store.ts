@@ -67,7 +67,8 @@ export interface PlacementStore {
   }): Promise<SlotOutcome>;
   /**
    * Removes the attachment. When it was the last one of a sandbox that placement created, marks that sandbox as
-   * draining in the same transaction, so that nothing is placed there any more (D11). Idempotent.
+   * draining in the same transaction, so that nothing is placed there any more (D11). One whose machine never spoke
+   * ends there and then, with its slot: nobody else would give it back. Idempotent.
    */
   detach(
     conversationId: ConversationId,

@@ -14,7 +14,7 @@ import { candidates } from './placement-candidates.ts';
 import { prepareQuery } from './prepared-query.ts';
 import { claim } from './placement-claim.ts';
 import { isWanted, NOT_WANTED } from './wanted-slot.ts';
-import { recordReserved } from './reserved-sandbox.ts';
+import { endReserved, recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, DecisionTable, Tables } from './tables.ts';
 import { isAttached, isDeleted } from './tombstone.ts';
 
@@ -41,7 +41,8 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       ),
     claim: (request) =>
       alone(`claim the sandbox "${request.sandboxId}"`, (transaction) => claim(transaction, request)),
-    detach: (id) => alone(`detach the conversation "${id}"`, (transaction) => detach(transaction, id)),
+    detach: (id) =>
+      alone(`detach the conversation "${id}"`, (transaction) => detach(connection, transaction, id)),
     longestIdle: (userId) =>
       connection.read('find the longest idle sandbox', (db) => longestIdle(db, userId)),
     async decision(id) {
@@ -211,6 +212,7 @@ const MARK_DRAINING = prepareQuery((db, { id }: { readonly id: string }) =>
 
 /** The decision about the sandbox and its mark are one transaction: no placement comes in between (D11). */
 async function detach(
+  connection: StoreConnection,
   transaction: Transaction<Tables>,
   conversation: ConversationId,
 ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }> {
@@ -219,5 +221,6 @@ async function detach(
   const id = detached.sandbox_id;
   const isLast = (await STILL_ATTACHED.first(transaction, { id })) === undefined;
   const marked = isLast ? await MARK_DRAINING.first(transaction, { id }) : undefined;
+  if (marked !== undefined) await endReserved(connection, transaction, sandboxId(id));
   return { sandboxId: sandboxId(id), sandboxToRemove: marked !== undefined };
 }

@@ -1,12 +1,14 @@
 /**
  * The record of a sandbox whose machine has not spoken yet.
- * Owns its first row; any projection of the machine is newer and replaces it.
+ * Owns its first row, and its end when nobody ever spoke to the machine; any projection of the machine is newer.
  */
 import type { Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../core/ids.ts';
 import type { SandboxRow } from '../core/projection.ts';
+import type { StoreConnection } from './connection.ts';
 import { prepareQuery } from './prepared-query.ts';
 import { sandboxColumns } from './projection-columns.ts';
+import { projectRows } from './projection-writer.ts';
 import type { Tables } from './tables.ts';
 
 const ADD = prepareQuery((db, row: ReturnType<typeof sandboxColumns>) =>
@@ -48,4 +50,30 @@ export async function recordReserved(
     archive: 'none',
   };
   await ADD.all(transaction, sandboxColumns(row));
+}
+
+const RESERVED = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.selectFrom('sandbox').select('body').where('sandbox_id', '=', id).where('generation', '=', 0).compile(),
+);
+
+/**
+ * Ends a sandbox that was reserved and never made: its conversation left before it heard where it was placed, so
+ * there is no machine that would ever give the slot back (D17). Does nothing once the machine has spoken.
+ */
+export async function endReserved(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  id: SandboxId,
+): Promise<void> {
+  const found = await RESERVED.first(transaction, { id });
+  if (found === undefined) return;
+  const row = JSON.parse(found.body) as SandboxRow;
+  const ended: SandboxRow = {
+    ...row,
+    sequence: 1,
+    status: 'MISSING',
+    detail: 'never_made',
+    holdsSlot: false,
+  };
+  await projectRows(connection, transaction, [ended]);
 }

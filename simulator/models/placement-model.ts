@@ -47,6 +47,11 @@ export class PlacementModel {
     this.misleading.add(sandboxId);
   }
 
+  /** Every row is read as it is again. */
+  readAnew(): void {
+    this.misleading.clear();
+  }
+
   /** The sandbox a conversation was placed in; null before, and once it has left. */
   homeOf(id: ConversationId): SandboxId | null {
     return this.attached.get(id)?.sandboxId ?? null;
@@ -114,8 +119,11 @@ export class PlacementModel {
     this.attached.delete(id);
     this.members.get(sandboxId)?.delete(id);
     const isLast = (this.members.get(sandboxId)?.size ?? 0) === 0;
-    const goes = isLast && this.rows.get(sandboxId)?.createdBy !== 'api';
+    const row = this.rows.get(sandboxId);
+    const goes = isLast && row?.createdBy !== 'api';
     if (goes) this.draining.add(sandboxId);
+    // Its machine never spoke, so nobody else would give the slot back.
+    if (goes && row === undefined) this.giveBack(sandboxId);
     return goes;
   }
 

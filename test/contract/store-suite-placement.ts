@@ -257,6 +257,17 @@ export function placementSuite(open: OpenEmptyStore): void {
       });
     });
 
+    it('ends a sandbox that was reserved and never made, with its slot', async () => {
+      const { placement, records } = await open();
+      const one = { strategy: 'NO_GROUPING', limits: { ...LIMITS, userMax: 1 } } as const;
+      expect(await placement.place(placeRequest(1, one))).toMatchObject({ kind: 'placed', sandboxId: S1 });
+      expect(await placement.place(placeRequest(2, one))).toMatchObject({ kind: 'refused' });
+      expect(await placement.detach(C1)).toEqual({ sandboxId: S1, sandboxToRemove: true });
+      expect(await records.sandbox(S1)).toMatchObject({ status: 'MISSING', holdsSlot: false });
+      expect(await placement.detach(C1)).toEqual({ sandboxId: S1, sandboxToRemove: true });
+      expect(await placement.place(placeRequest(2, one))).toMatchObject({ kind: 'placed', sandboxId: S2 });
+    });
+
     it('keeps a sandbox that was made through the API', async () => {
       const { placement, records } = await open();
       await records.project([sandboxRow(S1, { createdBy: 'api' })]);
