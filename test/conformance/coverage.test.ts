@@ -1,40 +1,82 @@
-/** The scripts reach every phase of every machine, every pause reason and every strategy; and the comparison can fail. */
+/** The scripts reach every transition of every table, every pause reason and every strategy; and the comparison can fail. */
 import { describe, expect, it } from 'vitest';
-import { CONVERSATION_PHASES } from '../../core/conversation/state.ts';
-import { RUN_PHASES } from '../../core/run/state.ts';
-import { SANDBOX_PHASES } from '../../core/sandbox/state.ts';
+import { CONVERSATION_TABLE } from '../../core/conversation/table.ts';
+import { RUN_TABLE } from '../../core/run/table.ts';
+import { SANDBOX_TABLE } from '../../core/sandbox/table.ts';
 import { GROUPING_STRATEGIES, PAUSE_REASONS } from '../../core/status.ts';
 import { playSimulated } from './play-simulated.ts';
-import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
+import { BASES, probedScripts } from './probed-scripts.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
 
+/** A deadline that is not due changes nothing, so that no step shows it: where it strikes early, and stays. */
+const SILENT = [
+  ...['starting', 'running', 'released', 'reserving', 'resuming', 'error'].map((phase) => `sandbox ${phase}`),
+  ...['placing', 'attaching', 'waitingForSandbox', 'preparingRepository', 'runningSetupScript'].map(
+    (phase) => `conversation ${phase}`,
+  ),
+  ...['settingUpGitHooks', 'settingUpSkills', 'startingConversation', 'deleting'].map(
+    (phase) => `conversation ${phase}`,
+  ),
+  ...['cleaning', 'settling'].map((phase) => `run ${phase}`),
+].map((entity) => `${entity} deadline ${entity.split(' ')[1] ?? ''}`);
+
+/**
+ * What takes a message between two machines that is on its way for longer than an instant, or a start request that
+ * hangs for longer than a whole job. Neither driver has the first; campaigns and races go there.
+ */
+const DELAYED = [
+  'conversation attaching deleteRequested deleting',
+  'conversation attaching metadataChanged attaching',
+  'conversation attaching messageReceived attaching',
+  'conversation attaching interruptRequested startFailed',
+  'conversation attaching deadline startFailed',
+  'conversation attaching sandboxNoticed attaching',
+  'run running deadline cleaning',
+];
+
+function transitions(): string[] {
+  const tables = { sandbox: SANDBOX_TABLE, conversation: CONVERSATION_TABLE, run: RUN_TABLE };
+  return Object.entries(tables).flatMap(([machine, table]) =>
+    Object.entries(table).flatMap(([phase, row]) =>
+      Object.entries(row as Readonly<Record<string, { readonly to: readonly string[] }>>).flatMap(
+        ([event, { to }]) => to.map((next) => `${machine} ${phase} ${event} ${next}`),
+      ),
+    ),
+  );
+}
+
 describe('the scripts', () => {
-  const seen = new Map<string, Set<unknown>>();
-  const note = (what: string, value: unknown): void => {
-    const values = seen.get(what) ?? new Set();
-    seen.set(what, values.add(value));
-  };
-  for (const script of [...SANDBOX_SCRIPTS, ...WORK_SCRIPTS]) {
+  const taken = new Set<string>();
+  const pauseReasons = new Set<unknown>();
+  const strategies = new Set<string>();
+  for (const script of [...BASES, ...probedScripts()]) {
     for (const [entity, steps] of playSimulated(script).traces.byEntity) {
-      const machine = entity.split('/')[0] ?? '';
-      for (const { view } of steps) {
-        note(`${machine} phase`, view['phase']);
-        if (machine === 'sandbox') note('pause reason', view['pauseReason']);
+      let before: unknown = null;
+      for (const { event, view } of steps) {
+        if (before !== null)
+          taken.add(`${entity.split('/')[0] ?? ''} ${String(before)} ${event} ${String(view['phase'])}`);
+        if (entity.startsWith('sandbox/')) pauseReasons.add(view['pauseReason']);
+        before = view['phase'];
       }
     }
     for (const { action } of script.steps)
-      if (action.do === 'start') note('strategy', action.strategy ?? script.policy.grouping);
+      if (action.do === 'start') strategies.add(action.strategy ?? script.policy.grouping);
   }
   const sorted = (values: Iterable<unknown>) => [...values].map(String).sort();
 
-  it.each([
-    ['sandbox phase', SANDBOX_PHASES],
-    ['conversation phase', CONVERSATION_PHASES],
-    ['run phase', RUN_PHASES],
-    ['pause reason', [null, ...PAUSE_REASONS]],
-    ['strategy', GROUPING_STRATEGIES],
-  ])('reach every %s', (what, all) => {
-    expect(sorted(seen.get(what) ?? [])).toEqual(sorted(all));
+  it('take every transition of the tables', () => {
+    const missing = transitions().filter((one) => !taken.has(one));
+    expect(sorted(missing)).toEqual(sorted([...SILENT, ...DELAYED]));
+  });
+
+  it('take none that stands in no table', () => {
+    const known = new Set(transitions());
+    expect([...taken].filter((one) => !known.has(one))).toEqual([]);
+  });
+
+  it('reach every pause reason and every strategy', () => {
+    expect(sorted(pauseReasons)).toEqual(sorted([null, ...PAUSE_REASONS]));
+    expect(sorted(strategies)).toEqual(sorted(GROUPING_STRATEGIES));
   });
 
   it('are told apart by a millisecond', () => {

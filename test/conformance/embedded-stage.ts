@@ -11,9 +11,10 @@ import type { Notifier } from '../../ports/notifier.ts';
 import type { ModelPort } from '../../simulator/model-port.ts';
 import { World } from '../../simulator/models/world.ts';
 import { RandomStream } from '../../simulator/random.ts';
-import { act, START_AT, type Script } from '../../simulator/script.ts';
+import { act, START_AT } from '../../simulator/script.ts';
 import { openStore } from '../../store/open-store.ts';
 import { OrderedClock } from './ordered-clock.ts';
+import { ProbeTrigger, type ProbedScript } from './probe.ts';
 
 /** Model and engine joined: commands go to the model, answers and events come back. */
 export class EmbeddedPort implements ModelPort {
@@ -131,7 +132,7 @@ export interface EmbeddedStage {
 
 /** Puts every action of the script on the clock, and moves nothing. */
 export async function openEmbeddedStage(
-  script: Script,
+  script: ProbedScript,
   onStep: (step: StepRecord & { readonly at: number }) => void,
 ): Promise<EmbeddedStage> {
   const clock = new OrderedClock();
@@ -141,6 +142,11 @@ export async function openEmbeddedStage(
   const store = await openStore({ kind: 'sqlite', path: ':memory:' });
   const problems: unknown[] = [];
   const note = (problem: unknown): void => void problems.push(problem);
+  const trigger = new ProbeTrigger(
+    script,
+    (fire) => clock.put(clock.now(), 2, fire),
+    (to, event) => port.deliver(to, event),
+  );
   const engine = new Engine({
     store: store.engine,
     activities: activitiesOf(port, world),
@@ -149,6 +155,7 @@ export async function openEmbeddedStage(
       port.activity += 1;
       for (const command of step.commands) if (command.type === 'project') world.project(command.rows);
       onStep({ at: clock.now(), ...step });
+      trigger.see({ at: clock.now(), ...step });
     },
     onActivityError: (_command, error) => note(error),
     onCommitError: note,

@@ -4,29 +4,37 @@ import { RandomStream } from '../../simulator/random.ts';
 import { Simulation } from '../../simulator/simulation.ts';
 import { World } from '../../simulator/models/world.ts';
 import { EntityTraces } from './entity-traces.ts';
-import { act, START_AT, type Script } from '../../simulator/script.ts';
+import { act, START_AT } from '../../simulator/script.ts';
+import { ProbeTrigger, type ProbedScript } from './probe.ts';
 
 export interface Played {
   readonly traces: EntityTraces;
   readonly violations: readonly Violation[];
 }
 
-export function playSimulated(script: Script): Played {
+export function playSimulated(script: ProbedScript): Played {
   const traces = new EntityTraces();
   const { models, policy } = script;
   let world: World | null = null;
   let checking: Checking | null = null;
+  let trigger: ProbeTrigger | null = null;
   const simulation = new Simulation({
     startAt: START_AT,
     world: (port) => (world = new World(port, { models, policy, random: new RandomStream(script.seed) })),
     onStep: (step) => {
       traces.add(step);
       checking?.step(step);
+      trigger?.see(step);
     },
   });
   if (world === null) throw new Error('Cannot play the script: there is no world');
   checking = new Checking(simulation, world);
   const stage = { world, deliver: simulation.deliver.bind(simulation) };
+  trigger = new ProbeTrigger(
+    script,
+    (fire) => simulation.script(simulation.now(), fire),
+    (to, event) => stage.deliver(to, event),
+  );
   for (const [number, { atMs, action }] of script.steps.entries())
     simulation.script(START_AT + atMs, () => act(stage, action, number));
   simulation.runUntil(START_AT + script.untilMs);

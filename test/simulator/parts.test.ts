@@ -8,7 +8,7 @@ import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
 import { World } from '../../simulator/models/world.ts';
 import { RandomStream } from '../../simulator/random.ts';
 import { Simulation } from '../../simulator/simulation.ts';
-import { act, START_AT } from '../conformance/script.ts';
+import { act, START_AT } from '../../simulator/script.ts';
 import { POLICY } from '../conformance/script-parts.ts';
 
 describe('EventHeap', () => {

@@ -1,0 +1,197 @@
+/**
+ * A script as data: what people do at which instant, in which world, under which policy.
+ * Owns the shapes and how an action reaches an entity; must not know who plays it.
+ */
+import type { MachineEvent } from '../core/command.ts';
+import type { ConversationBirth } from '../core/conversation/state.ts';
+import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
+import type { Plan } from '../core/plan.ts';
+import { runBirth } from '../core/run/state.ts';
+import type { FailureClass, GroupingStrategy } from '../core/status.ts';
+import { conversationIdNamed, sandboxIdNamed } from './models/derived-id.ts';
+import type { ModelOptions, Policy } from './models/model-options.ts';
+import { SIMULATED_USER } from './models/run-model.ts';
+import type { Loss } from './models/runtime-model.ts';
+import type { World } from './models/world.ts';
+
+/** Conversations and sandboxes have names; `of` is the sandbox that a conversation was placed in. */
+export type Action =
+  | {
+      readonly do: 'start';
+      readonly name: string;
+      readonly strategy?: GroupingStrategy;
+      readonly in?: string;
+      readonly silent?: true;
+    }
+  | {
+      readonly do: 'message' | 'interrupt' | 'access' | 'remove' | 'confirm' | 'retitle';
+      readonly name: string;
+    }
+  | { readonly do: 'pause' | 'resume' | 'delete' | 'mislead' | 'find'; readonly of: string }
+  | { readonly do: 'lose'; readonly of: string; readonly loss: Loss }
+  | { readonly do: 'create'; readonly sandbox: string }
+  | (OfRun & { readonly do: 'run'; readonly plan: Plan })
+  | (OfRun & { readonly do: 'cancelRun' | 'drainRun' })
+  | (OfRun & { readonly do: 'resumeRun'; readonly classes: readonly FailureClass[] })
+  | (OfRun & { readonly do: 'concurrency'; readonly of: number });
+
+interface OfRun {
+  /** Absent where a script has one run. */
+  readonly run?: string;
+}
+
+export interface Script {
+  readonly name: string;
+  readonly seed: number;
+  readonly models: ModelOptions;
+  readonly policy: Policy;
+  /** Milliseconds from the beginning, ascending. */
+  readonly steps: readonly { readonly atMs: number; readonly action: Action }[];
+  readonly untilMs: number;
+}
+
+/** Any number that is not 0 shows a forgotten `now`. */
+export const START_AT = 1_700_000_000_000;
+/** Id of the run that has no name. */
+const RUN_DEFAULT = 'batch';
+
+/** Who plays: the world behind the commands, and the way in. */
+export interface Stage {
+  readonly world: World;
+  deliver(to: EntityAddress, event: MachineEvent): void;
+}
+
+/** `number` makes the id of the request; the same one again is the same request. */
+export function act(stage: Stage, action: Action, number: number): void {
+  const requestId = `request-${number}`;
+  switch (action.do) {
+    case 'start':
+      return start(stage, action);
+    case 'message':
+    case 'interrupt':
+    case 'access':
+    case 'remove':
+    case 'confirm':
+    case 'retitle':
+      return say(stage, action, requestId);
+    case 'create': {
+      const sandboxId = sandboxIdNamed(action.sandbox);
+      // An id is made for one sandbox: whoever creates again gets another.
+      if (stage.world.placement.rows.has(sandboxId)) return;
+      if (stage.world.placement.takeSlot(sandboxId, SIMULATED_USER) !== null) return;
+      const { limits } = stage.world.policy;
+      const birth = { sandboxId, userId: SIMULATED_USER, createdBy: 'api' as const, limits };
+      return stage.deliver({ machine: 'sandbox', id: sandboxId }, { type: 'created', birth });
+    }
+    case 'run':
+    case 'cancelRun':
+    case 'drainRun':
+    case 'resumeRun':
+    case 'concurrency':
+      return atRun(stage, action, requestId);
+    default:
+      return atSandbox(stage, action, requestId);
+  }
+}
+
+type RunAction = Extract<Action, { do: 'run' | 'cancelRun' | 'drainRun' | 'resumeRun' | 'concurrency' }>;
+
+function atRun(stage: Stage, action: RunAction, requestId: string): void {
+  const id = runId(action.run ?? RUN_DEFAULT);
+  const to = { machine: 'run', id } as const;
+  switch (action.do) {
+    case 'run': {
+      stage.world.addPlan(id, action.plan);
+      const birth = runBirth(action.plan, { runId: id, userId: SIMULATED_USER });
+      return stage.deliver(to, { type: 'runStarted', birth });
+    }
+    case 'cancelRun':
+      return stage.deliver(to, { type: 'cancelRequested', requestId });
+    case 'drainRun':
+      return stage.deliver(to, { type: 'drainRequested', requestId });
+    case 'resumeRun':
+      return stage.deliver(to, { type: 'resumeRequested', requestId, classes: action.classes });
+    case 'concurrency':
+      return stage.deliver(to, { type: 'concurrencyChanged', requestId, concurrency: action.of });
+  }
+}
+
+/** A name of a conversation stands for its sandbox; any other name for one made through the API. */
+function sandboxOf({ world }: Stage, name: string): SandboxId {
+  return world.placement.homeOf(conversationIdNamed(name)) ?? sandboxIdNamed(name);
+}
+
+type StartAction = Extract<Action, { do: 'start' }>;
+
+function start(stage: Stage, action: StartAction): void {
+  const conversationId = conversationIdNamed(action.name);
+  const messageId = `${action.name}/initial`;
+  const birth: ConversationBirth = {
+    conversationId,
+    userId: SIMULATED_USER,
+    runId: null,
+    key: null,
+    itemIndex: null,
+    title: action.name,
+    repository: null,
+    codeHost: null,
+    branch: null,
+    model: null,
+    tags: {},
+    strategy: action.strategy ?? stage.world.policy.grouping,
+    sandboxId: action.in === undefined ? null : sandboxOf(stage, action.in),
+    initialMessage: { messageId, text: 'do it', run: action.silent !== true },
+    iterationsMax: 500,
+    confirmation: 'never',
+    nanoUsdMax: null,
+    noProgressMs: null,
+  };
+  stage.world.agents.name(conversationId, action.name);
+  stage.world.accepted.set(messageId, conversationId);
+  stage.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', birth, watcher: null });
+}
+
+function say(stage: Stage, action: Extract<Action, { name: string }>, requestId: string): void {
+  const id = conversationIdNamed(action.name);
+  const to = { machine: 'conversation', id } as const;
+  // Nobody can speak to what was never started: an edge answers 404.
+  if (!stage.world.agents.knows(id)) return;
+  switch (action.do) {
+    case 'message':
+      stage.world.accepted.set(requestId, id);
+      return stage.deliver(to, { type: 'messageReceived', messageId: requestId, text: 'more', run: true });
+    case 'interrupt':
+      return stage.deliver(to, { type: 'interruptRequested', requestId });
+    case 'access':
+      return stage.deliver(to, { type: 'accessRequested', requestId });
+    case 'remove':
+      return stage.deliver(to, { type: 'deleteRequested', requestId });
+    case 'confirm':
+      return stage.deliver(to, { type: 'confirmationAnswered', requestId, accept: true, reason: '' });
+    case 'retitle':
+      return stage.deliver(to, { type: 'metadataChanged', requestId, title: 'another', tags: { a: 'b' } });
+    case 'start':
+      return start(stage, action);
+  }
+}
+
+type SandboxAction = Extract<Action, { do: 'pause' | 'resume' | 'delete' | 'mislead' | 'find' | 'lose' }>;
+
+function atSandbox(stage: Stage, action: SandboxAction, requestId: string): void {
+  const id = sandboxOf(stage, action.of);
+  const to = { machine: 'sandbox', id } as const;
+  switch (action.do) {
+    case 'pause':
+      return stage.deliver(to, { type: 'pauseRequested', requestId, reason: 'user' });
+    case 'resume':
+      return stage.deliver(to, { type: 'resumeRequested', requestId, conversationId: null });
+    case 'delete':
+      return stage.deliver(to, { type: 'deleteRequested', requestId });
+    case 'mislead':
+      return stage.world.placement.mislead(id);
+    case 'find':
+      return stage.world.runtime.find(id);
+    case 'lose':
+      return stage.world.runtime.lose(id, action.loss);
+  }
+}
