@@ -17,6 +17,8 @@ export const EXIT = {
   unauthorized: 4,
   unreachable: 5,
   outsideTolerance: 7,
+  /** An expectation of a scenario did not hold. */
+  expectationFailed: 8,
   internal: 70,
   interrupted: 130,
 } as const;

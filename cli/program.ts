@@ -27,6 +27,16 @@ const COMMANDS: readonly CommandEntry[] = [
     'play a job on a virtual clock',
     async () => (await import('./commands/simulate.ts')).simulateCommand,
   ),
+  entry(
+    'campaign',
+    'hunt for broken rules with random jobs and faults',
+    async () => (await import('./commands/campaign.ts')).campaignCommand,
+  ),
+  entry(
+    'test',
+    'play scenarios as tests of a policy',
+    async () => (await import('./commands/test.ts')).testCommand,
+  ),
   entry('run', 'run a job to its report', async () => (await import('./commands/run.ts')).runCommand),
   entry('status', 'show runs', async () => (await import('./commands/status.ts')).statusCommand),
   entry(

@@ -112,6 +112,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The plan does not have the expected format, or its hash does not match.',
   },
+  expression_failed: {
+    status: 422,
+    retry: false,
+    when: 'An expression of a scenario cannot be evaluated for the values it was given.',
+  },
   run_exists: { status: 409, retry: false, when: 'A run of that id exists with another plan.' },
   collect_failed: { status: 502, retry: true, when: 'A result could not be collected.' },
   export_invalid: { status: 422, retry: false, when: "The gateway's export has a row that cannot be read." },

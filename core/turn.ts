@@ -17,18 +17,23 @@ export type Mutable<State> = { -readonly [Field in keyof State]: State[Field] };
 export interface Turn<State extends Numbered, Body> {
   readonly state: Mutable<State>;
   readonly now: number;
-  /** Adds an order and returns its command id: the idempotency key of whatever carries it out. */
+  /**
+   * Adds an order and returns its command id: the idempotency key of whatever carries it out.
+   * The body is the order's own from here on, made for it alone: it becomes the command.
+   */
   order(body: Body): string;
 }
 
 /** An order with its id: `<machine>/<entity>#<count>`. */
 export type Identified<Body> = Body & { readonly id: string };
 
-export interface TurnOptions<State, Body> {
+/** What a machine brings to each of its turns. */
+export interface TurnOptions<State extends Numbered, Body> {
   /** Prefix of command ids: the entity's address. */
-  readonly prefix: string;
+  readonly prefixOf: (state: State) => string;
+  readonly copy: (state: State) => Mutable<State>;
   /** Runs after the handler when something changed: sequence numbers, projections, notices. */
-  readonly settle?: (before: State, turn: Turn<State & Numbered, Body>) => void;
+  readonly settle: (before: State, turn: Turn<State, Body>) => void;
 }
 
 /** Plays one handler. A handler that writes nothing and orders nothing gives back the very same state object. */
@@ -39,27 +44,35 @@ export function takeTurn<State extends Numbered, Body extends { readonly type: s
   handler: (turn: Turn<State, Body>) => void,
 ): Step<State, Identified<Body>> {
   const commands: Identified<Body>[] = [];
-  const state: Mutable<State> = { ...before };
+  const state = options.copy(before);
   const turn: Turn<State, Body> = {
     state,
     now,
     order(body) {
       state.commandCount += 1;
-      const id = `${options.prefix}#${state.commandCount}`;
-      commands.push({ ...body, id });
+      const id = `${options.prefixOf(before)}#${state.commandCount}`;
+      insert(commands, withId(body, id));
       return id;
     },
   };
   handler(turn);
   if (commands.length === 0 && shallowEqual(before, state)) return { state: before, commands };
-  options.settle?.(before, turn as unknown as Turn<State & Numbered, Body>);
-  return { state, commands: withoutUndone(commands).sort((a, b) => rank(a.type) - rank(b.type)) };
+  options.settle(before, turn);
+  return { state, commands: withoutUndone(commands) };
 }
 
-/** What was ordered and cancelled in one turn is never handed out: sorted, its cancellation would come before it. */
+/** Written onto the body itself: a copy of every order would cost as much as the rest of its turn. */
+function withId<Body extends object>(body: Body, id: string): Identified<Body> {
+  const command = body as Body & { id: string };
+  command.id = id;
+  return command;
+}
+
+/** What was ordered and cancelled in one turn is never handed out: its cancellation would come before it. */
 function withoutUndone<Order extends { readonly type: string; readonly id: string }>(
   commands: readonly Order[],
-): Order[] {
+): readonly Order[] {
+  if (!commands.some((command) => cancelledId(command) !== null)) return commands;
   const own = new Set(commands.map(({ id }) => id));
   const undone = new Set(commands.map(cancelledId).filter((id) => id !== null && own.has(id)));
   return commands.filter((command) => !undone.has(command.id) && !undone.has(cancelledId(command)));
@@ -69,13 +82,35 @@ function cancelledId(command: { readonly type: string }): string | null {
   return command.type === 'cancelCommand' && 'commandId' in command ? String(command.commandId) : null;
 }
 
+/** Puts a command where it is handed out: after those of its rank, before those of the next. */
+function insert<Order extends { readonly type: string }>(commands: Order[], command: Order): void {
+  const own = rank(command.type);
+  let at = commands.length;
+  while (at > 0 && rankAt(commands, at - 1) > own) {
+    commands[at] = commands[at - 1] as Order;
+    at -= 1;
+  }
+  commands[at] = command;
+}
+
+const rankAt = (commands: readonly { readonly type: string }[], at: number): number =>
+  rank((commands[at] as { readonly type: string }).type);
+
 /** One activation is handed out as one batch: projection, tells, cancellations, then what takes long. */
 function rank(type: string): number {
-  const short = ['project', 'tell', 'cancelCommand'].indexOf(type);
-  return short === -1 ? 3 : short;
+  switch (type) {
+    case 'project':
+      return 0;
+    case 'tell':
+      return 1;
+    case 'cancelCommand':
+      return 2;
+    default:
+      return 3;
+  }
 }
 
 function shallowEqual<State extends object>(a: State, b: State): boolean {
-  for (const key of Object.keys(b) as (keyof State)[]) if (a[key] !== b[key]) return false;
+  for (const key in b) if (a[key] !== b[key]) return false;
   return true;
 }

@@ -11,7 +11,7 @@ import type { Report } from './report.ts';
 import type { Span } from './text-position.ts';
 import type { Tree, TreeEntry, TreeScalar } from './tree.ts';
 
-/** A job is six levels deep; user text adds none. */
+/** A file is six levels deep; user text adds none. */
 const DEPTH_MAX = 64;
 /** Nodes that aliases may add to a file: plenty for shared tags in a thousand conversations, nothing for a bomb. */
 const ALIASED_NODES_MAX = 100_000;
@@ -101,7 +101,7 @@ function keyText(build: Build, key: Node | null, span: Span): string | null {
 
 function refuseMerge(build: Build, span: Span): null {
   build.report.add('JOB113', span, 'the merge key "<<" is not part of YAML 1.2', {
-    remedy: 'put shared settings under "defaults", or name an anchored value with an alias under its own key',
+    remedy: build.report.language.instead,
   });
   return null;
 }
@@ -131,7 +131,7 @@ function refuseTag(build: Build, span: Span): void {
   const before = build.report.text.slice(0, span.start);
   const start = before.lastIndexOf('!', span.start) - (/!!\S*\s*$/.test(before.slice(-80)) ? 1 : 0);
   const tag = /^!\S*/.exec(build.report.text.slice(start, span.start))?.[0] ?? '';
-  const message = `${quote(tag)} is a YAML tag, which the job language does not use`;
+  const message = `${quote(tag)} is a YAML tag, which the ${build.report.language.document} language does not use`;
   build.report.add('JOB114', { start, end: start + tag.length }, message, { remedy: 'remove the tag' });
 }
 

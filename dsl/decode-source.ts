@@ -24,11 +24,12 @@ export type Decoded =
       readonly line: number;
     };
 
-export function decodeSource(source: JobSource['text']): Decoded {
+/** `document` is what the file should be, for messages. */
+export function decodeSource(source: JobSource['text'], document = 'job'): Decoded {
   const size = typeof source === 'string' ? source.length : source.byteLength;
-  if (size > SOURCE_BYTES_MAX) return tooLarge(size);
-  if (typeof source === 'string') return checkText(source);
-  return hasWideMark(source) ? wide() : decodeUtf8(source);
+  if (size > SOURCE_BYTES_MAX) return tooLarge(size, document);
+  if (typeof source === 'string') return checkText(source, document);
+  return hasWideMark(source) ? wide(document) : decodeUtf8(source, document);
 }
 
 /** A byte order mark is not part of the text. */
@@ -36,10 +37,10 @@ export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
-function decodeUtf8(bytes: Uint8Array): Decoded {
-  if (bytes.includes(0)) return looksWide(bytes) ? wide() : binary();
+function decodeUtf8(bytes: Uint8Array, document: string): Decoded {
+  if (bytes.includes(0)) return looksWide(bytes) ? wide(document) : binary(document);
   try {
-    return checkText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return checkText(new TextDecoder('utf-8', { fatal: true }).decode(bytes), document);
   } catch {
     const line = firstBrokenLine(bytes);
     const message = `line ${line} holds bytes that are not UTF-8 text`;
@@ -47,8 +48,8 @@ function decodeUtf8(bytes: Uint8Array): Decoded {
   }
 }
 
-function checkText(text: string): Decoded {
-  if (text.includes('\0')) return binary();
+function checkText(text: string, document: string): Decoded {
+  if (text.includes('\0')) return binary(document);
   return { ok: true, text: withoutMark(text) };
 }
 
@@ -84,23 +85,29 @@ function looksWide(bytes: Uint8Array): boolean {
   return half > 1 && (even === 0 || odd === 0) && even + odd >= half - 1;
 }
 
-function tooLarge(size: number): Decoded {
-  const message = `the file has ${(size / 1024 / 1024).toFixed(1)} MiB; a job file has at most 10 MiB`;
+function tooLarge(size: number, document: string): Decoded {
+  const message = `the file has ${(size / 1024 / 1024).toFixed(1)} MiB; a ${document} file has at most 10 MiB`;
   return {
     ok: false,
     code: 'JOB104',
     message,
-    remedy: 'keep long prompts in files of their own, or split the job',
+    remedy: `keep long texts in files of their own, or split the ${document}`,
     line: 1,
   };
 }
 
-function binary(): Decoded {
+function binary(document: string): Decoded {
   const message = 'the file holds NUL bytes, so it is not text';
-  return { ok: false, code: 'JOB102', message, remedy: 'check that the path names a job file', line: 1 };
+  return {
+    ok: false,
+    code: 'JOB102',
+    message,
+    remedy: `check that the path names a ${document} file`,
+    line: 1,
+  };
 }
 
-function wide(): Decoded {
-  const message = 'the file is stored as UTF-16 or UTF-32; a job file is UTF-8';
+function wide(document: string): Decoded {
+  const message = `the file is stored as UTF-16 or UTF-32; a ${document} file is UTF-8`;
   return { ok: false, code: 'JOB103', message, remedy: 'save the file as UTF-8', line: 1 };
 }

@@ -14,10 +14,14 @@ const MASKED_CODE = 'JOB218';
 /** Findings about a file that is no text, or has none to show. */
 const WITHOUT_TEXT: ReadonlySet<string> = new Set(['JOB102', 'JOB103', 'JOB104', 'JOB105']);
 
+/** A place in the text; without a code it is not one of a diagnostic. */
+export type ExcerptPlace = Pick<Diagnostic, 'line' | 'column' | 'endLine' | 'endColumn'> &
+  Partial<Pick<Diagnostic, 'code'>>;
+
 /** Draws lines of one text. `all` are the findings of the file: what one of them masks is masked under all of them. */
 export interface Excerpts {
   /** Two lines, number and text, then the caret; empty when the line has no text. */
-  draw(diagnostic: Diagnostic): string[];
+  draw(place: ExcerptPlace): string[];
 }
 
 export function createExcerpts(text: string, all: readonly Diagnostic[]): Excerpts {
@@ -25,7 +29,7 @@ export function createExcerpts(text: string, all: readonly Diagnostic[]): Excerp
   const masks = all.filter((diagnostic) => diagnostic.code === MASKED_CODE);
   return {
     draw(diagnostic) {
-      if (WITHOUT_TEXT.has(diagnostic.code)) return [];
+      if (WITHOUT_TEXT.has(diagnostic.code ?? '')) return [];
       if (lines.lineText(diagnostic.line).length > LINE_MAX) return [];
       const characters = [...maskTokens(lines.lineText(diagnostic.line))].map(printable);
       if (characters.length === 0 && diagnostic.column === 1) return [];
@@ -49,7 +53,7 @@ export function createExcerpts(text: string, all: readonly Diagnostic[]): Excerp
 }
 
 /** A finding over several lines is underlined to the end of its first. */
-function caretEnd(diagnostic: Diagnostic, characters: readonly string[]): number {
+function caretEnd(diagnostic: ExcerptPlace, characters: readonly string[]): number {
   const trimmed = characters.join('').trimEnd();
   const lineEnd = [...trimmed].length;
   return diagnostic.endLine > diagnostic.line

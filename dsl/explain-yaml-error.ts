@@ -1,5 +1,5 @@
 /**
- * Errors of the YAML parser in words a writer of jobs can act on, at the place where the mistake was made.
+ * Errors of the YAML parser in words a writer can act on, at the place where the mistake was made.
  * Owns wording and place; must not parse. A parser stumbles where a mistake becomes impossible, often lines after it.
  */
 import type { Document, YAMLError } from 'yaml';
@@ -68,7 +68,7 @@ function explain(error: YAMLError, report: Report): Explanation {
         code: 'JOB108',
         span,
         message: 'this directive is unknown',
-        remedy: 'a job needs no "%" directive; remove the line',
+        remedy: `a ${report.language.document} needs no "%" directive; remove the line`,
       };
     default:
       return explainOther(error, report, span);
@@ -95,7 +95,7 @@ function explainBraces(span: Span, report: Report): Explanation | null {
 function explainDocuments(report: Report, span: Span): Explanation {
   const mark = report.text.indexOf('---', span.start);
   const start = mark === -1 ? span.start : mark;
-  const message = 'a second document starts here; one file is one job';
+  const message = `a second document starts here; one file is one ${report.language.document}`;
   return { code: 'JOB106', span: { start, end: start + 3 }, message, remedy: 'move it to a file of its own' };
 }
 
@@ -195,7 +195,7 @@ function explainMissingColon(report: Report, span: Span): Explanation {
 
 function explainTag(problem: YAMLError, report: Report): Explanation {
   const span: Span = { start: problem.pos[0], end: problem.pos[1] };
-  const message = `${quote(report.text.slice(span.start, span.end))} is a YAML tag, which the job language does not use`;
+  const message = `${quote(report.text.slice(span.start, span.end))} is a YAML tag, which the ${report.language.document} language does not use`;
   return { code: 'JOB114', span, message, remedy: 'text that starts with "!" needs quotes' };
 }
 

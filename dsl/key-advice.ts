@@ -1,53 +1,19 @@
 /**
  * What to say about a key that is not known where it stands.
- * Owns the map of all keys of the language, taken from the schema, and the search in it.
+ * Owns the map of all keys of a language, taken from its schema, and the search in it.
  */
 import { z } from 'zod';
 
+import type { EntryWords, Language } from './language.ts';
 import { nearestName } from './nearest-name.ts';
 import { unwrap } from './normalise.ts';
 import { quote } from './quote.ts';
-import { jobSchema } from './schema/job-schema.ts';
 import type { TreePath } from './tree.ts';
 
 /** A level of the language: `''` is the top, `conversations[].limits` is the limits of a conversation. */
 interface Level {
   readonly path: string;
   readonly keys: readonly string[];
-}
-
-/** Words of other tools for things that a job calls otherwise. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  timeout: 'working time is "limits.working" of a conversation, wall time is "wait.deadline"',
-  parallel: 'conversations in flight are "admission.concurrency"',
-  parallelism: 'conversations in flight are "admission.concurrency"',
-  max_parallel: 'conversations in flight are "admission.concurrency"',
-  repository: 'write "repo"',
-  env: 'environment variables of the agent are "secrets" of a conversation',
-  tasks: 'write "conversations"',
-  jobs: 'write "conversations"',
-  steps: 'write "conversations"',
-  task: 'write "prompt"',
-  instructions: 'write "prompt"',
-  message: 'write "prompt"',
-  retries: 'write "retry", a list of rules',
-  on_failure: 'retries are "retry", clean-up is "cleanup"',
-  max_cost: 'write "limits.usd" for one conversation, "budget.usd" for the run',
-  artifacts: 'write "collect"',
-  outputs: 'write "collect"',
-};
-
-const LIMIT_OF_DEPLOYMENT =
-  /^(?:idle|deletion|delete_?after|auto_?(?:delete|stop|pause)|(?:max_?)?session|max_?idle)(?:_?(?:time|timeout|limit|length|duration|seconds|secs|minutes|hours|max|pause|after|ttl))*(?:_?(?:s|ms|seconds|minutes|hours))?$/;
-
-/** Keys that other systems have for what D10 keeps out of a job. */
-export function isDeploymentLimit(key: string): boolean {
-  return LIMIT_OF_DEPLOYMENT.test(
-    key
-      .replace(/([a-z])([A-Z])/g, '$1_$2')
-      .toLowerCase()
-      .replaceAll('-', '_'),
-  );
 }
 
 export interface KeyAdvice {
@@ -58,20 +24,29 @@ export interface KeyAdvice {
   readonly vague: boolean;
 }
 
-/** How the key could be corrected. `allowed` are the keys of the map it stands in. */
-export function adviseKey(key: string, at: TreePath, allowed: readonly string[]): KeyAdvice {
-  const here = levelPath(at);
-  const synonym = Object.hasOwn(SYNONYMS, key) ? SYNONYMS[key] : undefined;
+export interface UnknownPlace {
+  readonly key: string;
+  /** The map it stands in. */
+  readonly at: TreePath;
+  /** The keys of that map. */
+  readonly allowed: readonly string[];
+}
+
+/** How the key could be corrected. */
+export function adviseKey({ key, at, allowed }: UnknownPlace, language: Language): KeyAdvice {
+  const here = levelPath(at, language);
+  const synonym = Object.hasOwn(language.synonyms, key) ? language.synonyms[key] : undefined;
   if (synonym !== undefined) return { remedy: synonym, meant: null, vague: false };
-  const exact = nearbyFirst(here).find((level) => level.keys.includes(key));
-  if (exact) return { remedy: `it belongs ${under(exact.path)}`, meant: null, vague: false };
+  const others = nearbyFirst(here, language);
+  const exact = others.find((level) => level.keys.includes(key));
+  if (exact) return { remedy: `it belongs ${under(exact.path, language)}`, meant: null, vague: false };
   const near = nearestName(key, allowed);
   if (near !== null) return { remedy: `did you mean ${quote(near)}?`, meant: near, vague: false };
-  for (const level of nearbyFirst(here)) {
+  for (const level of others) {
     const other = nearestName(key, level.keys);
     if (other === null || other.length < 5) continue;
     return {
-      remedy: `did you mean ${quote(other)}? It belongs ${under(level.path)}`,
+      remedy: `did you mean ${quote(other)}? It belongs ${under(level.path, language)}`,
       meant: null,
       vague: false,
     };
@@ -80,35 +55,45 @@ export function adviseKey(key: string, at: TreePath, allowed: readonly string[])
 }
 
 /** Where a key stands, in words: `at the top level`, `in a conversation`, `under "limits"`. */
-export function whereIs(at: TreePath): string {
-  const path = levelPath(at);
+export function whereIs(at: TreePath, language: Language): string {
+  const path = levelPath(at, language);
   if (path === '') return 'at the top level';
-  return path === 'conversations[]' ? 'in a conversation' : `under ${quote(nameOf(path))}`;
+  return language.entries[path]?.where ?? `under ${quote(nameOf(path, language))}`;
 }
 
-function under(path: string): string {
+function under(path: string, language: Language): string {
   if (path === '') return 'at the top level';
-  if (path === 'conversations[]') return 'in a conversation, or under "defaults"';
-  const inConversation = path.startsWith('conversations[].');
-  return `under ${quote(nameOf(path))}${inConversation ? ' of a conversation' : ''}`;
+  const entry = language.entries[path];
+  if (entry !== undefined) return entry.belongs;
+  return `under ${quote(nameOf(path, language))}${entryAround(path, language)?.words.of ?? ''}`;
 }
 
-function nameOf(path: string): string {
-  return path.replace('conversations[].', '').replaceAll('[]', '').replaceAll('.*', '');
+function nameOf(path: string, language: Language): string {
+  const around = entryAround(path, language)?.prefix ?? '';
+  return path.replace(around, '').replaceAll('[]', '').replaceAll('.*', '');
+}
+
+/** The list entry that a level lies in, when it has words of its own. */
+function entryAround(
+  path: string,
+  { entries }: Language,
+): { readonly prefix: string; readonly words: EntryWords } | null {
+  const found = Object.entries(entries).find(([level]) => path.startsWith(`${level}.`));
+  return found === undefined ? null : { prefix: `${found[0]}.`, words: found[1] };
 }
 
 /** `['conversations', 3, 'limits']` as `conversations[].limits`. */
-function levelPath(at: TreePath): string {
+function levelPath(at: TreePath, { records }: Language): string {
   return at.reduce<string>((path, step) => {
     if (typeof step === 'number') return `${path}[]`;
-    const name = path === 'secrets' ? '*' : step;
+    const name = records.includes(path) ? '*' : step;
     return path === '' ? name : `${path}.${name}`;
   }, '');
 }
 
 /** Children of the level first, then its parents, then all others in the order of the language. */
-function nearbyFirst(here: string): readonly Level[] {
-  const others = levels().filter((level) => level.path !== here && !level.path.includes('*'));
+function nearbyFirst(here: string, language: Language): readonly Level[] {
+  const others = levels(language).filter((level) => level.path !== here && !level.path.includes('*'));
   const isChild = (level: Level): boolean => level.path.startsWith(here === '' ? '' : `${here}.`);
   const isParent = (level: Level): boolean => level.path === '' || here.startsWith(level.path);
   const directChild = (level: Level): boolean =>
@@ -121,11 +106,14 @@ function nearbyFirst(here: string): readonly Level[] {
     .map(({ level }) => level);
 }
 
-let allLevels: readonly Level[] | null = null;
+const levelsOf = new WeakMap<Language, readonly Level[]>();
 
-function levels(): readonly Level[] {
-  allLevels ??= collectLevels(jobSchema, '');
-  return allLevels;
+function levels(language: Language): readonly Level[] {
+  const known = levelsOf.get(language);
+  if (known !== undefined) return known;
+  const collected = collectLevels(language.schema, '');
+  levelsOf.set(language, collected);
+  return collected;
 }
 
 function collectLevels(schema: z.core.$ZodType, path: string): Level[] {
@@ -139,6 +127,7 @@ function collectLevels(schema: z.core.$ZodType, path: string): Level[] {
 }
 
 /** The keys that a map at this place may have; none where keys are names of the user. */
-export function keysAt(at: TreePath): readonly string[] {
-  return levels().find((level) => level.path === levelPath(at))?.keys ?? [];
+export function keysAt(at: TreePath, language: Language): readonly string[] {
+  const here = levelPath(at, language);
+  return levels(language).find((level) => level.path === here)?.keys ?? [];
 }

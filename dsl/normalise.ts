@@ -5,7 +5,7 @@
 import { z } from 'zod';
 
 import type { Report } from './report.ts';
-import { loseNothing, SHORTHANDS } from './schema/shorthand.ts';
+import { loseNothing, SHORTHANDS, type Findings } from './schema/shorthand.ts';
 import { childOf, textOf, type Tree, type TreeEntry, type TreePath } from './tree.ts';
 
 /** What the walk may say, and where it is. */
@@ -30,7 +30,7 @@ function inside(walk: Walk, step: string | number): Walk {
 }
 
 function speakerOf({ report, at, unknownKey }: Walk): {
-  report: Report;
+  report: Findings;
   unknownKey: (entry: TreeEntry, allowed: readonly string[]) => void;
 } {
   return { report, unknownKey: (entry, allowed) => unknownKey(entry, at, allowed) };

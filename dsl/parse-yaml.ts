@@ -1,6 +1,6 @@
 /**
  * Text to positioned tree: YAML 1.2, core schema, nothing beyond maps, lists and scalars.
- * Owns the call of the parser; explain-yaml-error.ts words its errors, build-tree.ts refuses what a job does not use.
+ * Owns the call of the parser; explain-yaml-error.ts words its errors, build-tree.ts refuses what no file of ours uses.
  */
 import { parseDocument } from 'yaml';
 import type { Document } from 'yaml';
@@ -14,7 +14,7 @@ import type { Tree } from './tree.ts';
 export function parseYaml(report: Report): Tree | null {
   if (isBlank(report.text)) {
     report.add('JOB105', { start: 0, end: 0 }, 'the file is empty', {
-      remedy: 'a job starts with "kind: job", "version: 1", a name and a list of conversations',
+      remedy: report.language.start,
     });
     return null;
   }

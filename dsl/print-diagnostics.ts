@@ -9,10 +9,10 @@ import { createExcerpts, type Excerpts } from './excerpt.ts';
 export const DIAGNOSTIC_FORMATS = ['pretty', 'json', 'jsonl', 'github'] as const;
 export type DiagnosticFormat = (typeof DIAGNOSTIC_FORMATS)[number];
 
-/** Ends with a line break unless there is nothing to say; `json` is always an array. `sourceText` is the file of the findings. */
+/** Ends with a line break unless there is nothing to say; `json` is always an array. `sources` is the file of the findings, or each file by its path. */
 export function printDiagnostics(
   diagnostics: readonly Diagnostic[],
-  sourceText: string,
+  sources: string | ReadonlyMap<string, string>,
   { format }: { readonly format: DiagnosticFormat },
 ): string {
   switch (format) {
@@ -23,10 +23,30 @@ export function printDiagnostics(
     case 'github':
       return diagnostics.map((diagnostic) => `${githubLine(diagnostic)}\n`).join('');
     case 'pretty': {
-      const excerpts = createExcerpts(withoutMark(sourceText), diagnostics);
-      return diagnostics.map((diagnostic) => `${prettyBlock(diagnostic, excerpts)}\n`).join('');
+      const excerptsOf = excerptsByFile(diagnostics, sources);
+      return diagnostics
+        .map((diagnostic) => `${prettyBlock(diagnostic, excerptsOf(diagnostic.file))}\n`)
+        .join('');
     }
   }
+}
+
+function excerptsByFile(
+  diagnostics: readonly Diagnostic[],
+  sources: string | ReadonlyMap<string, string>,
+): (file: string) => Excerpts {
+  const known = new Map<string, Excerpts>();
+  return (file) => {
+    const before = known.get(file);
+    if (before !== undefined) return before;
+    const text = typeof sources === 'string' ? sources : (sources.get(file) ?? '');
+    const excerpts = createExcerpts(
+      withoutMark(text),
+      diagnostics.filter((diagnostic) => diagnostic.file === file),
+    );
+    known.set(file, excerpts);
+    return excerpts;
+  };
 }
 
 function prettyBlock(diagnostic: Diagnostic, excerpts: Excerpts): string {

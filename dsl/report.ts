@@ -3,6 +3,8 @@
  * Owns order, duplicates and the cap; must not decide what is wrong.
  */
 import type { Diagnostic } from './diagnostic.ts';
+import { JOB_LANGUAGE } from './job-language.ts';
+import type { Language } from './language.ts';
 import { RULE_CATALOGUE, type RuleCode } from './rule-catalogue.ts';
 import { indexLines, type LineIndex, type Span } from './text-position.ts';
 
@@ -22,14 +24,17 @@ export interface Report {
   diagnostics(): Diagnostic[];
   readonly text: string;
   readonly lines: LineIndex;
+  /** Whose words the findings use. */
+  readonly language: Language;
 }
 
-export function createReport(file: string, text: string): Report {
+export function createReport(file: string, text: string, language = JOB_LANGUAGE): Report {
   const found = new Map<string, { readonly start: number; readonly diagnostic: Diagnostic }>();
   const lines = indexLines(text);
   return {
     text,
     lines,
+    language,
     add(code, span, message, extra = {}) {
       const key = `${code}@${span.start}${code === 'JOB202' ? message : ''}`;
       if (found.has(key)) return;

@@ -1,6 +1,7 @@
 /**
- * Every rule a job file is held to: code, severity, title, explanation. docs/diagnostics.md says the same at length.
- * Owns the list; must not own a check. 1xx text and YAML, 2xx schema, 3xx references, 4xx interpolation, 5xx lint.
+ * Every rule a job or scenario file is held to: code, severity, title, explanation. docs/diagnostics.md says the same at length.
+ * Owns the list; must not own a check. 1xx text and YAML, 2xx schema, 3xx references, 4xx interpolation and expressions, 5xx lint.
+ * JOB rules that make sense in a scenario hold there as well; SCN rules are those of scenarios alone.
  * A code is never given a second meaning; a rule that is dropped leaves a gap.
  */
 export type Severity = 'error' | 'warning';
@@ -23,10 +24,13 @@ export const RULE_CATALOGUE = {
     'binary file',
     'The file holds NUL bytes, so it is not text. Usually the path names the wrong file.',
   ),
-  JOB103: error('UTF-16 file', 'The file is stored as UTF-16 or UTF-32. Job files are UTF-8.'),
+  JOB103: error('UTF-16 file', 'The file is stored as UTF-16 or UTF-32. Files are UTF-8.'),
   JOB104: error('file too large', 'The file is larger than 10 MiB and is refused before it is parsed.'),
   JOB105: error('empty file', 'The file holds nothing but blank space and comments.'),
-  JOB106: error('several documents', 'The file holds more than one YAML document. One file is one job.'),
+  JOB106: error(
+    'several documents',
+    'The file holds more than one YAML document. One file is one job or one scenario.',
+  ),
   JOB107: error('tab in indentation', 'YAML indents with spaces; a tab has no defined width.'),
   JOB108: error('YAML syntax', 'The text is not YAML.'),
   JOB109: error('duplicate key', 'A map names the same key twice, so one of the values would be lost.'),
@@ -37,7 +41,7 @@ export const RULE_CATALOGUE = {
     'merge key',
     'The merge key "<<" is not part of YAML 1.2. Shared settings belong under "defaults".',
   ),
-  JOB114: error('tag', 'YAML tags ("!word") are not part of the job language.'),
+  JOB114: error('tag', 'YAML tags ("!word") are not part of the language.'),
   JOB115: error(
     'unknown anchor',
     'An alias names an anchor that is not defined before it, or that contains it.',
@@ -51,10 +55,10 @@ export const RULE_CATALOGUE = {
     'braces need quotes',
     'Text with "{{" stands without quotes where YAML reads braces as a map.',
   ),
-  JOB119: error('nested too deeply', 'The file nests deeper than any job needs.'),
+  JOB119: error('nested too deeply', 'The file nests deeper than any file needs.'),
   JOB120: error('more findings', 'More findings than are shown. Correct the first ones and check again.'),
   // Schema
-  JOB201: error('unknown key', 'The key is not part of the job language at this place.'),
+  JOB201: error('unknown key', 'The key is not part of the language at this place.'),
   JOB202: error('missing key', 'A required key is absent.'),
   JOB203: error('wrong type', 'The value has another type than the key takes.'),
   JOB204: error('unknown word', 'The value is not one of the words the key takes.'),
@@ -73,7 +77,10 @@ export const RULE_CATALOGUE = {
     'limit of the deployment',
     'Idle time, deletion time and session length are not set by a job (D10): the first two belong to the deployment, the session length is a constant of 12 hours.',
   ),
-  JOB211: error('wrong kind or version', 'The file is not a job of a version that this compiler reads.'),
+  JOB211: error(
+    'wrong kind or version',
+    'The file is not a job or a scenario of a version that this compiler reads.',
+  ),
   JOB212: error(
     'bad tag',
     'Tag keys are lower-case letters and digits; values have at most 256 characters (D21).',
@@ -152,6 +159,68 @@ export const RULE_CATALOGUE = {
     'end not awaited',
     'A conversation that ends in a status that is not awaited waits for its deadline.',
   ),
+  // Schema of scenarios
+  SCN201: error(
+    'session length',
+    'No key sets the length of a session: it is a constant of 12 hours (D10), and a scenario plays the product.',
+  ),
+  SCN202: error('not one action', 'An event does exactly one thing.'),
+  SCN203: error(
+    'not one target',
+    'An event about a sandbox or conversation names it by exactly one of its key and a pick.',
+  ),
+  SCN204: error(
+    'not one expectation',
+    'An expectation is exactly one of "at", "always", "never", "eventually" and "end".',
+  ),
+  SCN205: error(
+    'bad count of tokens',
+    'A count of tokens is a whole number, or thousands or millions such as 180k or 1.2M.',
+  ),
+  SCN206: error('bad instant', 'An instant is written in UTC, with the date, the time and a Z, and exists.'),
+  SCN207: error(
+    'bad distribution',
+    'The bounds of a distribution are in the wrong order, or all weights are 0.',
+  ),
+  SCN208: error('clock too long', 'The clock of a scenario runs for more than nothing and at most 366 days.'),
+  // References of scenarios
+  SCN301: error(
+    'unknown conversation',
+    'A key is not one of the plan, or an override names an id that the job does not have.',
+  ),
+  SCN302: error('unknown fault', 'There is no kind of fault of that name.'),
+  // Expressions of scenarios
+  SCN401: error('expression syntax', 'The text is not an expression of the Common Expression Language.'),
+  SCN402: error(
+    'unknown name',
+    'An expression uses a variable, field or function that does not exist there.',
+  ),
+  SCN403: error(
+    'wrong type',
+    'An expression joins values of types that do not fit, or is not true or false.',
+  ),
+  SCN404: error(
+    'impossible value',
+    'An expression holds a text that is no duration, or compares a field with a word it never holds.',
+  ),
+  SCN405: error('expression too large', 'An expression is longer, deeper or more nested than is read.'),
+  SCN406: error(
+    'condition fails',
+    'The condition of a rule cannot be evaluated for a conversation of the plan.',
+  ),
+  // Lint of scenarios
+  SCN501: warning('never looked at', 'An expectation, or an event, lies at or beyond the end of the clock.'),
+  SCN502: warning('nothing expected', 'A scenario without expectations passes whatever happens.'),
+  SCN503: warning(
+    'rule matches nothing',
+    'No conversation of the plan meets the condition of a rule, or an earlier rule takes each of them.',
+  ),
+  SCN504: warning('always the same', 'A condition depends on nothing, so it says nothing about the run.'),
+  SCN505: warning(
+    'guard comes first',
+    'Work is longer than a session, but a deadline or limit of the job ends it before the session does.',
+  ),
+  SCN506: warning('price of no model', 'No conversation of the plan uses the model that has a price.'),
 } as const satisfies Record<string, Rule>;
 
 export type RuleCode = keyof typeof RULE_CATALOGUE;

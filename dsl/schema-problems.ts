@@ -4,7 +4,8 @@
  */
 import type { z } from 'zod';
 
-import { adviseKey, isDeploymentLimit, keysAt, whereIs } from './key-advice.ts';
+import { adviseKey, keysAt, whereIs } from './key-advice.ts';
+import type { Language } from './language.ts';
 import { quote } from './quote.ts';
 import type { Report } from './report.ts';
 import { addValueProblem } from './schema-wording.ts';
@@ -16,11 +17,15 @@ type Issue = z.core.$ZodIssue;
 /** Adds a finding for every issue that is not a consequence of another. */
 export function addSchemaProblems(issues: readonly Issue[], root: Tree, report: Report): void {
   const missing = issues.filter((issue) => isMissing(issue, root));
-  const unknown = issues.flatMap((issue) => unknownKeys(issue, root));
+  const unknown = issues.flatMap((issue) => unknownKeys(issue, { root, report }));
   for (const key of unknown) addUnknownKey(key, { missing: missingAt(missing, key.at), report });
   for (const issue of missing) addMissing(issue, { unknown, root, report });
   for (const issue of issues) {
-    if (issue.code === 'unrecognized_keys' || missing.includes(issue) || isExplained(issue, unknown, root))
+    if (
+      issue.code === 'unrecognized_keys' ||
+      missing.includes(issue) ||
+      isExplained(issue, unknown, { root, report })
+    )
       continue;
     addValueProblem(issue, root, report);
   }
@@ -41,23 +46,19 @@ export function addUnknownKey(
 ): void {
   const { entry, at, allowed } = key;
   const { missing, report } = context;
-  if (isDeploymentLimit(entry.key)) return addDeploymentLimit(entry, report);
+  const { language } = report;
+  const refused = language.refusedKey(entry.key, at);
+  if (refused !== null)
+    return report.add(refused.code, entry.keySpan, refused.message, { remedy: refused.remedy });
   if (at[0] === 'secrets' && /^(?:value|token|password|secret|key|literal)$/i.test(entry.key))
     return addInClear(entry, report);
-  const advice = adviseKey(entry.key, at, allowed);
+  const advice = adviseKey({ key: entry.key, at, allowed }, language);
   const [required] = advice.vague ? missing : [];
-  const emptyAbove = emptyParent(key);
+  const emptyAbove = emptyParent(key, language);
   const remedy =
     required !== undefined ? `the required key ${quote(required)} is missing here` : advice.remedy;
-  report.add('JOB201', entry.keySpan, `unknown key ${quote(entry.key)} ${whereIs(at)}`, {
+  report.add('JOB201', entry.keySpan, `unknown key ${quote(entry.key)} ${whereIs(at, language)}`, {
     remedy: emptyAbove !== null ? `indent it: it belongs under ${quote(emptyAbove)}` : remedy,
-  });
-}
-
-function addDeploymentLimit(entry: TreeEntry, report: Report): void {
-  report.add('JOB210', entry.keySpan, `${quote(entry.key)} cannot be set by a job`, {
-    remedy:
-      'idle time and deletion time belong to the deployment, a session always ends after 12 hours (D10); to end work earlier use "limits.working" or "wait.deadline"',
   });
 }
 
@@ -69,11 +70,11 @@ function addInClear(entry: TreeEntry, report: Report): void {
 }
 
 /** A key of the same map that stands without value although the unknown key is one of its own: wrong indentation. */
-function emptyParent({ entry, at, emptySiblings }: UnknownKey): string | null {
-  return emptySiblings.find((sibling) => keysAt([...at, sibling]).includes(entry.key)) ?? null;
+function emptyParent({ entry, at, emptySiblings }: UnknownKey, language: Language): string | null {
+  return emptySiblings.find((sibling) => keysAt([...at, sibling], language).includes(entry.key)) ?? null;
 }
 
-function unknownKeys(issue: Issue, root: Tree): UnknownKey[] {
+function unknownKeys(issue: Issue, { root, report }: Place): UnknownKey[] {
   if (issue.code !== 'unrecognized_keys') return [];
   const at = issue.path as TreePath;
   const map = treeAt(root, at);
@@ -83,7 +84,7 @@ function unknownKeys(issue: Issue, root: Tree): UnknownKey[] {
   return issue.keys.flatMap((key) => {
     const entry = entryOf(map, key);
     if (entry === undefined) return [];
-    return [{ entry, at, allowed: keysAt(at), emptySiblings: empty }];
+    return [{ entry, at, allowed: keysAt(at, report.language), emptySiblings: empty }];
   });
 }
 
@@ -98,43 +99,35 @@ function missingAt(missing: readonly Issue[], at: TreePath): string[] {
     .map((issue) => String(issue.path.at(-1)));
 }
 
-interface MissingContext {
-  readonly unknown: readonly UnknownKey[];
+interface Place {
   readonly root: Tree;
   readonly report: Report;
 }
 
+interface MissingContext extends Place {
+  readonly unknown: readonly UnknownKey[];
+}
+
 function addMissing(issue: Issue, { unknown, root, report }: MissingContext): void {
+  const { language } = report;
   const name = String(issue.path.at(-1));
   const at = issue.path.slice(0, -1) as TreePath;
   if (unknown.some(({ entry }) => entry.key === name)) return;
   const beside = unknown.filter((key) => samePath(key.at, at));
-  if (beside.some(({ entry, allowed }) => explainsMissing(adviseKey(entry.key, at, allowed), name))) return;
-  report.add('JOB202', placeOfMap(root, at), `${quote(name)} is missing ${whereIs(at)}`, {
-    remedy: (at[0] === 'secrets' ? MISSING_IN_SECRET[name] : MISSING_REMEDY[name]) ?? null,
+  if (
+    beside.some(({ entry, allowed }) =>
+      explainsMissing(adviseKey({ key: entry.key, at, allowed }, language), name),
+    )
+  )
+    return;
+  report.add('JOB202', placeOfMap(root, at), `${quote(name)} is missing ${whereIs(at, language)}`, {
+    remedy: language.missingRemedy(name, at),
   });
 }
 
 function explainsMissing(advice: ReturnType<typeof adviseKey>, name: string): boolean {
   return advice.vague || advice.meant === name || advice.remedy === `write ${quote(name)}`;
 }
-
-const MISSING_REMEDY: Readonly<Record<string, string>> = {
-  kind: 'the file starts with "kind: job"',
-  version: 'write "version: 1"',
-  name: 'give the job a name, such as "name: upgrade-lib"',
-  conversations: 'list at least one conversation with an id and a prompt',
-  id: 'give the conversation an id that is unique in the job',
-  prompt: 'write what the agent is asked to do, or {file: path}',
-  usd: 'write an amount of USD, such as "usd: 2.50"',
-  from: 'write "from: env", "from: file" or "from: store"',
-};
-
-const MISSING_IN_SECRET: Readonly<Record<string, string>> = {
-  from: 'write "from: env", "from: file" or "from: store"',
-  name: 'write the name of the environment variable, or of the entry in the store',
-  path: 'write the path of the file that holds the value',
-};
 
 /** A map is shown by its key, or by its first key where it is an item of a list. */
 export function placeOfMap(root: Tree, at: TreePath): Span {
@@ -147,11 +140,11 @@ export function placeOfMap(root: Tree, at: TreePath): Span {
 }
 
 /** A key without value whose own keys stand beside it: the unknown keys say it. */
-function isExplained(issue: Issue, unknown: readonly UnknownKey[], root: Tree): boolean {
+function isExplained(issue: Issue, unknown: readonly UnknownKey[], { root, report }: Place): boolean {
   const path = issue.path as TreePath;
   if (!isNull(treeAt(root, path))) return false;
   const beside = unknown.filter((key) => samePath(key.at, path.slice(0, -1)));
-  return beside.some(({ entry }) => keysAt(path).includes(entry.key));
+  return beside.some(({ entry }) => keysAt(path, report.language).includes(entry.key));
 }
 
 function isNull(tree: Tree | undefined): boolean {

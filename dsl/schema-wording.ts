@@ -65,17 +65,9 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: 'a map of names',
 };
 
-/** Keys whose map has a short form. */
-const EITHER_WORDS: Readonly<Record<string, string>> = {
-  prompt: 'text, or {file: path}',
-  repo: 'owner/name, or a map of keys',
-  verify: 'a command, or a map of keys',
-  placement: 'a strategy, or a map of keys',
-};
-
 function addWrongType(expected: string, { tree, subject, path, report }: Place): void {
   const wanted =
-    (expected === 'object' ? EITHER_WORDS[String(path.at(-1))] : undefined) ??
+    (expected === 'object' ? report.language.eitherForms[String(path.at(-1))] : undefined) ??
     TYPE_WORDS[expected] ??
     expected;
   const isTextWanted = expected === 'string' && tree.kind === 'scalar';
@@ -86,8 +78,8 @@ function addWrongType(expected: string, { tree, subject, path, report }: Place):
   else if (isNumberWanted && /^\d+$/.test(tree.source)) remedy = 'write the number without quotes';
   else if (expected === 'array') remedy = 'start each entry with "- "';
   else if (/^[A-Za-z_]+:\S/.test(textOf(tree) ?? '')) remedy = 'write a space after the colon';
-  else if (expected === 'object' && keysAt(path).length > 0)
-    remedy = `its keys are ${keysAt(path).join(', ')}`;
+  else if (expected === 'object' && keysAt(path, report.language).length > 0)
+    remedy = `its keys are ${keysAt(path, report.language).join(', ')}`;
   report.add('JOB203', tree.span, `${subject} must be ${wanted}, not ${describe(tree)}`, { remedy });
 }
 

@@ -1,6 +1,6 @@
 /**
- * A job file as data that still knows where it stands in the text.
- * Owns the shape and the ways into it; must not know YAML or the job language.
+ * A file as data that still knows where it stands in the text.
+ * Owns the shape and the ways into it; must not know YAML or a language.
  */
 import type { Span } from './text-position.ts';
 

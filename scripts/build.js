@@ -1,6 +1,7 @@
 /**
- * Bundles the programs into dist/: the CLI and the scripted gateway as modules that share chunks and leave packages
- * to node_modules; the two programs that run inside a sandbox as one file each that needs nothing but Node.
+ * Bundles the programs into dist/: the CLI, the scripted gateway and the testing interface as modules that share
+ * chunks and leave packages to node_modules; the two programs that run inside a sandbox as one file each that needs
+ * nothing but Node.
  * Owns the list of programs; must not install (scripts/setup.js) or run them.
  */
 import { createHash } from 'node:crypto';
@@ -21,7 +22,12 @@ import { ROOT, setup } from './setup.js';
 import { isFresh, listSources, STATS_FILE, statSources } from './sources.js';
 
 /** Programs of the host: name in dist/ → source. */
-const HOST_PROGRAMS = { parley: 'cli/main.ts', 'scripted-gateway': 'scripted-gateway/main.ts' };
+const HOST_PROGRAMS = {
+  parley: 'cli/main.ts',
+  'scripted-gateway': 'scripted-gateway/main.ts',
+  testing: 'testing/index.ts',
+  'testing-vitest': 'testing/vitest.ts',
+};
 /** Programs of a sandbox. CommonJS in one file: they are bound into a place without node_modules. */
 const INSIDE_PROGRAMS = {
   'agent-server': 'agent/main.ts',

@@ -24,6 +24,7 @@ const SOURCE_FOLDERS = [
   'cli',
   'agent',
   'scripted-gateway',
+  'testing',
 ];
 const SOURCE_FILES = ['package.json', 'package-lock.json', 'scripts/build.js', 'scripts/sources.js'];
 

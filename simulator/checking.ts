@@ -3,7 +3,7 @@
  * Owns when each is asked and what is kept of an answer; what must hold is said in checkers/, one file each.
  */
 import { addressKey } from '../core/ids.ts';
-import type { Moment } from './checkers/checker.ts';
+import { PUNCTUAL, type Moment, type Timeliness } from './checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from './checkers/list.ts';
 import type { Simulation } from './simulation.ts';
 import type { SimulationStep } from './simulation-options.ts';
@@ -26,15 +26,17 @@ export class Checking {
   readonly violations: Violation[] = [];
   private readonly simulation: Simulation;
   private readonly facts: WorldFacts;
+  private readonly timeliness: Timeliness;
   private readonly safety = safetyCheckers();
 
-  constructor(simulation: Simulation, facts: WorldFacts) {
+  constructor(simulation: Simulation, facts: WorldFacts, timeliness: Timeliness = PUNCTUAL) {
     this.simulation = simulation;
     this.facts = facts;
+    this.timeliness = timeliness;
   }
 
   step(step: SimulationStep): void {
-    const moment: Moment = { step, facts: this.facts };
+    const moment: Moment = { step, facts: this.facts, timeliness: this.timeliness };
     for (const { name, machine, check } of this.safety) {
       if (machine !== null && machine !== step.address.machine) continue;
       const problem = check(moment);
@@ -51,6 +53,7 @@ export class Checking {
       entities,
       facts: this.facts,
       outstanding: this.simulation.outstanding(),
+      timeliness: this.timeliness,
     };
     for (const { name, check } of LIVENESS) {
       for (const { entity, problem } of check(rest))

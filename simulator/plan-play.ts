@@ -6,14 +6,18 @@ import { runId, type EntityAddress } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import { runBirth, type RunState } from '../core/run/state.ts';
 import { Checking, type Violation } from './checking.ts';
+import type { FaultMix } from './faults/catalogue.ts';
+import { FaultyStage } from './faults/faulty-stage.ts';
 import type { ModelOptions, Policy } from './models/model-options.ts';
 import { SIMULATED_USER } from './models/run-model.ts';
 import { World } from './models/world.ts';
 import { PlanTimeline } from './plan-timeline.ts';
 import { RandomStream } from './random.ts';
+import { replacing, type ReplacedAnswers } from './recording/replaced-answers.ts';
 import { Simulation } from './simulation.ts';
 import type { SimulationStep } from './simulation-options.ts';
 import { Trace } from './trace.ts';
+import { CurveRecorder } from './views/curve-recorder.ts';
 
 export interface PlanPlayOptions {
   readonly plan: Plan;
@@ -29,7 +33,17 @@ export interface PlanPlayOptions {
   readonly onStep?: (step: SimulationStep) => void;
   /** True: every invariant is checked after every step. */
   readonly checks?: boolean;
+  /** True: slots and spend are sampled on the way. */
+  readonly curves?: boolean;
+  /** Puts a recorded answer in the place of one that the model made up. */
+  readonly replaces?: ReplacedAnswers;
+  /** What may fail, and how often; absent or empty: nothing. Not together with `replaces`. */
+  readonly faults?: FaultMix;
 }
+
+/** The driver, and the world that it drives. */
+type Stage = Pick<PlanPlay, 'simulation' | 'world'>;
+type OnStep = (step: SimulationStep) => void;
 
 const RUN = runId('simulated');
 export const RUN_ADDRESS: EntityAddress = { machine: 'run', id: RUN };
@@ -41,24 +55,27 @@ export class PlanPlay {
   readonly trace: Trace;
   /** Most capacity slots held at once, and when first. */
   readonly peak: { count: number; at: number };
+  readonly curves: CurveRecorder | null;
   private readonly checking: Checking | null;
+  /** It has checkers of its own, which know what a fault may delay. */
+  private readonly faulty: FaultyStage | null;
 
   constructor(options: PlanPlayOptions) {
-    const { plan, policy, models, seed, startAt } = options;
+    const { plan, startAt } = options;
     this.trace = new Trace(options.onTraceLine ?? null);
     this.peak = { count: 0, at: startAt };
-    const late: { world: World | null } = { world: null };
-    this.simulation = new Simulation({
-      startAt,
-      world: (port) => (late.world = new World(port, { models, policy, random: new RandomStream(seed) })),
-      onStep: (step) => {
-        this.see(step);
-        options.onStep?.(step);
-      },
-    });
-    if (late.world === null) throw new Error('Cannot simulate: there is no world');
-    this.world = late.world;
-    this.checking = options.checks === true ? new Checking(this.simulation, this.world) : null;
+    const onStep: OnStep = (step) => {
+      this.see(step);
+      options.onStep?.(step);
+    };
+    const mayFail = Object.values(options.faults ?? {}).some((share) => share > 0);
+    this.faulty = mayFail ? faultyStage(options, onStep) : null;
+    const stage = this.faulty ?? plainStage(options, onStep);
+    this.simulation = stage.simulation;
+    this.world = stage.world;
+    this.checking =
+      options.checks === true && this.faulty === null ? new Checking(this.simulation, this.world) : null;
+    this.curves = options.curves === true ? new CurveRecorder(this.world, startAt) : null;
     this.world.addPlan(RUN, plan);
     const birth = runBirth(plan, { runId: RUN, userId: SIMULATED_USER });
     this.simulation.script(startAt, () =>
@@ -72,7 +89,7 @@ export class PlanPlay {
   }
 
   get violations(): readonly Violation[] {
-    return this.checking?.violations ?? [];
+    return this.faulty?.violations ?? this.checking?.violations ?? [];
   }
 
   /** Lets everything happen up to that instant, epoch milliseconds, and leaves the clock there. */
@@ -80,7 +97,7 @@ export class PlanPlay {
     this.simulation.runUntil(at);
   }
 
-  /** The clock stops for good: what had to happen by now is checked. */
+  /** The clock stops for good: what had to happen by now is checked, unless a fault may have kept it from happening. */
   end(): void {
     this.checking?.end();
   }
@@ -89,7 +106,35 @@ export class PlanPlay {
     this.trace.add(step);
     this.timeline.add(step);
     this.checking?.step(step);
+    this.curves?.add(step);
     const held = this.world.slots.size;
     if (held > this.peak.count) Object.assign(this.peak, { count: held, at: step.at });
   }
+}
+
+function plainStage({ startAt, models, policy, seed, replaces }: PlanPlayOptions, onStep: OnStep): Stage {
+  const late: { world: World | null } = { world: null };
+  const simulation = new Simulation({
+    startAt,
+    world: (port) => {
+      const random = new RandomStream(seed);
+      return (late.world = new World(replacing(port, replaces), { models, policy, random }));
+    },
+    onStep,
+  });
+  if (late.world === null) throw new Error('Cannot simulate: there is no world');
+  return { simulation, world: late.world };
+}
+
+function faultyStage(options: PlanPlayOptions, onStep: OnStep): FaultyStage {
+  const { startAt, models, policy, seed, faults = {}, checks = false } = options;
+  return new FaultyStage({
+    startAt,
+    models,
+    policy,
+    seed,
+    checks,
+    onStep,
+    faults: { kind: 'mix', mix: faults },
+  });
 }

@@ -17,7 +17,8 @@ export class RandomStream {
 
   /** Any safe integer of 0 or more; both halves of it count. */
   constructor(seed: number) {
-    this.state = spread((seed % 2 ** 32) ^ Math.imul(Math.floor(seed / 2 ** 32) + 1, 0x9e3779b1));
+    const high = Math.floor(seed / 2 ** 32);
+    this.state = spread((seed - high * 2 ** 32) ^ Math.imul(high + 1, 0x9e3779b1));
   }
 
   /** A stream of its own for a name; takes nothing from this one. */

@@ -59,6 +59,8 @@ const RUN_DEFAULT = 'batch';
 export interface Stage {
   readonly world: World;
   deliver(to: EntityAddress, event: MachineEvent): void;
+  /** False while nothing of an entity is on record, because what begins its life was held up; absent: never. */
+  isBorn?(to: EntityAddress): boolean;
 }
 
 /** `number` makes the id of the request; the same one again is the same request. */
@@ -155,7 +157,7 @@ function say(stage: Stage, action: Extract<Action, { name: string }>, requestId:
   const id = conversationIdNamed(action.name);
   const to = { machine: 'conversation', id } as const;
   // Nobody can speak to what was never started: an edge answers 404.
-  if (!stage.world.agents.knows(id)) return;
+  if (!stage.world.agents.knows(id) || stage.isBorn?.(to) === false) return;
   switch (action.do) {
     case 'message':
       stage.world.accepted.set(requestId, id);

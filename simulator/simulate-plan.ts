@@ -8,6 +8,7 @@ import type { Outcome } from '../core/status.ts';
 import type { Violation } from './checking.ts';
 import { PlanPlay, type PlanPlayOptions } from './plan-play.ts';
 import type { LimitMet, PlanTimeline, Stretch } from './plan-timeline.ts';
+import { activityCurve, type Curves } from './views/curves.ts';
 
 export interface PlanQuestion extends PlanPlayOptions {
   /** Virtual time at most, in milliseconds; what is not over by then is shown as it stands. */
@@ -44,6 +45,8 @@ export interface PlanAnswer {
   readonly hash: string;
   /** Empty unless `checks`. */
   readonly violations: readonly Violation[];
+  /** Null unless `curves`. */
+  readonly curves: Curves | null;
 }
 
 /** Plays the plan until nothing is left to happen, or the time is up. Never reads a real clock. */
@@ -56,12 +59,15 @@ export function simulatePlan(question: PlanQuestion): PlanAnswer {
 
 /** The answer as it stands at the present instant of a play. */
 export function answerOf(
-  { run, timeline, trace, peak, simulation, violations }: PlanPlay,
+  { run, timeline, trace, peak, simulation, violations, curves }: PlanPlay,
   startAt: number,
 ): PlanAnswer {
   if (run === null) throw new Error('Cannot answer: the run has not begun');
+  const answer = summary(run, timeline, startAt);
+  const sampled = curves?.read(simulation.now()) ?? null;
   return {
-    ...summary(run, timeline, startAt),
+    ...answer,
+    curves: sampled === null ? null : { ...sampled, activities: activityCurve(answer.conversations) },
     sandboxesPeak: peak.count,
     sandboxesPeakAt: peak.at,
     endedAt: simulation.now(),

@@ -10,7 +10,7 @@ import {
   type CommandOf,
   type MachineEvent,
 } from '../core/command.ts';
-import { addressKey, type EntityAddress } from '../core/ids.ts';
+import type { EntityAddress } from '../core/ids.ts';
 import { EventHeap, type HeapEntry } from './event-heap.ts';
 import { machineOf, type HostedMachine } from '../core/machines.ts';
 import type { ModelPort, WorldModel } from './model-port.ts';
@@ -32,21 +32,31 @@ interface Entity {
   armedAt: number | null;
   /** Sequence of the heap entry that is its timer; any other deadline entry is void. */
   timer: number;
+  /** The last batch that changed it. */
+  batch: number;
+}
+
+/** A command whose answer is awaited. */
+interface Out {
+  readonly command: ActivityCommand;
+  readonly sender: Entity;
 }
 
 interface Arrival {
   readonly to: EntityAddress;
   readonly event: MachineEvent | null;
   /** The command it answers; dropped when that one is not out any more. */
-  readonly answers: string | null;
+  readonly answers: Out | null;
 }
 
-interface Due extends HeapEntry {
+/** What an entry of the order does. */
+interface What {
   /** Null for a deadline. */
   readonly run: (() => void) | null;
   readonly commandId: string | null;
   readonly entity: Entity | null;
 }
+type Due = HeapEntry & What;
 
 export class Simulation implements ModelPort {
   /** Steps so far, silent ones included. */
@@ -57,15 +67,19 @@ export class Simulation implements ModelPort {
   private readonly options: SimulationOptions;
   private readonly world: WorldModel;
   private readonly heap = new EventHeap<Due>();
-  private readonly entities = new Map<string, Entity>();
-  private readonly out = new Map<
-    string,
-    { readonly command: ActivityCommand; readonly sender: EntityAddress }
-  >();
+  /** In order of first contact. */
+  private readonly entities: Entity[] = [];
+  private readonly byId = {
+    sandbox: new Map<string, Entity>(),
+    conversation: new Map<string, Entity>(),
+    run: new Map<string, Entity>(),
+  } as const;
+  private readonly out = new Map<string, Out>();
   private readonly arrivals: Arrival[] = [];
   private applying = false;
   private sequence = 0;
   private steps = 0;
+  private batches = 0;
   private sameInstant = 0;
 
   constructor(options: SimulationOptions) {
@@ -90,12 +104,12 @@ export class Simulation implements ModelPort {
 
   /** Null when nothing ever reached it. */
   stateOf(address: EntityAddress): unknown {
-    return this.entities.get(addressKey(address))?.state ?? null;
+    return this.byId[address.machine].get(address.id)?.state ?? null;
   }
 
   /** Every entity that was born, in order of first contact. */
   *all(): Iterable<{ readonly address: EntityAddress; readonly state: unknown }> {
-    for (const { address, state } of this.entities.values()) if (state !== null) yield { address, state };
+    for (const { address, state } of this.entities) if (state !== null) yield { address, state };
   }
 
   /** Commands whose answer is awaited. */
@@ -105,21 +119,21 @@ export class Simulation implements ModelPort {
 
   /** Another worker takes over: what it holds is what the store kept, so every state goes through the stored form. */
   reload(): void {
-    for (const entity of this.entities.values()) entity.state = JSON.parse(JSON.stringify(entity.state));
+    for (const entity of this.entities) entity.state = JSON.parse(JSON.stringify(entity.state));
   }
 
   later(commandId: string | null, at: number, run: () => void): void {
-    this.put({ at, priority: PRIORITY.world, run, commandId, entity: null });
+    this.put(at, PRIORITY.world, { run, commandId, entity: null });
   }
 
   /** Something a person does at an instant: after everything else that happens then. */
   script(at: number, run: () => void): void {
-    this.put({ at, priority: PRIORITY.script, run, commandId: null, entity: null });
+    this.put(at, PRIORITY.script, { run, commandId: null, entity: null });
   }
 
   answer(command: ActivityCommand, event: MachineEvent | null): void {
     const out = this.out.get(command.id);
-    if (out !== undefined) this.arrive({ to: out.sender, event, answers: command.id });
+    if (out !== undefined) this.arrive({ to: out.sender.address, event, answers: out });
   }
 
   deliver(to: EntityAddress, event: MachineEvent): void {
@@ -173,14 +187,14 @@ export class Simulation implements ModelPort {
   }
 
   private putDeadline(entity: Entity, at: number): number {
-    return this.put({ at, priority: PRIORITY.deadline, run: null, commandId: null, entity });
+    return this.put(at, PRIORITY.deadline, { run: null, commandId: null, entity });
   }
 
-  private put(entry: Omit<Due, 'sequence'>): number {
+  private put(at: number, priority: number, { run, commandId, entity }: What): number {
     this.sequence += 1;
-    const at = Math.max(entry.at, this.instant);
-    this.heap.push({ ...entry, at, sequence: this.sequence });
-    return this.sequence;
+    const sequence = this.sequence;
+    this.heap.push({ at: Math.max(at, this.instant), priority, sequence, run, commandId, entity });
+    return sequence;
   }
 
   /** One arrival with every tell it causes is one batch, as in a driver that commits; the next arrival is the next batch. */
@@ -197,34 +211,34 @@ export class Simulation implements ModelPort {
   }
 
   private batch(first: Arrival): void {
-    const tells: Arrival[] = [first];
-    const touched = new Set<Entity>();
-    const handedOut = new Map<string, ActivityCommand>();
-    for (let at = 0; at < tells.length; at += 1)
-      this.apply(tells[at] as Arrival, { tells, touched, handedOut });
-    for (const command of handedOut.values()) this.world.begin(command);
-    for (const entity of touched) this.arm(entity);
+    this.batches += 1;
+    const batch: Batch = { tells: [first], touched: [], handedOut: [] };
+    // More tells may follow while it goes on.
+    for (const arrival of batch.tells) this.apply(arrival, batch);
+    for (const command of batch.handedOut) this.world.begin(command);
+    for (const entity of batch.touched) this.arm(entity);
   }
 
-  private apply(arrival: Arrival, batch: Batch): void {
-    if (arrival.answers !== null && !this.out.delete(arrival.answers)) return;
-    const entity = this.entity(arrival.to);
+  private apply({ to, event, answers }: Arrival, batch: Batch): void {
+    if (answers !== null && !this.out.delete(answers.command.id)) return;
+    const entity = answers?.sender ?? this.entity(to);
     // What has ended still answers requests; a tombstone's table has no cell, so nothing comes back to life (D11).
-    if (arrival.event === null) return;
+    if (event === null) return;
     const { machine, address, state: before } = entity;
     this.events += 1;
-    const { state: after, commands } = machine.step(before, arrival.event, this.driverNow());
+    const { state: after, commands } = machine.step(before, event, this.driverNow());
     if (after === before && commands.length === 0) return;
     entity.state = after;
     entity.done = machine.done(after);
-    batch.touched.add(entity);
+    if (entity.batch !== this.batches) batch.touched.push(entity);
+    entity.batch = this.batches;
     this.steps += 1;
-    for (const command of commands) this.take(address, command, batch);
+    for (const command of commands) this.take(entity, command, batch);
     this.options.onStep?.({
       at: this.instant,
       sequence: this.steps,
       address,
-      event: arrival.event,
+      event,
       before,
       after,
       commands,
@@ -232,24 +246,25 @@ export class Simulation implements ModelPort {
   }
 
   private entity(address: EntityAddress): Entity {
-    const key = addressKey(address);
-    const known = this.entities.get(key);
+    const { machine: name, id } = address;
+    const known = this.byId[name].get(id);
     if (known !== undefined) return known;
-    const machine = machineOf(address.machine);
-    const entity: Entity = { address, machine, state: null, done: false, armedAt: null, timer: 0 };
-    this.entities.set(key, entity);
+    const machine = machineOf(name);
+    const entity: Entity = { address, machine, state: null, done: false, armedAt: null, timer: 0, batch: 0 };
+    this.entities.push(entity);
+    this.byId[name].set(id, entity);
     return entity;
   }
 
-  private take(sender: EntityAddress, command: Command, batch: Batch): void {
+  private take(sender: Entity, command: Command, batch: Batch): void {
     if (isActivityCommand(command)) {
       this.out.set(command.id, { command, sender });
-      batch.handedOut.set(command.id, command);
+      batch.handedOut.push(command);
     } else if (command.type === 'project') this.world.project(command.rows);
     else if (command.type === 'cancelCommand') {
       this.out.delete(command.commandId);
-      batch.handedOut.delete(command.commandId);
-    } else this.tell(sender, command, batch);
+      batch.handedOut = batch.handedOut.filter(({ id }) => id !== command.commandId);
+    } else this.tell(sender.address, command, batch);
   }
 
   private tell(from: EntityAddress, { to, event }: CommandOf<'tell'>, batch: Batch): void {
@@ -270,6 +285,7 @@ export class Simulation implements ModelPort {
 
 interface Batch {
   readonly tells: Arrival[];
-  readonly touched: Set<Entity>;
-  readonly handedOut: Map<string, ActivityCommand>;
+  readonly touched: Entity[];
+  /** Less what was cancelled again in the same batch. */
+  handedOut: ActivityCommand[];
 }

@@ -9,6 +9,10 @@ export interface WorldFacts {
   readonly policy: Policy;
   /** Generations of live runtime objects, by sandbox; none when it has no entry. */
   readonly live: ReadonlyMap<SandboxId, ReadonlySet<number>>;
+  /** True once the Agent Server of this incarnation has answered, whatever became of it since. */
+  wasUp(sandboxId: SandboxId, generation: number): boolean;
+  /** Sandboxes beside which a runtime object stands that nobody started for us. */
+  foreign(): Iterable<SandboxId>;
   /** Who holds a capacity slot. */
   readonly slots: ReadonlyMap<SandboxId, UserId>;
   readonly archived: ReadonlySet<SandboxId>;

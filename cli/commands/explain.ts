@@ -1,5 +1,5 @@
 /**
- * `parley explain`: what a rule of the job language or an error code means.
+ * `parley explain`: what a rule of the job or scenario language or an error code means.
  * Owns the printed form; the texts are those of the two catalogues.
  */
 import { Command } from 'commander';
@@ -12,7 +12,7 @@ import { EXIT } from '../exit-code.ts';
 
 export function explainCommand({ shell, finish }: CommandContext): Command {
   return new Command('explain')
-    .description('Explain a finding of a job file, such as JOB201, or an error code.')
+    .description('Explain a finding of a job or scenario file, such as JOB201, or an error code.')
     .argument('<code>', 'code as it is printed')
     .addHelpText('after', '\nExit codes: 0 explained, 2 there is no such code.')
     .addHelpText('after', examples('parley explain JOB201', 'parley explain data_directory_locked'))

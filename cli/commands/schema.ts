@@ -1,8 +1,9 @@
 /**
- * `parley schema`: the JSON Schema of a job or a deployment, or what is said about one key.
+ * `parley schema`: the JSON Schema of a job, a scenario or a deployment, or what is said about one key.
  * Owns the choice; the schemas are generated from those that check the files.
  */
 import { Argument, Command } from 'commander';
+import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
 import { jobSchema } from '../../dsl/schema/json-schema.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
@@ -15,10 +16,13 @@ interface SchemaOptions {
   readonly json?: true;
 }
 
+const SCHEMAS = { job: jobSchema, scenario: scenarioJsonSchema, deployment: deploymentJsonSchema } as const;
+type DocumentKind = keyof typeof SCHEMAS;
+
 export function schemaCommand({ shell, finish }: CommandContext): Command {
   return new Command('schema')
-    .description('Print the JSON Schema of job files or of parley.yaml, or explain one key.')
-    .addArgument(new Argument('[document]', 'which file').choices(['job', 'deployment']).default('job'))
+    .description('Print the JSON Schema of job files, scenario files or parley.yaml, or explain one key.')
+    .addArgument(new Argument('[document]', 'which file').choices(Object.keys(SCHEMAS)).default('job'))
     .argument('[key]', 'dotted path of a key, such as conversations.verify')
     .option('--json', 'print the JSON Schema of the key')
     .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such key.')
@@ -27,17 +31,18 @@ export function schemaCommand({ shell, finish }: CommandContext): Command {
       examples(
         'parley schema > job.schema.json',
         'parley schema job retry.backoff',
+        'parley schema scenario expect',
         'parley schema deployment limits',
       ),
     )
-    .action((document: 'job' | 'deployment', key: string | undefined, options: SchemaOptions) => {
+    .action((document: DocumentKind, key: string | undefined, options: SchemaOptions) => {
       shell.stdout.write(`${schemaText(document, key ?? null, options)}\n`);
       finish(EXIT.ok);
     });
 }
 
-function schemaText(document: 'job' | 'deployment', key: string | null, options: SchemaOptions): string {
-  const schema = document === 'job' ? jobSchema() : deploymentJsonSchema();
+function schemaText(document: DocumentKind, key: string | null, options: SchemaOptions): string {
+  const schema = SCHEMAS[document]();
   if (key === null) return JSON.stringify(schema, null, 2);
   const path = key.replaceAll(/\[\d*\]/g, '').split('.');
   const part = schemaPart(schema, path);

@@ -7,10 +7,10 @@ import { stay, type Machine, type Step } from '../machine.ts';
 import type { SandboxStatus, StartTaskStatus } from '../status.ts';
 import { earliest } from '../time.ts';
 import { runCell } from '../transition-table.ts';
-import { takeTurn, type Identified } from '../turn.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import { begin } from './start.ts';
-import { bornConversation, type ConversationState } from './state.ts';
+import { bornConversation, copyConversation, type ConversationState } from './state.ts';
 import { CONVERSATION_TABLE } from './table.ts';
 import { settleConversation } from './turn.ts';
 
@@ -31,9 +31,7 @@ function stepConversation(
   now: number,
 ): Step<ConversationState | null, ConversationCommand> {
   if (state === null) return event.type === 'started' ? birth(event, now) : stay(state);
-  return takeTurn(state, now, turnOptions(state), (turn) =>
-    runCell(CONVERSATION_TABLE, state.phase, turn, event),
-  );
+  return takeTurn(state, now, TURN, (turn) => runCell(CONVERSATION_TABLE, state.phase, turn, event));
 }
 
 function birth(
@@ -41,13 +39,14 @@ function birth(
   now: number,
 ): Step<ConversationState, ConversationCommand> {
   const born = bornConversation(event.birth, event.watcher, now);
-  return takeTurn(born, now, turnOptions(born), begin);
+  return takeTurn(born, now, TURN, begin);
 }
 
-const turnOptions = (state: ConversationState) => ({
-  prefix: `conversation/${state.birth.conversationId}`,
+const TURN: TurnOptions<ConversationState, ConversationOrder> = {
+  prefixOf: (state) => `conversation/${state.birth.conversationId}`,
+  copy: copyConversation,
   settle: settleConversation,
-});
+};
 
 /** What an edge answers to a message before it sends it on; null when it will be queued or delivered (D8). */
 export function messageRefusal(record: {

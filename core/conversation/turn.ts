@@ -84,28 +84,33 @@ export function beginStep(turn: ConversationTurn, step: StartStep): void {
   const { state } = turn;
   state.phase = step;
   state.startTask = START_STEPS[step].status;
-  orderStep(turn, step);
+  orderAgent(turn, (agent) => stepOrder(state, step, agent));
 }
 
 export function stepAfter(step: StartStep): ConversationPhase {
   return START_STEPS[step].next;
 }
 
-function orderStep(turn: ConversationTurn, step: StartStep): void {
-  orderAgent(turn, (agent) => stepOrder(turn.state, step, agent));
-}
-
 function stepOrder(state: ConversationState, step: StartStep, agent: AgentAddress): ConversationOrder {
+  const { conversationId, sandboxId, generation } = agent;
   const { repository, codeHost, branch } = state.birth;
   switch (step) {
     case 'preparingRepository':
-      return { ...agent, type: 'prepareRepository', repository, codeHost, branch };
+      return {
+        conversationId,
+        sandboxId,
+        generation,
+        type: 'prepareRepository',
+        repository,
+        codeHost,
+        branch,
+      };
     case 'runningSetupScript':
-      return { ...agent, type: 'runSetupScript' };
+      return { conversationId, sandboxId, generation, type: 'runSetupScript' };
     case 'settingUpGitHooks':
-      return { ...agent, type: 'setUpGitHooks' };
+      return { conversationId, sandboxId, generation, type: 'setUpGitHooks' };
     case 'settingUpSkills':
-      return { ...agent, type: 'setUpSkills' };
+      return { conversationId, sandboxId, generation, type: 'setUpSkills' };
     case 'startingConversation':
       return openOrder(state, agent);
   }
@@ -113,8 +118,19 @@ function stepOrder(state: ConversationState, step: StartStep, agent: AgentAddres
 
 /** Opens the agent's conversation, or arms the one that exists with the keys of this incarnation (D15, D19). */
 export function openOrder(state: ConversationState, agent: AgentAddress): ConversationOrder {
+  const { conversationId, sandboxId, generation } = agent;
   const { userId, model, tags, iterationsMax, confirmation } = state.birth;
-  return { ...agent, type: 'openAgent', userId, model, tags, iterationsMax, confirmation };
+  return {
+    conversationId,
+    sandboxId,
+    generation,
+    type: 'openAgent',
+    userId,
+    model,
+    tags,
+    iterationsMax,
+    confirmation,
+  };
 }
 
 export interface AgentAddress {

@@ -12,6 +12,7 @@ import {
   abandonCommand,
   acceptSnapshot,
   agentAddress,
+  type AgentAddress,
   askForResume,
   isOver,
   newRequestId,
@@ -47,8 +48,12 @@ export function pursueWork(turn: ConversationTurn): void {
 function pursueItem(turn: ConversationTurn, item: QueuedItem): void {
   const { state } = turn;
   if (state.openGeneration === state.sandbox?.generation)
-    return orderAgent(turn, (agent) => ({ ...agent, type: 'deliverItem', item }));
+    return orderAgent(turn, (agent) => deliverOrder(agent, item));
   orderAgent(turn, (agent) => openOrder(state, agent));
+}
+
+function deliverOrder({ conversationId, sandboxId, generation }: AgentAddress, item: QueuedItem) {
+  return { conversationId, sandboxId, generation, type: 'deliverItem', item } as const;
 }
 
 function watchWhileWorking(turn: ConversationTurn): void {
@@ -63,8 +68,11 @@ function watchWhileWorking(turn: ConversationTurn): void {
   // A limit is met once: a watch that met it again at once would never end.
   const { nanoUsdMax, noProgressMs } =
     state.limitReached === null ? state.birth : { nanoUsdMax: null, noProgressMs: null };
+  const { conversationId, sandboxId, generation } = agentAddress(state, state.sandbox);
   state.watch = turn.order({
-    ...agentAddress(state, state.sandbox),
+    conversationId,
+    sandboxId,
+    generation,
     type: 'watchAgent',
     nanoUsdMax,
     noProgressMs,

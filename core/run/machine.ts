@@ -4,10 +4,10 @@
  */
 import { stay, type Machine, type Step } from '../machine.ts';
 import { runCell } from '../transition-table.ts';
-import { takeTurn, type Identified } from '../turn.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import { pursue, runDeadline } from './control.ts';
 import type { RunEvent, RunOrder } from './message.ts';
-import { bornRun, type RunState } from './state.ts';
+import { bornRun, copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
 import { settleRun } from './turn.ts';
 
@@ -27,12 +27,16 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
 
 function stepRun(state: RunState | null, event: RunEvent, now: number): Step<RunState | null, RunCommand> {
   if (state === null) return event.type === 'runStarted' ? birth(event, now) : stay(state);
-  return takeTurn(state, now, turnOptions(state), (turn) => runCell(RUN_TABLE, state.phase, turn, event));
+  return takeTurn(state, now, TURN, (turn) => runCell(RUN_TABLE, state.phase, turn, event));
 }
 
 function birth(event: Extract<RunEvent, { type: 'runStarted' }>, now: number): Step<RunState, RunCommand> {
   const born = bornRun(event.birth, now);
-  return takeTurn(born, now, turnOptions(born), pursue);
+  return takeTurn(born, now, TURN, pursue);
 }
 
-const turnOptions = (state: RunState) => ({ prefix: `run/${state.runId}`, settle: settleRun });
+const TURN: TurnOptions<RunState, RunOrder> = {
+  prefixOf: (state) => `run/${state.runId}`,
+  copy: copyRun,
+  settle: settleRun,
+};

@@ -6,10 +6,10 @@ import type { ErrorCode } from '../error-catalogue.ts';
 import type { Machine, Step } from '../machine.ts';
 import { stay } from '../machine.ts';
 import { runCell } from '../transition-table.ts';
-import { takeTurn, type Identified } from '../turn.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import type { SandboxEvent, SandboxOrder } from './message.ts';
 import { attach, sandboxDeadline } from './requests.ts';
-import { bornSandbox, type SandboxState } from './state.ts';
+import { bornSandbox, copySandbox, type SandboxState } from './state.ts';
 import { SANDBOX_TABLE } from './table.ts';
 import { beginStart, settleSandbox } from './turn.ts';
 
@@ -30,7 +30,7 @@ function stepSandbox(
   now: number,
 ): Step<SandboxState | null, SandboxCommand> {
   if (state === null) return firstContact(event, now);
-  return takeTurn(state, now, turnOptions(state), (turn) => runCell(SANDBOX_TABLE, state.phase, turn, event));
+  return takeTurn(state, now, TURN, (turn) => runCell(SANDBOX_TABLE, state.phase, turn, event));
 }
 
 /** The API creates a sandbox for its own sake; placement creates one together with its first conversation. */
@@ -38,16 +38,17 @@ function firstContact(event: SandboxEvent, now: number): Step<SandboxState | nul
   if (event.type !== 'created' && event.type !== 'attachRequested') return stay(null);
   if (event.birth === null) return stay(null);
   const born = bornSandbox(event.birth, now);
-  return takeTurn(born, now, turnOptions(born), (turn) => {
+  return takeTurn(born, now, TURN, (turn) => {
     beginStart(turn);
     if (event.type === 'attachRequested') attach(turn, event);
   });
 }
 
-const turnOptions = (state: SandboxState) => ({
-  prefix: `sandbox/${state.sandboxId}`,
+const TURN: TurnOptions<SandboxState, SandboxOrder> = {
+  prefixOf: (state) => `sandbox/${state.sandboxId}`,
+  copy: copySandbox,
   settle: settleSandbox,
-});
+};
 
 /** What an edge answers before it sends a request on; null when the request is acceptable (D8). */
 export function refusalOf(

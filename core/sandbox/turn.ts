@@ -17,13 +17,8 @@ import {
   type SandboxState,
 } from './state.ts';
 
+/** What the handlers write on; every order of a runtime names the incarnation it is meant for (D14). */
 export type SandboxTurn = Turn<SandboxState, SandboxOrder>;
-
-/** Orders of a runtime name the incarnation they are meant for (D14). */
-const incarnation = ({ state }: SandboxTurn) => ({
-  sandboxId: state.sandboxId,
-  generation: state.generation,
-});
 
 /** Leaves a phase: late answers to its command no longer count, and its idle watch ends. */
 function enter(turn: SandboxTurn, phase: SandboxPhase): void {
@@ -49,7 +44,8 @@ export function beginStart(turn: SandboxTurn): void {
   enter(turn, 'starting');
   const deadline = turn.now + START_TIMEOUT_MS;
   turn.state.phaseDeadline = deadline;
-  turn.state.awaiting = turn.order({ type: 'createSandbox', ...incarnation(turn), deadline });
+  const { sandboxId, generation } = turn.state;
+  turn.state.awaiting = turn.order({ type: 'createSandbox', sandboxId, generation, deadline });
 }
 
 /** Opens a session window (D10) and starts watching. */
@@ -68,14 +64,9 @@ export function beginSession(turn: SandboxTurn): void {
 
 /** `since` is the instant from which the Idle Time counts at the least. */
 export function watch(turn: SandboxTurn, since: number): void {
-  const { state } = turn;
-  state.watch = turn.order({
-    type: 'watchIdle',
-    ...incarnation(turn),
-    since,
-    idleTimeMs: state.limits.idleTimeMs,
-    stale: state.stale,
-  });
+  const { sandboxId, generation, stale, limits } = turn.state;
+  const { idleTimeMs } = limits;
+  turn.state.watch = turn.order({ type: 'watchIdle', sandboxId, generation, since, idleTimeMs, stale });
 }
 
 /** Public `PAUSED` while agents wait, `RUNNING` as soon as one works (D6). */
@@ -96,7 +87,8 @@ export function beginPause(turn: SandboxTurn, reason: ReleaseReason): void {
 export function stop(turn: SandboxTurn): void {
   turn.state.phaseDeadline = turn.now + PAUSE_TIMEOUT_MS;
   turn.state.attempts += 1;
-  turn.state.awaiting = turn.order({ type: 'stopSandbox', ...incarnation(turn) });
+  const { sandboxId, generation } = turn.state;
+  turn.state.awaiting = turn.order({ type: 'stopSandbox', sandboxId, generation });
 }
 
 /** CPU and memory are freed, files kept; the Deletion Time starts (D6). */
@@ -123,7 +115,8 @@ export function beginReserve(turn: SandboxTurn): void {
   enter(turn, 'reserving');
   state.wanted = null;
   state.phaseDeadline = turn.now + START_TIMEOUT_MS;
-  state.awaiting = turn.order({ type: 'reserveSlot', ...incarnation(turn), userId: state.userId });
+  const { sandboxId, generation, userId } = state;
+  state.awaiting = turn.order({ type: 'reserveSlot', sandboxId, generation, userId });
 }
 
 /** A new incarnation: everything of the old one is stale from here (D14). */
@@ -133,8 +126,10 @@ export function beginResume(turn: SandboxTurn): void {
   enter(turn, 'resuming');
   state.attempts = attempts + 1;
   state.generation += 1;
-  state.phaseDeadline = turn.now + START_TIMEOUT_MS;
-  state.awaiting = turn.order({ type: 'resumeSandbox', ...incarnation(turn), deadline: state.phaseDeadline });
+  const deadline = turn.now + START_TIMEOUT_MS;
+  state.phaseDeadline = deadline;
+  const { sandboxId, generation } = state;
+  state.awaiting = turn.order({ type: 'resumeSandbox', sandboxId, generation, deadline });
 }
 
 /**
@@ -165,7 +160,8 @@ export function beginArchive(turn: SandboxTurn, phase: 'archiving' | 'errorArchi
 export function archive(turn: SandboxTurn): void {
   turn.state.attempts += 1;
   turn.state.phaseDeadline = turn.now + ARCHIVE_TIMEOUT_MS;
-  turn.state.awaiting = turn.order({ type: 'archiveWorkspace', ...incarnation(turn) });
+  const { sandboxId, generation } = turn.state;
+  turn.state.awaiting = turn.order({ type: 'archiveWorkspace', sandboxId, generation });
 }
 
 export function beginDestroy(turn: SandboxTurn, phase: 'destroying' | 'errorDestroying'): void {
@@ -176,7 +172,8 @@ export function beginDestroy(turn: SandboxTurn, phase: 'destroying' | 'errorDest
 export function destroy(turn: SandboxTurn): void {
   turn.state.attempts += 1;
   turn.state.phaseDeadline = turn.now + DESTROY_TIMEOUT_MS;
-  turn.state.awaiting = turn.order({ type: 'destroySandbox', ...incarnation(turn) });
+  const { sandboxId, generation } = turn.state;
+  turn.state.awaiting = turn.order({ type: 'destroySandbox', sandboxId, generation });
 }
 
 /** Workspace and storage are gone; the transcripts of its conversations stay (D11). */
@@ -229,7 +226,7 @@ export function answerWaiters(turn: SandboxTurn, refusal: ErrorCode | null): voi
 
 /** The snapshot as it will be once this turn has settled: a change raises the sequence by one. */
 export function upcomingSnapshot(turn: SandboxTurn) {
-  return { ...snapshotOf(turn.state), sequence: turn.state.sequence + 1 };
+  return snapshotOf(turn.state, turn.state.sequence + 1);
 }
 
 /** After every turn that changed something: count, project, and tell the conversations what they can see. */

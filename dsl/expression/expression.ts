@@ -22,7 +22,11 @@ export interface Expression {
   explain(values: Readonly<Record<string, Value>>): readonly PartValue[];
 }
 
+/** `syntax`: no expression; `name`: an unknown name; `type`: types that do not fit; `value`: a literal that is never valid; `size`: too large. */
+export type ExpressionProblemKind = 'syntax' | 'name' | 'type' | 'value' | 'size';
+
 export interface ExpressionProblem {
+  readonly kind: ExpressionProblemKind;
   readonly message: string;
   /** Offset in the source in UTF-16 units, and the offset behind the problem. */
   readonly start: number;
@@ -30,8 +34,23 @@ export interface ExpressionProblem {
   readonly remedy: string | null;
 }
 
+/** A key that the expression names as a literal, with its offsets. */
+export interface NamedKey {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What an expression looks at, known without evaluating it. */
+export interface ExpressionUse {
+  /** False when it depends on nothing and so is always the same. */
+  readonly varies: boolean;
+  /** Keys of conversations that it looks up. */
+  readonly keys: readonly NamedKey[];
+}
+
 export type Compiled =
-  | { readonly ok: true; readonly expression: Expression }
+  | { readonly ok: true; readonly expression: Expression; readonly use: ExpressionUse }
   | { readonly ok: false; readonly problem: ExpressionProblem };
 
 /** Which names an expression may use, by phase; an engine is made for one of them. */

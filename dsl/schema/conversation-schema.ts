@@ -66,7 +66,7 @@ const verify = z
   .meta({ description: 'Command run in the sandbox before collection; it decides success (D28).' })
   .register(SHORTHANDS, scalarAs('command'));
 
-const limits = z
+export const limitsSchema = z
   .strictObject({
     working: duration('Working time, without boot, queueing and pauses.').optional(),
     turns: z
@@ -92,6 +92,13 @@ export const keyTemplate = z
   .max(500)
   .meta({ description: 'Template of the key; must be unique.' });
 
+export const prioritySchema = z
+  .number()
+  .int()
+  .min(-1_000)
+  .max(1_000)
+  .meta({ description: 'Higher starts first.' });
+
 const sharedFields = {
   repo: repository.optional(),
   branch: rules.text(rules.BRANCH, 'Short for repo.branch.').optional(),
@@ -102,8 +109,8 @@ const sharedFields = {
     .optional(),
   secrets: secrets.optional(),
   verify: verify.optional(),
-  limits: limits.optional(),
-  priority: z.number().int().min(-1_000).max(1_000).meta({ description: 'Higher starts first.' }).optional(),
+  limits: limitsSchema.optional(),
+  priority: prioritySchema.optional(),
   key: keyTemplate.optional(),
 };
 

@@ -58,7 +58,7 @@ const secretReference = z.discriminatedUnion('from', [
 
 const labelValue = z.string().max(256).register(SHORTHANDS, asText);
 
-const placement = z
+export const placementSchema = z
   .strictObject({
     strategy: z.enum(STRATEGY_WORDS).meta({ description: 'How a sandbox is chosen (D16).' }).optional(),
     sandbox: rules.text(rules.SANDBOX_ID, 'Id of one sandbox for every conversation.').optional(),
@@ -66,11 +66,11 @@ const placement = z
   .meta({ description: "Where conversations run; without it the user's own setting decides (D16)." })
   .register(SHORTHANDS, scalarAs('strategy'));
 
-const admission = z
+export const admissionSchema = z
   .strictObject({ concurrency: z.number().int().min(1).max(CONCURRENCY_MAX).optional() })
   .meta({ description: 'How many conversations are in flight at once.' });
 
-const budget = z
+export const budgetSchema = z
   .strictObject({
     usd: positiveAmount('Spend of the whole run in USD.'),
     reserve: amount('Held for one conversation before it starts.').optional(),
@@ -95,6 +95,11 @@ const retryRule = z.strictObject({
     .optional(),
 });
 
+export const retrySchema = z
+  .array(retryRule)
+  .max(LIST_MAX)
+  .meta({ description: 'Retries by failure class; the first rule that names the class wins.' });
+
 const breaker = z
   .strictObject({
     on: failureClasses,
@@ -109,13 +114,13 @@ const breaker = z
   .meta({ description: 'Pauses the run when failures of these classes pile up.' });
 
 /** A limit that can be switched off with the word none. */
-const durationOrNone = (description: string) => {
+export const durationOrNone = (description: string) => {
   const pattern = new RegExp(`^none$|${rules.DURATION.pattern.source}`);
   const remedy = `${rules.DURATION.remedy}, or none`;
   return rules.text({ ...rules.DURATION, pattern, remedy }, description).register(SHORTHANDS, asWritten);
 };
 
-const wait = z
+export const waitSchema = z
   .strictObject({
     until: z.array(z.enum(AWAITED_STATUSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne).optional(),
     deadline: durationOrNone('Wall time from admission.').optional(),
@@ -151,7 +156,7 @@ const collectStep = z
     }),
   );
 
-const cleanup = z
+export const cleanupSchema = z
   .strictObject({
     sandbox: z.enum(['delete', 'pause', 'keep']).optional(),
     conversation: z.enum(['keep', 'delete']).optional(),
@@ -210,22 +215,18 @@ export const jobSchema = z
       .optional(),
     defaults: defaultsSchema.optional(),
     conversations: z.array(conversationSchema).min(1).max(CONVERSATIONS_MAX),
-    placement: placement.optional(),
-    admission: admission.optional(),
-    budget: budget.optional(),
-    retry: z
-      .array(retryRule)
-      .max(LIST_MAX)
-      .meta({ description: 'Retries by failure class; the first rule that names the class wins.' })
-      .optional(),
+    placement: placementSchema.optional(),
+    admission: admissionSchema.optional(),
+    budget: budgetSchema.optional(),
+    retry: retrySchema.optional(),
     breaker: breaker.optional(),
-    wait: wait.optional(),
+    wait: waitSchema.optional(),
     collect: z
       .array(collectStep)
       .max(LIST_MAX)
       .meta({ description: 'What is kept, before anything is cleaned up.' })
       .optional(),
-    cleanup: cleanup.optional(),
+    cleanup: cleanupSchema.optional(),
     tolerate: z
       .strictObject({ failed: z.number().int().min(0).max(CONVERSATIONS_MAX) })
       .meta({ description: 'Failures that still count as success.' })

@@ -7,9 +7,13 @@ import { z } from 'zod';
 import { jobSchema as job } from './job-schema.ts';
 import { SHORTHANDS, type JsonSchema } from './shorthand.ts';
 
-/** Both spellings of every shorthand, every object closed. Draft-07 is what YAML editors read reliably. */
 export function jobSchema(): JsonSchema {
-  return z.toJSONSchema(job, {
+  return jsonSchemaOf(job);
+}
+
+/** Both spellings of every shorthand, every object closed. Draft-07 is what YAML editors read reliably. */
+export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
     override({ zodSchema, jsonSchema }) {

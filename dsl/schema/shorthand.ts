@@ -19,9 +19,12 @@ import { LOCAL_PATH } from './text-rule.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
+/** The one thing a rewriting does to a report; a whole report in a registry of schemas would name the schemas again. */
+export type Findings = Pick<Report, 'add'>;
+
 /** What a rewriting may say: it knows the report, and how unknown keys are worded. */
 export interface Speaker {
-  readonly report: Report;
+  readonly report: Findings;
   unknownKey(entry: TreeEntry, allowed: readonly string[]): void;
 }
 
@@ -177,7 +180,7 @@ export const promptForm: Shorthand = {
 };
 
 /** Whether reading a scalar as YAML keeps its text; adds JOB209 when it does not. */
-export function loseNothing(tree: TreeScalar, report: Report): boolean {
+export function loseNothing(tree: TreeScalar, report: Findings): boolean {
   const lost =
     tree.plain && typeof tree.value !== 'string' && tree.source !== '' && String(tree.value) !== tree.source;
   if (!lost) return true;

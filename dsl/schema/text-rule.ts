@@ -114,6 +114,19 @@ export const DURATION = rule({
   what: 'a duration',
   remedy: 'write a number and a unit, such as 90s, 45m, 11h30m or 2d',
 });
+/** Whole after the suffix is applied: three decimals of a thousand, six of a million. */
+export const TOKENS = rule({
+  code: 'SCN205',
+  pattern: /^(?:\d{1,9}|\d{1,6}(?:\.\d{1,3})?k|\d{1,3}(?:\.\d{1,6})?M)$/,
+  what: 'a count of tokens',
+  remedy: 'write a whole number, or thousands and millions such as 180k or 1.2M',
+});
+export const INSTANT = rule({
+  code: 'SCN206',
+  pattern: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?Z$/,
+  what: 'an instant',
+  remedy: 'write it in UTC, such as 2026-01-01T00:00:00Z',
+});
 /** Six digits before the point: nano-USD of more would not be exact in a number. */
 export const AMOUNT = rule({
   code: 'JOB207',

@@ -7,10 +7,31 @@ import type { EntityAddress, MachineName } from '../../core/ids.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import type { WorldFacts } from '../world-facts.ts';
 
+/** How far the driver may be behind the true clock: nothing at all while no fault strikes. */
+export interface Timeliness {
+  /** True once something struck that may hold answers up. */
+  readonly isDisturbed: boolean;
+  /** The farthest that the clock of the machines was ever off, in milliseconds. */
+  readonly clockOffMs: number;
+  /** After everything has healed, what was held up has arrived by so many milliseconds. */
+  readonly settleMs: number;
+  /** The first instant at or after `at`, epoch milliseconds, at which the driver was there. */
+  upAfter(at: number): number;
+}
+
+export const PUNCTUAL: Timeliness = {
+  isDisturbed: false,
+  clockOffMs: 0,
+  settleMs: 0,
+  upAfter: (at) => at,
+};
+
 /** What a safety checker sees after a step. */
 export interface Moment {
   readonly step: SimulationStep;
   readonly facts: WorldFacts;
+  /** Absent: the driver is always there, and on time. */
+  readonly timeliness?: Timeliness;
 }
 
 /** The problem in one sentence, or null when the invariant holds. */
@@ -32,6 +53,8 @@ export interface Rest {
   readonly facts: WorldFacts;
   /** Commands that are still out. */
   readonly outstanding: readonly ActivityCommand[];
+  /** Absent: the driver is always there, and on time. */
+  readonly timeliness?: Timeliness;
 }
 
 export interface Finding {

@@ -1,16 +1,16 @@
 /**
  * I9: no sandbox with activity within its Idle Time is paused for idleness (D9, D10).
- * Owns the one check; exact at the boundary.
+ * Owns the one check; exact at the boundary, up to how far the clock is off.
  */
 import type { SandboxState } from '../../core/sandbox/state.ts';
-import type { Moment } from './checker.ts';
+import { PUNCTUAL, type Moment } from './checker.ts';
 
-export function idleMeansIdle({ step, facts }: Moment): string | null {
+export function idleMeansIdle({ step, facts, timeliness = PUNCTUAL }: Moment): string | null {
   const before = step.before as SandboxState | null;
   const { phase, releaseReason, limits, sandboxId } = step.after as SandboxState;
   if (before?.phase !== 'running' || phase !== 'pausing' || releaseReason !== 'idle') return null;
   if (step.event.type !== 'idleReached') return null;
   const quietMs = step.at - facts.lastActivityAt(sandboxId, step.at);
-  if (limits.idleTimeMs !== null && quietMs >= limits.idleTimeMs) return null;
+  if (limits.idleTimeMs !== null && quietMs >= limits.idleTimeMs - timeliness.clockOffMs) return null;
   return `paused as idle ${quietMs} ms after its last activity`;
 }

@@ -11,8 +11,11 @@ import { deletionTime } from './deletion-time.ts';
 import { deletionsHappen } from './deletions-happen.ts';
 import { deliveredOnce } from './delivered-once.ts';
 import { fencedOrders } from './fenced-orders.ts';
+import { idleBound } from './idle-bound.ts';
 import { idleMeansIdle } from './idle-means-idle.ts';
 import { idlePauses } from './idle-pauses.ts';
+import { DEALINGS_AT_REST, dealings } from './list-of-dealings.ts';
+import { lifeOfAnObject } from './life-of-an-object.ts';
 import { messagesArrive } from './messages-arrive.ts';
 import { moneyIsConserved } from './money-is-conserved.ts';
 import { noOrphans } from './no-orphans.ts';
@@ -57,7 +60,7 @@ const FROM_RUNTIME_TO_ARCHIVE: readonly SafetyChecker[] = [
   },
 ];
 
-/** Made anew for every run: two of them remember. */
+/** Made anew for every run: some of them remember. */
 export function safetyCheckers(): readonly SafetyChecker[] {
   return [
     ...FROM_RUNTIME_TO_ARCHIVE,
@@ -74,7 +77,7 @@ export function safetyCheckers(): readonly SafetyChecker[] {
       name: 'I11',
       says: 'no timer removes before the Deletion Time',
       machine: 'sandbox',
-      check: deletionTime,
+      check: deletionTime(),
     },
     {
       name: 'I12',
@@ -101,7 +104,10 @@ export function safetyCheckers(): readonly SafetyChecker[] {
       machine: 'sandbox',
       check: runningMeansReady,
     },
+    ...dealings(),
     { name: 'M1', says: 'money is conserved', machine: 'run', check: moneyIsConserved },
+    { name: 'B1', says: 'no object outlives a session', machine: 'sandbox', check: lifeOfAnObject() },
+    { name: 'B2', says: 'no sandbox runs on idle', machine: 'sandbox', check: idleBound },
   ];
 }
 
@@ -113,4 +119,5 @@ export const LIVENESS: readonly LivenessChecker[] = [
   { name: 'L5', says: 'messages are delivered or refused', check: messagesArrive },
   { name: 'L6', says: 'start tasks end with a reason', check: startTasksEnd },
   { name: 'L7', says: 'sandbox and runtime agree', check: runtimeAgrees },
+  ...DEALINGS_AT_REST,
 ];

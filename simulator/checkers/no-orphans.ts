@@ -26,9 +26,17 @@ export function noOrphans(rest: Rest): readonly Finding[] {
       .map(({ state }) => state.sandboxId),
   );
   const known = new Set(sandboxesAt(rest).map(({ state }) => state.sandboxId));
-  for (const id of facts.live.keys())
+  for (const [id, generations] of facts.live) {
     if (down.has(id) || !known.has(id))
       found.push({ entity: `sandbox/${id}`, problem: 'a runtime object is alive for nobody' });
+    if (generations.size > 1)
+      found.push({
+        entity: `sandbox/${id}`,
+        problem: `generations ${[...generations].join(', ')} are alive`,
+      });
+  }
+  for (const id of facts.foreign())
+    found.push({ entity: `sandbox/${id}`, problem: 'an object of nobody stands beside it' });
   for (const id of facts.slots.keys())
     if (down.has(id) || !known.has(id))
       found.push({ entity: `sandbox/${id}`, problem: 'a slot is held for nobody' });

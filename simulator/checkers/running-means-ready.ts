@@ -10,5 +10,7 @@ export function runningMeansReady({ step, facts }: Moment): string | null {
   const { phase, generation, sandboxId } = step.after as SandboxState;
   if (phase !== 'running' || before?.phase === 'running') return null;
   if (step.event.type !== 'sandboxReady') return `${step.event.type} made it run`;
-  return facts.live.get(sandboxId)?.has(generation) === true ? null : `generation ${generation} is not up`;
+  // It may have died since its Agent Server answered: the answer can be late.
+  const wasReady = facts.live.get(sandboxId)?.has(generation) === true || facts.wasUp(sandboxId, generation);
+  return wasReady ? null : `generation ${generation} is not up`;
 }

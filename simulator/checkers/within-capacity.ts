@@ -1,10 +1,13 @@
 /**
- * I2: no more sandboxes hold a slot than the policy allows, in all and for one user (D17).
+ * I2: whatever is up holds a slot, and no more are held than the policy allows, in all and for one user (D17).
  * Owns the one check; must not decide who gets a slot.
  */
+import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { Moment } from './checker.ts';
 
-export function withinCapacity({ facts }: Moment): string | null {
+export function withinCapacity({ step, facts }: Moment): string | null {
+  const { sandboxId } = step.after as SandboxState;
+  if (facts.live.has(sandboxId) && !facts.slots.has(sandboxId)) return 'it is up, and holds no slot';
   const { installationMax, userMax } = facts.policy.capacity;
   const { slots } = facts;
   if (slots.size > installationMax)

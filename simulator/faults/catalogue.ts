@@ -59,7 +59,7 @@ export const FAULTS = {
     'an agent stands still in the middle of its work until its runtime is started again',
   ),
   agent_stale_running: fault('agent', 'an agent that rests is reported as RUNNING for a while'),
-  agent_wrong_idle_time: fault('agent', 'the Agent Server reports a wrong idle time'),
+  agent_wrong_idle_time: fault('agent', 'the Agent Server reports too short an idle time'),
   agent_clock_frozen: fault('agent', 'the clock of the Agent Server stands still for a while'),
   agent_old_session_key: fault('agent', 'a report of an earlier incarnation arrives'),
   callback_lost: fault('agent', 'a callback never arrives; only the next poll shows it'),

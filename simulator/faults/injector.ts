@@ -4,8 +4,8 @@
  * played again, or a part of it: one fault fewer never changes whether another strikes at its own opportunity.
  */
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
-import { RandomStream } from '../random.ts';
-import type { FaultMix, FaultName } from './catalogue.ts';
+import type { RandomStream } from '../random.ts';
+import { FAULT_NAMES, type FaultMix, type FaultName } from './catalogue.ts';
 
 /** A fault that struck, with everything needed to let it strike again. */
 export interface Injected {
@@ -38,12 +38,15 @@ export interface Opportunity {
 export class Injector {
   readonly injected: Injected[] = [];
   private readonly source: FaultSource;
+  private readonly possible: ReadonlySet<FaultName>;
   private readonly random: RandomStream;
   private readonly onInjected: ((injected: Injected) => void) | null;
   private healed = false;
+  private wish: ((fault: FaultName, opportunity: Opportunity) => boolean) | null = null;
 
   constructor(source: FaultSource, random: RandomStream, onInjected: ((injected: Injected) => void) | null) {
     this.source = source;
+    this.possible = possibleIn(source);
     this.random = random;
     this.onInjected = onInjected;
   }
@@ -53,9 +56,20 @@ export class Injector {
     this.healed = true;
   }
 
+  /** Beside chance: a fault also strikes where this says so. A schedule is played without it. */
+  aim(wish: (fault: FaultName, opportunity: Opportunity) => boolean): void {
+    this.wish = wish;
+  }
+
+  /** False: it never strikes here, and nobody has to name its opportunities. */
+  mayStrike(fault: FaultName): boolean {
+    return this.wish !== null || this.possible.has(fault);
+  }
+
   /** Null: it does not strike. Else a stream of its own for the fault's figures: how long, how many. */
-  strikes(fault: FaultName, { where, about, at }: Opportunity): RandomStream | null {
-    if (this.healed || !this.chooses(fault, where)) return null;
+  strikes(fault: FaultName, opportunity: Opportunity): RandomStream | null {
+    const { where, about, at } = opportunity;
+    if (this.healed || !(this.chooses(fault, where) || this.wish?.(fault, opportunity) === true)) return null;
     const injected = { fault, where, at, entity: about === null ? null : addressKey(about) };
     this.injected.push(injected);
     this.onInjected?.(injected);
@@ -67,4 +81,10 @@ export class Injector {
     const share = this.source.mix[fault] ?? 0;
     return share > 0 && this.random.split(`${fault}@${where}`).happens(share);
   }
+}
+
+function possibleIn(source: FaultSource): ReadonlySet<FaultName> {
+  if (source.kind === 'mix') return new Set(FAULT_NAMES.filter((fault) => (source.mix[fault] ?? 0) > 0));
+  const named = new Set([...source.keys].map((key) => key.slice(0, key.indexOf('@'))));
+  return new Set(FAULT_NAMES.filter((fault) => named.has(fault)));
 }

@@ -4,11 +4,14 @@
  */
 import type { AgentReport } from '../../core/conversation/message.ts';
 import { costOf, type TokenPrice } from '../../core/price.ts';
+import { earliest } from '../../core/time.ts';
 import type { RandomStream } from '../random.ts';
 import { draw } from './distribution.ts';
-import type { AgentBehaviour } from './model-options.ts';
+import type { AgentBehaviour, AgentGap } from './model-options.ts';
 
 type Halt = 'rate_limit' | 'confirmation';
+/** `agent`: until its runtime is started again; `runtime`: until that is thawed. */
+export type Stillness = 'agent' | 'runtime';
 
 export class Agent {
   status: AgentReport['status'] = 'IDLE';
@@ -25,6 +28,10 @@ export class Agent {
   private halt: { readonly as: Halt; readonly afterMs: number; readonly waitMs: number } | null = null;
   private outcome: 'FINISHED' | 'ERROR' | 'STUCK' = 'FINISHED';
   private quiet: { readonly from: number; readonly until: number; readonly leased: boolean } | null = null;
+  /** What is still to come, counted from `startedAt`. */
+  private gaps: readonly AgentGap[] = [];
+  /** It stands still in the middle of its work: since when, and what would set it going again. */
+  private still: { readonly since: number; readonly by: Stillness } | null = null;
 
   constructor(at: number) {
     this.at = at;
@@ -36,6 +43,7 @@ export class Agent {
     behaviour: AgentBehaviour,
     { stream, price }: { readonly stream: RandomStream; readonly price: TokenPrice },
   ): void {
+    const { still } = this;
     this.cut(now, 'PAUSED');
     const workMs = draw(behaviour.work, stream.split('work'));
     this.restMs += workMs;
@@ -44,19 +52,23 @@ export class Agent {
     this.restNanoUsd += costOf(price, { promptTokens, completionTokens });
     this.outcome = chooseOutcome(behaviour, stream.split('outcome'));
     this.halt = chooseHalt(behaviour, stream, this.restMs);
+    this.leaveGaps(behaviour.gaps ?? [], this.restMs);
     this.goOn(now);
     this.quieten(now, behaviour, stream.split('quiet'));
+    if (still !== null) this.stand(now, still.by);
   }
 
-  /** Goes on with what is left. */
+  /** Goes on with what is left; nothing changes for one that is at it. */
   goOn(now: number): void {
+    this.settle(now);
+    if (this.status === 'RUNNING') return;
     this.set('RUNNING', now);
     this.startedAt = now;
   }
 
   /** The instant at which it stops working by itself; null while it does not work. */
   get restsAt(): number | null {
-    if (this.status !== 'RUNNING') return null;
+    if (this.status !== 'RUNNING' || this.still !== null) return null;
     return this.startedAt + Math.min(this.restMs, this.halt?.afterMs ?? Infinity);
   }
 
@@ -85,20 +97,90 @@ export class Agent {
     this.set(status, now);
   }
 
+  /** Stops in the middle of its work and says nothing of it: no progress, no spend, still RUNNING. */
+  stand(now: number, by: Stillness): void {
+    this.settle(now);
+    if (this.status !== 'RUNNING') return;
+    this.account(now);
+    this.startedAt = now;
+    if (this.still?.by !== 'agent') this.still = { since: this.still?.since ?? now, by };
+  }
+
+  /** Goes on where it stood still; does nothing when something else holds it. */
+  walk(now: number, by: Stillness): void {
+    if (this.still?.by !== by) return;
+    this.still = null;
+    this.startedAt = now;
+  }
+
+  get isStill(): boolean {
+    return this.still !== null;
+  }
+
+  /** The gateway limits it: it waits, and keeps what is left to do. */
+  limit(now: number, retryAt: number): void {
+    this.cut(now, 'PAUSED');
+    if (this.status !== 'PAUSED') return;
+    this.pausedReason = 'rate_limit';
+    this.retryAt = retryAt;
+  }
+
+  /** The gateway does not answer, and is asked again for so long; then the work goes on. */
+  wait(now: number, waitMs: number): void {
+    this.cut(now, 'PAUSED');
+    if (this.status !== 'PAUSED') return;
+    this.restMs += waitMs;
+    this.goOn(now);
+  }
+
+  /** After so long of asking again it gives up, whatever was left to do. */
+  giveUp(now: number, afterMs: number): void {
+    this.cut(now, 'PAUSED');
+    if (this.status !== 'PAUSED') return;
+    this.halt = null;
+    this.gaps = [];
+    this.restMs = afterMs;
+    this.restNanoUsd = 0;
+    this.outcome = 'ERROR';
+    this.goOn(now);
+  }
+
   /** Latest activity by D9: work is activity unless it is quiet, and a lease makes quiet work activity. */
   lastActivityAt(now: number): number {
     const { restsAt, quiet } = this;
-    if (restsAt === null) return this.at;
+    if (restsAt === null) return this.still?.since ?? this.at;
     const until = Math.min(now, restsAt);
     const isQuiet = quiet !== null && !quiet.leased && quiet.from <= until && until < quiet.until;
-    return isQuiet ? quiet.from : until;
+    if (isQuiet) return quiet.from;
+    const workedMs = until - this.startedAt;
+    const gap = this.gaps.find((one) => one.atMs <= workedMs && workedMs < one.atMs + one.lengthMs);
+    return gap === undefined || gap.leased ? until : this.startedAt + gap.atMs;
+  }
+
+  /** No instant before this one finds it without activity for so long, unless it is cut off from its work. */
+  idleAt(now: number, idleTimeMs: number): number {
+    const { restsAt, quiet } = this;
+    if (restsAt === null) return (this.still?.since ?? this.at) + idleTimeMs;
+    let at = restsAt + idleTimeMs;
+    if (quiet !== null && !quiet.leased && isIdleIn(quiet, now, idleTimeMs))
+      at = Math.min(at, quiet.from + idleTimeMs);
+    for (const { atMs, lengthMs, leased } of this.gaps) {
+      const from = this.startedAt + atMs;
+      if (!leased && isIdleIn({ from, until: from + lengthMs }, now, idleTimeMs))
+        at = Math.min(at, from + idleTimeMs);
+    }
+    return at;
   }
 
   /** When an agent without a new event for so long is called stalled; null when it is not going to be. */
   stallsAt(noProgressMs: number): number | null {
-    if (this.quiet === null || this.status !== 'RUNNING') return null;
+    if (this.status !== 'RUNNING') return null;
+    if (this.still !== null) return this.still.since + noProgressMs;
+    const gap = this.gaps.find(({ lengthMs }) => lengthMs > noProgressMs);
+    const gapAt = gap === undefined ? null : this.startedAt + gap.atMs + noProgressMs;
+    if (this.quiet === null) return gapAt;
     const at = this.quiet.from + noProgressMs;
-    return at < this.quiet.until ? at : null;
+    return earliest(at < this.quiet.until ? at : null, gapAt);
   }
 
   /** Integer nano-USD of everything up to now. */
@@ -108,13 +190,19 @@ export class Agent {
 
   /** When the spend reaches an amount, if the work goes on; null when it does not. */
   spends(nanoUsd: number): number | null {
-    if (this.status !== 'RUNNING' || this.spentNanoUsd + this.restNanoUsd < nanoUsd) return null;
+    if (this.status !== 'RUNNING' || this.still !== null || this.spentNanoUsd + this.restNanoUsd < nanoUsd)
+      return null;
     const missing = Math.max(0, nanoUsd - this.spentNanoUsd);
     return this.startedAt + Math.ceil((this.restMs * missing) / Math.max(1, this.restNanoUsd));
   }
 
+  private workedMs(now: number): number {
+    if (this.still !== null) return 0;
+    return Math.min(Math.max(0, now - this.startedAt), this.restMs);
+  }
+
   private accrued(now: number): number {
-    const workedMs = Math.min(Math.max(0, now - this.startedAt), this.restMs);
+    const workedMs = this.workedMs(now);
     return workedMs === this.restMs
       ? this.restNanoUsd
       : Math.floor(this.restNanoUsd * (workedMs / this.restMs));
@@ -122,12 +210,15 @@ export class Agent {
 
   private account(now: number): void {
     const accrued = this.accrued(now);
-    const workedMs = Math.min(Math.max(0, now - this.startedAt), this.restMs);
+    const workedMs = this.workedMs(now);
     this.spentNanoUsd += accrued;
     this.restNanoUsd -= accrued;
     this.restMs -= workedMs;
     if (this.halt !== null) this.halt = { ...this.halt, afterMs: Math.max(0, this.halt.afterMs - workedMs) };
     this.quiet = null;
+    this.gaps = this.gaps.flatMap((gap) =>
+      gap.atMs > workedMs ? [{ ...gap, atMs: gap.atMs - workedMs }] : [],
+    );
   }
 
   private set(status: AgentReport['status'], at: number): void {
@@ -135,7 +226,20 @@ export class Agent {
     this.at = at;
     this.pausedReason = null;
     this.retryAt = null;
+    this.still = null;
     this.transcript += 1;
+  }
+
+  /** A gap at a place that the work does not reach never comes. */
+  private leaveGaps(gaps: readonly AgentGap[], workMs: number): void {
+    let addedMs = 0;
+    const reached = gaps.filter(({ atMs }) => atMs < workMs);
+    this.gaps = reached.map((gap) => {
+      const atMs = gap.atMs + addedMs;
+      addedMs += gap.lengthMs;
+      return { ...gap, atMs };
+    });
+    this.restMs += addedMs;
   }
 
   /** A quiet stretch is time on top: a slow tool, waited for. */
@@ -146,6 +250,14 @@ export class Agent {
     this.quiet = { from, until: from + lengthMs, leased: stream.happens(quiet.leased) };
     this.restMs += lengthMs;
   }
+}
+
+function isIdleIn(
+  stretch: { readonly from: number; readonly until: number },
+  now: number,
+  idleTimeMs: number,
+): boolean {
+  return now < stretch.until && stretch.from + idleTimeMs < stretch.until;
 }
 
 function chooseOutcome({ outcomes }: AgentBehaviour, stream: RandomStream): 'FINISHED' | 'ERROR' | 'STUCK' {

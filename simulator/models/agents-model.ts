@@ -10,23 +10,38 @@ import type { LimitReached } from '../../core/snapshot.ts';
 import { earliest } from '../../core/time.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
-import { Agent } from './agent.ts';
+import { Agent, type Stillness } from './agent.ts';
 import { draw } from './distribution.ts';
+import { strikeAgent, type GatewayOutage } from './gateway-outage.ts';
 import { behaviourOf, type ModelOptions } from './model-options.ts';
 
 type Watch = CommandOf<'watchAgent'>;
-interface Incarnation {
+
+/** What goes wrong with agents and their reports. */
+export interface AgentTroubles {
+  /** An agent has just taken on the work of an item. */
+  took(command: CommandOf<'deliverItem'>, agent: Agent): void;
+  /** Milliseconds until the watch sees that the agent rests; 0 when it does now. */
+  unseenMs(watch: Watch, report: AgentReport): number;
+  /** What a report says in the place of the truth. */
+  reported(command: Incarnation, report: AgentReport): AgentReport;
+}
+export interface Incarnation {
   readonly conversationId: ConversationId;
   readonly generation: number;
 }
 
 export class AgentsModel {
   readonly delivered = new Map<string, number>();
+  troubles: AgentTroubles | null = null;
+  /** Told when an agent stops before its time. */
+  onCut: (id: ConversationId) => void = () => undefined;
   private readonly agents = new Map<ConversationId, Agent>();
   private readonly watches = new Map<ConversationId, Watch>();
   private readonly keys = new Map<ConversationId, string>();
   private readonly modelNames = new Map<ConversationId, string>();
   private readonly taken = new Map<ConversationId, Set<string>>();
+  private outage: GatewayOutage | null = null;
   private readonly port: ModelPort;
   private readonly options: ModelOptions;
   private readonly random: RandomStream;
@@ -57,6 +72,36 @@ export class AgentsModel {
     for (const id of ids) this.agents.get(id)?.cut(this.port.now(), 'IDLE');
   }
 
+  /** From now until then the gateway answers every agent with this status; null: it answers as it should. */
+  strike(outage: GatewayOutage | null): void {
+    this.outage = outage;
+    if (outage === null) return;
+    for (const [id, agent] of this.agents) {
+      strikeAgent(agent, outage, this.port.now());
+      this.lookAgain(id);
+    }
+  }
+
+  /** They stand still in the middle of their work, and say nothing of it. */
+  stand(ids: Iterable<ConversationId>, by: Stillness): void {
+    for (const id of ids) {
+      this.agents.get(id)?.stand(this.port.now(), by);
+      this.lookAgain(id);
+    }
+  }
+
+  walk(ids: Iterable<ConversationId>, by: Stillness): void {
+    for (const id of ids) {
+      this.agents.get(id)?.walk(this.port.now(), by);
+      this.lookAgain(id);
+    }
+  }
+
+  /** Everybody who was ever spoken to. */
+  all(): Iterable<ConversationId> {
+    return this.agents.keys();
+  }
+
   open(command: CommandOf<'openAgent'>): AgentReport {
     if (command.model !== null) this.modelNames.set(command.conversationId, command.model);
     return this.report(command);
@@ -71,6 +116,7 @@ export class AgentsModel {
       if (item.kind === 'message')
         this.delivered.set(item.itemId, (this.delivered.get(item.itemId) ?? 0) + 1);
       this.take(id, item);
+      this.troubles?.took(command, this.agent(id));
     }
     return this.report(command);
   }
@@ -81,9 +127,16 @@ export class AgentsModel {
     if (item.kind === 'message') {
       if (!item.run) return;
       const stream = this.random.split(`work/${id}/${item.itemId}`);
+      const wasAtWork = agent.status === 'RUNNING';
       agent.take(now, this.behaviour(id), { stream, price: this.price(id) });
-    } else if (item.kind === 'confirmation' && !item.accept) agent.cut(now, 'IDLE');
-    else agent.goOn(now);
+      // More work may have a quiet stretch before the old work would have ended.
+      if (wasAtWork) this.onCut(id);
+    } else if (agent.isStill) return;
+    else if (item.kind === 'confirmation' && !item.accept) {
+      agent.cut(now, 'IDLE');
+      this.onCut(id);
+    } else agent.goOn(now);
+    if (this.outage !== null) strikeAgent(agent, this.outage, now);
   }
 
   /** Ends when the agent rests, or when a limit of the item is met. */
@@ -97,18 +150,33 @@ export class AgentsModel {
     const now = this.port.now();
     const agent = this.agent(conversationId);
     if (agent.settle(now)) this.askUser(conversationId, agent);
-    if (agent.status !== 'RUNNING')
-      return this.port.answer(command, { type: 'agentReported', commandId, report: this.report(command) });
+    if (agent.status !== 'RUNNING') return this.tell(command);
     const limit = limitAt(agent, command);
     if (limit !== null && now >= limit.at)
       return this.port.answer(command, { type: 'agentLimitReached', commandId, limit: limit.which });
     const next = earliest(agent.restsAt, limit?.at ?? null);
-    if (next !== null) this.port.later(command.id, next, () => this.look(command));
+    if (next !== null) this.port.later(commandId, next, () => this.look(command));
+  }
+
+  /** At once, or when a fault lets the watch see it. */
+  private tell(command: Watch): void {
+    const report = this.report(command);
+    const unseenMs = this.troubles?.unseenMs(command, report) ?? 0;
+    if (unseenMs > 0) this.port.later(command.id, this.port.now() + unseenMs, () => this.look(command));
+    else this.port.answer(command, { type: 'agentReported', commandId: command.id, report });
   }
 
   interrupt({ conversationId }: CommandOf<'interruptAgent'>): void {
-    this.agent(conversationId).cut(this.port.now(), 'PAUSED');
-    const watch = this.watches.get(conversationId);
+    const agent = this.agent(conversationId);
+    // Whoever stands still does not hear it either.
+    if (!agent.isStill) agent.cut(this.port.now(), 'PAUSED');
+    this.lookAgain(conversationId);
+  }
+
+  /** Its work ended before its time: watches see it. */
+  lookAgain(id: ConversationId): void {
+    this.onCut(id);
+    const watch = this.watches.get(id);
     if (watch !== undefined) this.port.later(watch.id, this.port.now(), () => this.look(watch));
   }
 
@@ -130,7 +198,9 @@ export class AgentsModel {
     if (agent.settle(this.port.now())) this.askUser(conversationId, agent);
     const { status, pausedReason, retryAt } = agent;
     const detail = status === 'ERROR' ? 'the model says so' : null;
-    return { status, pausedReason, at: this.port.now(), generation, limitReached: null, retryAt, detail };
+    const at = this.port.now();
+    const report = { status, pausedReason, at, generation, limitReached: null, retryAt, detail };
+    return this.troubles?.reported({ conversationId, generation }, report) ?? report;
   }
 
   private agent(id: ConversationId): Agent {

@@ -29,9 +29,8 @@ export class Failures {
 }
 
 /** The answer of a command that failed for good; null for one whose machine waits for no answer. */
-export function failureOf(command: ActivityCommand): MachineEvent | null {
+export function failureOf(command: ActivityCommand, reason: string = REASON): MachineEvent | null {
   const commandId = command.id;
-  const reason = REASON;
   switch (command.type) {
     case 'createSandbox':
     case 'resumeSandbox':

@@ -32,8 +32,17 @@ export interface AgentBehaviour {
   readonly confirmation: { readonly share: number; readonly answerAfter: Distribution | null };
   /** Share of works with a quiet stretch, its length, and the share of those in which a tool holds a lease (D9). */
   readonly quiet: { readonly share: number; readonly length: Distribution; readonly leased: number };
+  /** Quiet stretches at given places of the work, in order; absent: none. */
+  readonly gaps?: readonly AgentGap[];
   readonly inputTokens: Distribution;
   readonly outputTokens: Distribution;
+}
+
+/** Quiet on top of the work, once so much of the work is done; with a lease it is activity (D9). */
+export interface AgentGap {
+  readonly atMs: number;
+  readonly lengthMs: number;
+  readonly leased: boolean;
 }
 
 /** The first rule whose pattern fits the key decides; `*` stands for any characters. */
@@ -56,6 +65,8 @@ export interface ModelOptions {
   readonly collect: Distribution;
   readonly agent: AgentBehaviour;
   readonly agentRules: readonly AgentRule[];
+  /** By the key itself, before any rule; absent: rules only. */
+  readonly agentByKey?: ReadonlyMap<string, AgentBehaviour>;
   readonly failures: Readonly<Partial<Record<ActivityCommandType, FailureRate>>>;
   /** Share of checks that fail (D28). */
   readonly checkFails: number;
@@ -161,6 +172,8 @@ export function durationOf(
 
 /** The behaviour for an item; conversations outside a run have the key "". */
 export function behaviourOf(options: ModelOptions, key: string): AgentBehaviour {
+  const own = options.agentByKey?.get(key);
+  if (own !== undefined) return own;
   const rule = options.agentRules.find(({ keys }) => fits(keys, key));
   return rule?.behaviour ?? options.agent;
 }

@@ -26,6 +26,8 @@ export class PlacementModel {
   private readonly slotsOfUser = new Map<UserId, number>();
   private readonly attached = new Map<ConversationId, Attachment>();
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
+  /** Where those who have left were. */
+  private readonly left = new Map<ConversationId, SandboxId>();
   private readonly draining = new Set<SandboxId>();
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
@@ -111,12 +113,12 @@ export class PlacementModel {
     this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);
   }
 
-  /** True when the sandbox goes with its last conversation; nothing is placed there any more (D11). */
+  /** True when the sandbox goes with its last conversation, also when asked again; nothing is placed there any more (D11). */
   detach(id: ConversationId): boolean {
-    const attachment = this.attached.get(id);
-    if (attachment === undefined) return false;
-    const { sandboxId } = attachment;
+    const sandboxId = this.attached.get(id)?.sandboxId ?? this.left.get(id);
+    if (sandboxId === undefined) return false;
     this.attached.delete(id);
+    this.left.set(id, sandboxId);
     this.members.get(sandboxId)?.delete(id);
     const isLast = (this.members.get(sandboxId)?.size ?? 0) === 0;
     const row = this.rows.get(sandboxId);

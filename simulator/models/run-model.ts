@@ -21,6 +21,7 @@ export class RunModel {
   private readonly plans = new Map<RunId, Plan>();
   private readonly grouping: GroupingStrategy;
   private readonly told = new Map<RunId, number>();
+  private readonly toldOf = new Map<string, number>();
   private readonly runOf = new Map<ConversationId, RunId>();
 
   constructor(grouping: GroupingStrategy) {
@@ -65,9 +66,16 @@ export class RunModel {
     return this.runOf.get(id) === runId;
   }
 
-  collected({ id: commandId, runId, index }: CommandOf<'collectItem'>, costNanoUsd: number): MachineEvent {
-    this.toldNanoUsd += costNanoUsd;
-    this.told.set(runId, (this.told.get(runId) ?? 0) + costNanoUsd);
+  /** Collected again it is told anew, not once more: the newest figure counts. */
+  collected(
+    { id: commandId, runId, index, attempt }: CommandOf<'collectItem'>,
+    costNanoUsd: number,
+  ): MachineEvent {
+    const item = `${runId}/${index}/${attempt}`;
+    const addedNanoUsd = costNanoUsd - (this.toldOf.get(item) ?? 0);
+    this.toldOf.set(item, costNanoUsd);
+    this.toldNanoUsd += addedNanoUsd;
+    this.told.set(runId, (this.told.get(runId) ?? 0) + addedNanoUsd);
     return { type: 'itemCollected', commandId, index, costNanoUsd };
   }
 

@@ -1,108 +1,184 @@
 /**
- * The runtime: which incarnations are up, and what the idle watch sees.
- * Owns live objects and archives; must not decide what a sandbox's status is.
+ * The runtime: which incarnations are up, which may still come up, and what it answers when it is asked.
+ * Owns live objects, archives and the fence of ports/sandbox-runtime.ts; must not decide what a sandbox's status is.
  */
-import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
-import type { RandomStream } from '../random.ts';
-import { draw, type Distribution } from './distribution.ts';
+import { ForeignObjects } from './foreign-objects.ts';
 
 /** What the runtime says when it is asked about a sandbox that it does not have any more. */
 export type Loss = 'crashed' | 'gone' | 'unknown';
+
+/** `again`: it was up already. `stale`: a newer or ended incarnation. `gone`: its storage was removed. */
+export type StartOutcome = 'up' | 'again' | 'stale' | 'gone';
+
+/** Highest generation that was started, that ended for good (D14), and whose Agent Server answered last. */
+interface Fence {
+  started: number;
+  ended: number;
+  ready: number;
+}
 
 export class RuntimeModel {
   readonly live = new Map<SandboxId, Set<number>>();
   readonly archived = new Set<SandboxId>();
   /** Boots, deliveries and accesses count as activity at their instant (D9). */
   readonly touched = new Map<SandboxId, number>();
+  readonly foreign: ForeignObjects;
+  /** Sandboxes that somebody froze: there, and silent. */
+  readonly frozen = new Set<SandboxId>();
+  /** Dead processes whose number belongs to another one: taken for alive. */
+  readonly mistaken = new Set<SandboxId>();
+  /** The daemon does not answer: nothing is known of anybody. */
+  isAway = false;
+  private readonly removed = new Set<SandboxId>();
+  private readonly whys = new Map<SandboxId, string>();
   private readonly lost = new Map<SandboxId, Loss>();
-  private readonly watches = new Map<SandboxId, CommandOf<'watchIdle'>>();
+  private readonly fences = new Map<SandboxId, Fence>();
   private readonly port: ModelPort;
-  private readonly pollMs: number;
+  private readonly changed: (id: SandboxId) => void;
 
-  constructor(port: ModelPort, pollMs: number) {
+  /** `changed` is told when a watch has something to see. */
+  constructor(port: ModelPort, changed: (id: SandboxId) => void) {
     this.port = port;
-    this.pollMs = pollMs;
+    this.changed = changed;
+    this.foreign = new ForeignObjects(port);
   }
 
-  up(sandboxId: SandboxId, generation: number): void {
-    const generations = this.live.get(sandboxId) ?? new Set();
-    this.live.set(sandboxId, generations.add(generation));
+  /** Idempotent by generation; an older incarnation that is still up, or an object of nobody, is stopped first. */
+  up(sandboxId: SandboxId, generation: number): StartOutcome {
+    const fence = this.fenceOf(sandboxId);
+    if (generation <= fence.ended || generation < fence.started) return 'stale';
+    if (this.removed.has(sandboxId)) return 'gone';
+    if (this.isUp(sandboxId, generation)) return 'again';
+    fence.started = generation;
+    this.foreign.remove(sandboxId);
+    this.live.set(sandboxId, new Set([generation]));
     this.lost.delete(sandboxId);
+    this.mistaken.delete(sandboxId);
     this.touched.set(sandboxId, this.port.now());
+    return 'up';
   }
 
-  /** Stops this incarnation and every older one. */
-  down(sandboxId: SandboxId, generation: number): void {
-    const generations = this.live.get(sandboxId);
-    for (const one of generations ?? []) if (one <= generation) generations?.delete(one);
-    if (generations?.size === 0) this.live.delete(sandboxId);
+  /** Stops this incarnation and every older one, for good; false when a newer one was started. */
+  down(sandboxId: SandboxId, generation: number): boolean {
+    const fence = this.fenceOf(sandboxId);
+    if (fence.started > generation) return false;
+    fence.ended = Math.max(fence.ended, generation);
+    this.live.delete(sandboxId);
+    this.frozen.delete(sandboxId);
+    return true;
+  }
+
+  /** Every incarnation there was or will be has ended, and all storage is gone. */
+  destroy(sandboxId: SandboxId): void {
+    this.fenceOf(sandboxId).ended = Infinity;
+    this.live.delete(sandboxId);
+    this.frozen.delete(sandboxId);
+    this.foreign.remove(sandboxId);
+  }
+
+  /** False when there is nothing to read any more. */
+  archive(sandboxId: SandboxId): boolean {
+    if (this.removed.has(sandboxId) || this.isDestroyed(sandboxId)) return false;
+    this.archived.add(sandboxId);
+    return true;
   }
 
   isUp(sandboxId: SandboxId, generation: number): boolean {
     return this.live.get(sandboxId)?.has(generation) === true && !this.lost.has(sandboxId);
   }
 
+  /** The Agent Server of this incarnation has answered. */
+  ready(sandboxId: SandboxId, generation: number): void {
+    this.fenceOf(sandboxId).ready = generation;
+  }
+
+  wasReady(sandboxId: SandboxId, generation: number): boolean {
+    return this.fences.get(sandboxId)?.ready === generation;
+  }
+
+  isDestroyed(sandboxId: SandboxId): boolean {
+    return this.fences.get(sandboxId)?.ended === Infinity;
+  }
+
+  /** An incarnation that never answered is stopped; the next order may start it again. */
+  giveUp(sandboxId: SandboxId, generation: number): void {
+    if (this.isUp(sandboxId, generation)) this.live.delete(sandboxId);
+  }
+
+  /** An object that nobody owns stays behind, unless nothing of the sandbox may be there any more. */
+  leave(sandboxId: SandboxId): void {
+    const isOver = this.removed.has(sandboxId) || this.isDestroyed(sandboxId);
+    if (!isOver && !this.live.has(sandboxId)) this.foreign.add(sandboxId);
+  }
+
+  /** Its processes are dead; the files are there. Nobody has seen it yet. */
+  die(sandboxId: SandboxId, why: string): void {
+    this.live.delete(sandboxId);
+    this.frozen.delete(sandboxId);
+    this.lost.set(sandboxId, 'crashed');
+    this.whys.set(sandboxId, why);
+  }
+
+  /** Its processes and its files are gone. Nobody has seen it yet. */
+  vanish(sandboxId: SandboxId): void {
+    this.die(sandboxId, 'removed from outside');
+    this.removed.add(sandboxId);
+    this.foreign.remove(sandboxId);
+    this.lost.set(sandboxId, 'gone');
+  }
+
   /** Something happens to the runtime that nobody ordered; the watch sees it when it next asks. */
   lose(sandboxId: SandboxId, loss: Loss): void {
     this.lost.set(sandboxId, loss);
     if (loss === 'gone') this.live.delete(sandboxId);
-    this.lookSoon(sandboxId);
+    this.changed(sandboxId);
   }
 
   /** It can be asked again. */
   find(sandboxId: SandboxId): void {
     this.lost.delete(sandboxId);
-    this.lookSoon(sandboxId);
+    this.changed(sandboxId);
   }
 
-  private lookSoon(sandboxId: SandboxId): void {
-    const watch = this.watches.get(sandboxId);
-    if (watch === undefined) return;
-    this.port.later(watch.id, this.port.now() + this.pollMs, () => this.seen(watch));
+  /** What a look finds; null when it is up. */
+  lossOf(sandboxId: SandboxId): Loss | null {
+    if (this.isSilent(sandboxId)) return 'unknown';
+    if (this.mistaken.has(sandboxId)) return null;
+    return this.lost.get(sandboxId) ?? null;
   }
 
-  private seen(watch: CommandOf<'watchIdle'>): void {
-    const event = this.judge(watch);
-    if (event !== null) this.port.answer(watch, event);
+  /** The last words of what died. */
+  whyOf(sandboxId: SandboxId): string {
+    return this.whys.get(sandboxId) ?? 'the model says so';
   }
 
-  /** `lastActivityAt` is asked only when idleness could be reached: an agent is not disturbed for it. */
-  watchIdle(command: CommandOf<'watchIdle'>, lastActivityAt: () => number): void {
-    this.watches.set(command.sandboxId, command);
-    const look = (): void => {
-      const event = this.judge(command);
-      if (event !== null) return this.port.answer(command, event);
-      if (command.idleTimeMs === null || this.lost.has(command.sandboxId)) return;
-      const last = Math.max(command.since, lastActivityAt());
-      if (this.port.now() >= last + command.idleTimeMs)
-        return this.port.answer(command, {
-          type: 'idleReached',
-          commandId: command.id,
-          lastActivityAt: last,
-        });
-      this.port.later(command.id, last + command.idleTimeMs, look);
-    };
-    this.port.later(command.id, this.port.now(), look);
+  /** There are files that a start could use. */
+  hasStorage(sandboxId: SandboxId): boolean {
+    return this.fences.has(sandboxId) && !this.removed.has(sandboxId) && !this.isDestroyed(sandboxId);
   }
 
-  /** Gone, dead and unreachable are three different things (D13). */
-  private judge({ id: commandId, sandboxId, stale }: CommandOf<'watchIdle'>): MachineEvent | null {
-    switch (this.lost.get(sandboxId)) {
-      case 'gone':
-        return { type: 'runtimeGone', commandId };
-      case 'crashed':
-        return { type: 'runtimeCrashed', commandId, reason: 'the model says so' };
-      case 'unknown':
-        return stale ? null : { type: 'runtimeUnknown', commandId };
-      case undefined:
-        return stale ? { type: 'runtimeAnswered', commandId } : null;
+  /** Something happened to it that a look may see. */
+  isLost(sandboxId: SandboxId): boolean {
+    return this.lost.has(sandboxId);
+  }
+
+  /** It cannot be asked for now, whatever it is. */
+  isSilent(sandboxId: SandboxId): boolean {
+    return this.isAway || this.frozen.has(sandboxId);
+  }
+
+  touch(sandboxId: SandboxId, at: number): void {
+    if (at > (this.touched.get(sandboxId) ?? 0)) this.touched.set(sandboxId, at);
+  }
+
+  private fenceOf(sandboxId: SandboxId): Fence {
+    let fence = this.fences.get(sandboxId);
+    if (fence === undefined) {
+      fence = { started: 0, ended: 0, ready: 0 };
+      this.fences.set(sandboxId, fence);
     }
+    return fence;
   }
-}
-
-/** The time of one call, the same for the same incarnation whatever else happens. */
-export function callMs(distribution: Distribution, random: RandomStream, name: string): number {
-  return draw(distribution, random.split(name));
 }

@@ -2,26 +2,39 @@
  * The world behind the commands: runtime, placement, Agent Servers, gateway and store as one model.
  * Owns when each command's outcome comes and what it is; must not know a rule of the machines.
  */
-import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, CommandOf } from '../../core/command.ts';
 import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { ProjectionRow } from '../../core/projection.ts';
 import type { ModelPort, WorldModel } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { WorldFacts } from '../world-facts.ts';
+import { AgentIncidents } from '../faults/agent-incidents.ts';
+import type { Injector } from '../faults/injector.ts';
+import { RuntimeIncidents } from '../faults/runtime-incidents.ts';
 import { AgentsModel } from './agents-model.ts';
+import { Attempts } from './attempts.ts';
 import { draw } from './distribution.ts';
 import { failureOf, Failures } from './failures.ts';
 import { durationOf, type ModelOptions, type Policy } from './model-options.ts';
+import { IdleWatches } from './idle-watches.ts';
+import { isAnswer, Outcomes, type CarriedOut } from './outcomes.ts';
 import { PlacementModel } from './placement-model.ts';
 import { RunModel } from './run-model.ts';
 import { RuntimeModel } from './runtime-model.ts';
-import { SlotSeeker, type Slotted } from './slot-seeker.ts';
+import { SlotSeeker } from './slot-seeker.ts';
 
 export interface WorldOptions {
   readonly models: ModelOptions;
   readonly policy: Policy;
   readonly random: RandomStream;
+  /** Decides which faults of runtimes and agents strike; absent: none ever does. */
+  readonly injector?: Injector;
+}
+
+interface Troubles {
+  readonly runtime: RuntimeIncidents;
+  readonly agents: AgentIncidents;
 }
 
 /** A command that is not answered by the end of its time alone. */
@@ -35,24 +48,44 @@ export class World implements WorldModel, WorldFacts {
   readonly policy: Policy;
   readonly refused = new Map<string, number>();
   readonly accepted = new Map<string, ConversationId>();
+  private readonly watches: IdleWatches;
   private readonly port: ModelPort;
   private readonly models: ModelOptions;
   private readonly random: RandomStream;
   private readonly failures: Failures;
   private readonly seeker: SlotSeeker;
+  private readonly outcomes: Outcomes;
+  private readonly attempts: Attempts | null = null;
+  private readonly troubles: Troubles | null = null;
 
-  constructor(port: ModelPort, { models, policy, random }: WorldOptions) {
+  constructor(port: ModelPort, { models, policy, random, injector }: WorldOptions) {
     this.port = port;
     this.models = models;
     this.policy = policy;
     this.random = random;
-    this.runtime = new RuntimeModel(port, models.pollMs);
+    const { pollMs } = models;
+    this.runtime = new RuntimeModel(port, (id) => this.watches.lookAfter(id, pollMs));
     this.placement = new PlacementModel(policy);
     this.agents = new AgentsModel(port, models, random);
     this.runs = new RunModel(policy.grouping);
     this.failures = new Failures(models.failures, random);
-    const { placement, agents, failures } = this;
     const lastActivityAt = (id: SandboxId): number => this.lastActivityAt(id, port.now());
+    const idleAt = (id: SandboxId, idleTimeMs: number): number => this.idleAt(id, idleTimeMs);
+    const { runtime, placement, agents, runs, failures, accepted } = this;
+    this.watches = new IdleWatches(port, { pollMs, runtime, idleness: { lastActivityAt, idleAt } });
+    const { watches } = this;
+    this.agents.onCut = (id) => this.reconsider(id);
+    this.outcomes = new Outcomes({
+      port,
+      models,
+      random,
+      runtime,
+      watches,
+      placement,
+      agents,
+      runs,
+      accepted,
+    });
     this.seeker = new SlotSeeker({
       port,
       models,
@@ -62,6 +95,20 @@ export class World implements WorldModel, WorldFacts {
       agents,
       failures,
       lastActivityAt,
+    });
+    if (injector === undefined) return;
+    this.troubles = this.makeTroubles(injector);
+    const { outcomes } = this;
+    const incidents = this.troubles.runtime;
+    this.attempts = new Attempts({
+      port,
+      models,
+      random,
+      failures,
+      runtime,
+      outcomes,
+      injector,
+      incidents,
     });
   }
 
@@ -89,11 +136,31 @@ export class World implements WorldModel, WorldFacts {
     this.placement.project(rows);
   }
 
+  wasUp(sandboxId: SandboxId, generation: number): boolean {
+    return this.runtime.wasReady(sandboxId, generation);
+  }
+
+  foreign(): Iterable<SandboxId> {
+    return this.runtime.foreign.ids();
+  }
+
   lastActivityAt(sandboxId: SandboxId, now: number): number {
     let last = this.runtime.touched.get(sandboxId) ?? 0;
     for (const id of this.placement.membersOf(sandboxId))
       last = Math.max(last, this.agents.find(id)?.lastActivityAt(now) ?? 0);
     return last;
+  }
+
+  /** Every fault under way ends: what is frozen thaws, what is away answers, what is short is there again. */
+  heal(): void {
+    this.troubles?.runtime.heal();
+    this.troubles?.agents.heal();
+    this.agents.strike(null);
+  }
+
+  /** The gateway answers every agent with this HTTP status until then, epoch milliseconds. */
+  limitGateway(status: number, until: number): void {
+    this.agents.strike({ status, until });
   }
 
   transcriptOf(id: ConversationId): number {
@@ -119,9 +186,36 @@ export class World implements WorldModel, WorldFacts {
     }
   }
 
+  private makeTroubles(injector: Injector): Troubles {
+    const { port, runtime, watches, agents, placement, models, outcomes } = this;
+    const inside = {
+      cut: (id: SandboxId) => agents.cut(placement.membersOf(id)),
+      stand: (id: SandboxId) => agents.stand(placement.membersOf(id), 'runtime'),
+      walk: (id: SandboxId) => agents.walk(placement.membersOf(id), 'runtime'),
+    };
+    const { pollMs } = models;
+    const incidents = new RuntimeIncidents({ port, injector, runtime, watches, agents: inside, pollMs });
+    outcomes.incarnations = incidents;
+    return { runtime: incidents, agents: new AgentIncidents({ port, injector, agents, pollMs }) };
+  }
+
+  /** Not before all that is known of it has been quiet for so long. */
+  private idleAt(sandboxId: SandboxId, idleTimeMs: number): number {
+    const now = this.port.now();
+    let at = (this.runtime.touched.get(sandboxId) ?? 0) + idleTimeMs;
+    for (const id of this.placement.membersOf(sandboxId))
+      at = Math.max(at, this.agents.find(id)?.idleAt(now, idleTimeMs) ?? 0);
+    return at;
+  }
+
+  private reconsider(id: ConversationId): void {
+    const home = this.placement.homeOf(id);
+    if (home !== null) this.watches.reconsider(home);
+  }
+
   private watch(command: Watching): void {
     if (command.type === 'watchAgent') return this.agents.watch(command);
-    this.runtime.watchIdle(command, () => this.lastActivityAt(command.sandboxId, this.port.now()));
+    this.watches.begin(command);
   }
 
   private record(command: CommandOf<'record'>): void {
@@ -133,154 +227,13 @@ export class World implements WorldModel, WorldFacts {
     this.port.later(command.id, this.port.now(), () => this.port.answer(command, null));
   }
 
-  private carryOut(command: Exclude<ActivityCommand, Watching | Slotted | CommandOf<'record'>>): void {
-    const at =
-      this.port.now() + draw(durationOf(this.models, command.type), this.random.split(`time/${command.id}`));
-    this.port.later(command.id, at, () => {
-      const event = this.failures.fails(command) ? failureOf(command) : this.outcomeOf(command);
-      this.port.answer(command, event);
+  private carryOut(command: CarriedOut): void {
+    if (this.attempts !== null) return this.attempts.begin(command);
+    const { port, models, outcomes } = this;
+    const at = port.now() + draw(durationOf(models, command.type), this.random.split(`time/${command.id}`));
+    port.later(command.id, at, () => {
+      const outcome = this.failures.fails(command) ? failureOf(command) : outcomes.of(command);
+      port.answer(command, isAnswer(outcome) ? outcome : failureOf(command));
     });
   }
-
-  private outcomeOf(command: Parameters<World['carryOut']>[0]): MachineEvent | null {
-    const commandId = command.id;
-    switch (command.type) {
-      case 'createSandbox':
-      case 'resumeSandbox':
-        return this.start(command);
-      case 'stopSandbox':
-        this.stop(command);
-        return { type: 'sandboxStopped', commandId };
-      case 'archiveWorkspace':
-        this.runtime.archived.add(command.sandboxId);
-        return { type: 'workspaceArchived', commandId };
-      case 'destroySandbox':
-        this.stop(command);
-        return { type: 'sandboxDestroyed', commandId };
-      case 'removeConversation':
-        return {
-          type: 'conversationRemoved',
-          commandId,
-          sandboxToRemove: this.placement.detach(command.conversationId),
-        };
-      case 'startConversation':
-      case 'verifyItem':
-      case 'collectItem':
-      case 'cleanUpSandbox':
-      case 'reconcileRun':
-      case 'reportRun':
-        return this.outcomeForRun(command);
-      default:
-        return this.outcomeOfAgent(command);
-    }
-  }
-
-  private start(command: CommandOf<'createSandbox'> | CommandOf<'resumeSandbox'>): MachineEvent {
-    const { id: commandId, sandboxId, generation } = command;
-    const row = this.placement.rows.get(sandboxId);
-    // A deletion that came in between is never undone (D14).
-    if (row?.transition === 'deleting' || row?.status === 'MISSING')
-      return { type: 'sandboxFailed', commandId, reason: 'it is being deleted' };
-    this.runtime.up(sandboxId, generation);
-    return { type: 'sandboxReady', commandId };
-  }
-
-  private stop({
-    sandboxId,
-    generation,
-  }: {
-    readonly sandboxId: SandboxId;
-    readonly generation: number;
-  }): void {
-    this.runtime.down(sandboxId, generation);
-    this.agents.cut(this.placement.membersOf(sandboxId));
-  }
-
-  private outcomeOfAgent(command: AgentCommand): MachineEvent | null {
-    const commandId = command.id;
-    if (!this.runtime.isUp(command.sandboxId, command.generation)) return failureOf(command);
-    switch (command.type) {
-      case 'prepareRepository':
-        return { type: 'repositoryPrepared', commandId };
-      case 'runSetupScript':
-        return { type: 'setupScriptRan', commandId };
-      case 'setUpGitHooks':
-        return { type: 'gitHooksSetUp', commandId };
-      case 'setUpSkills':
-        return { type: 'skillsSetUp', commandId };
-      case 'openAgent':
-        return { type: 'agentOpened', commandId, report: this.agents.open(command) };
-      case 'deliverItem':
-        this.runtime.touched.set(command.sandboxId, this.port.now());
-        return {
-          type: 'itemDelivered',
-          commandId,
-          itemId: command.item.itemId,
-          report: this.agents.deliver(command),
-        };
-      case 'interruptAgent':
-        this.agents.interrupt(command);
-        return { type: 'agentInterrupted', commandId };
-    }
-  }
-
-  private outcomeForRun(command: RunCommandOut): MachineEvent | null {
-    const commandId = command.id;
-    switch (command.type) {
-      case 'startConversation':
-        return this.startConversation(command);
-      case 'verifyItem': {
-        const name = `verify/${command.conversationId}`;
-        const passed = !this.random.split(name).happens(this.models.checkFails);
-        return {
-          type: 'itemVerified',
-          commandId,
-          index: command.index,
-          passed,
-          detail: passed ? null : 'exit code 1',
-        };
-      }
-      case 'collectItem':
-        return this.runs.collected(command, this.spentBy(command.conversationId, this.port.now()));
-      case 'cleanUpSandbox':
-        return this.cleanUp(command);
-      case 'reconcileRun':
-        return this.runs.reconciled(command);
-      case 'reportRun':
-        return { type: 'runReported', commandId };
-    }
-  }
-
-  /** Claimed first, then asked: whoever is placed in between finds it going (D11). */
-  private cleanUp({ id: commandId, runId, sandboxId, how }: CommandOf<'cleanUpSandbox'>): MachineEvent {
-    const toRemove = how === 'delete';
-    const isOurs = this.placement.claim(sandboxId, { isOurs: (id) => this.runs.isOf(runId, id), toRemove });
-    const to = { machine: 'sandbox', id: sandboxId } as const;
-    if (isOurs && toRemove) this.port.deliver(to, { type: 'deleteRequested', requestId: commandId });
-    else if (isOurs) this.port.deliver(to, { type: 'pauseRequested', requestId: commandId, reason: 'user' });
-    return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs };
-  }
-
-  private startConversation(command: CommandOf<'startConversation'>): MachineEvent | null {
-    const birth = this.runs.birthOf(command);
-    if (birth === null) return failureOf(command);
-    const { conversationId } = birth;
-    this.agents.name(conversationId, command.key);
-    if (birth.initialMessage !== null) this.accepted.set(birth.initialMessage.messageId, conversationId);
-    const watcher = { machine: 'run', id: command.runId } as const;
-    this.port.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', birth, watcher });
-    return { type: 'conversationStarted', commandId: command.id, index: command.index, conversationId };
-  }
 }
-
-type AgentCommand = Exclude<
-  Extract<ActivityCommand, { readonly generation: number; readonly conversationId: ConversationId }>,
-  CommandOf<'watchAgent'> | CommandOf<'removeConversation'>
->;
-type RunCommandOut =
-  | CommandOf<'startConversation'>
-  | CommandOf<'verifyItem'>
-  | CommandOf<'collectItem'>
-  | CommandOf<'cleanUpSandbox'>
-  | CommandOf<'reconcileRun'>
-  | CommandOf<'reportRun'>;

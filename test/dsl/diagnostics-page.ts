@@ -6,12 +6,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { RULE_CATALOGUE, type RuleCode } from '../../dsl/rule-catalogue.ts';
+import { SCENARIO_FOLDER } from './scenario-world.ts';
 import { GOLDEN_FOLDER } from './test-world.ts';
 
-const INTRODUCTION = `# Diagnostics of job files
+const INTRODUCTION = `# Diagnostics of job and scenario files
 
 Every finding has a stable code, a place, a message and, where there is one, a way out.
-Errors refuse the job; warnings do not change the plan.
+Errors refuse the file; warnings do not change the plan.
+Rules with \`JOB\` hold in jobs, and in scenarios where they make sense there; rules with \`SCN\` are those of scenarios.
 Findings are sorted by place, one for each root cause, at most fifty.
 Where the value of a secret stands in a file it is masked: by its place, and by the prefixes that issuers give their tokens.
 
@@ -28,17 +30,23 @@ const GROUPS: Readonly<Record<string, string>> = {
   JOB3: 'References',
   JOB4: 'Interpolation',
   JOB5: 'Lint',
+  SCN2: 'Schema of scenarios',
+  SCN3: 'References of scenarios',
+  SCN4: 'Expressions of scenarios',
+  SCN5: 'Lint of scenarios',
 };
 
 /** Findings of the golden files, one text each. */
 export function goldenFindings(): string[] {
-  const folder = path.join(GOLDEN_FOLDER, 'err');
-  const outputs = readdirSync(folder).filter((file) => file.endsWith('.out'));
-  return outputs.flatMap((file) =>
-    readFileSync(path.join(folder, file), 'utf8')
-      .trimEnd()
-      .split(/\n(?=\S+\.yaml:\d+:\d+: )/),
-  );
+  return [GOLDEN_FOLDER, SCENARIO_FOLDER].flatMap((golden) => {
+    const folder = path.join(golden, 'err');
+    const outputs = readdirSync(folder).filter((file) => file.endsWith('.out'));
+    return outputs.flatMap((file) =>
+      readFileSync(path.join(folder, file), 'utf8')
+        .trimEnd()
+        .split(/\n(?=\S+\.yaml:\d+:\d+: )/),
+    );
+  });
 }
 
 export function renderDiagnosticsPage(): string {

@@ -31,7 +31,7 @@ describe('the rule catalogue', () => {
   });
 
   it('is all that docs/diagnostics.md documents', () => {
-    const documented = [...docs.matchAll(/^### (JOB\d+) /gm)].map((match) => match[1]);
+    const documented = [...docs.matchAll(/^### ((?:JOB|SCN)\d+) /gm)].map((match) => match[1]);
     expect(documented).toEqual([...documented].sort());
     expect(documented).toEqual(codes);
   });

@@ -7,13 +7,14 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 
-export type Tool = 'bwrap' | 'docker' | 'temporal' | 'python' | 'git';
+export type Tool = 'bwrap' | 'chromium' | 'docker' | 'temporal' | 'python' | 'git';
 
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;
 
 const PROBES: Readonly<Record<Tool, readonly string[]>> = {
   bwrap: ['bwrap', '--unshare-all', '--ro-bind', '/', '/', 'true'],
+  chromium: ['chromium', '--version'],
   docker: ['docker', 'version', '--format', '{{.Server.Version}}'],
   temporal: ['temporal', '--version'],
   python: ['python3', '--version'],

@@ -1,24 +1,25 @@
-/** Every checker can fail: each is shown a doctored world in which its invariant is broken, and one in which it holds. */
+/** Every checker of a step can fail: each is shown a doctored world in which its invariant is broken, and one in which it holds. */
 import { describe, expect, it } from 'vitest';
-import { sessionEndOf } from '../../core/session.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
-import type { Rest } from '../../simulator/checkers/checker.ts';
-import { LIVENESS, safetyCheckers } from '../../simulator/checkers/list.ts';
-import { sandboxIdNamed } from '../../simulator/models/derived-id.ts';
-import { SIMULATED_USER } from '../../simulator/models/run-model.ts';
 import type { EntityAddress } from '../../core/ids.ts';
+import { sessionEndOf } from '../../core/session.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { dealings } from '../../simulator/checkers/list-of-dealings.ts';
+import { safetyCheckers } from '../../simulator/checkers/list.ts';
 import { POLICY } from '../conformance/script-parts.ts';
 import {
   BOX,
+  box2,
   conversation,
-  facts,
   moment,
   NOW,
-  rest,
+  released,
   run,
+  running,
   sandbox,
   TALK,
-  usable,
+  talking,
+  two,
+  up,
   type Doctored,
 } from './doctored.ts';
 
@@ -30,26 +31,28 @@ interface Case {
   readonly broken: readonly Doctored[];
 }
 
-const running = sandbox({ phase: 'running', status: 'RUNNING', sessionStartedAt: NOW, everReady: true });
 const attached = { [TALK]: { activity: 'resting' as const, sequence: 0 } };
-const box2 = sandboxIdNamed('another');
 const full = { ...POLICY, capacity: { ...POLICY.capacity, installationMax: 1 } };
 const crowded = { ...POLICY, capacity: { ...POLICY.capacity, userMax: 1 } };
-const two = new Map([BOX, box2].map((id) => [id, SIMULATED_USER]));
-const up = (...generations: readonly number[]) => ({ live: new Map([[BOX, new Set(generations)]]) });
 const pausedAsIdle = {
   before: running,
   after: { ...running, phase: 'pausing', releaseReason: 'idle' },
   event: { type: 'idleReached' as const },
 };
-const released = sandbox({ phase: 'released', releasedAt: NOW });
-const talking = conversation({
-  phase: 'active',
-  sandboxId: BOX,
-  sandbox: usable(2),
-  queue: [{ kind: 'message', itemId: 'm', text: 't', run: true }],
-});
 const [first] = run().items;
+const collected = {
+  before: run(),
+  after: run({
+    spentNanoUsd: 5,
+    items: run().items.map((one) =>
+      one.key === first?.key ? { ...one, conversationId: TALK, costNanoUsd: 5 } : one,
+    ),
+  }),
+  event: { type: 'itemCollected' as const },
+};
+/** After the end of every window; nobody was there when it was over. */
+const LATE = sessionEndOf(NOW) + MINUTE_MS;
+const ABSENT = { upAfter: () => LATE };
 
 const SAFETY: readonly Case[] = [
   { name: 'I1', holds: [{ after: running, facts: up(1) }], broken: [{ after: running, facts: up(1, 2) }] },
@@ -59,6 +62,11 @@ const SAFETY: readonly Case[] = [
     broken: [{ after: running, facts: { slots: two, policy: full } }],
   },
   { name: 'I2', holds: [], broken: [{ after: running, facts: { slots: two, policy: crowded } }] },
+  {
+    name: 'I2',
+    holds: [{ after: running, facts: { ...up(1), slots: two } }],
+    broken: [{ after: running, facts: up(1) }],
+  },
   {
     name: 'I3',
     holds: [{ after: running, orders: [{ type: 'stopSandbox', generation: 1 }] }],
@@ -140,13 +148,25 @@ const SAFETY: readonly Case[] = [
   },
   {
     name: 'I9',
-    holds: [{ ...pausedAsIdle, at: NOW + 20 * MINUTE_MS }],
+    holds: [
+      { ...pausedAsIdle, at: NOW + 20 * MINUTE_MS },
+      { ...pausedAsIdle, at: NOW + 20 * MINUTE_MS - 1, timeliness: { clockOffMs: 1 } },
+    ],
     broken: [{ ...pausedAsIdle, at: NOW + 20 * MINUTE_MS - 1 }],
   },
   {
     name: 'I10',
-    holds: [{ before: running, after: running, at: sessionEndOf(NOW) - 1 }],
+    holds: [
+      { before: running, after: running, at: sessionEndOf(NOW) - 1 },
+      { before: running, after: running, event: { type: 'agentNoticed' }, at: sessionEndOf(NOW) },
+      { before: running, after: running, event: { type: 'agentNoticed' }, at: LATE, timeliness: ABSENT },
+    ],
     broken: [{ before: running, after: running, at: sessionEndOf(NOW) }],
+  },
+  {
+    name: 'I10',
+    holds: [],
+    broken: [{ before: running, after: running, event: { type: 'agentNoticed' }, at: LATE }],
   },
   {
     name: 'I10',
@@ -163,6 +183,19 @@ const SAFETY: readonly Case[] = [
     name: 'I11',
     holds: [{ before: released, after: released, at: NOW + 10 * DAY_MS }],
     broken: [{ before: released, after: sandbox({ phase: 'archiving' }), at: NOW + 10 * DAY_MS - 1 }],
+  },
+  {
+    name: 'I11',
+    holds: [],
+    broken: [
+      {
+        before: sandbox({ phase: 'pausing' }),
+        after: released,
+        event: { type: 'sandboxStopped' },
+        at: NOW + 2,
+      },
+      { before: released, after: sandbox({ phase: 'archiving' }), at: NOW + 10 * DAY_MS + 1 },
+    ],
   },
   {
     name: 'I12',
@@ -202,6 +235,7 @@ const SAFETY: readonly Case[] = [
     holds: [],
     broken: [{ before: sandbox({ phase: 'missing' }), after: running, event: { type: 'sandboxReady' } }],
   },
+  { name: 'I15', holds: [{ after: sandbox() }], broken: [{ after: running, event: { type: 'created' } }] },
   {
     name: 'I16',
     holds: [{ before: sandbox(), after: running, event: { type: 'sandboxReady' }, facts: up(1) }],
@@ -216,13 +250,48 @@ const SAFETY: readonly Case[] = [
   {
     name: 'M1',
     machine: 'run',
+    holds: [{ ...collected, facts: { toldNanoUsd: 5, spentBy: () => 5 } }],
+    broken: [{ ...collected, facts: { toldNanoUsd: 4, spentBy: () => 5 } }],
+  },
+  {
+    name: 'M1',
+    machine: 'run',
+    holds: [],
+    broken: [{ ...collected, facts: { toldNanoUsd: 5, spentBy: () => 4 } }],
+  },
+  {
+    name: 'M1',
+    machine: 'run',
+    holds: [],
+    broken: [{ ...collected, event: { type: 'itemVerified' }, facts: { toldNanoUsd: 5, spentBy: () => 5 } }],
+  },
+  {
+    name: 'B1',
+    holds: [{ after: running, facts: up(1) }],
+    broken: [
+      { after: running, facts: up(1) },
+      { after: { ...running, phase: 'pausing' }, facts: up(1), at: LATE },
+      { after: released, facts: up(1), at: LATE },
+    ],
+  },
+  {
+    name: 'B1',
     holds: [],
     broken: [
-      {
-        after: run({ spentNanoUsd: 5, items: first === undefined ? [] : [{ ...first, costNanoUsd: 5 }] }),
-        facts: { toldNanoUsd: 4 },
-      },
+      { after: running, facts: up(1) },
+      { after: running, facts: up(1), at: LATE, timeliness: ABSENT },
+      { after: running, facts: up(1), at: LATE },
     ],
+  },
+  {
+    name: 'B2',
+    holds: [
+      { before: running, after: running, at: NOW + 20 * MINUTE_MS + 10 * SECOND_MS },
+      { before: running, after: running, at: NOW + DAY_MS, facts: { lastActivityAt: (_, now) => now } },
+      { before: running, after: running, at: NOW + DAY_MS, timeliness: { isDisturbed: true } },
+      { before: { ...running, stale: true }, after: running, at: NOW + DAY_MS },
+    ],
+    broken: [{ before: running, after: running, at: NOW + 20 * MINUTE_MS + 10 * SECOND_MS + 1 }],
   },
 ];
 
@@ -237,81 +306,8 @@ describe('safety checkers', () => {
   });
 
   it('are all shown a broken world', () => {
-    const names = safetyCheckers().map(({ name }) => name);
+    const elsewhere = new Set(dealings().map(({ name }) => name));
+    const names = safetyCheckers().flatMap(({ name }) => (elsewhere.has(name) ? [] : [name]));
     expect([...new Set(SAFETY.map(({ name }) => name))].sort()).toEqual([...names].sort());
-  });
-});
-
-const accepted = new Map([['m', TALK]]);
-const AT_REST: readonly { readonly name: string; readonly holds: Rest; readonly broken: Rest }[] = [
-  {
-    name: 'L1',
-    holds: rest({ sandbox: sandbox({ phaseDeadline: NOW }) }),
-    broken: rest({ sandbox: sandbox({ phaseDeadline: null }) }),
-  },
-  {
-    name: 'L1',
-    holds: rest({ sandbox: running }),
-    broken: rest({ sandbox: sandbox({ phase: 'resuming', phaseDeadline: NOW - 1 }) }),
-  },
-  {
-    name: 'L2',
-    holds: rest({ sandbox: running }, { now: NOW + 20 * MINUTE_MS }),
-    broken: rest({ sandbox: running }, { now: NOW + 20 * MINUTE_MS + 1 }),
-  },
-  {
-    name: 'L3',
-    holds: rest({ sandbox: released }, { now: NOW + DAY_MS }),
-    broken: rest({ sandbox: released }, { now: NOW + 10 * DAY_MS + 1 }),
-  },
-  {
-    name: 'L4',
-    holds: rest({ sandbox: running }, { facts: facts(up(1)) }),
-    broken: rest({ sandbox: released }, { facts: facts(up(1)) }),
-  },
-  {
-    name: 'L4',
-    holds: rest({ sandbox: running }, { facts: facts({ slots: new Map([[BOX, SIMULATED_USER]]) }) }),
-    broken: rest({ sandbox: released }, { facts: facts({ slots: two }) }),
-  },
-  {
-    name: 'L5',
-    holds: rest(
-      { conversation: conversation() },
-      { facts: facts({ accepted, delivered: new Map([['m', 1]]) }) },
-    ),
-    broken: rest({ conversation: conversation({ queue: [] }) }, { facts: facts({ accepted }) }),
-  },
-  {
-    name: 'L6',
-    holds: rest({ conversation: conversation({ startDeadline: NOW + HOUR_MS }) }),
-    broken: rest({ conversation: conversation({ startDeadline: null }) }),
-  },
-  {
-    name: 'L6',
-    holds: rest({ conversation: conversation({ startTask: 'READY' }) }),
-    broken: rest({ conversation: conversation({ startTask: 'ERROR' }) }),
-  },
-  {
-    name: 'L7',
-    holds: rest({ sandbox: running }, { facts: facts(up(1)) }),
-    broken: rest({ sandbox: running }),
-  },
-  {
-    name: 'L7',
-    holds: rest({ sandbox: sandbox({ phase: 'missing' }) }),
-    broken: rest({ sandbox: sandbox({ phase: 'missing' }) }, { facts: facts(up(1)) }),
-  },
-];
-
-describe('liveness checkers', () => {
-  it.each(AT_REST)('$name fails when it should', ({ name, holds, broken }) => {
-    const checker = LIVENESS.find((one) => one.name === name);
-    expect(checker?.check(holds)).toEqual([]);
-    expect(checker?.check(broken)[0]?.problem).toEqual(expect.any(String));
-  });
-
-  it('are all shown a broken world', () => {
-    expect([...new Set(AT_REST.map(({ name }) => name))]).toEqual(LIVENESS.map(({ name }) => name));
   });
 });

@@ -6,7 +6,7 @@ import { bornRun, runBirth, type RunState } from '../../core/run/state.ts';
 import { runId } from '../../core/ids.ts';
 import { bornSandbox, snapshotOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SandboxSnapshot } from '../../core/snapshot.ts';
-import type { Moment, Rest } from '../../simulator/checkers/checker.ts';
+import { PUNCTUAL, type Moment, type Rest, type Timeliness } from '../../simulator/checkers/checker.ts';
 import { conversationIdNamed, sandboxIdNamed } from '../../simulator/models/derived-id.ts';
 import { SIMULATED_USER } from '../../simulator/models/run-model.ts';
 import type { WorldFacts } from '../../simulator/world-facts.ts';
@@ -62,6 +62,8 @@ export function facts(change: Partial<WorldFacts> = {}): WorldFacts {
   return {
     policy: POLICY,
     live: new Map(),
+    wasUp: () => false,
+    foreign: () => [],
     slots: new Map(),
     archived: new Set(),
     delivered: new Map(),
@@ -75,6 +77,23 @@ export function facts(change: Partial<WorldFacts> = {}): WorldFacts {
   };
 }
 
+export const running = sandbox({
+  phase: 'running',
+  status: 'RUNNING',
+  sessionStartedAt: NOW,
+  everReady: true,
+});
+export const released = sandbox({ phase: 'released', releasedAt: NOW });
+export const talking = conversation({
+  phase: 'active',
+  sandboxId: BOX,
+  sandbox: usable(2),
+  queue: [{ kind: 'message', itemId: 'm', text: 't', run: true }],
+});
+export const box2 = sandboxIdNamed('another');
+export const two = new Map([BOX, box2].map((id) => [id, SIMULATED_USER]));
+export const up = (...generations: readonly number[]) => ({ live: new Map([[BOX, new Set(generations)]]) });
+
 export interface Doctored {
   readonly before?: unknown;
   readonly after: unknown;
@@ -82,6 +101,7 @@ export interface Doctored {
   readonly orders?: readonly (Partial<Command> & { readonly type: Command['type'] })[];
   readonly at?: number;
   readonly facts?: Partial<WorldFacts>;
+  readonly timeliness?: Partial<Timeliness>;
 }
 
 const IDS = { sandbox: BOX, conversation: TALK, run: 'r' } as const;
@@ -99,6 +119,7 @@ export function moment(machine: EntityAddress['machine'], doctored: Doctored): M
       commands: orders as readonly Command[],
     },
     facts: facts(doctored.facts),
+    timeliness: { ...PUNCTUAL, ...doctored.timeliness },
   };
 }
 
@@ -113,5 +134,5 @@ export function rest(
     },
     state,
   }));
-  return { now: NOW, entities, facts: facts(), outstanding: [], ...change };
+  return { now: NOW, entities, facts: facts(), outstanding: [], timeliness: PUNCTUAL, ...change };
 }

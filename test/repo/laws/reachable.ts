@@ -9,7 +9,8 @@ const ENTRIES: readonly RegExp[] = [
   /^(cli|scripted-gateway|agent)\/main\.ts$/,
   /^runtimes\/process\/inside\/init\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,
-  /^test\/.*\.test\.ts$/,
+  /^(test|examples)\/.*\.test\.ts$/,
+  /^testing\/(index|vitest)\.ts$/,
   /^test\/helpers\/global-setup\.ts$/,
   /^[^/]+\.config\.ts$/,
 ];

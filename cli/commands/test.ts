@@ -1,0 +1,116 @@
+/**
+ * `parley test`: scenario files as tests of a policy.
+ * Owns flags, order and exit code; what a report looks like is in cli/scenario/.
+ */
+import { Command } from 'commander';
+import type { Deployment } from '../../ports/deployment.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
+import { findScenarios } from '../scenario/find-scenarios.ts';
+import { junitXml } from '../scenario/junit.ts';
+import { loadScenario, type LoadedScenario } from '../scenario/load-scenario.ts';
+import { playLoaded } from '../scenario/play-loaded.ts';
+import { testReporter } from '../scenario/test-reporter.ts';
+import type { Tested } from '../scenario/tested.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+import { readSeed, readSeeds } from '../simulate/play-request.ts';
+import { writeOutput } from '../simulate/write-output.ts';
+
+interface TestOptions {
+  readonly seed?: string;
+  readonly seeds?: string;
+  readonly filter?: string;
+  readonly junit?: string;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+export function testCommand({ shell, finish }: CommandContext): Command {
+  return new Command('test')
+    .description('Play scenario files as tests of a policy, and print TAP.')
+    .argument('<paths...>', 'scenario files, or folders that hold some')
+    .option('--seed <n>', 'instead of the seed of each scenario')
+    .option('--seeds <n>', 'plays of each scenario, each under the next seed (default: 1)')
+    .option('--filter <text>', 'only scenarios whose path or name contains it')
+    .option('--junit <file>', 'write JUnit XML too')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all expectations held, 1 a file has errors, 2 nothing was found or a file cannot be written, 8 an expectation failed.',
+    )
+    .addHelpText(
+      'after',
+      examples('parley test policies', 'parley test policies --seeds 20 --junit policies.xml'),
+    )
+    .action(async (paths: readonly string[], options: TestOptions) => {
+      finish(await test(shell, paths, options));
+    });
+}
+
+async function test(shell: Shell, paths: readonly string[], options: TestOptions): Promise<ExitCode> {
+  const seed = readSeed(options.seed);
+  const seeds = readSeeds(options.seeds);
+  const { config, filter = '', junit } = options;
+  const { deployment } = await openDeployment(shell, { path: config, startsProxy: false });
+  const loaded = findScenarios(shell.cwd, paths)
+    .map((file) => loadScenario(shell, { file, config }))
+    .filter(({ file, scenario }) => file.includes(filter) || scenario?.name.includes(filter) === true);
+  if (loaded.length === 0) throw nothingFound(paths, filter);
+  const reporter = testReporter(shell.stdout, { json: options.json === true });
+  reporter.begin(loaded.reduce((count, { scenario }) => count + (scenario === null ? 1 : seeds), 0));
+  const tested: Tested[] = [];
+  for (const one of loaded) {
+    for (const each of playsOf(one, { deployment, seed, seeds })) {
+      tested.push(each);
+      reporter.add(each);
+      shell.stderr.write(printable(`${progressOf(each)}\n`));
+    }
+  }
+  if (junit !== undefined) writeOutput(shell, { what: 'JUnit report', file: junit, text: junitXml(tested) });
+  return exitCodeOf(tested);
+}
+
+interface Plays {
+  readonly deployment: Deployment;
+  readonly seed: number | undefined;
+  readonly seeds: number;
+}
+
+/** Each under the seed that is asked for, or its own, and those that follow. */
+function* playsOf({ file, text, scenario }: LoadedScenario, plays: Plays): Iterable<Tested> {
+  if (scenario === null) {
+    yield { kind: 'bad', file, problem: 'the scenario has errors' };
+    return;
+  }
+  const first = plays.seed ?? scenario.seed;
+  for (let seed = first; seed < first + plays.seeds; seed += 1) {
+    yield { kind: 'played', file, text, scenario, answer: playLoaded(scenario, plays.deployment, { seed }) };
+  }
+}
+
+function progressOf(tested: Tested): string {
+  if (tested.kind === 'bad') return `${tested.file}: ${tested.problem}`;
+  const { file, answer } = tested;
+  return `${file}: seed ${answer.seed}: ${verdictLine(countVerdicts(answer.expectations))}`;
+}
+
+/** A file that says nothing comes before one that says no. */
+function exitCodeOf(tested: readonly Tested[]): ExitCode {
+  if (tested.some(({ kind }) => kind === 'bad')) return EXIT.failed;
+  const hasFailed = (one: Tested): boolean =>
+    one.kind === 'played' && countVerdicts(one.answer.expectations).failed > 0;
+  return tested.some(hasFailed) ? EXIT.expectationFailed : EXIT.ok;
+}
+
+function nothingFound(paths: readonly string[], filter: string): CliError {
+  const where = paths.map((one) => `"${one}"`).join(', ');
+  const which = filter === '' ? '' : ` whose path or name contains "${filter}"`;
+  return new CliError(`Cannot test: there is no scenario${which} in ${where}`, {
+    remedy: 'a scenario is a YAML file with "kind: scenario"; docs/policy-tests.md shows one',
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * A scenario file with the job that it names, compiled; findings are printed to standard error.
+ * Owns access to the disk; what the text says is the compiler's business.
+ */
+import path from 'node:path';
+import { SOURCE_BYTES_MAX } from '../../dsl/decode-source.ts';
+import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
+import { compileScenario } from '../../dsl/scenario/compile-scenario.ts';
+import type { ScenarioWorld } from '../../dsl/scenario/scenario-world.ts';
+import type { Scenario } from '../../dsl/scenario/scenario.ts';
+import { FAULT_NAMES } from '../../simulator/faults/catalogue.ts';
+import { CliError } from '../cli-error.ts';
+import { jobWorld, readJobFile } from '../job-file.ts';
+import { listedModels } from '../listed-models.ts';
+import type { Shell } from '../shell.ts';
+
+export interface LoadedScenario {
+  /** As it was named. */
+  readonly file: string;
+  /** The file itself, for excerpts. */
+  readonly text: string;
+  /** Null when it, or its job, has errors. */
+  readonly scenario: Scenario | null;
+}
+
+export interface ScenarioFile {
+  readonly file: string;
+  /** Value of `--config`. */
+  readonly config: string | undefined;
+}
+
+/** @throws CliError when there is no file to read */
+export function loadScenario(shell: Shell, { file, config }: ScenarioFile): LoadedScenario {
+  const bytes = readJobFile(file, shell.cwd);
+  const text = textOf(bytes);
+  const world = scenarioWorld(shell, { file, models: listedModels(shell, config) });
+  const { scenario, diagnostics, job } = compileScenario({ path: file, text: bytes }, world);
+  const texts = new Map([[file, text]]);
+  if (job !== null) texts.set(job.path, textOf(job.text));
+  shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
+  return { file, text, scenario };
+}
+
+interface ScenarioPlace {
+  readonly file: string;
+  readonly models: readonly string[] | null;
+}
+
+/** Paths are relative to the scenario; secrets are not looked for, because nothing is run. */
+export function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioWorld {
+  return {
+    faults: FAULT_NAMES,
+    readJob(relativePath) {
+      const jobFile = path.join(path.dirname(file), relativePath);
+      try {
+        const bytes = readJobFile(jobFile, shell.cwd);
+        const world = jobWorld({ shell, file: jobFile, models, checksSecrets: false });
+        return { source: { path: jobFile, text: bytes }, world };
+      } catch (error) {
+        if (error instanceof CliError) return { problem: 'missing' };
+        throw error;
+      }
+    },
+  };
+}
+
+function textOf(bytes: Uint8Array | string): string {
+  if (typeof bytes === 'string') return bytes;
+  return bytes.byteLength > SOURCE_BYTES_MAX ? '' : new TextDecoder().decode(bytes);
+}

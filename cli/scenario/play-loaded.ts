@@ -1,0 +1,34 @@
+/**
+ * A loaded scenario under the deployment's policy, played once.
+ * Owns what holds where the scenario says nothing, and that an answer under a broken rule is no answer.
+ */
+import { ParleyError } from '../../core/parley-error.ts';
+import { itemValues, observationValues } from '../../dsl/expression/values.ts';
+import type { Scenario } from '../../dsl/scenario/scenario.ts';
+import type { Deployment } from '../../ports/deployment.ts';
+import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
+import { playScenario, type ScenarioAnswer } from '../../simulator/scenario/play-scenario.ts';
+
+export interface PlayChoices {
+  /** Instead of the scenario's own. */
+  readonly seed?: number;
+  readonly untilMs?: number;
+  readonly onTraceLine?: (line: string) => void;
+  readonly curves?: boolean;
+}
+
+/** @throws ParleyError internal when a rule did not hold: that is a bug of ours, and what was counted is worth nothing */
+export function playLoaded(scenario: Scenario, deployment: Deployment, choices: PlayChoices): ScenarioAnswer {
+  const models = { ...MODELS_DEFAULT, pollMs: deployment.pollMs };
+  const answer = playScenario({
+    scenario,
+    defaults: { policy: deployment, models },
+    itemValues,
+    observationValues,
+    ...choices,
+  });
+  const [first] = answer.plan.violations;
+  if (first === undefined) return answer;
+  const problem = `${first.name}: ${first.entity}: ${first.problem}`;
+  throw new ParleyError('internal', `Cannot trust the simulation: ${problem}`);
+}

@@ -1,0 +1,75 @@
+/**
+ * One play as text for people: a bar per conversation, then the figures.
+ * Owns the wording; what is counted comes from the simulator.
+ */
+import { gantt, LEGEND } from '../../simulator/gantt.ts';
+import type { PlanAnswer, SimulatedConversation } from '../../simulator/simulate-plan.ts';
+import { conversationTimes } from '../../simulator/views/play-figures.ts';
+import { spreadOf } from '../../simulator/views/spread.ts';
+import { duration, usd } from '../print/amounts.ts';
+import { printable } from '../print/terminal-text.ts';
+
+/** A longer list is for --json. */
+const CONVERSATIONS_SHOWN_MAX = 50;
+
+export interface AnswerTextOptions {
+  readonly name: string;
+  /** Epoch milliseconds at which the play began. */
+  readonly startAt: number;
+  /** Characters of a line at most. */
+  readonly width: number;
+  /** Capacity slots there are. */
+  readonly slotsMax: number;
+}
+
+export function answerText(
+  answer: PlanAnswer,
+  { name, startAt, width, slotsMax }: AnswerTextOptions,
+): string[] {
+  const { conversations, phase, reason, makespanMs, endedAt } = answer;
+  const shown = conversations.slice(0, CONVERSATIONS_SHOWN_MAX);
+  const until = makespanMs === null ? endedAt : startAt + makespanMs;
+  const more = conversations.length - shown.length;
+  const held = reason === null ? phase : `${phase}, ${reason}`;
+  const first = duration(answer.sandboxesPeakAt - startAt);
+  return [
+    `${name}: ${conversations.length} ${conversations.length === 1 ? 'conversation' : 'conversations'}, simulated; ${held}`,
+    '',
+    ...gantt({ conversations: shown, from: startAt, until, width }),
+    ...(more > 0 ? [`and ${more} more; see --json`] : []),
+    LEGEND,
+    '',
+    `makespan: ${makespanMs === null ? 'not all have ended' : duration(makespanMs)}`,
+    `conversation times: ${timesText(conversations)}`,
+    `ended: ${countOutcomes(conversations)}`,
+    `cost: ${usd(answer.costNanoUsd)}`,
+    `sandboxes at once: ${answer.sandboxesPeak} at most, of ${slotsMax} allowed, first after ${first}`,
+    ...metLimits(conversations),
+    `steps: ${answer.steps}, hash ${answer.hash}`,
+  ].map(printable);
+}
+
+function timesText(conversations: readonly SimulatedConversation[]): string {
+  const spread = spreadOf(conversationTimes(conversations));
+  if (spread === null) return 'none has ended';
+  return `p50 ${duration(spread.p50)}, p95 ${duration(spread.p95)}, max ${duration(spread.max)}`;
+}
+
+export function countOutcomes(conversations: readonly SimulatedConversation[]): string {
+  const counts = new Map<string, number>();
+  for (const { outcome } of conversations)
+    counts.set(outcome ?? 'not ended', (counts.get(outcome ?? 'not ended') ?? 0) + 1);
+  return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+}
+
+function metLimits(conversations: readonly SimulatedConversation[]): string[] {
+  const meeting = conversations.filter(({ met }) => met.length > 0);
+  if (meeting.length === 0) return ['limits met: none'];
+  const rows = meeting.slice(0, CONVERSATIONS_SHOWN_MAX).map(({ key, met }) => `  ${key}: ${met.join(', ')}`);
+  const more = meeting.length - rows.length;
+  return [
+    `limits met by ${meeting.length}:`,
+    ...rows,
+    ...(more > 0 ? [`  and ${more} more; see --json`] : []),
+  ];
+}

@@ -1,0 +1,71 @@
+/**
+ * `parley simulate SCENARIO`: a scenario played, its answer and what its expectations came to.
+ * Owns the order of what is printed, and the exit code; must not decide what holds.
+ */
+import { planPage } from '../../simulator/views/plan-page.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import { expectationRecords } from '../scenario/expectation-records.ts';
+import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
+import { failureBlocks } from '../scenario/failure-text.ts';
+import { loadScenario } from '../scenario/load-scenario.ts';
+import { playLoaded } from '../scenario/play-loaded.ts';
+import type { Shell } from '../shell.ts';
+import { answerRecords } from './answer-records.ts';
+import { answerText } from './answer-text.ts';
+import { writeOutput } from './write-output.ts';
+
+export interface ScenarioRequest {
+  readonly file: string;
+  /** Instead of the scenario's own. */
+  readonly seed?: number;
+  readonly untilMs?: number;
+  /** Files to write. */
+  readonly trace?: string;
+  readonly html?: string;
+  readonly json: boolean;
+  readonly config?: string;
+}
+
+const WIDTH_DEFAULT = 100;
+
+export async function simulateScenario(shell: Shell, request: ScenarioRequest): Promise<ExitCode> {
+  const { file, seed, untilMs, trace, html, json, config } = request;
+  const { deployment } = await openDeployment(shell, { path: config, startsProxy: false });
+  const { scenario, text } = loadScenario(shell, { file, config });
+  if (scenario === null) return EXIT.failed;
+  const lines: string[] = [];
+  const answer = playLoaded(scenario, deployment, {
+    curves: json || html !== undefined,
+    ...(seed === undefined ? {} : { seed }),
+    ...(untilMs === undefined ? {} : { untilMs }),
+    ...(trace === undefined ? {} : { onTraceLine: (line: string) => void lines.push(`${line}\n`) }),
+  });
+  const { name, startAt } = scenario;
+  if (trace !== undefined) writeOutput(shell, { what: 'trace', file: trace, text: lines.join('') });
+  if (html !== undefined) {
+    const page = planPage({ name, answer: answer.plan, startAt, seed: answer.seed });
+    writeOutput(shell, { what: 'page', file: html, text: page });
+  }
+  for (const { span } of answer.missed)
+    shell.stderr.write(
+      printable(`${file}:${span.line}:${span.column}: warning: nobody was there for this event\n`),
+    );
+  const { slotsMax } = answer;
+  const verdicts = countVerdicts(answer.expectations);
+  if (json) {
+    const records = openRecords(shell.stdout);
+    const about = { startAt, seed: answer.seed };
+    for (const record of answerRecords(answer.plan, { ...about, slotsMax })) records.write(record);
+    for (const record of expectationRecords(answer.expectations, { ...about, file })) records.write(record);
+  } else {
+    const width = shell.stdout.columns ?? WIDTH_DEFAULT;
+    const blocks = failureBlocks(answer.expectations, { file, text }, startAt);
+    const failures = blocks.flatMap((block) => ['', ...block]).map(printable);
+    const shown = answerText(answer.plan, { name, startAt, width, slotsMax });
+    shell.stdout.write(`${[...shown, ...failures, '', verdictLine(verdicts)].join('\n')}\n`);
+  }
+  return verdicts.failed > 0 ? EXIT.expectationFailed : EXIT.ok;
+}

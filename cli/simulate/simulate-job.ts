@@ -1,0 +1,113 @@
+/**
+ * `parley simulate JOB`: one play, a sweep, or a what-if, as the flags say.
+ * Owns which of them it is and where the answer of one play goes.
+ */
+import { DAY_MS } from '../../core/time.ts';
+import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
+import type { Recording } from '../../simulator/recording/recording.ts';
+import { planPage } from '../../simulator/views/plan-page.ts';
+import { CliError } from '../cli-error.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { loadPlan } from '../load-plan.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import type { Shell } from '../shell.ts';
+import { answerRecords } from './answer-records.ts';
+import { answerText } from './answer-text.ts';
+import { parseChange, parseSweep } from './change.ts';
+import { play, START_AT, type PlayRequest } from './play-request.ts';
+import { replayOf } from './replay.ts';
+import { sweepJob } from './sweep-job.ts';
+import { whatIfJob } from './what-if-job.ts';
+import { writeOutput } from './write-output.ts';
+
+export interface JobRequest {
+  readonly file: string;
+  readonly config: string | undefined;
+  readonly seed: number | undefined;
+  readonly untilMs: number | undefined;
+  readonly seeds: number;
+  /** As typed. */
+  readonly sweep: readonly string[];
+  readonly whatIf: readonly string[];
+  /** Null plays the default models. */
+  readonly recording: Recording | null;
+  readonly trace: string | undefined;
+  readonly html: string | undefined;
+  readonly json: boolean;
+}
+
+const SEED_DEFAULT = 1;
+const UNTIL_DEFAULT_MS = 30 * DAY_MS;
+const WIDTH_DEFAULT = 100;
+
+export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCode> {
+  refuseMixtures(job);
+  // What was typed wrong is said before anything is read.
+  const combinations = job.sweep.length === 0 ? null : parseSweep(job.sweep);
+  const changes = job.whatIf.map(parseChange);
+  const { deployment } = await openDeployment(shell, { path: job.config, startsProxy: false });
+  const plan = loadPlan(shell, { file: job.file, config: job.config, checksSecrets: false });
+  if (plan === null) return EXIT.failed;
+  const base = { ...MODELS_DEFAULT, pollMs: deployment.pollMs };
+  const { recording, json, seeds } = job;
+  const played =
+    recording === null ? { models: base, replaces: undefined } : replayOf(shell, { recording, plan, base });
+  const request: PlayRequest = {
+    setup: { plan, policy: deployment },
+    ...played,
+    seed: job.seed ?? SEED_DEFAULT,
+    untilMs: job.untilMs ?? UNTIL_DEFAULT_MS,
+  };
+  if (combinations !== null) sweepJob(shell, { request, combinations, seeds, json });
+  else if (changes.length > 0) whatIfJob(shell, { request, changes, seeds, json });
+  else showPlay(shell, request, job);
+  return EXIT.ok;
+}
+
+/** One question at a time: a file of one play says nothing about many. */
+function refuseMixtures({ sweep, whatIf, seeds, trace, html }: JobRequest): void {
+  const isMany = sweep.length > 0 || whatIf.length > 0;
+  if (sweep.length > 0 && whatIf.length > 0)
+    throw new CliError('Cannot simulate: --sweep and --what-if are two questions', {
+      remedy: 'ask one after the other',
+    });
+  if (isMany && (trace !== undefined || html !== undefined))
+    throw new CliError('Cannot simulate: --trace and --html show one play, --sweep and --what-if many', {
+      remedy: 'leave one of them out',
+    });
+  if (!isMany && seeds > 1)
+    throw new CliError('Cannot simulate: --seeds counts the plays of --sweep or --what-if', {
+      remedy: 'name one seed with --seed, or what to sweep',
+    });
+}
+
+function showPlay(shell: Shell, request: PlayRequest, { trace, html, json }: JobRequest): void {
+  const lines: string[] = [];
+  const onTraceLine = trace === undefined ? {} : { onTraceLine: (line: string) => void lines.push(line) };
+  const answer = play(request, { curves: json || html !== undefined, ...onTraceLine });
+  const { plan, policy } = request.setup;
+  const { seed } = request;
+  if (trace !== undefined)
+    writeOutput(shell, { what: 'trace', file: trace, text: lines.map(asLine).join('') });
+  if (html !== undefined)
+    writeOutput(shell, {
+      what: 'page',
+      file: html,
+      text: planPage({ name: plan.name, answer, startAt: START_AT, seed }),
+    });
+  const slotsMax = Math.min(policy.capacity.installationMax, policy.capacity.userMax);
+  if (json) {
+    const records = openRecords(shell.stdout);
+    for (const record of answerRecords(answer, { startAt: START_AT, seed, slotsMax })) records.write(record);
+    return;
+  }
+  const width = shell.stdout.columns ?? WIDTH_DEFAULT;
+  shell.stdout.write(
+    `${answerText(answer, { name: plan.name, startAt: START_AT, width, slotsMax }).map(asLine).join('')}`,
+  );
+}
+
+function asLine(line: string): string {
+  return `${line}\n`;
+}

@@ -1,0 +1,196 @@
+/**
+ * Expressions in CEL, the Common Expression Language.
+ * Owns the library behind them: no other file imports it. Names and types come from context-types.ts.
+ */
+import { Environment } from '@marcbachmann/cel-js';
+
+import { ParleyError } from '../../core/parley-error.ts';
+import { BY_KEY_SIGNATURE, PHASE_VARIABLES, RECORD_TYPES } from './context-types.ts';
+import { explainProblem, type EngineFailure } from './explain-problem.ts';
+import type {
+  Compiled,
+  Expression,
+  ExpressionEngine,
+  ExpressionPhase,
+  ExpressionProblem,
+  PartValue,
+  Value,
+} from './expression.ts';
+import { findMisuse, findNeverTrue, NODES_MAX, DEPTH_MAX, SOURCE_MAX } from './misuse.ts';
+import { partsOf } from './parts.ts';
+import { recordClass } from './record.ts';
+import type { SyntaxNode } from './syntax.ts';
+import { useOf } from './use.ts';
+
+type Values = Readonly<Record<string, Value>>;
+
+interface LengthOfTime {
+  valueOf(): number;
+}
+type LengthOfTimeClass = new (seconds: bigint, nanoseconds: number) => LengthOfTime;
+
+const NANO_PER_MS = 1_000_000;
+const MS_PER_SECOND = 1_000;
+
+/** The library does not export its class of durations; a value of its own leads there. */
+const Duration = (new Environment().evaluate("duration('0s')") as LengthOfTime)
+  .constructor as LengthOfTimeClass;
+
+/** Whole milliseconds as a `duration` of the language. */
+export function durationValue(durationMs: number): Value {
+  const seconds = Math.floor(durationMs / MS_PER_SECOND);
+  return new Duration(BigInt(seconds), (durationMs - seconds * MS_PER_SECOND) * NANO_PER_MS);
+}
+
+/** Milliseconds of a `duration`; null for any other value. */
+export function durationMsOf(value: Value): number | null {
+  return value instanceof Duration ? Number(value) : null;
+}
+
+export function createCelEngine(): ExpressionEngine {
+  const environments = new Map<ExpressionPhase, PhaseEnvironment>();
+  return {
+    compileCondition(source, phase) {
+      const known = environments.get(phase) ?? createEnvironment(phase);
+      environments.set(phase, known);
+      return compile(source, known);
+    },
+  };
+}
+
+interface PhaseEnvironment {
+  readonly phase: ExpressionPhase;
+  readonly cel: Environment;
+  /** What functions look things up in, while an evaluation runs. */
+  readonly current: { values: Values };
+}
+
+function createEnvironment(phase: ExpressionPhase): PhaseEnvironment {
+  const cel = new Environment({ limits: { maxAstNodes: NODES_MAX, maxDepth: DEPTH_MAX } });
+  const current: { values: Values } = { values: {} };
+  for (const { name, fields } of RECORD_TYPES) {
+    const typed = Object.entries(fields).map(([field, type]) => [field, libraryType(type)]);
+    cel.registerType(name, {
+      ctor: recordClass(name),
+      fields: Object.fromEntries(typed) as Record<string, string>,
+    });
+  }
+  for (const [name, type] of Object.entries(PHASE_VARIABLES[phase]))
+    cel.registerVariable(name, libraryType(type));
+  if ('convs' in PHASE_VARIABLES[phase])
+    cel.registerFunction(BY_KEY_SIGNATURE, (key: string) => findByKey(current.values, key));
+  return { phase, cel, current };
+}
+
+/** The library spells the two types of time by their full names. */
+function libraryType(type: string): string {
+  return type === 'duration' ? 'google.protobuf.Duration' : type;
+}
+
+function findByKey(values: Values, key: string): unknown {
+  const convs = values['convs'] as readonly { readonly key: string }[];
+  const found = convs.find((conversation) => conversation.key === key);
+  if (found === undefined) throw new Error(`no conversation has the key ${JSON.stringify(key)}`);
+  return found;
+}
+
+function compile(written: string, environment: PhaseEnvironment): Compiled {
+  const source = written.trim();
+  const lead = written.length - written.trimStart().length;
+  const problem = (found: ExpressionProblem): Compiled => ({
+    ok: false,
+    problem: { ...found, start: found.start + lead, end: found.end + lead },
+  });
+  if (source.length > SOURCE_MAX) {
+    const message = `the expression has ${source.length} characters, and at most ${SOURCE_MAX} are read`;
+    return problem({ kind: 'size', message, start: 0, end: source.length, remedy: 'split it in two' });
+  }
+  const { cel, phase } = environment;
+  const parsed = attempt(() => cel.parse(source));
+  if (!parsed.ok) return problem(explainProblem(parsed.failure, { phase, source, root: null }));
+  const root = parsed.value.ast as SyntaxNode;
+  const early = findMisuse(root, source, { phase, isEvaluable: (text) => isEvaluable(cel, text) });
+  if (early !== null) return problem(early);
+  const checked = parsed.value.check();
+  if (!checked.valid) {
+    const failure = failureOf(checked.error);
+    return problem(explainProblem(failure, { phase, source, root }));
+  }
+  if (checked.type !== 'bool') {
+    const failure: EngineFailure = { code: 'not_bool', summary: checked.type ?? '', range: null };
+    return problem(explainProblem(failure, { phase, source, root }));
+  }
+  const never = findNeverTrue(root);
+  if (never !== null) return problem(never);
+  const keys = useOf(root, phase);
+  const shifted = keys.keys.map((key) => ({ ...key, start: key.start + lead, end: key.end + lead }));
+  const evaluate = (values: Values): Value => run(environment, () => parsed.value(values) as Value, values);
+  return {
+    ok: true,
+    expression: createExpression({ source, root, evaluate, environment }),
+    use: { ...keys, keys: shifted },
+  };
+}
+
+function isEvaluable(cel: Environment, text: string): boolean {
+  return attempt(() => cel.evaluate(text) as unknown).ok;
+}
+
+interface Checked {
+  readonly source: string;
+  readonly root: SyntaxNode;
+  readonly evaluate: (values: Values) => Value;
+  readonly environment: PhaseEnvironment;
+}
+
+function createExpression({ source, root, evaluate, environment }: Checked): Expression {
+  let parts: readonly { readonly source: string; readonly evaluate: (values: Values) => unknown }[] | null =
+    null;
+  return {
+    source,
+    evaluate(values) {
+      const result = attempt(() => evaluate(values));
+      if (result.ok) return result.value;
+      const { summary } = result.failure;
+      throw new ParleyError('expression_failed', `Cannot evaluate "${source}": ${summary}`, {
+        details: { expression: source },
+      });
+    },
+    explain(values): PartValue[] {
+      parts ??= partsOf(root, source).flatMap((part) => {
+        const parsed = attempt(() => environment.cel.parse(part));
+        return parsed.ok ? [{ source: part, evaluate: (given: Values) => parsed.value(given) as Value }] : [];
+      });
+      return parts.flatMap((part) => {
+        const result = attempt(() => run(environment, () => part.evaluate(values), values));
+        return result.ok ? [{ source: part.source, value: result.value }] : [];
+      });
+    },
+  };
+}
+
+function run(environment: PhaseEnvironment, evaluate: () => Value, values: Values): Value {
+  environment.current.values = values;
+  return evaluate();
+}
+
+type Attempt<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: EngineFailure };
+
+function attempt<T>(act: () => T): Attempt<T> {
+  try {
+    return { ok: true, value: act() };
+  } catch (error) {
+    return { ok: false, failure: failureOf(error) };
+  }
+}
+
+/** Errors of the library carry a code, a summary without the excerpt, and a range; any other has its message. */
+function failureOf(error: unknown): EngineFailure {
+  const known = error as Partial<EngineFailure> & { readonly message?: string };
+  return {
+    code: known.code ?? 'failed',
+    summary: known.summary ?? known.message ?? String(error),
+    range: known.range ?? null,
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * A checked scenario file as the scenario that is played.
+ * Owns the defaults of a scenario; must not find anything wrong.
+ */
+import type { Plan } from '../../core/plan.ts';
+import type { GroupingStrategy } from '../../core/status.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { Report } from '../report.ts';
+import { childOf, treeAt, type Tree } from '../tree.ts';
+import type { BehaviourDocument, RuntimeDocument } from './behaviour-schema.ts';
+import { buildEvent } from './build-event.ts';
+import { buildExpectation } from './build-expectation.ts';
+import { instantMs } from './check-figures.ts';
+import { conditionIn, type Conditions } from './conditions.ts';
+import { distributionOf, lengthMs, priceOf, tokenCount } from './figures.ts';
+import type { ScenarioSpan } from './scenario.ts';
+import type {
+  Scenario,
+  ScenarioBehaviour,
+  ScenarioPolicy,
+  ScenarioRule,
+  ScenarioRuntime,
+} from './scenario.ts';
+import type { ScenarioDocument } from './scenario-schema.ts';
+
+const START_DEFAULT = '2026-01-01T00:00:00Z';
+/** Long enough for every job that is not held up by a limit of days. */
+const UNTIL_DEFAULT_MS = 2 * DAY_MS;
+const SEED_DEFAULT = 1;
+
+export interface Checked {
+  readonly document: ScenarioDocument;
+  readonly root: Tree;
+  readonly report: Report;
+  readonly plan: Plan;
+  readonly conditions: Conditions;
+}
+
+export function buildScenario({ document, root, report, plan, conditions }: Checked): Scenario {
+  const { clock, policy, model, runtime } = document;
+  const untilMs = clock?.until === undefined ? UNTIL_DEFAULT_MS : lengthMs(clock.until);
+  const spanOf = (tree: Tree | undefined): ScenarioSpan => placed(tree, report);
+  const treesOf = (path: readonly string[], index: number): Tree | undefined =>
+    treeAt(root, [...path, index]);
+  return {
+    name: document.name,
+    description: document.description ?? null,
+    plan,
+    seed: document.seed ?? SEED_DEFAULT,
+    startAt: instantMs(clock?.start ?? START_DEFAULT) ?? 0,
+    untilMs,
+    policy: buildPolicy(policy ?? {}),
+    runtime: buildRuntime(runtime ?? {}),
+    model: {
+      default: buildBehaviour(model?.default ?? {}),
+      rules: (model?.where ?? []).flatMap((rule, index): ScenarioRule[] => {
+        const when = conditionIn(treesOf(['model', 'where'], index), 'when', conditions);
+        return when === null ? [] : [{ when, behaviour: buildBehaviour(rule) }];
+      }),
+    },
+    prices: Object.fromEntries(
+      Object.entries(document.prices ?? {}).map(([name, price]) => [name, priceOf(price)]),
+    ),
+    faults: document.faults ?? {},
+    events: (document.events ?? []).flatMap((event, index) => {
+      const tree = treesOf(['events'], index);
+      return buildEvent(event, spanOf(tree)) ?? [];
+    }),
+    expectations: (document.expect ?? []).flatMap((expectation, index) => {
+      const tree = treesOf(['expect'], index);
+      const condition = (key: string) => {
+        const that = conditionIn(tree, key, conditions);
+        return that === null ? null : { that, span: spanOf(childOf(tree, key)) };
+      };
+      return buildExpectation(expectation, { untilMs, condition }) ?? [];
+    }),
+  };
+}
+
+function placed(tree: Tree | undefined, { lines }: Report): ScenarioSpan {
+  const start = lines.position(tree?.span.start ?? 0);
+  const end = lines.position(tree?.span.end ?? 0);
+  return { line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
+}
+
+function buildPolicy(policy: NonNullable<ScenarioDocument['policy']>): ScenarioPolicy {
+  const { idle_time: idle, deletion_time: deletion, capacity, grouping } = policy;
+  return defined({
+    idleTimeMs: idle === undefined ? undefined : limitMs(idle),
+    deletionTimeMs: deletion === undefined ? undefined : limitMs(deletion),
+    sandboxesMax: capacity?.sandboxes,
+    sandboxesPerUserMax: capacity?.sandboxes_per_user,
+    conversationsPerSandboxMax: capacity?.conversations_per_sandbox,
+    onFull: capacity?.on_full,
+    grouping: grouping?.toUpperCase() as GroupingStrategy | undefined,
+  });
+}
+
+/** 0 switches a limit off, as it does in the deployment. */
+function limitMs(text: string): number | null {
+  return text === 'none' || lengthMs(text) === 0 ? null : lengthMs(text);
+}
+
+function buildRuntime({ sandbox }: RuntimeDocument): ScenarioRuntime {
+  const times = Object.entries(sandbox ?? {}).flatMap(([name, written]) =>
+    written === undefined ? [] : [[name, distributionOf(written, lengthMs)] as const],
+  );
+  return Object.fromEntries(times);
+}
+
+export function buildBehaviour(written: BehaviourDocument): ScenarioBehaviour {
+  const {
+    duration,
+    input_tokens: input,
+    output_tokens: output,
+    outcome,
+    gaps,
+    confirmation,
+    rate_limit: limit,
+  } = written;
+  return defined({
+    duration: duration && distributionOf(duration, lengthMs),
+    inputTokens: input && distributionOf(input, tokenCount),
+    outputTokens: output && distributionOf(output, tokenCount),
+    outcomes: outcome && { FINISHED: 0, ERROR: 0, STUCK: 0, ...defined(outcome) },
+    gaps: gaps?.map(({ at, idle, lease }) => ({
+      atMs: lengthMs(at),
+      lengthMs: lengthMs(idle),
+      leased: lease ?? false,
+    })),
+    confirmation: confirmation && {
+      share: confirmation.share,
+      answerAfter: confirmation.answer_after ? distributionOf(confirmation.answer_after, lengthMs) : null,
+    },
+    rateLimit: limit && { share: limit.share, wait: distributionOf(limit.wait, lengthMs) },
+  });
+}
+
+type Defined<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+
+/** Without the keys that are undefined: an absent key keeps a default. */
+function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Defined<Fields>;
+}

@@ -1,0 +1,97 @@
+/**
+ * Figures that are each valid and do not fit together.
+ * Owns order of bounds, weights, the clock; must not look at the plan.
+ */
+import { DAY_MS } from '../../core/time.ts';
+import { formatDuration, parseDuration } from '../duration.ts';
+import { quote } from '../quote.ts';
+import type { Report } from '../report.ts';
+import { INSTANT, TOKENS } from '../schema/text-rule.ts';
+import { childOf, entriesOf, textOf, treeAt, type Tree } from '../tree.ts';
+import { tokenCount } from './figures.ts';
+import { textIn, type ScenarioCheck } from './scenario-check.ts';
+
+/** A longer clock is a missing unit; every day is simulated in full. */
+export const CLOCK_MAX_MS = 366 * DAY_MS;
+
+export function checkFigures({ root, report }: ScenarioCheck): void {
+  for (const part of [childOf(root, 'runtime'), childOf(root, 'model')]) checkInside(part, report);
+  checkClock(root, report);
+}
+
+/** Distributions and weights are found by their keys: nothing else in a model has them. */
+function checkInside(tree: Tree | undefined, report: Report): void {
+  if (tree === undefined) return;
+  if (tree.kind === 'list') for (const item of tree.items) checkInside(item, report);
+  const kind = textIn(tree, 'dist');
+  if (kind === 'uniform') checkOrder(tree, ['min', 'max'], report);
+  if (kind === 'lognormal') checkOrder(tree, ['p50', 'p95'], report);
+  for (const { key, value } of entriesOf(tree)) {
+    if (key === 'outcome') checkWeights(value, report);
+    checkInside(value, report);
+  }
+}
+
+function checkOrder(tree: Tree, keys: readonly [string, string], report: Report): void {
+  const [low, high] = keys.map((key) => numberIn(tree, key));
+  const [lowKey, highKey] = keys;
+  const place = childOf(tree, highKey)?.span;
+  if (low === null || low === undefined || high === null || high === undefined || place === undefined) return;
+  if (low > high) {
+    report.add('SCN207', place, `${quote(highKey)} is below ${quote(lowKey)}`, { remedy: 'swap the two' });
+  } else if (lowKey === 'p50' && low === 0) {
+    const median = childOf(tree, 'p50')?.span ?? place;
+    const message = 'a lognormal distribution has a median above 0';
+    report.add('SCN207', median, message, { remedy: 'write {fixed: …} for no time or no tokens at all' });
+  }
+}
+
+function numberIn(tree: Tree, key: string): number | null {
+  const text = textIn(tree, key);
+  if (text === null) return null;
+  return parseDuration(text) ?? (TOKENS.pattern.test(text) ? tokenCount(text) : null);
+}
+
+function checkWeights(tree: Tree, report: Report): void {
+  const weights = entriesOf(tree).map(({ value }) => (value.kind === 'scalar' ? value.value : null));
+  if (tree.kind !== 'map' || weights.some((weight) => typeof weight !== 'number' || weight > 0)) return;
+  report.add('SCN207', tree.span, 'every weight is 0, so work would have no end', {
+    remedy: 'give FINISHED, ERROR or STUCK a weight above 0',
+  });
+}
+
+function checkClock(root: Tree, report: Report): void {
+  const until = treeAt(root, ['clock', 'until']);
+  const untilMs = parseDuration(textOf(until) ?? '');
+  if (until !== undefined && untilMs !== null && (untilMs === 0 || untilMs > CLOCK_MAX_MS)) {
+    const message =
+      untilMs === 0 ? 'the clock would not run' : `the clock runs at most ${formatDuration(CLOCK_MAX_MS)}`;
+    report.add('SCN208', until.span, message, { remedy: 'write how long it runs, such as 30h or 30d' });
+  }
+  const start = treeAt(root, ['clock', 'start']);
+  const written = textOf(start);
+  if (start === undefined || written === null || !INSTANT.pattern.test(written)) return;
+  if (instantMs(written) !== null) return;
+  report.add('SCN206', start.span, `there is no day ${quote(written.slice(0, 10))}`, {
+    remedy: 'correct the day of the month',
+  });
+}
+
+/** Epoch milliseconds of an instant in UTC; null for a day that the month does not have. */
+export function instantMs(text: string): number | null {
+  const fields = /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?Z$/.exec(text)?.slice(1) ?? [];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields.map(Number);
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const lengths = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  if (day > (lengths[month - 1] ?? 0)) return null;
+  const before = lengths.slice(0, month - 1).reduce((sum, length) => sum + length, 0);
+  const days = daysBefore(year) - daysBefore(1970) + before + day - 1;
+  const fraction = Number((fields[6] ?? '0').padEnd(3, '0'));
+  return days * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1_000 + fraction;
+}
+
+/** Days of the Gregorian calendar before the first of January. */
+function daysBefore(year: number): number {
+  const last = year - 1;
+  return last * 365 + Math.floor(last / 4) - Math.floor(last / 100) + Math.floor(last / 400);
+}

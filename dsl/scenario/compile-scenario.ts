@@ -1,0 +1,94 @@
+/**
+ * YAML text to scenario and findings: the passes in their order, and nothing else.
+ * Pure: the job and the names of faults come from the world beside the file. Broken input is data, never an exception.
+ */
+import type { Plan } from '../../core/plan.ts';
+import { compileAmendable, type AmendableCompilation } from '../compile-job.ts';
+import type { JobSource } from '../decode-source.ts';
+import type { Diagnostic } from '../diagnostic.ts';
+import { quote } from '../quote.ts';
+import { checkSchema, readDocument } from '../read-document.ts';
+import type { Report } from '../report.ts';
+import { LOCAL_PATH } from '../schema/text-rule.ts';
+import { childOf, textOf, type Tree } from '../tree.ts';
+import type { FileProblem } from '../world.ts';
+import { amendJob } from './amend-job.ts';
+import { buildScenario } from './build-scenario.ts';
+import { checkChoices } from './check-choices.ts';
+import { checkFigures } from './check-figures.ts';
+import { checkFaults, checkOverrides, checkTargets } from './check-references.ts';
+import { checkConditionKeys, compileConditions } from './conditions.ts';
+import { lintScenario } from './lint-scenario.ts';
+import type { Scenario } from './scenario.ts';
+import { SCENARIO_LANGUAGE } from './scenario-language.ts';
+import { scenarioSchema } from './scenario-schema.ts';
+import type { ScenarioJob, ScenarioWorld } from './scenario-world.ts';
+
+export interface ScenarioCompilation {
+  /** Null when there is an error, in the scenario or in its job; warnings leave it. */
+  readonly scenario: Scenario | null;
+  /** Those of the scenario, then those of the job; each names its file and is sorted by position in it. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The job file that was read, for excerpts under its findings; null when there was none. */
+  readonly job: JobSource | null;
+}
+
+/** Compiles a scenario file and the job it names. Never throws for anything the two hold. */
+export function compileScenario(source: JobSource, world: ScenarioWorld): ScenarioCompilation {
+  const { report, root } = readDocument(source, SCENARIO_LANGUAGE);
+  if (root === null) return { scenario: null, diagnostics: report.diagnostics(), job: null };
+  const document = checkSchema(root, scenarioSchema, report);
+  const check = { root, report };
+  checkChoices(check);
+  checkFigures(check);
+  checkFaults(check, world.faults);
+  const conditions = compileConditions(check);
+  const job = readJob(root, report, world);
+  const compiled = job === null ? null : compileAmendable(job.source, job.world);
+  if (compiled !== null && compiled.plan !== null) {
+    const planned = { ...check, plan: compiled.plan };
+    checkTargets(planned);
+    checkOverrides(planned);
+    checkConditionKeys(conditions, compiled.plan, report);
+  }
+  const plan = document === null || report.hasErrors() ? null : planFor(compiled, document.overrides);
+  let scenario: Scenario | null = null;
+  if (document !== null && plan !== null) {
+    scenario = buildScenario({ document, root, report, plan, conditions });
+    lintScenario({ scenario, root, report });
+  }
+  return {
+    scenario: report.hasErrors() ? null : scenario,
+    diagnostics: [...report.diagnostics(), ...(compiled?.diagnostics ?? [])],
+    job: job?.source ?? null,
+  };
+}
+
+function planFor(
+  compiled: AmendableCompilation | null,
+  overrides: Parameters<typeof amendJob>[1] | undefined,
+): Plan | null {
+  if (compiled === null || overrides === undefined) return compiled?.plan ?? null;
+  return compiled.amended((job) => amendJob(job, overrides));
+}
+
+const PROBLEMS: Readonly<Record<FileProblem, string>> = {
+  missing: 'does not exist',
+  directory: 'is a folder',
+  too_large: 'is too large',
+  binary: 'is not text',
+};
+
+/** Null when there is no job to compile; that was said. */
+function readJob(root: Tree, report: Report, world: ScenarioWorld): ScenarioJob | null {
+  const tree = childOf(root, 'job');
+  const path = textOf(tree);
+  if (tree === undefined || path === null || !LOCAL_PATH.pattern.test(path)) return null;
+  const read = world.readJob(path);
+  if (!('problem' in read)) return read;
+  const code = read.problem === 'missing' ? 'JOB303' : 'JOB305';
+  report.add(code, tree.span, `the job file ${quote(path)} ${PROBLEMS[read.problem]}`, {
+    remedy: 'the path is relative to the scenario file',
+  });
+  return null;
+}

@@ -1,0 +1,191 @@
+/**
+ * The whole scenario file in its long form, closed at every level.
+ * Owns the top level, policy, events and expectations; behaviour-schema.ts has the models, overrides-schema.ts the job's guards.
+ * No key sets the length of a session (D10).
+ */
+import { z } from 'zod';
+
+import { STRATEGY_WORDS, durationOrNone } from '../schema/job-schema.ts';
+import { amount, duration } from '../schema/conversation-schema.ts';
+import * as rules from '../schema/text-rule.ts';
+import { behaviourSchema, expression, runtimeSchema } from './behaviour-schema.ts';
+import { overridesSchema } from './overrides-schema.ts';
+
+const SANDBOXES_MAX = 100_000;
+const CONVERSATIONS_MAX = 1_000;
+const CONCURRENCY_MAX = 10_000;
+/** Expectations are looked at after every step. */
+const EXPECTATIONS_MAX = 200;
+const EVENTS_MAX = 10_000;
+const RULES_MAX = 1_000;
+const MESSAGE_MAX = 10_000;
+const NAME_MAX = 200;
+const STATUS_MIN = 400;
+const STATUS_MAX = 599;
+
+export const SANDBOX_ACTIONS = [
+  'crash',
+  'lose',
+  'disconnect',
+  'reconnect',
+  'pause',
+  'resume',
+  'delete',
+] as const;
+export const CONVERSATION_ACTIONS = ['interrupt', 'access', 'confirm', 'remove'] as const;
+export const PICKS = ['oldest', 'newest', 'longest_idle', 'all'] as const;
+/** Keys of which an event has exactly one. */
+export const ACTION_KEYS = ['sandbox', 'conversation', 'message', 'gateway', 'run', 'concurrency'] as const;
+/** Keys of which an expectation has exactly one. */
+export const EXPECTATION_KEYS = ['at', 'always', 'never', 'eventually', 'end'] as const;
+
+const oneOfThese = (keys: readonly string[]) => ({ oneOf: keys.map((key) => ({ required: [key] })) });
+const count = (max: number, description: string) => z.number().int().min(1).max(max).meta({ description });
+const text = (max: number, description: string) => z.string().min(1).max(max).meta({ description });
+
+const clock = z
+  .strictObject({
+    start: rules.text(rules.INSTANT, 'Instant at which the clock starts, in UTC.').optional(),
+    until: duration('How long the clock runs.').optional(),
+  })
+  .meta({ description: 'The virtual clock.' });
+
+const policy = z
+  .strictObject({
+    idle_time: durationOrNone('Time without activity until a sandbox is released; none: never.').optional(),
+    deletion_time: durationOrNone('Time until a released sandbox is deleted; none: never.').optional(),
+    capacity: z
+      .strictObject({
+        sandboxes: count(SANDBOXES_MAX, 'Sandboxes with the runtime up, in all (D17).').optional(),
+        sandboxes_per_user: count(SANDBOXES_MAX, 'Sandboxes with the runtime up, per user (D17).').optional(),
+        conversations_per_sandbox: count(CONVERSATIONS_MAX, 'Conversations of one sandbox (D16).').optional(),
+        on_full: z
+          .enum(['refuse', 'queue', 'pause_longest_idle'])
+          .meta({ description: 'What happens when no slot is free (D17).' })
+          .optional(),
+      })
+      .optional(),
+    grouping: z
+      .enum(STRATEGY_WORDS)
+      .meta({ description: 'Placement where the job says nothing (D16).' })
+      .optional(),
+  })
+  .meta({ description: 'What an operator decides; absent keys keep the values of the deployment (D10).' });
+
+const price = z
+  .strictObject({
+    input: amount('USD per million input tokens.'),
+    output: amount('USD per million output tokens.'),
+    cached_input: amount('USD per million cached input tokens; without it, the price of input.').optional(),
+  })
+  .meta({ description: 'Price of one model.' });
+
+export const probability = (description: string) => z.number().min(0).max(1).meta({ description });
+
+const event = z
+  .strictObject({
+    at: duration('When, from the beginning.'),
+    sandbox: z.enum(SANDBOX_ACTIONS).meta({ description: 'What happens to the sandbox.' }).optional(),
+    conversation: z
+      .enum(CONVERSATION_ACTIONS)
+      .meta({ description: 'What somebody does with the conversation.' })
+      .optional(),
+    message: z
+      .strictObject({
+        to: text(
+          NAME_MAX,
+          'Key of the conversation; in its place "pick" can stand beside "message".',
+        ).optional(),
+        text: text(MESSAGE_MAX, 'What is said.'),
+      })
+      .meta({ description: 'A message to the agent.' })
+      .optional(),
+    gateway: z
+      .strictObject({
+        status: z
+          .number()
+          .int()
+          .min(STATUS_MIN)
+          .max(STATUS_MAX)
+          .meta({ description: 'HTTP status of every answer.' }),
+        for: duration('For how long.'),
+      })
+      .meta({ description: 'The gateway refuses.' })
+      .optional(),
+    run: z.enum(['cancel', 'drain']).meta({ description: 'What somebody does with the run.' }).optional(),
+    concurrency: count(CONCURRENCY_MAX, 'Conversations in flight at once, from now on.').optional(),
+    key: text(NAME_MAX, 'Key of the conversation that this is about, or whose sandbox.').optional(),
+    pick: z.enum(PICKS).meta({ description: 'Which of those that are up this is about.' }).optional(),
+  })
+  .meta({ description: 'One event at one instant.', ...oneOfThese(ACTION_KEYS) });
+
+const expectation = z
+  .strictObject({
+    at: duration('Holds at this instant.').optional(),
+    always: expression('Holds after every step.').optional(),
+    never: expression('Holds after no step.').optional(),
+    eventually: expression('Holds at some instant.').optional(),
+    end: expression('Holds when the clock stops.').optional(),
+    that: expression('What holds, beside "at".').optional(),
+    within: duration('Tolerance of "at"; bound of "eventually", from the beginning.').optional(),
+    name: text(NAME_MAX, 'Name in reports; without it, the expression.').optional(),
+    why: text(MESSAGE_MAX, 'Why it must hold.').optional(),
+    level: z
+      .enum(['error', 'warn'])
+      .meta({ description: 'warn: it is printed and nothing fails.' })
+      .optional(),
+  })
+  .meta({ description: 'What must hold.', ...oneOfThese(EXPECTATION_KEYS) });
+
+export const scenarioSchema = z
+  .strictObject({
+    kind: z.literal('scenario'),
+    version: z.literal(1),
+    name: rules.text({ ...rules.JOB_NAME, what: 'a name of a scenario' }, 'Name of the scenario.'),
+    description: z.string().max(2_000).optional(),
+    job: rules.text(
+      { ...rules.LOCAL_PATH, remedy: 'write a path relative to the scenario file, with forward slashes' },
+      'Path of the job file, relative to this one.',
+    ),
+    overrides: overridesSchema.optional(),
+    clock: clock.optional(),
+    seed: z
+      .number()
+      .int()
+      .min(0)
+      .max(Number.MAX_SAFE_INTEGER)
+      .meta({ description: 'Of all chance.' })
+      .optional(),
+    policy: policy.optional(),
+    runtime: runtimeSchema.optional(),
+    model: z
+      .strictObject({
+        default: behaviourSchema.optional(),
+        where: z
+          .array(z.strictObject({ when: expression('Condition over "item".'), ...behaviourSchema.shape }))
+          .max(RULES_MAX)
+          .meta({ description: 'The first rule whose condition holds for an item adds to the default.' })
+          .optional(),
+      })
+      .meta({ description: 'How agents work.' })
+      .optional(),
+    prices: z
+      .record(rules.text(rules.MODEL), price)
+      .meta({ description: 'USD per million tokens by model; "default" for every other.' })
+      .optional(),
+    faults: z
+      .record(z.string(), probability('At each opportunity.'))
+      .meta({ description: 'Probability of each kind of fault.' })
+      .optional(),
+    events: z.array(event).max(EVENTS_MAX).meta({ description: 'What happens when.' }).optional(),
+    expect: z.array(expectation).max(EXPECTATIONS_MAX).meta({ description: 'What must hold.' }).optional(),
+  })
+  .meta({
+    title: 'Parley scenario',
+    description: 'A job, a policy, models of the world, and what must hold.',
+  });
+
+export type ScenarioDocument = z.infer<typeof scenarioSchema>;
+export type PriceDocument = z.infer<typeof price>;
+export type EventDocument = z.infer<typeof event>;
+export type ExpectationDocument = z.infer<typeof expectation>;

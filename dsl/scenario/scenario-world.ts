@@ -1,0 +1,19 @@
+/**
+ * What the compiler of scenarios may ask about the world beside the file.
+ * Owns the interface; must not hold an implementation.
+ */
+import type { JobSource } from '../decode-source.ts';
+import type { FileProblem, JobWorld } from '../world.ts';
+
+export interface ScenarioJob {
+  readonly source: JobSource;
+  /** The world as that job sees it: its prompts are relative to it. */
+  readonly world: JobWorld;
+}
+
+export interface ScenarioWorld {
+  /** Reads the job file by its path relative to the scenario file. Must not throw. */
+  readJob(relativePath: string): ScenarioJob | { readonly problem: FileProblem };
+  /** Names of every kind of fault that can be played. */
+  readonly faults: readonly string[];
+}

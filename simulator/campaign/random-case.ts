@@ -1,0 +1,109 @@
+/**
+ * A case: everything that a seed stands for. The same seed gives the same case, whatever was played before.
+ * Owns the phases of time and how the parts come together; each part has a file of its own.
+ */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
+import type { FaultMix, FaultName } from '../faults/catalogue.ts';
+import { uniform } from '../models/distribution.ts';
+import type { ModelOptions, Policy } from '../models/model-options.ts';
+import { RandomStream } from '../random.ts';
+import { aimOf, type Aim } from './aims.ts';
+import { between, wholeMagnitude, pick } from './choose.ts';
+import { leaningsFor, randomLeanings, type Leanings } from './leanings.ts';
+import { randomActions, type TimedAction } from './random-actions.ts';
+import { aimedKinds, randomMix } from './random-mix.ts';
+import { randomModels } from './random-models.ts';
+import { randomPolicy } from './random-policy.ts';
+import type { Reaction } from './reactions.ts';
+
+export interface CampaignCase {
+  readonly seed: number;
+  readonly aim: Aim | null;
+  readonly policy: Policy;
+  readonly models: ModelOptions;
+  readonly actions: readonly TimedAction[];
+  readonly reactions: readonly Reaction[];
+  readonly mix: FaultMix;
+  /** Kinds that strike where the aim wishes it; none without an aim at a pair. */
+  readonly aimedKinds: readonly FaultName[];
+  /** Time in which faults strike, at least a day. */
+  readonly safetyMs: number;
+  /** Time without faults that follows: everything has to come to rest in it. */
+  readonly healingMs: number;
+}
+
+/** Most cases play a day; some are long enough for the Deletion Time. */
+const SAFETY_DAYS = [1, 1.5, 3, 6, 12] as const;
+const SAFETY_WEIGHTS = [10, 5, 3, 1, 1] as const;
+/** Longer than every retry, timeout and Deletion Time retry of the rules. */
+const HEALING_MS = DAY_MS;
+
+export function randomCase(seed: number): CampaignCase {
+  const random = new RandomStream(seed).split('case');
+  const aim = aimOf(seed);
+  const leanings =
+    aim?.kind === 'pair'
+      ? leaningsFor(aim.pair.transition, random.split('leanings'))
+      : randomLeanings(random.split('leanings'));
+  const aimed = aimedKinds(random.split('aimed kinds'), aim);
+  const safetyMs = Math.round(pick(random.split('time'), SAFETY_DAYS, SAFETY_WEIGHTS) * DAY_MS);
+  return {
+    seed,
+    aim,
+    policy: leaningPolicy(randomPolicy(random.split('policy')), leanings, random.split('leaning policy')),
+    models: leaningModels(random.split('models'), leanings),
+    actions: randomActions(random.split('actions'), { safetyMs, plan: planWishes(leanings) }),
+    reactions: leanings.reactions,
+    mix: leaningMix(randomMix(random.split('mix'), aim, aimed), leanings),
+    aimedKinds: aimed,
+    safetyMs,
+    healingMs: HEALING_MS,
+  };
+}
+
+function leaningPolicy(policy: Policy, leanings: Leanings, stream: RandomStream): Policy {
+  const { limits, capacity } = policy;
+  const crowded = leanings.crowded
+    ? ({
+        onFull: 'queue',
+        capacity: { ...capacity, installationMax: between(stream, 1, 2), userMax: 2 },
+      } as const)
+    : {};
+  const deletionTimeMs = leanings.shortLived
+    ? wholeMagnitude(stream, HOUR_MS, 6 * HOUR_MS)
+    : limits.deletionTimeMs;
+  return { ...policy, ...crowded, limits: { ...limits, deletionTimeMs } };
+}
+
+/** Every third message between machines is late. */
+const DELAYED_RATE = 0.35;
+
+function leaningMix(mix: FaultMix, { delayed }: Leanings): FaultMix {
+  return delayed ? { ...mix, tell_delayed: DELAYED_RATE } : mix;
+}
+
+/** Longer than a start, a resume, an archive or a stop may take. */
+const OVERDUE = uniform(MINUTE_MS, 40 * MINUTE_MS);
+/** A start has five steps and half an hour. */
+const OVERDUE_CALL = uniform(MINUTE_MS, 15 * MINUTE_MS);
+
+function leaningModels(stream: RandomStream, { pace, stubborn, failing }: Leanings): ModelOptions {
+  const models = randomModels(stream, { slow: pace === 'slow', stubborn, failing });
+  if (pace !== 'overdue') return models;
+  const { runtime } = models;
+  return {
+    ...models,
+    agentCall: OVERDUE_CALL,
+    runtime: {
+      boot: stream.happens(0.5) ? OVERDUE : runtime.boot,
+      resume: stream.happens(0.5) ? OVERDUE : runtime.resume,
+      stop: stream.happens(0.3) ? OVERDUE_CALL : runtime.stop,
+      archive: stream.happens(0.7) ? uniform(10 * MINUTE_MS, 2 * HOUR_MS) : runtime.archive,
+      destroy: runtime.destroy,
+    },
+  };
+}
+
+function planWishes({ settle, hasty, retry, short }: Leanings) {
+  return { settle, hasty, retry, itemsMax: short ? 2 : null };
+}

@@ -1,0 +1,49 @@
+/**
+ * Which faults strike in a case, and how often: every case switches most kinds off, so that the rest combine freely.
+ * Owns the shares; what a kind does is said in faults/.
+ */
+import { FAULT_NAMES, FAULTS, type FaultMix, type FaultName } from '../faults/catalogue.ts';
+import type { RandomStream } from '../random.ts';
+import type { Aim } from './aims.ts';
+import { magnitude, pick, some } from './choose.ts';
+
+/** Share of the kinds that are on; now and then a case has none at all. */
+const ON_SHARES = [0, 0.08, 0.2, 0.4] as const;
+const ON_WEIGHTS = [1, 4, 4, 2] as const;
+const RATE_MIN = 0.002;
+const RATE_MAX = 0.15;
+/** The kind that a case aims at strikes often, and not always: what follows a fault is of interest, too. */
+const AIMED_RATE_MIN = 0.05;
+const AIMED_RATE_MAX = 0.5;
+/** For kinds with few opportunities. */
+const NEEDY_RATE = 0.7;
+
+/** Kinds that strike only where something else has died, or was lost. */
+const NEED_A_DEATH: readonly FaultName[] = [
+  'runtime_look_stale',
+  'runtime_list_repeats',
+  'runtime_event_lost',
+  'runtime_event_repeated',
+  'runtime_event_late',
+  'runtime_pid_reused',
+];
+const DEATHS = { runtime_killed: 0.5, runtime_stopped_outside: 0.2, runtime_removed: 0.1 } as const;
+
+export function randomMix(stream: RandomStream, aim: Aim | null, aimed: readonly FaultName[]): FaultMix {
+  const share = pick(stream, ON_SHARES, ON_WEIGHTS);
+  const mix: Partial<Record<FaultName, number>> = {};
+  for (const fault of some(stream, FAULT_NAMES, share)) mix[fault] = magnitude(stream, RATE_MIN, RATE_MAX);
+  if (aim?.kind === 'fault') mix[aim.fault] = magnitude(stream, AIMED_RATE_MIN, AIMED_RATE_MAX);
+  if (aim?.kind === 'fault' && NEED_A_DEATH.includes(aim.fault))
+    Object.assign(mix, { ...DEATHS, [aim.fault]: NEEDY_RATE });
+  for (const fault of aimed) mix[fault] ??= RATE_MIN;
+  return mix;
+}
+
+/** Of the class that a pair names, half of the kinds, so that no one kind is always the first to strike. */
+export function aimedKinds(stream: RandomStream, aim: Aim | null): readonly FaultName[] {
+  if (aim?.kind !== 'pair') return [];
+  const kinds = FAULT_NAMES.filter((fault) => FAULTS[fault].class === aim.pair.faultClass);
+  const chosen = some(stream, kinds, 0.5);
+  return chosen.length > 0 ? chosen : kinds;
+}

@@ -1,0 +1,111 @@
+/**
+ * People who act at the worst moment: as soon as an entity enters a phase, somebody asks something of it.
+ * Owns when they act and what they send; every reaction is counted, so that a case stays short.
+ */
+import type { MachineEvent } from '../../core/command.ts';
+import type { ConversationState } from '../../core/conversation/state.ts';
+import type { ConversationId, EntityAddress, MachineName } from '../../core/ids.ts';
+import type { SandboxState } from '../../core/sandbox/state.ts';
+import { FAILURE_CLASSES } from '../../core/status.ts';
+import type { RandomStream } from '../random.ts';
+import type { Stage } from '../script.ts';
+import type { Simulation } from '../simulation.ts';
+import type { SimulationStep } from '../simulation-options.ts';
+import { wholeMagnitude } from './choose.ts';
+
+export type Asked =
+  | 'deleteRequested'
+  | 'pauseRequested'
+  | 'resumeRequested'
+  | 'messageReceived'
+  | 'interruptRequested'
+  | 'accessRequested'
+  | 'confirmationAnswered'
+  | 'metadataChanged'
+  | 'cancelRequested'
+  | 'drainRequested'
+  | 'concurrencyChanged';
+
+export interface Reaction {
+  readonly machine: MachineName;
+  readonly phase: string;
+  readonly asked: Asked;
+  /** `sandbox`: the one that the conversation is in; `conversation`: one of the sandbox. */
+  readonly of: 'self' | 'sandbox' | 'conversation';
+  /** How often it happens at all. */
+  readonly share: number;
+  /** It happens within this time of the entry, sooner rather than later. */
+  readonly withinMs: number;
+}
+
+/** More add events and no new situation. */
+const FIRED_MAX = 40;
+
+export class Reactions {
+  private fired = 0;
+  private readonly reactions: readonly Reaction[];
+  private readonly random: RandomStream;
+  private readonly kept: ReadonlySet<number> | null;
+
+  /** `kept`: indices of those that happen; null for all. */
+  constructor(reactions: readonly Reaction[], random: RandomStream, kept: readonly number[] | null) {
+    this.reactions = reactions;
+    this.random = random;
+    this.kept = kept === null ? null : new Set(kept);
+  }
+
+  /** Called after a step that led into another phase. */
+  entered(step: SimulationStep, phase: string, stage: Stage & { readonly simulation: Simulation }): void {
+    for (const [index, reaction] of this.reactions.entries()) {
+      if (this.kept?.has(index) === false) continue;
+      if (reaction.machine !== step.address.machine || reaction.phase !== phase) continue;
+      const requestId = `reaction-${index}-${step.sequence}`;
+      const stream = this.random.split(requestId);
+      if (this.fired >= FIRED_MAX || !stream.happens(reaction.share)) continue;
+      const to = targetOf(reaction, step);
+      if (to === null) continue;
+      this.fired += 1;
+      const delayMs = stream.happens(0.3) ? 0 : wholeMagnitude(stream, 1, reaction.withinMs);
+      stage.simulation.script(step.at + delayMs, () => {
+        if (reaction.asked === 'messageReceived')
+          stage.world.accepted.set(requestId, to.id as ConversationId);
+        stage.deliver(to, eventOf(reaction.asked, to, requestId));
+      });
+    }
+  }
+}
+
+function targetOf({ of }: Reaction, { address, after }: SimulationStep): EntityAddress | null {
+  if (of === 'self') return address;
+  if (of === 'conversation') {
+    const [id] = Object.keys((after as SandboxState).attached);
+    return id === undefined ? null : { machine: 'conversation', id };
+  }
+  const { sandboxId } = after as ConversationState;
+  return sandboxId === null ? null : { machine: 'sandbox', id: sandboxId };
+}
+
+function eventOf(type: Asked, to: EntityAddress, requestId: string): MachineEvent {
+  switch (type) {
+    case 'messageReceived':
+      return { type, messageId: requestId, text: 'more', run: true };
+    case 'confirmationAnswered':
+      return { type, requestId, accept: true, reason: '' };
+    case 'metadataChanged':
+      return { type, requestId, title: 'another', tags: null };
+    case 'concurrencyChanged':
+      return { type, requestId, concurrency: 3 };
+    case 'pauseRequested':
+      return { type, requestId, reason: 'user' };
+    case 'resumeRequested':
+      return to.machine === 'run'
+        ? { type, requestId, classes: FAILURE_CLASSES }
+        : { type, requestId, conversationId: null };
+    case 'deleteRequested':
+    case 'interruptRequested':
+    case 'accessRequested':
+    case 'cancelRequested':
+    case 'drainRequested':
+      return { type, requestId };
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Plays one case from beginning to end: faults strike, then the world heals, and every invariant is asked all along.
+ * Owns the order of the phases and what is kept of them; the same seed and subset give the same result, byte for byte.
+ */
+import type { EntityAddress } from '../../core/ids.ts';
+import { HOUR_MS } from '../../core/time.ts';
+import type { Violation } from '../checking.ts';
+import type { FaultSource, Injected } from '../faults/injector.ts';
+import { FaultyStage } from '../faults/faulty-stage.ts';
+import { RandomStream } from '../random.ts';
+import { act, START_AT, type Stage } from '../script.ts';
+import type { SimulationStep } from '../simulation-options.ts';
+import { Trace } from '../trace.ts';
+import { actionsIn, type CaseSubset } from './case-subset.ts';
+import { CoverageCounter, phaseOf, type Coverage } from './coverage.ts';
+import { EventTable } from './event-table.ts';
+import { Neighbours } from './neighbours.ts';
+import { randomCase, type CampaignCase } from './random-case.ts';
+import { Reactions } from './reactions.ts';
+import { Wishes } from './wishes.ts';
+
+export interface CaseOptions {
+  readonly seed: number;
+  /** A part of the case; absent: all of it. */
+  readonly keep?: CaseSubset;
+  /** True: one line per event is kept. */
+  readonly table?: boolean;
+}
+
+export interface CaseResult {
+  readonly seed: number;
+  /** In order of their instants; empty when every invariant holds. */
+  readonly violations: readonly Violation[];
+  /** Steps of machines, silent ones included. */
+  readonly events: number;
+  readonly simulatedMs: number;
+  readonly injected: readonly Injected[];
+  readonly coverage: Coverage;
+  /** Over every step. */
+  readonly hash: string;
+  /** Empty unless asked for. */
+  readonly table: readonly string[];
+}
+
+/** Name of the violation when a step throws, or when a case has no end. */
+export const THROWN = 'thrown';
+/** Looks and events of one case: far more than any has, and fewer than anybody waits for. */
+const PLAYED_MAX = 600_000;
+/** So often it is asked how much was played. */
+const SLICE_MS = HOUR_MS;
+
+export function runCase({ seed, keep = {}, table = false }: CaseOptions): CaseResult {
+  return new CasePlay(randomCase(seed), keep, table).play();
+}
+
+class CasePlay {
+  private readonly played: CampaignCase;
+  private readonly keep: CaseSubset;
+  private readonly stage: FaultyStage;
+  private readonly trace = new Trace(null);
+  private readonly neighbours = new Neighbours();
+  private readonly counter = new CoverageCounter(this.neighbours);
+  private readonly reactions: Reactions;
+  private readonly wishes: Wishes | null;
+  private readonly table: EventTable | null;
+
+  constructor(played: CampaignCase, keep: CaseSubset, table: boolean) {
+    this.played = played;
+    this.keep = keep;
+    const random = new RandomStream(played.seed);
+    const { policy, models, seed, aim } = played;
+    this.table = table ? new EventTable(START_AT) : null;
+    this.reactions = new Reactions(played.reactions, random.split('reactions'), keep.reactions ?? null);
+    this.stage = new FaultyStage({
+      startAt: START_AT,
+      models,
+      policy,
+      seed,
+      faults: faultsOf(played, keep),
+      onStep: (step) => this.sees(step),
+      onInjected: (injected) => this.injected(injected),
+      checks: true,
+    });
+    this.wishes =
+      aim?.kind === 'pair' && keep.faults === undefined
+        ? new Wishes({
+            transition: aim.pair.transition,
+            kinds: played.aimedKinds,
+            neighbours: this.neighbours,
+            random: random.split('wishes'),
+          })
+        : null;
+    const { wishes } = this;
+    if (wishes !== null) this.stage.injector.aim((fault, opportunity) => wishes.wants(fault, opportunity));
+  }
+
+  play(): CaseResult {
+    const { stage, played, keep } = this;
+    const thrown = this.playPhases();
+    const violations = thrown === null ? stage.violations : [...stage.violations, thrown];
+    return {
+      seed: played.seed,
+      violations,
+      events: stage.simulation.events,
+      simulatedMs: (keep.safetyMs ?? played.safetyMs) + (keep.healingMs ?? played.healingMs),
+      injected: stage.injector.injected,
+      coverage: this.counter.coverage,
+      hash: this.trace.hash,
+      table: this.table?.lines ?? [],
+    };
+  }
+
+  /** A step that throws is a finding like any other. */
+  private playPhases(): Violation | null {
+    const { stage, played, keep } = this;
+    const { simulation, world } = stage;
+    const isBorn = (to: EntityAddress): boolean => simulation.stateOf(to) !== null;
+    const people: Stage = { world, deliver: (to, event) => stage.deliver(to, event), isBorn };
+    for (const { atMs, action, number } of actionsIn(played, keep))
+      simulation.script(START_AT + atMs, () => act(people, action, number));
+    const healAt = START_AT + (keep.safetyMs ?? played.safetyMs);
+    try {
+      this.advanceTo(healAt);
+      stage.heal();
+      this.advanceTo(healAt + (keep.healingMs ?? played.healingMs));
+      stage.end();
+      return null;
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      return { name: THROWN, at: simulation.now(), sequence: this.trace.lines, entity: 'none', problem };
+    }
+  }
+
+  /** @throws Error when there is no end to what happens */
+  private advanceTo(end: number): void {
+    const { stage } = this;
+    const { simulation } = stage;
+    while (simulation.now() < end) {
+      stage.advanceTo(Math.min(end, simulation.now() + SLICE_MS));
+      if (simulation.played > PLAYED_MAX)
+        throw new Error(`Cannot play on: more than ${PLAYED_MAX} looks and events`);
+    }
+  }
+
+  private sees(step: SimulationStep): void {
+    this.trace.add(step);
+    this.table?.add(step);
+    this.neighbours.sees(step);
+    this.counter.sees(step);
+    const phase = phaseOf(step.after);
+    if (phase === null || phase === phaseOf(step.before)) return;
+    this.wishes?.entered(step, phase);
+    this.reactions.entered(step, phase, this.stage);
+  }
+
+  private injected(injected: Injected): void {
+    this.counter.injected(injected);
+    this.table?.struck(injected);
+  }
+}
+
+function faultsOf({ mix }: CampaignCase, { faults }: CaseSubset): FaultSource {
+  return faults === undefined ? { kind: 'mix', mix } : { kind: 'schedule', keys: new Set(faults) };
+}

@@ -1,0 +1,60 @@
+/**
+ * Which seed is played next: chance and aims in turn, and among the aims those that are behind.
+ * Owns the order only; what a seed plays is fixed by the seed (aims.ts).
+ */
+import type { FaultName } from '../faults/catalogue.ts';
+import { AIMS, aimName, aimSeed } from './aims.ts';
+import type { Tally } from './tally.ts';
+
+/** A kind of fault with fewer hits than this is behind. */
+export const HITS_WANTED = 100;
+
+export class SeedOrder {
+  private next: number;
+  private turn = 0;
+  /** By index of an aim, how often it was played beyond the ordinary order. */
+  private readonly rounds = new Map<number, number>();
+  private cursor = 0;
+  private readonly from: number;
+
+  /** Ordinary seeds begin here. */
+  constructor(from: number) {
+    this.from = from;
+    this.next = from;
+  }
+
+  /** Every third seed at least is an ordinary one, so that chance is never crowded out. */
+  take(tally: Tally): number {
+    this.turn += 1;
+    const behind = this.turn % 3 === 0 ? null : this.behind(tally);
+    if (behind !== null) return behind;
+    this.next += 1;
+    return this.next - 1;
+  }
+
+  /** True when every kind has its hits and every pair was reached. */
+  isCovered(tally: Tally): boolean {
+    return AIMS.every((_, index) => !isBehind(index, tally));
+  }
+
+  /** Null when nothing is behind, or nothing was played yet. */
+  private behind(tally: Tally): number | null {
+    if (tally.runs === 0) return null;
+    for (let looked = 0; looked < AIMS.length; looked += 1) {
+      const index = this.cursor % AIMS.length;
+      this.cursor += 1;
+      if (!isBehind(index, tally)) continue;
+      const round = this.rounds.get(index) ?? 0;
+      this.rounds.set(index, round + 1);
+      return aimSeed(index, round, this.from);
+    }
+    return null;
+  }
+}
+
+function isBehind(index: number, tally: Tally): boolean {
+  const aim = AIMS[index];
+  if (aim === undefined) return false;
+  if (aim.kind === 'fault') return tally.hits('faults', aim.fault satisfies FaultName) < HITS_WANTED;
+  return tally.hits('pairs', aimName(aim)) === 0;
+}

@@ -1,0 +1,89 @@
+/**
+ * I20: every loop of orders has its bound (ARCHITECTURE.md, "Bounds").
+ * Owns counts of its own, so that a counter that a machine forgets does not hide the loop.
+ */
+import type { MachineEvent } from '../../core/command.ts';
+import type { ConversationState } from '../../core/conversation/state.ts';
+import { addressKey } from '../../core/ids.ts';
+import {
+  ARCHIVE_ATTEMPTS_MAX,
+  DELIVERY_ATTEMPTS_MAX,
+  PLACEMENT_ATTEMPTS_MAX,
+  RESUME_ATTEMPTS_MAX,
+  RESUME_REQUESTS_MAX,
+} from '../../core/limits.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { SandboxState } from '../../core/sandbox/state.ts';
+import type { Moment, SafetyCheck } from './checker.ts';
+
+type Step = Moment['step'];
+
+export function boundedLoops(): SafetyCheck {
+  const counts = new Map<string, number>();
+  const count = (step: Step, what: string, max: number, more: number): string | null => {
+    const key = `${addressKey(step.address)} ${what}`;
+    const now = (counts.get(key) ?? 0) + more;
+    if (more === 0) counts.delete(key);
+    else counts.set(key, now);
+    return now > max ? `${what} for the ${now}th time, and ${max} is the bound` : null;
+  };
+  return ({ step }: Moment) => {
+    switch (step.address.machine) {
+      case 'sandbox':
+        return ofSandbox(step, count);
+      case 'conversation':
+        return ofConversation(step, count);
+      case 'run':
+        return ofRun(step.after as RunState);
+    }
+  };
+}
+
+/** Counts so many more of something; none begins anew. */
+type Count = (step: Step, what: string, max: number, more: number) => string | null;
+
+function orders({ commands }: Step, type: string): number {
+  return commands.filter((command) => command.type === type).length;
+}
+
+function ofSandbox(step: Step, count: Count): string | null {
+  const { phase } = step.after as SandboxState;
+  const resumes = phase === 'resuming' ? orders(step, 'resumeSandbox') : 0;
+  const archives = phase.toLowerCase().endsWith('archiving') ? orders(step, 'archiveWorkspace') : 0;
+  if (phase === 'resuming' && resumes === 0) return null;
+  return (
+    count(step, 'resumes', RESUME_ATTEMPTS_MAX, resumes) ??
+    (archives === 0 && phase.toLowerCase().endsWith('archiving')
+      ? null
+      : count(step, 'archives', ARCHIVE_ATTEMPTS_MAX, archives))
+  );
+}
+
+function ofConversation(step: Step, count: Count): string | null {
+  const { event } = step;
+  const { sandbox, queue, phase } = step.after as ConversationState;
+  const placed = orders(step, 'placeConversation');
+  if (placed > 0) return count(step, 'is placed', PLACEMENT_ATTEMPTS_MAX, placed);
+  if (event.type === 'deliveryFailed')
+    return count(step, `fails to deliver ${event.itemId}`, DELIVERY_ATTEMPTS_MAX, 1);
+  const asked = step.commands.filter(isResumeRequest).length;
+  if (asked > 0) return count(step, 'asks for a resume', RESUME_REQUESTS_MAX, asked);
+  if (sandbox?.usable === true || (queue.length === 0 && phase === 'active'))
+    return count(step, 'asks for a resume', RESUME_REQUESTS_MAX, 0);
+  return null;
+}
+
+function isResumeRequest(command: Step['commands'][number]): boolean {
+  return command.type === 'tell' && (command.event as MachineEvent).type === 'resumeRequested';
+}
+
+function ofRun({ items, rules }: RunState): string | null {
+  for (const { key, phase, failures, ending } of items) {
+    const failureClass = ending?.failureClass ?? null;
+    if (phase !== 'waiting' || failureClass === null) continue;
+    const max = rules.retry.find(({ on }) => on.includes(failureClass))?.attempts ?? 0;
+    const count = failures[failureClass] ?? 0;
+    if (count > max) return `item "${key}" is tried again after ${count} failures, and ${max} is the bound`;
+  }
+  return null;
+}

@@ -1,0 +1,88 @@
+/**
+ * Invariants of how machines deal with one another and runs with their items, with their names.
+ * Owns the list; list.ts asks them with all others.
+ */
+import { admissionFits } from './admission-fits.ts';
+import { agentsAgree } from './agents-agree.ts';
+import { boundedLoops } from './bounded-loops.ts';
+import type { LivenessChecker, SafetyChecker } from './checker.ts';
+import { cleanedUpWithCare } from './cleaned-up-with-care.ts';
+import { deadlinesStrike } from './deadlines-strike.ts';
+import { deletionsAreFinal } from './deletions-are-final.ts';
+import { handedToTheArmed } from './handed-to-the-armed.ts';
+import { lateAnswersChangeNothing } from './late-answers.ts';
+import { laterWishWins } from './later-wish-wins.ts';
+import { newestWins } from './newest-wins.ts';
+import { nobodyWaitsInVain } from './nobody-waits-in-vain.ts';
+import { repeatsChangeNothing } from './repeats.ts';
+import { runsEndWhole } from './runs-end-whole.ts';
+import { sessionsOfTheirOwn } from './sessions-of-their-own.ts';
+import { waitersAnswered } from './waiters-answered.ts';
+
+/** Made anew for every run: some of them remember. */
+export function dealings(): readonly SafetyChecker[] {
+  return [...ofAnyMachine(), ...ofSandboxes(), ...ofWork()];
+}
+
+function ofAnyMachine(): readonly SafetyChecker[] {
+  return [
+    {
+      name: 'I17',
+      says: 'an answer that is not awaited changes nothing',
+      machine: null,
+      check: lateAnswersChangeNothing,
+    },
+    {
+      name: 'I18',
+      says: 'a request that comes again changes nothing',
+      machine: null,
+      check: repeatsChangeNothing(),
+    },
+    { name: 'I19', says: 'the newest word wins', machine: null, check: newestWins },
+    { name: 'I20', says: 'every loop has its bound', machine: null, check: boundedLoops() },
+  ];
+}
+
+function ofSandboxes(): readonly SafetyChecker[] {
+  return [
+    { name: 'I21', says: 'the later wish wins', machine: 'sandbox', check: laterWishWins() },
+    {
+      name: 'I22',
+      says: 'who waits for a resume is answered once',
+      machine: 'sandbox',
+      check: waitersAnswered(),
+    },
+    {
+      name: 'I23',
+      says: 'a session has a generation of its own',
+      machine: 'sandbox',
+      check: sessionsOfTheirOwn(),
+    },
+    { name: 'I24', says: 'deletions are never undone', machine: 'sandbox', check: deletionsAreFinal },
+  ];
+}
+
+function ofWork(): readonly SafetyChecker[] {
+  return [
+    {
+      name: 'I25',
+      says: 'an agent is handed something only when armed',
+      machine: 'conversation',
+      check: handedToTheArmed,
+    },
+    { name: 'R1', says: 'a run begins only what fits', machine: 'run', check: admissionFits },
+    { name: 'R2', says: 'a run ends with all of its items', machine: 'run', check: runsEndWhole },
+    {
+      name: 'R3',
+      says: 'a run lets go of nothing that is needed',
+      machine: 'run',
+      check: cleanedUpWithCare(),
+    },
+  ];
+}
+
+export const DEALINGS_AT_REST: readonly LivenessChecker[] = [
+  { name: 'L8', says: 'no deadline is in the past', check: deadlinesStrike },
+  { name: 'L9', says: 'nobody waits in vain', check: nobodyWaitsInVain },
+  { name: 'L10', says: 'nobody works where nothing runs', check: agentsAgree },
+];

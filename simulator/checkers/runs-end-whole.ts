@@ -1,0 +1,22 @@
+/**
+ * R2: a run ends with all of its items, a cancelled one begins nothing and leaves nobody at work.
+ * Owns the checks on how items and run end together.
+ */
+import type { RunState } from '../../core/run/state.ts';
+import type { Moment } from './checker.ts';
+
+export function runsEndWhole({ step }: Moment): string | null {
+  const { phase, mode, items } = step.after as RunState;
+  for (const item of items) {
+    if (phase !== 'running' && item.phase !== 'ended')
+      return `it is ${phase}, and item "${item.key}" is ${item.phase}`;
+    const atWork = item.phase === 'starting' || item.phase === 'working';
+    if (mode === 'cancelling' && item.phase === 'waiting')
+      return `it is cancelled, and item "${item.key}" waits`;
+    if (mode === 'cancelling' && atWork && item.ending === null)
+      return `it is cancelled, and item "${item.key}" was not told to stop`;
+    if (atWork && item.ending !== null && item.stopBy === null)
+      return `item "${item.key}" was told to stop, and nothing ends the wait for that`;
+  }
+  return null;
+}

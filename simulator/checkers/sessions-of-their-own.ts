@@ -1,0 +1,30 @@
+/**
+ * I23: every session has a generation of its own, is shown as PAUSED only while nobody works in it, and is not ended
+ * for others while somebody does (D6, D14, D17).
+ * Owns the memory of generations that ran.
+ */
+import { hasWorkingAgent, type SandboxState } from '../../core/sandbox/state.ts';
+import type { Moment, SafetyCheck } from './checker.ts';
+
+export function sessionsOfTheirOwn(): SafetyCheck {
+  const ran = new Map<string, number>();
+  return ({ step }: Moment) => {
+    const before = step.before as SandboxState | null;
+    const after = step.after as SandboxState;
+    const { sandboxId, phase, generation, status } = after;
+    if (before?.phase === 'running' && phase === 'pausing') return makesRoom(step, before);
+    if (phase !== 'running') return null;
+    if (status === 'PAUSED' && hasWorkingAgent(after))
+      return 'it is shown as PAUSED, and an agent works in it';
+    const known = ran.get(sandboxId) ?? 0;
+    ran.set(sandboxId, generation);
+    return before?.phase === 'running' || generation > known
+      ? null
+      : `generation ${generation} runs for the second time`;
+  };
+}
+
+function makesRoom({ event }: Moment['step'], before: SandboxState): string | null {
+  if (event.type !== 'pauseRequested' || event.reason !== 'capacity' || !hasWorkingAgent(before)) return null;
+  return 'it is paused to make room, and an agent works in it';
+}

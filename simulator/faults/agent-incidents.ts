@@ -1,0 +1,165 @@
+/**
+ * What goes wrong with agents by themselves: they freeze, their gateway fails, and their reports lie or get lost.
+ * Owns the faults of agents that no call of ours causes; must not decide what a report means.
+ */
+import type { CommandOf } from '../../core/command.ts';
+import type { AgentReport } from '../../core/conversation/message.ts';
+import type { ConversationId } from '../../core/ids.ts';
+import type { Agent } from '../models/agent.ts';
+import type { AgentsModel, AgentTroubles, Incarnation } from '../models/agents-model.ts';
+import type { ModelPort } from '../model-port.ts';
+import type { RandomStream } from '../random.ts';
+import type { FaultName } from './catalogue.ts';
+import { figureIn } from './figures.ts';
+import type { Injector } from './injector.ts';
+import { AGENT_CLOCK_STILL, CALLBACK_LATE, GATEWAY_OUT, STALE_RUNNING } from './runtime-figures.ts';
+
+/** What the gateway answers while it limits everybody, and while it is away. */
+const LIMITED = 429;
+const AWAY = 503;
+
+interface Parts {
+  readonly port: ModelPort;
+  readonly injector: Injector;
+  readonly agents: AgentsModel;
+  readonly pollMs: number;
+}
+
+type Watch = CommandOf<'watchAgent'>;
+
+export class AgentIncidents implements AgentTroubles {
+  private readonly parts: Parts;
+  private readonly counts = new Map<string, number>();
+  /** Watches that have been decided on: one end, one callback. */
+  private readonly decided = new Set<string>();
+  private readonly runningUntil = new Map<ConversationId, number>();
+  private readonly clocks = new Map<
+    ConversationId,
+    { readonly at: number; readonly until: number; readonly generation: number }
+  >();
+  private isHealed = false;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    parts.agents.troubles = this;
+  }
+
+  /** Somewhere in the middle of the work it stands still, or its gateway fails it and everybody else. */
+  took({ conversationId: id, item }: CommandOf<'deliverItem'>, agent: Agent): void {
+    const { agents, port } = this.parts;
+    const leftMs = (agent.restsAt ?? port.now()) - port.now();
+    if (leftMs <= 0) return;
+    const where = `${id}/${item.itemId}`;
+    const within = (fault: FaultName, run: (figures: RandomStream) => void): void => {
+      const figures = this.ask(fault, where, id);
+      if (figures !== null) this.after(Math.floor(figures.next() * leftMs), () => run(figures));
+    };
+    within('agent_frozen', () => agents.stand([id], 'agent'));
+    within('gateway_rate_limited', (figures) => this.limit(LIMITED, figures));
+    within('gateway_unavailable', (figures) => this.limit(AWAY, figures));
+  }
+
+  /** The callback that says so may be lost or late; a poll, or a report that is right again, shows it then. */
+  unseenMs(watch: Watch, report: AgentReport): number {
+    const { conversationId: id } = watch;
+    const { port, pollMs } = this.parts;
+    const leftMs = (this.runningUntil.get(id) ?? 0) - port.now();
+    if (leftMs > 0) return leftMs;
+    if (this.decided.has(watch.id)) return 0;
+    this.decided.add(watch.id);
+    const stale = this.ask('agent_stale_running', watch.id, id);
+    if (stale !== null) return this.stayRunning(id, figureIn(STALE_RUNNING, stale));
+    const lost = this.ask('callback_lost', watch.id, id);
+    if (lost !== null) return 1 + Math.floor(lost.next() * pollMs);
+    this.again('callback_repeated', watch, report);
+    // What it said while it was still at work comes after what it said at the end.
+    this.again('callback_out_of_order', watch, {
+      ...report,
+      status: 'RUNNING',
+      pausedReason: null,
+      retryAt: null,
+      detail: null,
+      at: report.at - 1,
+    });
+    return 0;
+  }
+
+  reported({ conversationId: id, generation }: Incarnation, report: AgentReport): AgentReport {
+    const where = `${id}/report ${this.count(id)}`;
+    const status = (this.runningUntil.get(id) ?? 0) > this.parts.port.now() ? 'RUNNING' : report.status;
+    const shown =
+      status === report.status ? report : { ...report, status, pausedReason: null, retryAt: null };
+    if (generation > 1 && this.ask('agent_old_session_key', where, id) !== null)
+      this.tell(id, {
+        ...report,
+        status: 'ERROR',
+        generation: generation - 1,
+        detail: 'an older incarnation',
+      });
+    return { ...shown, at: this.clockOf(id, generation, where) };
+  }
+
+  /** Every fault under way ends; agents that stood still go on. */
+  heal(): void {
+    const { agents } = this.parts;
+    this.isHealed = true;
+    this.clocks.clear();
+    const stale = [...this.runningUntil.keys()];
+    this.runningUntil.clear();
+    agents.walk([...agents.all()], 'agent');
+    for (const id of stale) agents.lookAgain(id);
+  }
+
+  private limit(status: number, figures: RandomStream): void {
+    const { agents, port } = this.parts;
+    agents.strike({ status, until: port.now() + figureIn(GATEWAY_OUT, figures) });
+  }
+
+  private stayRunning(id: ConversationId, forMs: number): number {
+    this.runningUntil.set(id, this.parts.port.now() + forMs);
+    return forMs;
+  }
+
+  /** A clock that stands still never goes back; the next incarnation has a clock of its own. */
+  private clockOf(id: ConversationId, generation: number, where: string): number {
+    const now = this.parts.port.now();
+    const still = this.clocks.get(id);
+    if (still !== undefined && still.generation === generation && now < still.until) return still.at;
+    const figures = this.ask('agent_clock_frozen', where, id);
+    if (figures !== null) {
+      const until = now + figureIn(AGENT_CLOCK_STILL, figures);
+      this.clocks.set(id, { at: now, until, generation });
+    }
+    return now;
+  }
+
+  private again(fault: FaultName, { id: where, conversationId: id }: Watch, report: AgentReport): void {
+    const figures = this.ask(fault, where, id);
+    if (figures !== null) this.after(figureIn(CALLBACK_LATE, figures), () => this.tell(id, report));
+  }
+
+  private tell(id: ConversationId, report: AgentReport): void {
+    this.parts.port.deliver(
+      { machine: 'conversation', id },
+      { type: 'agentReported', commandId: null, report },
+    );
+  }
+
+  private count(id: ConversationId): number {
+    const count = (this.counts.get(id) ?? 0) + 1;
+    this.counts.set(id, count);
+    return count;
+  }
+
+  private ask(fault: FaultName, where: string, id: ConversationId): RandomStream | null {
+    const at = this.parts.port.now();
+    return this.parts.injector.strikes(fault, { where, about: { machine: 'conversation', id }, at });
+  }
+
+  private after(ms: number, run: () => void): void {
+    const { port } = this.parts;
+    port.later(null, port.now() + ms, () => {
+      if (!this.isHealed) run();
+    });
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What a client may do to an entity at an odd moment.
+ * Owns the acts and how likely each is among them; must not decide when, nor whether it is let through.
+ */
+import type { MachineEvent } from '../../core/command.ts';
+import type { EntityAddress } from '../../core/ids.ts';
+import type { RandomStream } from '../random.ts';
+
+type Act = (requestId: string) => MachineEvent;
+
+export const message: Act = (messageId) => ({
+  type: 'messageReceived',
+  messageId,
+  text: 'and this',
+  run: true,
+});
+export const interrupt: Act = (requestId) => ({ type: 'interruptRequested', requestId });
+export const cancelRun: Act = (requestId) => ({ type: 'cancelRequested', requestId });
+export const remove: Act = (requestId) => ({ type: 'deleteRequested', requestId });
+const access: Act = (requestId) => ({ type: 'accessRequested', requestId });
+const confirm: Act = (requestId) => ({ type: 'confirmationAnswered', requestId, accept: true, reason: '' });
+const deny: Act = (requestId) => ({ type: 'confirmationAnswered', requestId, accept: false, reason: 'no' });
+const retitle: Act = (requestId) => ({ type: 'metadataChanged', requestId, title: 'another', tags: null });
+const pause: Act = (requestId) => ({ type: 'pauseRequested', requestId, reason: 'user' });
+const resume: Act = (requestId) => ({ type: 'resumeRequested', requestId, conversationId: null });
+const drain: Act = (requestId) => ({ type: 'drainRequested', requestId });
+const goOn: Act = (requestId) => ({ type: 'resumeRequested', requestId, classes: ['infra'] });
+const narrow: Act = (requestId) => ({ type: 'concurrencyChanged', requestId, concurrency: 1 });
+const widen: Act = (requestId) => ({ type: 'concurrencyChanged', requestId, concurrency: 8 });
+
+/** One that ends everything is rare: there is more to see in what goes on. */
+const ACTS: Readonly<Record<EntityAddress['machine'], readonly Act[]>> = {
+  conversation: [
+    message,
+    message,
+    message,
+    message,
+    interrupt,
+    interrupt,
+    access,
+    confirm,
+    deny,
+    retitle,
+    remove,
+  ],
+  sandbox: [pause, pause, pause, pause, resume, resume, resume, resume, remove],
+  run: [narrow, widen, drain, goOn, goOn],
+};
+
+/** Some act that fits the entity. */
+export function someAct({ machine }: EntityAddress, stream: RandomStream): Act {
+  const acts = ACTS[machine];
+  return acts[Math.floor(stream.next() * acts.length)] ?? message;
+}
+
+/** The same request as a new one; null for what has no id of its own. */
+export function withNewId(event: MachineEvent, requestId: string): MachineEvent | null {
+  if (event.type === 'messageReceived') return { ...event, messageId: requestId };
+  if (event.type === 'resumeAnswered' || event.type === 'attachAnswered') return null;
+  return 'requestId' in event ? { ...event, requestId } : null;
+}
+
+/** A message's id; null for anything else. */
+export function messageIdOf(event: MachineEvent): string | null {
+  return event.type === 'messageReceived' ? event.messageId : null;
+}

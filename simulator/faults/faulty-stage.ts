@@ -1,0 +1,160 @@
+/**
+ * A simulation whose worker, store, messages and clients fail: what the simulator plays when faults may strike.
+ * Owns the wiring of driver, faults, world and checkers; with no faults it plays exactly what a simulation plays.
+ */
+import type { MachineEvent } from '../../core/command.ts';
+import type { EntityAddress } from '../../core/ids.ts';
+import { Checking, type Violation } from '../checking.ts';
+import type { ModelPort, WorldModel } from '../model-port.ts';
+import type { ModelOptions, Policy } from '../models/model-options.ts';
+import { World } from '../models/world.ts';
+import { RandomStream } from '../random.ts';
+import { Simulation } from '../simulation.ts';
+import type { SimulationStep } from '../simulation-options.ts';
+import { ClientFaults } from './client-faults.ts';
+import { Clients } from './clients.ts';
+import { Commits } from './commits.ts';
+import { Edge } from './edge.ts';
+import { Held } from './held.ts';
+import { Injector, type FaultSource, type Injected } from './injector.ts';
+import { Opportunities } from './opportunities.ts';
+import { Outages } from './outages.ts';
+import { OldReplica } from './old-replica.ts';
+import { Punctuality } from './punctuality.ts';
+import { TransportFaults } from './transport-faults.ts';
+import { Worker } from './worker.ts';
+import { WorkerClock } from './worker-clock.ts';
+
+export interface FaultyStageOptions {
+  /** Epoch milliseconds at which the virtual clock begins. */
+  readonly startAt: number;
+  readonly models: ModelOptions;
+  readonly policy: Policy;
+  /** Integer of 0 or more; the same seed plays the same steps, byte for byte. */
+  readonly seed: number;
+  readonly faults: FaultSource;
+  /** Sees every step, after it was taken. */
+  readonly onStep?: (step: SimulationStep) => void;
+  /** Sees every fault that strikes. */
+  readonly onInjected?: (injected: Injected) => void;
+  /** False: no invariant is checked. */
+  readonly checks?: boolean;
+}
+
+interface Layer {
+  readonly world: World;
+  readonly held: Held;
+  readonly store: Outages;
+  readonly worker: Worker;
+  readonly clock: WorkerClock;
+  readonly clients: Clients;
+  readonly transport: TransportFaults;
+  readonly oldReplica: OldReplica;
+  readonly model: WorldModel;
+  readonly punctuality: Punctuality;
+}
+
+export class FaultyStage {
+  readonly simulation: Simulation;
+  readonly world: World;
+  readonly injector: Injector;
+  private readonly layer: Layer;
+  private readonly checking: Checking | null;
+
+  constructor(options: FaultyStageOptions) {
+    const { startAt, seed, faults } = options;
+    const random = new RandomStream(seed);
+    this.injector = new Injector(faults, random.split('faults'), options.onInjected ?? null);
+    const late: { layer: Layer | null; checking: Checking | null } = { layer: null, checking: null };
+    const isDown = (): number | null => late.layer?.punctuality.absentUntil ?? null;
+    this.simulation = new Simulation({
+      startAt,
+      world: (port) => (late.layer = this.layOut(port, options)).model,
+      tellDelaysMs: (from, to, event) => late.layer?.transport.delaysMs(from, to, event) ?? [0],
+      downUntil: isDown,
+      skewMs: () => late.layer?.clock.offMs ?? 0,
+      onStep: (step) => {
+        late.checking?.step(step);
+        options.onStep?.(step);
+        late.layer?.clients.sees(step);
+      },
+    });
+    if (late.layer === null) throw new Error('Cannot simulate: there is no world');
+    this.layer = late.layer;
+    this.world = this.layer.world;
+    const { punctuality } = this.layer;
+    if (options.checks !== false) late.checking = new Checking(this.simulation, this.world, punctuality);
+    this.checking = late.checking;
+  }
+
+  get violations(): readonly Violation[] {
+    return this.checking?.violations ?? [];
+  }
+
+  /** What a client sends, through the faults of clients, store and worker. */
+  deliver(to: EntityAddress, event: MachineEvent): void {
+    this.layer.clients.deliver(to, event);
+  }
+
+  /** Lets everything happen up to that instant, epoch milliseconds, and leaves the clock there. */
+  advanceTo(at: number): void {
+    this.simulation.runUntil(at);
+  }
+
+  /** Nothing strikes any more, what is away comes back, what is held arrives. */
+  heal(): void {
+    const { held, store, oldReplica } = this.layer;
+    this.injector.heal();
+    oldReplica.heal();
+    this.world.heal();
+    store.end(this.simulation.now());
+    held.letGo();
+  }
+
+  /** The clock stops: what had to happen by now is checked. */
+  end(): void {
+    this.checking?.end();
+  }
+
+  private layOut(port: ModelPort, { models, policy, seed }: FaultyStageOptions): Layer {
+    const { injector } = this;
+    const held = new Held(port);
+    const opportunities = new Opportunities(port, injector);
+    const [store, workerDown] = [new Outages(), new Outages()];
+    const commits = new Commits({ port, held, opportunities, outages: store });
+    const clock = new WorkerClock(opportunities, held, () => port.now());
+    const driver = (): Simulation => this.simulation;
+    const worker = new Worker({ port, held, opportunities, commits, clock, outages: workerDown, driver });
+    const world = new World(worker, { models, policy, random: new RandomStream(seed), injector });
+    const edge = new Edge();
+    const oldReplica = new OldReplica(opportunities, world.placement);
+    worker.serve({
+      begin: (command) => {
+        oldReplica.look(command);
+        world.begin(command);
+      },
+      project: (rows) => {
+        edge.project(rows);
+        world.project(rows);
+      },
+    });
+    const isUnborn = (to: EntityAddress): boolean => driver().stateOf(to) === null;
+    const clients = new Clients({ port, held, opportunities, commits, worker, world, isUnborn });
+    const isKnown = (to: EntityAddress): boolean => phaseOf(driver().stateOf(to)) !== 'deleted';
+    const send = (to: EntityAddress, event: MachineEvent): void => clients.send(to, event);
+    const { accepted } = world;
+    clients.meddle(new ClientFaults({ port, held, opportunities, edge, accepted, send, isKnown }));
+    const transport = new TransportFaults(opportunities, () => port.now());
+    const punctuality = new Punctuality({
+      now: () => port.now(),
+      clock,
+      outages: [store, workerDown],
+      injector,
+    });
+    return { world, held, store, worker, clock, clients, transport, oldReplica, model: worker, punctuality };
+  }
+}
+
+function phaseOf(state: unknown): string | null {
+  return (state as { readonly phase: string } | null)?.phase ?? null;
+}

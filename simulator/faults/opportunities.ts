@@ -1,0 +1,46 @@
+/**
+ * Names opportunities: the same place in a run has the same name, whatever struck before it elsewhere.
+ * Owns the counts behind the names; the injector decides.
+ */
+import { addressKey, type EntityAddress, type MachineName } from '../../core/ids.ts';
+import type { ModelPort } from '../model-port.ts';
+import type { RandomStream } from '../random.ts';
+import type { FaultName } from './catalogue.ts';
+import type { Injector } from './injector.ts';
+
+export class Opportunities {
+  private readonly counts = new Map<string, number>();
+  private readonly port: ModelPort;
+  private readonly injector: Injector;
+
+  constructor(port: ModelPort, injector: Injector) {
+    this.port = port;
+    this.injector = injector;
+  }
+
+  /** False: none of these ever strikes, and nobody has to ask. */
+  any(...faults: readonly FaultName[]): boolean {
+    return faults.some((fault) => this.injector.mayStrike(fault));
+  }
+
+  /** Null: the fault does not strike there. */
+  strikes(fault: FaultName, where: string, about: EntityAddress | null): RandomStream | null {
+    if (!this.injector.mayStrike(fault)) return null;
+    return this.injector.strikes(fault, { where, about, at: this.port.now() });
+  }
+
+  /** The name of what happens to an entity the n-th time. */
+  name(what: string, { machine, id }: EntityAddress): string {
+    const key = `${what}/${addressKey({ machine, id })}`;
+    const count = (this.counts.get(key) ?? 0) + 1;
+    this.counts.set(key, count);
+    return `${key}/${count}`;
+  }
+}
+
+/** Whose command it is: its id is the sender's address with a count. */
+export function senderOf(commandId: string): EntityAddress {
+  const slash = commandId.indexOf('/');
+  const id = commandId.slice(slash + 1, commandId.lastIndexOf('#'));
+  return { machine: commandId.slice(0, slash) as MachineName, id };
+}

@@ -1,0 +1,285 @@
+/**
+ * What happens to runtimes by itself: deaths and their news, freezes, outages, shortages.
+ * Owns the faults that no call of ours causes; must not answer a command.
+ */
+import type { SandboxId } from '../../core/ids.ts';
+import type { IdleWatches } from '../models/idle-watches.ts';
+import type { RuntimeModel } from '../models/runtime-model.ts';
+import type { ModelPort } from '../model-port.ts';
+import type { RandomStream } from '../random.ts';
+import type { FaultName } from './catalogue.ts';
+import { figureIn, wholeIn, type Range } from './figures.ts';
+import type { Injector } from './injector.ts';
+import type { CallError, Shortage } from './runtime-fates.ts';
+import {
+  DAEMON_AWAY,
+  DRAIN,
+  EVENTS_CUT,
+  EVENT_LATE,
+  EVENT_MS,
+  FROZEN_OUTSIDE,
+  INTO_RELEASE,
+  INTO_SESSION,
+  MISTAKEN_FOR,
+  RUNTIME_CALL_TIMEOUT_MS,
+  SOON_AFTER_BOOT,
+} from './runtime-figures.ts';
+import { RuntimeSights } from './runtime-sights.ts';
+
+/** Share of the sandboxes that one node holds. */
+const NODE_SHARE = 0.4;
+/** Incarnations after the first that die at once, too. */
+const LOOPS_MAX = 4;
+
+/** What can be wrong with the news of a death; each of them brings a death of its own, too. */
+const FLAWS = [
+  'runtime_event_lost',
+  'runtime_event_repeated',
+  'runtime_event_late',
+  'runtime_pid_reused',
+] as const satisfies readonly FaultName[];
+type FlawName = (typeof FLAWS)[number];
+interface Flaw {
+  readonly fault: FlawName;
+  readonly figures: RandomStream;
+}
+
+/** The agents of a sandbox, as far as their runtime touches them. */
+export interface AgentsInside {
+  cut(id: SandboxId): void;
+  stand(id: SandboxId): void;
+  walk(id: SandboxId): void;
+}
+
+interface Parts {
+  readonly port: ModelPort;
+  readonly injector: Injector;
+  readonly runtime: RuntimeModel;
+  readonly watches: IdleWatches;
+  readonly agents: AgentsInside;
+  readonly pollMs: number;
+}
+
+interface Incarnation {
+  readonly sandboxId: SandboxId;
+  readonly generation: number;
+}
+
+export class RuntimeIncidents {
+  /** What is still to come does not come any more. */
+  isHealed = false;
+  private readonly parts: Parts;
+  private readonly sights: RuntimeSights;
+  private readonly counts = new Map<string, number>();
+  private readonly booted = new Map<SandboxId, number>();
+  private readonly loops = new Map<SandboxId, number>();
+  private readonly shortUntil: Record<Shortage, number> = { disk: 0, quota: 0 };
+  private eventsCutUntil = 0;
+  private awayUntil = 0;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.sights = new RuntimeSights(parts);
+  }
+
+  /** An incarnation is up: what will happen to it, and on this occasion to all, is decided now. */
+  started(incarnation: Incarnation): void {
+    const { sandboxId, generation } = incarnation;
+    if ((this.booted.get(sandboxId) ?? 0) >= generation) return;
+    this.booted.set(sandboxId, generation);
+    const { runtime } = this.parts;
+    const where = `${sandboxId}/${generation}`;
+    const later = (fault: FaultName, range: Range, run: (figures: RandomStream) => void): void => {
+      const figures = this.ask(fault, where, sandboxId);
+      if (figures !== null) this.after(figureIn(range, figures), () => run(figures));
+    };
+    const ifUp = (run: () => void) => (): void => {
+      if (runtime.isUp(sandboxId, generation)) run();
+    };
+    later(
+      'runtime_killed',
+      INTO_SESSION,
+      ifUp(() => this.dies(sandboxId, 'out of memory')),
+    );
+    later(
+      'runtime_stopped_outside',
+      INTO_SESSION,
+      ifUp(() => this.dies(sandboxId, 'stopped from outside')),
+    );
+    for (const fault of FLAWS)
+      later(fault, INTO_SESSION, (figures) => {
+        if (runtime.isUp(sandboxId, generation)) this.dies(sandboxId, 'out of memory', { fault, figures });
+      });
+    later('agent_crash_loop', SOON_AFTER_BOOT, (figures) => this.loop(incarnation, figures));
+    later('runtime_removed', INTO_RELEASE, () => this.vanishes(sandboxId));
+    later('runtime_frozen_outside', INTO_SESSION, (figures) => {
+      if (runtime.isUp(sandboxId, generation)) this.freeze(sandboxId, figureIn(FROZEN_OUTSIDE, figures));
+    });
+    later('runtime_unreachable', INTO_SESSION, (figures) => this.goAway(figureIn(DAEMON_AWAY, figures)));
+    later('runtime_daemon_restart', INTO_SESSION, () => this.restart());
+    later('runtime_node_drained', INTO_SESSION, (figures) => this.drain(figures));
+    later('runtime_events_cut', INTO_SESSION, (figures) => this.cutEvents(figureIn(EVENTS_CUT, figures)));
+  }
+
+  /** An incarnation was stopped: somebody may start it again behind our back. */
+  stopped({ sandboxId, generation }: Incarnation): void {
+    const figures = this.ask('runtime_started_outside', `${sandboxId}/${generation}`, sandboxId);
+    if (figures === null) return;
+    this.after(figureIn(INTO_RELEASE, figures), () => {
+      const { runtime } = this.parts;
+      if (!runtime.live.has(sandboxId) && runtime.hasStorage(sandboxId)) runtime.foreign.add(sandboxId);
+    });
+  }
+
+  /** Its Agent Server dies as soon as it has answered, as it did before. */
+  isLooping(sandboxId: SandboxId): boolean {
+    const left = this.loops.get(sandboxId) ?? 0;
+    if (left > 0) this.loops.set(sandboxId, left - 1);
+    return left > 0;
+  }
+
+  runShort(of: Shortage, forMs: number): void {
+    this.shortUntil[of] = Math.max(this.shortUntil[of], this.parts.port.now() + forMs);
+  }
+
+  /** Why a call of the runtime cannot be carried out now; null when it can. */
+  obstacle(sandboxId: SandboxId, needs: readonly Shortage[]): CallError | null {
+    const { runtime, port } = this.parts;
+    if (runtime.isAway) return { reason: 'the daemon does not answer', isDefinite: false, afterMs: 0 };
+    if (runtime.frozen.has(sandboxId))
+      return { reason: 'the sandbox is frozen', isDefinite: false, afterMs: RUNTIME_CALL_TIMEOUT_MS };
+    for (const of of needs)
+      if (port.now() < this.shortUntil[of])
+        return { reason: `there is no ${of} left`, isDefinite: false, afterMs: 0 };
+    return null;
+  }
+
+  /** Its processes die: whoever looks after the event or the poll sees it. */
+  dies(sandboxId: SandboxId, why: string, flaw: Flaw | null = null): void {
+    const { runtime, agents } = this.parts;
+    runtime.die(sandboxId, why);
+    agents.cut(sandboxId);
+    const where = `${sandboxId}/death ${this.count(`death/${sandboxId}`)}`;
+    const mistaken = this.flawOf('runtime_pid_reused', flaw, { where, sandboxId });
+    if (mistaken === null) return this.tell(sandboxId, where, flaw);
+    runtime.mistaken.add(sandboxId);
+    this.after(figureIn(MISTAKEN_FOR, mistaken), () => {
+      runtime.mistaken.delete(sandboxId);
+      this.parts.watches.lookAfter(sandboxId, 0);
+    });
+  }
+
+  /** A death that has come for its flaw has it; any other death may have one. */
+  private flawOf(
+    fault: FlawName,
+    flaw: Flaw | null,
+    { where, sandboxId }: { readonly where: string; readonly sandboxId: SandboxId },
+  ): RandomStream | null {
+    return flaw?.fault === fault ? flaw.figures : this.ask(fault, where, sandboxId);
+  }
+
+  /** Every fault under way ends, and what was hidden by one is looked at. */
+  heal(): void {
+    const { runtime, watches, agents } = this.parts;
+    this.isHealed = true;
+    runtime.isAway = false;
+    for (const id of runtime.frozen) agents.walk(id);
+    runtime.frozen.clear();
+    runtime.mistaken.clear();
+    this.sights.heal();
+    this.loops.clear();
+    this.eventsCutUntil = 0;
+    this.shortUntil.disk = 0;
+    this.shortUntil.quota = 0;
+    watches.lookAtAllAfter(0);
+  }
+
+  private vanishes(sandboxId: SandboxId): void {
+    const { runtime, agents } = this.parts;
+    if (!runtime.hasStorage(sandboxId)) return;
+    runtime.vanish(sandboxId);
+    agents.cut(sandboxId);
+    this.tell(sandboxId, `${sandboxId}/death ${this.count(`death/${sandboxId}`)}`, null);
+  }
+
+  /** The event of a death, on its way. */
+  private tell(sandboxId: SandboxId, where: string, flaw: Flaw | null): void {
+    const { watches, pollMs, port } = this.parts;
+    const death = { where, sandboxId };
+    const late = this.flawOf('runtime_event_late', flaw, death);
+    const lost = this.flawOf('runtime_event_lost', flaw, death);
+    const repeated = this.flawOf('runtime_event_repeated', flaw, death);
+    const isMissed = lost !== null || late !== null || port.now() < this.eventsCutUntil;
+    // What no event says the next look of the poll finds.
+    watches.lookAfter(sandboxId, isMissed ? pollMs : EVENT_MS);
+    for (const again of [late, repeated])
+      if (again !== null) this.after(figureIn(EVENT_LATE, again), () => watches.lookAfter(sandboxId, 0));
+  }
+
+  private loop({ sandboxId, generation }: Incarnation, figures: RandomStream): void {
+    this.loops.set(sandboxId, wholeIn(1, LOOPS_MAX, figures));
+    if (this.parts.runtime.isUp(sandboxId, generation)) this.dies(sandboxId, 'the Agent Server died');
+  }
+
+  private freeze(sandboxId: SandboxId, forMs: number): void {
+    const { runtime, watches, agents, pollMs } = this.parts;
+    runtime.frozen.add(sandboxId);
+    agents.stand(sandboxId);
+    watches.lookAfter(sandboxId, pollMs);
+    this.after(forMs, () => {
+      if (!runtime.frozen.delete(sandboxId)) return;
+      agents.walk(sandboxId);
+      watches.lookAfter(sandboxId, 0);
+    });
+  }
+
+  private goAway(forMs: number): void {
+    const { runtime, watches, pollMs, port } = this.parts;
+    this.awayUntil = Math.max(this.awayUntil, port.now() + forMs);
+    runtime.isAway = true;
+    watches.lookAtAllAfter(pollMs);
+    this.after(forMs, () => {
+      if (port.now() < this.awayUntil) return;
+      runtime.isAway = false;
+      watches.lookAtAllAfter(0);
+    });
+  }
+
+  private restart(): void {
+    for (const id of [...this.parts.runtime.live.keys()]) this.dies(id, 'the daemon restarted');
+  }
+
+  private drain(figures: RandomStream): void {
+    const { runtime } = this.parts;
+    for (const id of [...runtime.live.keys()]) {
+      if (!figures.happens(NODE_SHARE)) continue;
+      this.after(figureIn(DRAIN, figures), () => {
+        if (runtime.live.has(id)) this.dies(id, 'the node was drained');
+      });
+    }
+  }
+
+  private cutEvents(forMs: number): void {
+    const { watches, port } = this.parts;
+    this.eventsCutUntil = Math.max(this.eventsCutUntil, port.now() + forMs);
+    this.after(forMs, () => watches.lookAtAllAfter(0));
+  }
+
+  private count(what: string): number {
+    const count = (this.counts.get(what) ?? 0) + 1;
+    this.counts.set(what, count);
+    return count;
+  }
+
+  private ask(fault: FaultName, where: string, id: SandboxId): RandomStream | null {
+    const at = this.parts.port.now();
+    return this.parts.injector.strikes(fault, { where, about: { machine: 'sandbox', id }, at });
+  }
+
+  private after(ms: number, run: () => void): void {
+    const { port } = this.parts;
+    port.later(null, port.now() + ms, () => {
+      if (!this.isHealed) run();
+    });
+  }
+}

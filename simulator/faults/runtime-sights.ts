@@ -1,0 +1,89 @@
+/**
+ * What looks and lists show in the place of the truth, and what an Agent Server claims about its idle time.
+ * Owns the faults of looking; must not change what is looked at.
+ */
+import type { CommandOf } from '../../core/command.ts';
+import type { SandboxId } from '../../core/ids.ts';
+import type { IdleWatches } from '../models/idle-watches.ts';
+import type { Loss, RuntimeModel } from '../models/runtime-model.ts';
+import type { ModelPort } from '../model-port.ts';
+import type { RandomStream } from '../random.ts';
+import type { FaultName } from './catalogue.ts';
+import { figureIn, wholeIn } from './figures.ts';
+import type { Injector } from './injector.ts';
+import { IDLE_TIME_OFF } from './runtime-figures.ts';
+
+/** A list that leaves a sandbox out does so a few times in a row. */
+const OMISSIONS_MAX = 4;
+
+interface Parts {
+  readonly port: ModelPort;
+  readonly injector: Injector;
+  readonly runtime: RuntimeModel;
+  readonly watches: IdleWatches;
+}
+
+type Look = CommandOf<'watchIdle'>;
+
+export class RuntimeSights {
+  private readonly parts: Parts;
+  private readonly counts = new Map<string, number>();
+  /** Looks that will still not find it. */
+  private readonly omitted = new Map<SandboxId, number>();
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    parts.watches.sight = (look, loss) => this.sight(look, loss);
+    parts.watches.claim = (look, last) => this.claim(look, last);
+    parts.runtime.foreign.listing = (id, sweep) => this.listing(id, sweep);
+  }
+
+  /** From now on a look shows what is. */
+  heal(): void {
+    this.omitted.clear();
+  }
+
+  /** Nothing that a look shows wrongly may ever be a definite absence (D13). */
+  private sight({ sandboxId }: Look, loss: Loss | null): Loss | null {
+    if (loss === 'unknown') return loss;
+    const where = `${sandboxId}/look ${this.count(`look/${sandboxId}`)}`;
+    if (loss !== null) return this.ask('runtime_look_stale', where, sandboxId) === null ? loss : null;
+    // Listed twice it is looked at twice.
+    if (this.ask('runtime_list_repeats', where, sandboxId) !== null)
+      this.parts.watches.lookAfter(sandboxId, 0);
+    const left = this.omitted.get(sandboxId) ?? 0;
+    if (left > 0) this.omitted.set(sandboxId, left - 1);
+    if (left > 0) return 'unknown';
+    const figures = this.ask('runtime_list_omits', where, sandboxId);
+    if (figures === null) return null;
+    this.omitted.set(sandboxId, wholeIn(0, OMISSIONS_MAX, figures));
+    return 'unknown';
+  }
+
+  /** Too short an idle time only: too long a one is outdone by the events that are stored. */
+  private claim({ sandboxId }: Look, last: number): number {
+    const figures = this.ask(
+      'agent_wrong_idle_time',
+      `${sandboxId}/idle ${this.count(`idle/${sandboxId}`)}`,
+      sandboxId,
+    );
+    return figures === null ? last : Math.min(this.parts.port.now(), last + figureIn(IDLE_TIME_OFF, figures));
+  }
+
+  private listing(id: SandboxId, sweep: number): 0 | 1 | 2 {
+    const where = `${id}/sweep ${sweep}`;
+    if (this.ask('runtime_list_omits', where, id) !== null) return 0;
+    return this.ask('runtime_list_repeats', where, id) === null ? 1 : 2;
+  }
+
+  private count(what: string): number {
+    const count = (this.counts.get(what) ?? 0) + 1;
+    this.counts.set(what, count);
+    return count;
+  }
+
+  private ask(fault: FaultName, where: string, id: SandboxId): RandomStream | null {
+    const at = this.parts.port.now();
+    return this.parts.injector.strikes(fault, { where, about: { machine: 'sandbox', id }, at });
+  }
+}

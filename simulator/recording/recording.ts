@@ -1,0 +1,147 @@
+/**
+ * What a run really took, as data that can be played again: no prompt, no secret, no text of an agent.
+ * Owns the shape, its version, and how the facts of a store become it; must not read a store.
+ */
+import type { ExecutionStatus, Outcome } from '../../core/status.ts';
+import type { AgentBehaviour } from '../models/model-options.ts';
+
+export type RecordedOutcome = keyof AgentBehaviour['outcomes'];
+
+/** The last attempt at one item. Null: the store did not tell. */
+export interface RecordedConversation {
+  readonly key: string;
+  /** Attempts there were; only the last one is played. */
+  readonly attempts: number;
+  /** From the first message to the agent's rest, with every pause in between. */
+  readonly workMs: number | null;
+  /** Null when it did not come to rest by itself. */
+  readonly outcome: RecordedOutcome | null;
+  /** From the agent's rest to the end of the item: its check and its collection. */
+  readonly afterMs: number | null;
+  /** Null when nothing was checked. */
+  readonly checkPassed: boolean | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  /** Integer nano-USD. */
+  readonly costNanoUsd: number | null;
+  /** How often its sandbox was brought back. */
+  readonly resumes: number;
+}
+
+export interface Recording {
+  readonly kind: 'recording';
+  readonly format: 1;
+  /** Name and plan hash of the job. */
+  readonly job: string;
+  readonly planHash: string;
+  /** Milliseconds from the creation of each sandbox to the first event of an agent in it. */
+  readonly bootsMs: readonly number[];
+  /** Conversations that were asked for, and those of them that did not come up. */
+  readonly starts: { readonly asked: number; readonly failed: number };
+  readonly conversations: readonly RecordedConversation[];
+}
+
+/** One attempt as a store has it; epoch milliseconds. */
+export interface AttemptFacts {
+  readonly key: string;
+  readonly createdAt: number;
+  readonly startFailed: boolean;
+  readonly executionStatus: ExecutionStatus | null;
+  /** Instant of that status. */
+  readonly restedAt: number | null;
+  /** First event of the transcript, and the first message of a user in it. */
+  readonly firstEventAt: number | null;
+  readonly firstMessageAt: number | null;
+  readonly sandbox: { readonly id: string; readonly createdAt: number; readonly generation: number } | null;
+  /** Sums over its priced calls; null when there is none. */
+  readonly spend: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly costNanoUsd: number | null;
+  } | null;
+}
+
+export interface ItemFacts {
+  readonly key: string;
+  readonly attempts: number;
+  readonly hasCheck: boolean;
+  readonly outcome: Outcome | null;
+  /** Of all attempts together. */
+  readonly costNanoUsd: number | null;
+  readonly endedAt: number | null;
+}
+
+export interface RunFacts {
+  readonly job: string;
+  readonly planHash: string;
+  readonly items: readonly ItemFacts[];
+  /** In any order. */
+  readonly attempts: readonly AttemptFacts[];
+}
+
+export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recording {
+  const last = new Map<string, AttemptFacts>();
+  for (const attempt of attempts)
+    if (attempt.createdAt >= (last.get(attempt.key)?.createdAt ?? -Infinity)) last.set(attempt.key, attempt);
+  return {
+    kind: 'recording',
+    format: 1,
+    job,
+    planHash,
+    bootsMs: bootsOf(attempts),
+    starts: { asked: attempts.length, failed: attempts.filter(({ startFailed }) => startFailed).length },
+    conversations: items
+      .filter(({ attempts: count }) => count > 0)
+      .map((item) => conversationOf(item, last.get(item.key) ?? null)),
+  };
+}
+
+/** The first conversation of a sandbox waits for its boot; those that join later do not. */
+function bootsOf(attempts: readonly AttemptFacts[]): number[] {
+  const first = new Map<string, number>();
+  for (const { sandbox, firstEventAt } of attempts) {
+    if (sandbox === null || firstEventAt === null || firstEventAt < sandbox.createdAt) continue;
+    const bootMs = firstEventAt - sandbox.createdAt;
+    first.set(sandbox.id, Math.min(bootMs, first.get(sandbox.id) ?? Infinity));
+  }
+  return [...first.values()].sort((a, b) => a - b);
+}
+
+function conversationOf(item: ItemFacts, attempt: AttemptFacts | null): RecordedConversation {
+  const { key, attempts, outcome, hasCheck } = item;
+  const rested = restOf(attempt);
+  const spend = attempt?.spend ?? null;
+  // What an item cost is the sum over its attempts, so it says what one attempt cost only when there was one.
+  const costNanoUsd = attempts === 1 ? (item.costNanoUsd ?? spend?.costNanoUsd) : spend?.costNanoUsd;
+  return {
+    key,
+    attempts,
+    workMs: between(attempt?.firstMessageAt ?? attempt?.firstEventAt ?? null, rested?.at ?? null),
+    outcome: rested?.outcome ?? null,
+    afterMs: between(rested?.at ?? null, item.endedAt),
+    checkPassed: hasCheck ? checkOf(outcome) : null,
+    inputTokens: spend?.inputTokens ?? null,
+    outputTokens: spend?.outputTokens ?? null,
+    costNanoUsd: costNanoUsd ?? null,
+    resumes: Math.max(0, (attempt?.sandbox?.generation ?? 1) - 1),
+  };
+}
+
+function restOf(
+  attempt: AttemptFacts | null,
+): { readonly at: number; readonly outcome: RecordedOutcome } | null {
+  if (attempt === null || attempt.restedAt === null) return null;
+  const { executionStatus: status, restedAt: at } = attempt;
+  return status === 'FINISHED' || status === 'ERROR' || status === 'STUCK' ? { at, outcome: status } : null;
+}
+
+/** A job's check is asked only of what finished (D28). */
+function checkOf(outcome: Outcome | null): boolean | null {
+  if (outcome === 'succeeded') return true;
+  return outcome === 'check_failed' ? false : null;
+}
+
+/** Two clocks may disagree by a little; nothing takes less than no time. */
+function between(from: number | null, to: number | null): number | null {
+  return from === null || to === null ? null : Math.max(0, to - from);
+}

@@ -1,0 +1,148 @@
+/**
+ * What expectations see of a play: the states of the machines and the facts of the world, under the names of
+ * dsl/expression/observation.ts.
+ * Owns the reading, and what may be kept from one look to the next; must not decide or change anything.
+ */
+import type { Plan } from '../../core/plan.ts';
+import type { ConversationState } from '../../core/conversation/state.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { SandboxId } from '../../core/ids.ts';
+import type { SandboxState } from '../../core/sandbox/state.ts';
+import type { ConversationSeen, Observation } from '../../dsl/expression/observation.ts';
+import type { SimulationStep } from '../simulation-options.ts';
+import { conversationSeen, sandboxSeen } from './seen.ts';
+import { budgetSeen, runSeen, summarySeen } from './seen-run.ts';
+import { Tally } from './tally.ts';
+
+/** What is played: a plan's entities, and the world behind them. */
+export interface Observed {
+  readonly run: RunState | null;
+  readonly peak: { readonly count: number };
+  readonly simulation: {
+    now(): number;
+    stateOf(address: { machine: 'sandbox' | 'conversation'; id: string }): unknown;
+  };
+  readonly world: {
+    readonly slots: { readonly size: number };
+    readonly policy: { readonly capacity: SlotLimits };
+  };
+}
+
+interface SlotLimits {
+  readonly installationMax: number;
+  readonly userMax: number;
+}
+
+export class Observer {
+  private readonly plan: Plan;
+  private readonly startAt: number;
+  private readonly tally = new Tally();
+  private readonly convs: ConversationSeen[] = [];
+  private readonly stale = new Set<number>();
+  private readonly sandboxes = new Map<SandboxId, SandboxState>();
+  private readonly itemsIn = new Map<SandboxId, Set<number>>();
+
+  constructor(plan: Plan, startAt: number) {
+    this.plan = plan;
+    this.startAt = startAt;
+    for (const index of plan.items.keys()) this.stale.add(index);
+  }
+
+  /** Takes note of a step; false when nothing that expectations can ask for has changed by it. */
+  see(step: SimulationStep): boolean {
+    this.tally.add(step);
+    const { address, before, after } = step;
+    switch (address.machine) {
+      case 'run':
+        return this.seeRun(before as RunState | null, after as RunState);
+      case 'conversation':
+        return this.seeConversation(before as ConversationState | null, after as ConversationState);
+      case 'sandbox':
+        return this.seeSandbox(before as SandboxState | null, after as SandboxState);
+    }
+  }
+
+  /** As it stands at the present instant. */
+  observe(play: Observed): Observation {
+    const { run, simulation, world } = play;
+    this.refresh(play);
+    const now = simulation.now();
+    const { installationMax, userMax } = world.policy.capacity;
+    return {
+      elapsed_ms: now - this.startAt,
+      convs: [...this.convs],
+      sandboxes: [...this.sandboxes.values()].map((state) => sandboxSeen(state, now)),
+      capacity: {
+        in_use: BigInt(world.slots.size),
+        max: BigInt(Math.min(installationMax, userMax)),
+        peak: BigInt(play.peak.count),
+      },
+      budget: budgetSeen(run),
+      run: runSeen(run),
+      summary: summarySeen(run, this.tally, { startAt: this.startAt, now }),
+    };
+  }
+
+  private seeRun(before: RunState | null, after: RunState): boolean {
+    for (const [index, item] of after.items.entries()) {
+      if (before?.items[index] === item) continue;
+      this.stale.add(index);
+      if (item.sandboxId !== null) this.joins(item.sandboxId, index);
+    }
+    return true;
+  }
+
+  private seeConversation(before: ConversationState | null, after: ConversationState): boolean {
+    const index = after.birth.itemIndex;
+    if (index === null || after.executionStatus === before?.executionStatus) return false;
+    this.stale.add(index);
+    return true;
+  }
+
+  private seeSandbox(before: SandboxState | null, after: SandboxState): boolean {
+    this.sandboxes.set(after.sandboxId, after);
+    for (const index of this.itemsIn.get(after.sandboxId) ?? []) this.stale.add(index);
+    return before === null || shown(before) !== shown(after);
+  }
+
+  private joins(id: SandboxId, index: number): void {
+    const items = this.itemsIn.get(id) ?? new Set();
+    this.itemsIn.set(id, items.add(index));
+  }
+
+  private refresh({ run, simulation }: Observed): void {
+    for (const index of this.stale) {
+      const item = this.plan.items[index];
+      if (item === undefined) continue;
+      const present = run?.items[index] ?? null;
+      const { conversationId = null, sandboxId = null } = present ?? {};
+      this.convs[index] = conversationSeen(item, {
+        item: present,
+        conversation:
+          conversationId === null
+            ? null
+            : (simulation.stateOf({
+                machine: 'conversation',
+                id: conversationId,
+              }) as ConversationState | null),
+        sandbox: sandboxId === null ? null : (this.sandboxes.get(sandboxId) ?? null),
+        collected: this.tally.isCollected(index),
+      });
+    }
+    this.stale.clear();
+  }
+}
+
+/** The fields of a sandbox that can be asked for, the present time aside. */
+function shown(state: SandboxState): string {
+  const { phase, status, pauseReason, generation, sessionStartedAt, releasedAt, attached } = state;
+  return [
+    phase,
+    status,
+    pauseReason,
+    generation,
+    sessionStartedAt,
+    releasedAt,
+    Object.keys(attached).length,
+  ].join();
+}

@@ -1,0 +1,217 @@
+/**
+ * A scenario on the virtual clock: its plan under its policy, what happens when, and what held.
+ * Owns the loop from instant to instant and the shape of the answer; a failed expectation is data, and so is one that
+ * cannot be evaluated.
+ */
+import { asParleyError } from '../../core/parley-error.ts';
+import type { PartValue, Value } from '../../dsl/expression/expression.ts';
+import type { Observation } from '../../dsl/expression/observation.ts';
+import type { Expectation, Scenario, ScenarioEvent } from '../../dsl/scenario/scenario.ts';
+import { PlanPlay, RUN_ADDRESS, type PlanPlayOptions } from '../plan-play.ts';
+import { answerOf, type PlanAnswer } from '../simulate-plan.ts';
+import { concernedBy } from './concerned.ts';
+import { ExpectationWatch, type Asked, type Look } from './expectation-watch.ts';
+import { LastEvents, type PastEvent } from './last-events.ts';
+import { Observer } from './observer.ts';
+import { strike } from './scenario-action.ts';
+import { settingOf, type ItemValues, type ScenarioDefaults } from './scenario-setting.ts';
+
+/** How the language shows plan items and observations to expressions. */
+export interface ScenarioLanguage {
+  readonly itemValues: ItemValues;
+  readonly observationValues: (seen: Observation) => Readonly<Record<string, Value>>;
+}
+
+export interface ScenarioQuestion extends ScenarioLanguage {
+  readonly scenario: Scenario;
+  /** What holds where the scenario says nothing. */
+  readonly defaults: ScenarioDefaults;
+  /** Instead of the scenario's own. */
+  readonly seed?: number;
+  /** Virtual time at most, in milliseconds, instead of the scenario's own. */
+  readonly untilMs?: number;
+  readonly onTraceLine?: (line: string) => void;
+  /** True: slots and spend are sampled on the way. */
+  readonly curves?: boolean;
+}
+
+export interface ExpectationResult {
+  readonly expectation: Expectation;
+  readonly held: boolean;
+  /** When it was found not to hold, in milliseconds from the beginning; null when it held. */
+  readonly failedAfterMs: number | null;
+  /** Its operands with what they were then; empty when it held. */
+  readonly values: readonly PartValue[];
+  /** Why it could not be evaluated; null when it could. */
+  readonly reason: string | null;
+  /** Of whom it is about, else of whoever moved last; empty when it held. */
+  readonly events: readonly PastEvent[];
+}
+
+export interface ScenarioAnswer {
+  readonly plan: PlanAnswer;
+  /** In the order of the file. */
+  readonly expectations: readonly ExpectationResult[];
+  /** Events that found nobody to happen to. */
+  readonly missed: readonly ScenarioEvent[];
+  readonly seed: number;
+  /** Capacity slots that the run could hold at once. */
+  readonly slotsMax: number;
+}
+
+/** @throws ParleyError expression_failed when the condition of a rule cannot be evaluated for an item */
+export function playScenario(question: ScenarioQuestion): ScenarioAnswer {
+  return new ScenarioPlay(question).answer();
+}
+
+class ScenarioPlay {
+  private readonly question: ScenarioQuestion;
+  private readonly play: PlanPlay;
+  private readonly observer: Observer;
+  private readonly last = new LastEvents();
+  private readonly watches: readonly ExpectationWatch[];
+  private readonly failedEvents = new Map<ExpectationWatch, readonly PastEvent[]>();
+  private readonly missed: ScenarioEvent[] = [];
+  private changed = true;
+
+  constructor(question: ScenarioQuestion) {
+    const { scenario, defaults, itemValues } = question;
+    this.question = question;
+    this.observer = new Observer(scenario.plan, scenario.startAt);
+    this.watches = scenario.expectations.map((expectation) => new ExpectationWatch(expectation));
+    this.play = new PlanPlay(this.options(settingOf(scenario, defaults, itemValues)));
+    for (const [index, event] of scenario.events.entries()) this.plan(event, `event-${index + 1}`);
+  }
+
+  answer(): ScenarioAnswer {
+    const { startAt } = this.question.scenario;
+    const untilMs = this.question.untilMs ?? this.question.scenario.untilMs;
+    const bounds = this.watches.flatMap(({ boundsMs }) => boundsMs).filter((ms) => ms <= untilMs);
+    for (const boundMs of [...new Set([...bounds, untilMs])].sort((a, b) => a - b)) {
+      this.playTo(startAt + boundMs);
+      this.changed = true;
+      this.afterInstant();
+    }
+    const asked = this.asked();
+    for (const watch of this.watches) this.ask(watch, () => watch.end(asked));
+    this.play.end();
+    return {
+      plan: answerOf(this.play, startAt),
+      expectations: this.watches.map((watch) => this.resultOf(watch)),
+      missed: this.missed,
+      seed: this.seed,
+      slotsMax: Number(this.observer.observe(this.play).capacity.max),
+    };
+  }
+
+  private get seed(): number {
+    return this.question.seed ?? this.question.scenario.seed;
+  }
+
+  private options(setting: ScenarioDefaults): PlanPlayOptions {
+    const { scenario, onTraceLine, curves } = this.question;
+    return {
+      ...setting,
+      plan: scenario.plan,
+      faults: scenario.faults,
+      seed: this.seed,
+      startAt: scenario.startAt,
+      checks: true,
+      ...(curves === undefined ? {} : { curves }),
+      ...(onTraceLine === undefined ? {} : { onTraceLine }),
+      onStep: (step) => {
+        this.last.add(step);
+        if (!this.observer.see(step)) return;
+        this.changed = true;
+        this.afterStep();
+      },
+    };
+  }
+
+  private plan(event: ScenarioEvent, requestId: string): void {
+    const { simulation, world } = this.play;
+    simulation.script(this.question.scenario.startAt + event.atMs, () => {
+      const { run } = this.play;
+      const struck = strike({ runAddress: RUN_ADDRESS, run, simulation, world }, event.action, requestId);
+      if (struck === 0) this.missed.push(event);
+    });
+  }
+
+  /** From one instant at which something happens to the next, and a look after each. */
+  private playTo(end: number): void {
+    const { simulation } = this.play;
+    for (let at = simulation.nextAt; at !== null && at <= end; at = simulation.nextAt) {
+      this.play.advanceTo(at);
+      this.afterInstant();
+    }
+    this.play.advanceTo(end);
+  }
+
+  private afterStep(): void {
+    const open = this.watches.filter(({ watchesSteps }) => watchesSteps);
+    if (open.length === 0) return;
+    const asked = this.asked();
+    for (const watch of open) this.ask(watch, () => watch.afterStep(asked));
+  }
+
+  private afterInstant(): void {
+    if (!this.changed) return;
+    this.changed = false;
+    const open = this.watches.filter(({ verdict }) => verdict === null);
+    if (open.length === 0) return;
+    const asked = this.asked();
+    for (const watch of open) this.ask(watch, () => watch.afterInstant(asked));
+  }
+
+  /** What led to a failure is kept at once: later steps push it out. */
+  private ask(watch: ExpectationWatch, look: () => void): void {
+    if (watch.verdict !== null) return;
+    look();
+    const { verdict } = watch as { readonly verdict: ExpectationWatch['verdict'] };
+    if (verdict?.held !== false) return;
+    const { source } = watch.expectation.that;
+    const values = verdict.look.kind === 'value' ? verdict.look.values() : [];
+    const whom = concernedBy({ source, values }, this.observer.observe(this.play), this.last.latest);
+    this.failedEvents.set(watch, this.last.of(whom));
+  }
+
+  /** Observed at most once, and only when somebody asks. */
+  private asked(): Asked {
+    const { scenario, observationValues } = this.question;
+    let values: Readonly<Record<string, Value>> | null = null;
+    return {
+      elapsedMs: this.play.simulation.now() - scenario.startAt,
+      look: ({ that }) => {
+        values ??= observationValues(this.observer.observe(this.play));
+        return lookAt(that, values);
+      },
+    };
+  }
+
+  private resultOf(watch: ExpectationWatch): ExpectationResult {
+    const { expectation, verdict } = watch;
+    if (verdict === null) throw new Error(`Cannot answer: "${expectation.name}" was never decided`);
+    if (verdict.held)
+      return { expectation, held: true, failedAfterMs: null, values: [], reason: null, events: [] };
+    const { look, elapsedMs } = verdict;
+    return {
+      expectation,
+      held: false,
+      failedAfterMs: elapsedMs,
+      values: look.kind === 'value' ? look.values() : [],
+      reason: look.kind === 'impossible' ? look.reason : null,
+      events: this.failedEvents.get(watch) ?? [],
+    };
+  }
+}
+
+/** Operands are explained for failures only; what was seen does not change any more. */
+function lookAt(that: Expectation['that'], values: Readonly<Record<string, Value>>): Look {
+  try {
+    return { kind: 'value', holds: that.evaluate(values) === true, values: () => that.explain(values) };
+  } catch (error) {
+    const { code, message } = asParleyError(error);
+    if (code === 'internal') throw error;
+    return { kind: 'impossible', reason: message };
+  }
+}

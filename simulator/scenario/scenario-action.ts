@@ -1,0 +1,161 @@
+/**
+ * What a scenario lets happen at an instant: whom it strikes, and how that reaches an entity or the world.
+ * Owns the choice among conversations and sandboxes; what they make of it is the rules' business.
+ */
+import type { MachineEvent } from '../../core/command.ts';
+import type { ConversationId, EntityAddress, SandboxId } from '../../core/ids.ts';
+import { isInFlight, type RunState } from '../../core/run/state.ts';
+import type { SandboxState } from '../../core/sandbox/state.ts';
+import type { ScenarioAction, ScenarioTarget } from '../../dsl/scenario/scenario.ts';
+import type { AgentsModel } from '../models/agents-model.ts';
+import type { Loss, RuntimeModel } from '../models/runtime-model.ts';
+
+/** What an action can reach. */
+export interface ActionStage {
+  readonly runAddress: EntityAddress;
+  readonly run: RunState | null;
+  readonly simulation: {
+    now(): number;
+    all(): Iterable<{ readonly address: EntityAddress; readonly state: unknown }>;
+    deliver(to: EntityAddress, event: MachineEvent): void;
+  };
+  readonly world: {
+    readonly agents: AgentsModel;
+    readonly runtime: RuntimeModel;
+    readonly accepted: Map<string, ConversationId>;
+    lastActivityAt(id: SandboxId, now: number): number;
+  };
+}
+
+const LOSSES = { crash: 'crashed', lose: 'gone', disconnect: 'unknown' } as const satisfies Record<
+  string,
+  Loss
+>;
+
+/** Returns how many it struck: 0 when there is nobody it could be about. `requestId` is unique in the play. */
+export function strike(stage: ActionStage, action: ScenarioAction, requestId: string): number {
+  const { simulation, world, runAddress } = stage;
+  switch (action.do) {
+    case 'gateway':
+      world.agents.strike({ status: action.status, until: simulation.now() + action.forMs });
+      return 1;
+    case 'cancel_run':
+      simulation.deliver(runAddress, { type: 'cancelRequested', requestId });
+      return 1;
+    case 'drain_run':
+      simulation.deliver(runAddress, { type: 'drainRequested', requestId });
+      return 1;
+    case 'concurrency':
+      simulation.deliver(runAddress, { type: 'concurrencyChanged', requestId, concurrency: action.value });
+      return 1;
+    case 'message':
+    case 'interrupt':
+    case 'access':
+    case 'confirm':
+    case 'remove': {
+      const ids = conversationsOf(stage, action.conversation);
+      for (const [index, id] of ids.entries()) say(stage, action, { id, requestId: `${requestId}/${index}` });
+      return ids.length;
+    }
+    default: {
+      const ids = sandboxesOf(stage, action);
+      for (const [index, id] of ids.entries())
+        act(stage, action.do, { id, requestId: `${requestId}/${index}` });
+      return ids.length;
+    }
+  }
+}
+
+type SandboxAction = Extract<ScenarioAction, { readonly sandbox: ScenarioTarget }>;
+type ConversationAction = Extract<ScenarioAction, { readonly conversation: ScenarioTarget }>;
+
+function act(
+  { simulation, world }: ActionStage,
+  what: SandboxAction['do'],
+  { id, requestId }: { readonly id: SandboxId; readonly requestId: string },
+): void {
+  const to = { machine: 'sandbox', id } as const;
+  switch (what) {
+    case 'crash':
+    case 'lose':
+    case 'disconnect':
+      return world.runtime.lose(id, LOSSES[what]);
+    case 'reconnect':
+      return world.runtime.find(id);
+    case 'pause':
+      return simulation.deliver(to, { type: 'pauseRequested', requestId, reason: 'user' });
+    case 'resume':
+      return simulation.deliver(to, { type: 'resumeRequested', requestId, conversationId: null });
+    case 'delete':
+      return simulation.deliver(to, { type: 'deleteRequested', requestId });
+  }
+}
+
+function say(
+  { simulation, world }: ActionStage,
+  action: ConversationAction,
+  { id, requestId }: { readonly id: ConversationId; readonly requestId: string },
+): void {
+  const to = { machine: 'conversation', id } as const;
+  switch (action.do) {
+    case 'message':
+      world.accepted.set(requestId, id);
+      return simulation.deliver(to, {
+        type: 'messageReceived',
+        messageId: requestId,
+        text: action.text,
+        run: true,
+      });
+    case 'interrupt':
+      return simulation.deliver(to, { type: 'interruptRequested', requestId });
+    case 'access':
+      return simulation.deliver(to, { type: 'accessRequested', requestId });
+    case 'confirm':
+      return simulation.deliver(to, { type: 'confirmationAnswered', requestId, accept: true, reason: '' });
+    case 'remove':
+      return simulation.deliver(to, { type: 'deleteRequested', requestId });
+  }
+}
+
+function conversationsOf({ run, simulation, world }: ActionStage, target: ScenarioTarget): ConversationId[] {
+  const started = (run?.items ?? []).flatMap((item) => {
+    const { key, conversationId: id, admittedAt } = item;
+    return id === null ? [] : [{ key, id, since: admittedAt ?? 0, isUp: isInFlight(item) }];
+  });
+  if ('key' in target) return started.filter(({ key }) => key === target.key).map(({ id }) => id);
+  const up = started.filter(({ isUp }) => isUp);
+  return picked(up, target.pick, (id) => world.agents.find(id)?.lastActivityAt(simulation.now()) ?? 0);
+}
+
+/** Whoever is up; a resume is for those that are not. */
+function sandboxesOf(
+  { run, simulation, world }: ActionStage,
+  { do: what, sandbox }: SandboxAction,
+): SandboxId[] {
+  if ('key' in sandbox) {
+    const id = run?.items.find(({ key }) => key === sandbox.key)?.sandboxId ?? null;
+    return id === null ? [] : [id];
+  }
+  const wanted = what === 'resume' ? 'released' : 'running';
+  const candidates = [...simulation.all()].flatMap(({ address, state }) => {
+    if (address.machine !== 'sandbox') return [];
+    const { phase, sandboxId: id, createdAt: since } = state as SandboxState;
+    return phase === wanted ? [{ id, since }] : [];
+  });
+  return picked(candidates, sandbox.pick, (id) => world.lastActivityAt(id, simulation.now()));
+}
+
+/** The first of equals wins. */
+function picked<Id>(
+  candidates: readonly { readonly id: Id; readonly since: number }[],
+  pick: 'oldest' | 'newest' | 'longest_idle' | 'all',
+  lastActivityAt: (id: Id) => number,
+): Id[] {
+  if (pick === 'all') return candidates.map(({ id }) => id);
+  const rank = ({ id, since }: (typeof candidates)[number]): number => {
+    if (pick === 'longest_idle') return lastActivityAt(id);
+    return pick === 'oldest' ? since : -since;
+  };
+  const [first] = [...candidates].sort((a, b) => rank(a) - rank(b));
+  return first === undefined ? [] : [first.id];
+}

@@ -1,0 +1,159 @@
+/**
+ * An answer of the simulator as one HTML file that needs nothing else: no script, no font, no request.
+ * Owns the order of the page and the bounds of its tables; figures are drawn in files of their own.
+ */
+import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
+import type { TimeSpan } from './chart.ts';
+import { capacityFigure, costFigure, STACK, statusFigure } from './curve-figures.ts';
+import { ganttFigure } from './gantt-figure.ts';
+import { escapeText, sinceText, tableMarkup, usdText } from './markup.ts';
+import { PAGE_POLICY, PAGE_STYLE } from './page-style.ts';
+import { conversationTimes } from './play-figures.ts';
+import { spreadOf } from './spread.ts';
+
+/** A longer table is for --json. */
+const TABLE_ROWS_MAX = 1_000;
+
+export interface PlanPage {
+  /** Of the job or scenario. */
+  readonly name: string;
+  readonly answer: PlanAnswer;
+  /** Epoch milliseconds of the beginning. */
+  readonly startAt: number;
+  readonly seed: number;
+}
+
+/** Without curves in the answer their figures are left out. */
+export function planPage(page: PlanPage): string {
+  const { name, answer, startAt } = page;
+  const until = answer.makespanMs === null ? answer.endedAt : startAt + answer.makespanMs;
+  const span: TimeSpan = { from: startAt, until };
+  const { curves, conversations } = answer;
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${PAGE_POLICY}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${escapeText(name)}: simulated</title>`,
+    `<style>${PAGE_STYLE}</style>`,
+    '</head>',
+    '<body>',
+    `<h1>${escapeText(name)}: simulated</h1>`,
+    ...summary(page),
+    '<h2>Timeline</h2>',
+    legend(),
+    ganttFigure(conversations, span),
+    ...(curves === null
+      ? []
+      : [capacityFigure(curves, span), costFigure(curves, span), statusFigure(curves, span)]),
+    ...limitsMet(conversations),
+    ...conversationTable(conversations, startAt),
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+function summary({ answer, startAt, seed }: PlanPage): string[] {
+  const { conversations, phase, reason, makespanMs, curves } = answer;
+  const times = spreadOf(conversationTimes(conversations));
+  const allowed = curves === null ? '' : ` of ${curves.slotsMax} allowed`;
+  const peakAt = sinceText(answer.sandboxesPeakAt - startAt);
+  const entries: readonly (readonly [string, string])[] = [
+    ['Conversations', `${conversations.length}: ${countOutcomes(conversations)}`],
+    ['Run', reason === null ? phase : `${phase}, ${reason}`],
+    ['Makespan', makespanMs === null ? 'not all have ended' : sinceText(makespanMs)],
+    [
+      'Conversation times',
+      times === null
+        ? 'none has ended'
+        : `p50 ${sinceText(times.p50)}, p95 ${sinceText(times.p95)}, max ${sinceText(times.max)}`,
+    ],
+    ['Cost', usdText(answer.costNanoUsd)],
+    ['Sandboxes at once', `${answer.sandboxesPeak} at most${allowed}, first after ${peakAt}`],
+    ['Seed', String(seed)],
+    ['Trace', `${answer.steps} steps, hash ${answer.hash}`],
+  ];
+  return [
+    '<dl>',
+    ...entries.map(([term, text]) => `<dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd>`),
+    '</dl>',
+  ];
+}
+
+function countOutcomes(conversations: readonly SimulatedConversation[]): string {
+  const counts = new Map<string, number>();
+  for (const { outcome } of conversations)
+    counts.set(outcome ?? 'not ended', (counts.get(outcome ?? 'not ended') ?? 0) + 1);
+  return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+}
+
+function legend(): string {
+  const entries = [...STACK].reverse().map((as) => `<li><span class="${as}"></span>${as}</li>`);
+  return `<ul class="legend">${entries.join('')}</ul>`;
+}
+
+function limitsMet(conversations: readonly SimulatedConversation[]): string[] {
+  const meeting = conversations.filter(({ met }) => met.length > 0);
+  if (meeting.length === 0)
+    return [
+      '<h2>Limits met</h2>',
+      '<p>No conversation met a pause, the cap, the capacity or the budget.</p>',
+    ];
+  return [
+    `<h2>Limits met by ${meeting.length}</h2>`,
+    ...boundedTable(
+      [{ title: 'conversation' }, { title: 'met' }],
+      meeting.map(({ key, met }) => [key, met.join(', ')]),
+    ),
+  ];
+}
+
+function conversationTable(conversations: readonly SimulatedConversation[], startAt: number): string[] {
+  const rows = conversations.map(({ key, outcome, detail, attempts, costNanoUsd, stretches, met }) => {
+    const begun = stretches.find(({ as }) => as !== 'queued');
+    const ended = outcome === null ? null : (stretches.at(-1)?.from ?? null);
+    return [
+      key,
+      outcome ?? 'not ended',
+      detail ?? '',
+      String(attempts),
+      begun === undefined ? '-' : sinceText(begun.from - startAt),
+      ended === null ? '-' : sinceText(ended - startAt),
+      usdText(costNanoUsd),
+      met.join(', '),
+    ];
+  });
+  return [
+    '<h2>Conversations</h2>',
+    '<details>',
+    '<summary>The timeline as a table</summary>',
+    ...boundedTable(
+      [
+        { title: 'conversation' },
+        { title: 'outcome' },
+        { title: 'detail' },
+        { title: 'attempts', side: 'right' },
+        { title: 'began after', side: 'right' },
+        { title: 'ended after', side: 'right' },
+        { title: 'cost', side: 'right' },
+        { title: 'met' },
+      ],
+      rows,
+    ),
+    '</details>',
+  ];
+}
+
+function boundedTable(
+  columns: Parameters<typeof tableMarkup>[0],
+  rows: readonly (readonly string[])[],
+): string[] {
+  const more = rows.length - TABLE_ROWS_MAX;
+  return [
+    tableMarkup(columns, rows.slice(0, TABLE_ROWS_MAX)),
+    ...(more > 0 ? [`<p>and ${more} more; see --json</p>`] : []),
+  ];
+}

@@ -1,0 +1,78 @@
+/**
+ * The figures of one play, and of many plays of one question.
+ * Owns what is counted in a sweep; must not print.
+ */
+import type { LimitMet } from '../plan-timeline.ts';
+import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
+import { spreadOf, type Spread } from './spread.ts';
+
+/** Figures of which a sweep shows a spread; pauses count conversations that met one. */
+export const FIGURE_NAMES = [
+  'makespanMs',
+  'costNanoUsd',
+  'sandboxesPeak',
+  'idlePauses',
+  'sessionCaps',
+  'capacityMet',
+  'budgetMet',
+] as const;
+export type FigureName = (typeof FIGURE_NAMES)[number];
+
+export interface PlayFigures extends Readonly<Record<FigureName, number>> {
+  /** Infinity while a conversation has not ended. */
+  readonly makespanMs: number;
+  readonly succeeded: number;
+  readonly conversations: number;
+}
+
+export interface PlaysSummary {
+  readonly plays: number;
+  readonly spreads: Readonly<Record<FigureName, Spread>>;
+  /** Conversations that succeeded, of all in all plays; 0 to 1. */
+  readonly successShare: number;
+}
+
+export function figuresOf({
+  conversations,
+  makespanMs,
+  costNanoUsd,
+  sandboxesPeak,
+}: PlanAnswer): PlayFigures {
+  const meeting = (limit: LimitMet): number => conversations.filter(({ met }) => met.includes(limit)).length;
+  return {
+    makespanMs: makespanMs ?? Infinity,
+    costNanoUsd,
+    sandboxesPeak,
+    idlePauses: meeting('idle_pause'),
+    sessionCaps: meeting('session_cap'),
+    capacityMet: meeting('capacity'),
+    budgetMet: meeting('budget'),
+    succeeded: conversations.filter(({ outcome }) => outcome === 'succeeded').length,
+    conversations: conversations.length,
+  };
+}
+
+/** @throws Error when there is no play */
+export function summarise(plays: readonly PlayFigures[]): PlaysSummary {
+  const spreads = Object.fromEntries(
+    FIGURE_NAMES.map((name) => [name, spreadOfPlays(plays, name)]),
+  ) as Record<FigureName, Spread>;
+  const total = plays.reduce((sum, { conversations }) => sum + conversations, 0);
+  const succeeded = plays.reduce((sum, play) => sum + play.succeeded, 0);
+  return { plays: plays.length, spreads, successShare: total === 0 ? 1 : succeeded / total };
+}
+
+function spreadOfPlays(plays: readonly PlayFigures[], name: FigureName): Spread {
+  const spread = spreadOf(plays.map((play) => play[name]));
+  if (spread === null) throw new Error('Cannot summarise: nothing was played');
+  return spread;
+}
+
+/** Milliseconds from the first admission of each conversation to its end; those that have not ended are left out. */
+export function conversationTimes(conversations: readonly SimulatedConversation[]): number[] {
+  return conversations.flatMap(({ outcome, stretches }) => {
+    const begun = stretches.find(({ as }) => as !== 'queued');
+    const last = stretches.at(-1);
+    return outcome === null || begun === undefined || last === undefined ? [] : [last.from - begun.from];
+  });
+}

@@ -1,0 +1,287 @@
+/** Every checker of how machines deal with one another can fail: each is shown a world in which its invariant is broken. */
+import { describe, expect, it } from 'vitest';
+import type { EntityAddress, SandboxId } from '../../core/ids.ts';
+import { bornSandbox } from '../../core/sandbox/state.ts';
+import type { RunItem, RunState } from '../../core/run/state.ts';
+import { HOUR_MS } from '../../core/time.ts';
+import type { Rest } from '../../simulator/checkers/checker.ts';
+import { dealings, DEALINGS_AT_REST } from '../../simulator/checkers/list-of-dealings.ts';
+import {
+  BOX,
+  conversation,
+  moment,
+  NOW,
+  released,
+  rest,
+  run,
+  running,
+  sandbox,
+  TALK,
+  talking,
+  usable,
+  type Doctored,
+} from './doctored.ts';
+
+interface Case {
+  readonly name: string;
+  readonly machine: EntityAddress['machine'];
+  readonly holds: readonly Doctored[];
+  /** Steps in order; the last one breaks it. */
+  readonly broken: readonly Doctored[];
+}
+
+const pausing = { ...running, phase: 'pausing' as const };
+const working = { [TALK]: { activity: 'working' as const, sequence: 3 } };
+const older = { [TALK]: { activity: 'resting' as const, sequence: 2 } };
+const answered = (requestId: string): Doctored['orders'] => [
+  { type: 'tell', event: { type: 'resumeAnswered', requestId } } as never,
+];
+const stopped = { type: 'sandboxStopped', commandId: 'c' } as const;
+const resume = { type: 'resumeRequested', requestId: 'r', conversationId: null } as const;
+const pause = { type: 'pauseRequested', requestId: 'p', reason: 'user' } as const;
+
+const SANDBOX: readonly Case[] = [
+  {
+    name: 'I17',
+    machine: 'sandbox',
+    holds: [{ before: { ...pausing, awaiting: 'c' }, after: released, event: stopped }],
+    broken: [{ before: { ...pausing, awaiting: 'd' }, after: released, event: stopped }],
+  },
+  {
+    name: 'I18',
+    machine: 'sandbox',
+    holds: [{ before: released, after: released, event: resume }],
+    broken: [resume, pause, resume].map((event) => ({ before: released, after: released, event })),
+  },
+  {
+    name: 'I19',
+    machine: 'sandbox',
+    holds: [{ before: { ...running, attached: older }, after: { ...running, attached: working } }],
+    broken: [{ before: { ...running, attached: working }, after: { ...running, attached: older } }],
+  },
+  {
+    name: 'I20',
+    machine: 'sandbox',
+    holds: [],
+    broken: Array.from({ length: 4 }, () => ({
+      after: sandbox({ phase: 'resuming' }),
+      orders: [{ type: 'resumeSandbox' as const }],
+    })),
+  },
+  {
+    name: 'I21',
+    machine: 'sandbox',
+    holds: [{ before: sandbox(), after: running, event: { type: 'sandboxReady' } }],
+    broken: [
+      { before: sandbox(), after: sandbox({ wanted: 'pause' }), event: pause },
+      { before: sandbox({ wanted: 'pause' }), after: running, event: { type: 'sandboxReady' } },
+    ],
+  },
+  {
+    name: 'I21',
+    machine: 'sandbox',
+    holds: [],
+    broken: [
+      { before: pausing, after: { ...pausing, wanted: 'resume' }, event: resume },
+      { before: { ...pausing, wanted: 'resume' }, after: released, event: stopped },
+    ],
+  },
+  {
+    name: 'I22',
+    machine: 'sandbox',
+    holds: [{ after: running, orders: answered('a') ?? [] }],
+    broken: [
+      { after: running, orders: answered('a') ?? [] },
+      { after: running, orders: answered('a') ?? [] },
+    ],
+  },
+  {
+    name: 'I22',
+    machine: 'sandbox',
+    holds: [{ after: { ...pausing, waiters: [{ requestId: 'a', conversationId: TALK }] } }],
+    broken: [{ after: { ...released, waiters: [{ requestId: 'a', conversationId: TALK }] } }],
+  },
+  {
+    name: 'I23',
+    machine: 'sandbox',
+    holds: [{ before: sandbox(), after: running }],
+    broken: [
+      { before: sandbox(), after: running },
+      { before: running, after: pausing },
+      { before: sandbox({ phase: 'resuming' }), after: running },
+    ],
+  },
+  {
+    name: 'I23',
+    machine: 'sandbox',
+    holds: [{ after: { ...running, attached: working } }],
+    broken: [{ after: { ...running, status: 'PAUSED', attached: working } }],
+  },
+  {
+    name: 'I24',
+    machine: 'sandbox',
+    holds: [{ before: released, after: sandbox({ phase: 'archiving', deletedByUser: true }) }],
+    broken: [{ before: released, after: { ...released, deletedByUser: true } }],
+  },
+  {
+    name: 'I24',
+    machine: 'sandbox',
+    holds: [{ before: released, after: released }],
+    broken: [{ before: released, after: { ...released, releasedAt: NOW + 1 } }],
+  },
+  {
+    name: 'I24',
+    machine: 'sandbox',
+    holds: [],
+    broken: [
+      {
+        after: sandbox({ phase: 'destroying', archive: 'archive_failed' }),
+        orders: [{ type: 'destroySandbox' }],
+      },
+    ],
+  },
+];
+
+const armed = { ...talking, openGeneration: 2 };
+const deliver = [{ type: 'deliverItem', generation: 2 }] as never;
+const [first] = run().items;
+const item = (change: Partial<RunItem>): RunState => run({ items: [{ ...(first as RunItem), ...change }] });
+const begins = [{ type: 'startConversation' }] as never;
+const cleansUp = [{ type: 'cleanUpSandbox', sandboxId: BOX, how: 'delete' }] as never;
+
+const WORK: readonly Case[] = [
+  {
+    name: 'I25',
+    machine: 'conversation',
+    holds: [{ after: armed, orders: deliver }],
+    broken: [{ after: { ...armed, openGeneration: 1 }, orders: deliver }],
+  },
+  {
+    name: 'I25',
+    machine: 'conversation',
+    holds: [],
+    broken: [{ after: { ...armed, sandbox: { ...usable(2), transition: 'pausing' } }, orders: deliver }],
+  },
+  {
+    name: 'I19',
+    machine: 'conversation',
+    holds: [{ before: talking, after: { ...talking, sandbox: usable(3) } }],
+    broken: [{ before: talking, after: { ...talking, sandbox: usable(1) } }],
+  },
+  {
+    name: 'I20',
+    machine: 'conversation',
+    holds: [],
+    broken: Array.from({ length: 6 }, () => ({
+      after: talking,
+      event: { type: 'deliveryFailed' as const, itemId: 'm' },
+    })),
+  },
+  {
+    name: 'R1',
+    machine: 'run',
+    holds: [{ after: item({ phase: 'starting' }), orders: begins }],
+    broken: [
+      {
+        after: { ...item({ phase: 'starting' }), rules: { ...run().rules, concurrency: 0 } },
+        orders: begins,
+      },
+    ],
+  },
+  {
+    name: 'R1',
+    machine: 'run',
+    holds: [],
+    broken: [
+      {
+        before: item({ phase: 'waiting', notBefore: NOW + HOUR_MS }),
+        after: item({ phase: 'starting', attempt: 1 }),
+      },
+    ],
+  },
+  {
+    name: 'R2',
+    machine: 'run',
+    holds: [{ after: item({ phase: 'collecting' }) }],
+    broken: [{ after: { ...item({ phase: 'collecting' }), phase: 'cleaning' } }],
+  },
+  {
+    name: 'R2',
+    machine: 'run',
+    holds: [],
+    broken: [{ after: { ...item({ phase: 'waiting' }), mode: 'cancelling' } }],
+  },
+  {
+    name: 'R3',
+    machine: 'run',
+    holds: [{ after: item({ phase: 'ended', sandboxId: BOX }), orders: cleansUp }],
+    broken: [{ after: item({ phase: 'collecting', sandboxId: BOX as SandboxId }), orders: cleansUp }],
+  },
+];
+
+interface AtRest {
+  readonly name: string;
+  readonly holds: Rest;
+  readonly broken: Rest;
+}
+
+const watch = { id: 'sandbox/x#1', type: 'watchIdle' } as never;
+const interruptedTalk = conversation({ phase: 'active', sandbox: usable(1), executionStatus: 'RUNNING' });
+const down = { ...usable(1), usable: false, status: 'PAUSED' } as const;
+const lonely = bornSandbox(
+  { sandboxId: BOX, userId: running.userId, createdBy: 'api', limits: running.limits },
+  NOW,
+);
+
+const AT_REST: readonly AtRest[] = [
+  {
+    name: 'L8',
+    holds: rest({ sandbox: sandbox({ phaseDeadline: NOW + 1 }) }),
+    broken: rest({ sandbox: sandbox({ phaseDeadline: NOW - 1 }) }),
+  },
+  {
+    name: 'L9',
+    holds: rest({ sandbox: { ...running, watch: 'sandbox/x#1' } }, { outstanding: [watch] }),
+    broken: rest({ sandbox: running }, { outstanding: [watch] }),
+  },
+  {
+    name: 'L9',
+    holds: rest({
+      conversation: { ...interruptedTalk, agentActivity: 'rate_limit', recheckAt: NOW + 1, queue: [] },
+    }),
+    broken: rest({ conversation: { ...interruptedTalk, agentActivity: 'rate_limit', queue: [] } }),
+  },
+  {
+    name: 'L10',
+    holds: rest({ conversation: { ...interruptedTalk, sandbox: down, interrupted: true } }),
+    broken: rest({ conversation: { ...interruptedTalk, sandbox: down } }),
+  },
+  {
+    name: 'L10',
+    holds: rest({ sandbox: { ...lonely, phase: 'released' } }),
+    broken: rest({ sandbox: released }),
+  },
+];
+
+describe('checkers of dealings', () => {
+  it.each([...SANDBOX, ...WORK])('$name of a $machine fails when it should', (one) => {
+    const find = () => dealings().find(({ name }) => name === one.name);
+    for (const holds of one.holds) expect(find()?.check(moment(one.machine, holds))).toBeNull();
+    const checker = find();
+    const answers = one.broken.map((broken) => checker?.check(moment(one.machine, broken)));
+    expect(answers.pop()).toEqual(expect.any(String));
+    expect(answers.every((answer) => answer === null)).toBe(true);
+  });
+
+  it.each(AT_REST)('$name fails when it should', ({ name, holds, broken }) => {
+    const checker = DEALINGS_AT_REST.find((one) => one.name === name);
+    expect(checker?.check(holds)).toEqual([]);
+    expect(checker?.check(broken)[0]?.problem).toEqual(expect.any(String));
+  });
+
+  it('are all shown a broken world', () => {
+    const shown = [...SANDBOX, ...WORK, ...AT_REST].map(({ name }) => name);
+    const named = [...dealings(), ...DEALINGS_AT_REST].map(({ name }) => name);
+    expect([...new Set(shown)].sort()).toEqual([...named].sort());
+  });
+});

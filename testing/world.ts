@@ -1,0 +1,179 @@
+/**
+ * A world on a virtual clock, moved on by a test: conversations, sandboxes and runs under one policy.
+ * Owns the clock's way forward and how things begin; the rules are those of a real run, and none is added here.
+ */
+import type { MachineEvent } from '../core/command.ts';
+import { runId, type EntityAddress } from '../core/ids.ts';
+import type { Plan } from '../core/plan.ts';
+import { runBirth } from '../core/run/state.ts';
+import type { GroupingStrategy } from '../core/status.ts';
+import { formatDuration } from '../dsl/duration.ts';
+import { Checking } from '../simulator/checking.ts';
+import { conversationIdNamed } from '../simulator/models/derived-id.ts';
+import { SIMULATED_USER } from '../simulator/models/run-model.ts';
+import { World as ModelWorld } from '../simulator/models/world.ts';
+import { RandomStream } from '../simulator/random.ts';
+import { LastEvents, type PastEvent } from '../simulator/scenario/last-events.ts';
+import { Simulation } from '../simulator/simulation.ts';
+import { ConversationHandle } from './conversation-handle.ts';
+import { planFrom } from './plan-from.ts';
+import type { PlayedWorld } from './played-world.ts';
+import { RunHandle } from './run-handle.ts';
+import type { SandboxHandle } from './sandbox-handle.ts';
+import { startBirth } from './start-birth.ts';
+import { modelsFrom, type WrittenModels } from './written-models.ts';
+import { policyFrom, type WrittenPolicy } from './written-policy.ts';
+import { milliseconds, type Time } from './written-time.ts';
+
+export interface WorldOptions {
+  readonly policy?: WrittenPolicy;
+  readonly models?: WrittenModels;
+  /** Integer of 0 or more, 1 by default; matters only where `models` leave something to chance. */
+  readonly seed?: number;
+}
+
+export interface StartOptions {
+  /** Unique in the world; chooses the behaviour among `models.agents`. */
+  readonly name: string;
+  /** `owner/name`. */
+  readonly repo?: string;
+  readonly model?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The sandbox to run in, or a conversation whose sandbox it is; overrides the grouping. */
+  readonly sandbox?: SandboxHandle | ConversationHandle;
+  /** Instead of the policy's. */
+  readonly grouping?: GroupingStrategy;
+  /** The first message; null starts it without one. */
+  readonly message?: string | null;
+}
+
+/** 2026-01-01 UTC: any instant does, and the same one gives the same trace on any day. */
+const START_AT = 1_767_225_600_000;
+
+/** A new world at elapsed time 0, in which nothing has been started. @throws RangeError when a time is no duration */
+export function createWorld(options: WorldOptions = {}): World {
+  return new World(options);
+}
+
+export class World implements PlayedWorld {
+  /** The driver below; for what this interface does not show. */
+  readonly simulation: Simulation;
+  /** The models below. */
+  readonly model: ModelWorld;
+  private readonly last = new LastEvents();
+  private readonly checking: Checking;
+  private requests = 0;
+  private runs = 0;
+
+  constructor({ policy = {}, models = {}, seed = 1 }: WorldOptions) {
+    const late: { model: ModelWorld | null; checking: Checking | null } = { model: null, checking: null };
+    const options = {
+      models: modelsFrom(models),
+      policy: policyFrom(policy),
+      random: new RandomStream(seed),
+    };
+    this.simulation = new Simulation({
+      startAt: START_AT,
+      world: (port) => (late.model = new ModelWorld(port, options)),
+      onStep: (step) => {
+        this.last.add(step);
+        late.checking?.step(step);
+      },
+    });
+    if (late.model === null) throw new Error('Cannot simulate: there is no world');
+    this.model = late.model;
+    late.checking = this.checking = new Checking(this.simulation, this.model);
+  }
+
+  /** Epoch milliseconds of the virtual clock. */
+  get now(): number {
+    return this.simulation.now();
+  }
+
+  /** Milliseconds since the world began. */
+  get elapsedMs(): number {
+    return this.simulation.now() - START_AT;
+  }
+
+  /** The same as text, as in `12h30m`. */
+  get elapsed(): string {
+    return formatDuration(this.elapsedMs);
+  }
+
+  /** Starts a conversation now; it is placed, booted and at work as time goes on. */
+  start(options: StartOptions): ConversationHandle {
+    const id = conversationIdNamed(options.name);
+    if (this.model.agents.knows(id))
+      throw new Error(`Cannot start "${options.name}": there is a conversation of that name`);
+    const birth = startBirth(options, id, this.model.policy.grouping);
+    this.model.agents.name(id, options.name);
+    if (birth.initialMessage !== null) this.model.accepted.set(birth.initialMessage.messageId, id);
+    this.deliver({ machine: 'conversation', id }, { type: 'started', birth, watcher: null });
+    return new ConversationHandle(this, id, options.name);
+  }
+
+  /**
+   * Starts a run now: of a plan, or of a job as YAML text.
+   * @throws Error with the findings when the job has errors
+   */
+  run(job: Plan | string): RunHandle {
+    const plan = typeof job === 'string' ? planFrom(job) : job;
+    this.runs += 1;
+    const id = runId(`run-${this.runs}`);
+    this.model.addPlan(id, plan);
+    const birth = runBirth(plan, { runId: id, userId: SIMULATED_USER });
+    this.deliver({ machine: 'run', id }, { type: 'runStarted', birth });
+    return new RunHandle(this, id, plan);
+  }
+
+  /**
+   * Lets this much time pass, with everything that happens in it.
+   * @throws Error when an invariant of docs/simulation.md is broken: that is a bug of the rules, never of a test
+   */
+  advance(time: Time): void {
+    this.simulation.runUntil(this.simulation.now() + milliseconds(time));
+    const [broken] = this.checking.violations;
+    if (broken === undefined) return;
+    throw new Error(`Cannot go on: ${broken.name} is broken: ${broken.entity}: ${broken.problem}`);
+  }
+
+  /** Lets time pass until so much has passed since the world began. @throws RangeError when that is over */
+  advanceTo(time: Time): void {
+    const restMs = milliseconds(time) - this.elapsedMs;
+    if (restMs < 0) throw new RangeError(`Cannot go back to "${time}": ${this.elapsed} have passed`);
+    this.advance(restMs);
+  }
+
+  /** Does something once so much time has passed since the world began, after everything else of that instant. */
+  at(time: Time, act: (world: World) => void): void {
+    const at = START_AT + milliseconds(time);
+    if (at < this.simulation.now())
+      throw new RangeError(`Cannot act at "${time}": ${this.elapsed} have passed`);
+    this.simulation.script(at, () => act(this));
+  }
+
+  /** The last events of these entities together, oldest first. */
+  lastEvents(entities: readonly EntityAddress[]): readonly PastEvent[] {
+    return this.last.of(entities);
+  }
+
+  /** Milliseconds since the world began, of an event. */
+  elapsedAt({ at }: PastEvent): number {
+    return at - START_AT;
+  }
+
+  stateOf(address: EntityAddress): unknown {
+    return this.simulation.stateOf(address);
+  }
+
+  /** An event from outside, now. */
+  deliver(to: EntityAddress, event: MachineEvent): void {
+    this.simulation.deliver(to, event);
+  }
+
+  /** An id for a request that nobody has made yet. */
+  newRequestId(): string {
+    this.requests += 1;
+    return `request-${this.requests}`;
+  }
+}
