@@ -56,7 +56,8 @@ export function placementStore(connection: StoreConnection): PlacementStore {
 
 async function placeOnce(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
   const recorded = await recordedPlacement(transaction, request.conversationId);
-  if (recorded !== null && !request.excluded.includes(recorded.sandboxId)) return recorded;
+  const isMoved = recorded?.kind === 'placed' && request.excluded.includes(recorded.sandboxId);
+  if (recorded !== null && !isMoved) return recorded;
   const placement = place({
     userId: request.userId,
     strategy: request.strategy,
@@ -88,18 +89,24 @@ const RECORDED = prepareQuery((db, { id }: { readonly id: string }) =>
   db
     .selectFrom('attachment')
     .innerJoin('placement_decision', 'placement_decision.conversation_id', 'attachment.conversation_id')
-    .select(['attachment.sandbox_id', 'placement_decision.created', 'placement_decision.body'])
+    .select([
+      'attachment.sandbox_id',
+      'attachment.detached',
+      'placement_decision.created',
+      'placement_decision.body',
+    ])
     .where('attachment.conversation_id', '=', id)
-    .where('attachment.detached', '=', 0)
     .compile(),
 );
 
 async function recordedPlacement(
   transaction: Transaction<Tables>,
   id: ConversationId,
-): Promise<Extract<PlaceOutcome, { kind: 'placed' }> | null> {
+): Promise<PlaceOutcome | null> {
   const row = await RECORDED.first(transaction, { id });
   if (row === undefined) return null;
+  // Whoever left is on its way out: a placement that comes late would take a slot for nobody (D11).
+  if (row.detached === 1) return refused('not_found', `Cannot place the conversation "${id}": it has left`);
   return {
     kind: 'placed',
     sandboxId: sandboxId(row.sandbox_id),

@@ -27,7 +27,7 @@ export class PlacementModel {
   private readonly attached = new Map<ConversationId, Attachment>();
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
   /** Where those who have left were. */
-  private readonly left = new Map<ConversationId, SandboxId>();
+  private readonly left = new Map<ConversationId, SandboxId | null>();
   private readonly draining = new Set<SandboxId>();
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
@@ -68,6 +68,9 @@ export class PlacementModel {
     { now, lastActivityAt }: { readonly now: number; readonly lastActivityAt: (id: SandboxId) => number },
   ): PlaceOutcome {
     const { conversationId, userId, strategy, sandboxId, excluded } = command;
+    // A placement that comes late would take a slot for nobody (D11).
+    if (this.left.has(conversationId))
+      return { kind: 'refused', refusal: { code: 'not_found', reason: 'Cannot place: it has left' } };
     const recorded = this.attached.get(conversationId);
     if (recorded !== undefined && !excluded.includes(recorded.sandboxId))
       return { kind: 'placed', ...recorded };
@@ -116,9 +119,9 @@ export class PlacementModel {
   /** True when the sandbox goes with its last conversation, also when asked again; nothing is placed there any more (D11). */
   detach(id: ConversationId): boolean {
     const sandboxId = this.attached.get(id)?.sandboxId ?? this.left.get(id);
-    if (sandboxId === undefined) return false;
+    this.left.set(id, sandboxId ?? null);
+    if (sandboxId === undefined || sandboxId === null) return false;
     this.attached.delete(id);
-    this.left.set(id, sandboxId);
     this.members.get(sandboxId)?.delete(id);
     const isLast = (this.members.get(sandboxId)?.size ?? 0) === 0;
     const row = this.rows.get(sandboxId);

@@ -268,6 +268,15 @@ export function placementSuite(open: OpenEmptyStore): void {
       expect(await placement.place(placeRequest(2, one))).toMatchObject({ kind: 'placed', sandboxId: S2 });
     });
 
+    it('places nobody who has left', async () => {
+      const { placement } = await open();
+      await placement.place(placeRequest(1));
+      await placement.detach(C1);
+      const late = { kind: 'refused', refusal: { code: 'not_found' } };
+      expect(await placement.place(placeRequest(1))).toMatchObject(late);
+      expect(await placement.place(placeRequest(1, { excluded: [S1] }))).toMatchObject(late);
+    });
+
     it('keeps a sandbox that was made through the API', async () => {
       const { placement, records } = await open();
       await records.project([sandboxRow(S1, { createdBy: 'api' })]);
