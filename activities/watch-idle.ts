@@ -35,7 +35,7 @@ async function watch(
     const lastActivityAt = await lastActivity(world, command);
     const idleAt = command.idleTimeMs === null ? null : lastActivityAt + command.idleTimeMs;
     if (idleAt !== null && clock.now() >= idleAt)
-      return { type: 'idleReached', commandId: command.id, lastActivityAt };
+      return { type: 'idleReached', commandId: command.id, lastActivityAt, lookedAt: clock.now() };
     await sleepUntil(clock, Math.min(idleAt ?? Infinity, clock.now() + deployment.pollMs), signal);
   }
   return null;

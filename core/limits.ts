@@ -31,6 +31,8 @@ export const PAUSE_TIMEOUT_MS = 5 * MINUTE_MS;
 export const ARCHIVE_TIMEOUT_MS = 30 * MINUTE_MS;
 /** Removing a runtime and its storage; past it the removal is asked again. */
 export const DESTROY_TIMEOUT_MS = 5 * MINUTE_MS;
+/** A look at the activity that is older than this says nothing about now: it is made again. */
+export const LOOK_AGE_MAX_MS = MINUTE_MS;
 /** Tries to archive before `archive_failed` is recorded (D12). */
 export const ARCHIVE_ATTEMPTS_MAX = 3;
 /** A timer's deletion waits this long after `archive_failed` before it tries the archive again (D12). */

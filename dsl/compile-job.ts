@@ -54,7 +54,11 @@ export function compileAmendable(source: JobSource, world: JobWorld): AmendableC
     plan,
     diagnostics: report.diagnostics(),
     amended: (amend) =>
-      planJob(amend(job), { ...context, report: createReport(source.path, report.text), prompts }),
+      planJob(amend(job), {
+        ...context,
+        report: createReport(source.path, report.text, JOB_LANGUAGE),
+        prompts,
+      }),
   };
 }
 

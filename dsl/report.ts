@@ -3,7 +3,6 @@
  * Owns order, duplicates and the cap; must not decide what is wrong.
  */
 import type { Diagnostic } from './diagnostic.ts';
-import { JOB_LANGUAGE } from './job-language.ts';
 import type { Language } from './language.ts';
 import { RULE_CATALOGUE, type RuleCode } from './rule-catalogue.ts';
 import { indexLines, type LineIndex, type Span } from './text-position.ts';
@@ -28,7 +27,7 @@ export interface Report {
   readonly language: Language;
 }
 
-export function createReport(file: string, text: string, language = JOB_LANGUAGE): Report {
+export function createReport(file: string, text: string, language: Language): Report {
   const found = new Map<string, { readonly start: number; readonly diagnostic: Diagnostic }>();
   const lines = indexLines(text);
   return {

@@ -5,12 +5,13 @@
 import path from 'node:path';
 import { build } from './build.js';
 import { runNode } from './child.js';
+import { runMutants } from './mutants.js';
 import { ROOT, setup } from './setup.js';
 
 setup();
-await build();
-process.exitCode = await runNode([
-  path.join(ROOT, 'dist', 'parley.js'),
-  'campaign',
-  ...process.argv.slice(2),
-]);
+const args = process.argv.slice(2);
+if (args.includes('--mutants')) process.exitCode = await runMutants(args);
+else {
+  await build();
+  process.exitCode = await runNode([path.join(ROOT, 'dist', 'parley.js'), 'campaign', ...args]);
+}

@@ -141,7 +141,7 @@ function playShrunk(shell: Shell, seed: number, { json }: CampaignFlags): ExitCo
 function print(shell: Shell, failure: Failure, json: boolean): void {
   const build = buildName(shell);
   if (json) openRecords(shell.stdout).write(failureRecord(failure, build));
-  else shell.stdout.write(`${failureLines(failure, build).join('\n')}\n\n`);
+  else shell.stdout.write(`\n${failureLines(failure, build).join('\n')}\n`);
 }
 
 async function campaign(shell: Shell, flags: CampaignFlags): Promise<ExitCode> {
@@ -188,7 +188,10 @@ function showProgress({ stderr, clock }: Shell, running: Campaign): () => void {
   return () => timer.cancel();
 }
 
+/** The figures first: shrinking takes a while, and somebody may not wait for it. */
 function printEnd(shell: Shell, running: Campaign, json: boolean): void {
+  if (json) openRecords(shell.stdout).write(summaryRecord(running, buildName(shell)));
+  else shell.stdout.write(`${summaryLines(running).join('\n')}\n`);
   const named = new Set<string>();
   for (const { seed, violations } of running.tally.failed) {
     const name = violations[0]?.name ?? '';
@@ -198,6 +201,4 @@ function printEnd(shell: Shell, running: Campaign, json: boolean): void {
     const failure = shrunkFailure(seed);
     if (failure !== null) print(shell, failure, json);
   }
-  if (json) openRecords(shell.stdout).write(summaryRecord(running, buildName(shell)));
-  else shell.stdout.write(`${summaryLines(running).join('\n')}\n`);
 }

@@ -8,6 +8,7 @@ import { checkIndentation } from '../../dsl/check-indentation.ts';
 import { decodeSource } from '../../dsl/decode-source.ts';
 import type { Diagnostic } from '../../dsl/diagnostic.ts';
 import { parseYaml } from '../../dsl/parse-yaml.ts';
+import { JOB_LANGUAGE } from '../../dsl/job-language.ts';
 import { createReport, type Report } from '../../dsl/report.ts';
 import { indexLines, type LineIndex } from '../../dsl/text-position.ts';
 import type { Tree } from '../../dsl/tree.ts';
@@ -70,7 +71,7 @@ function parse(file: string, shown: string, bytes: Uint8Array): DeploymentFile {
     const problem = toProblem({ file: shown, line, column: 1, message, remedy, severity: 'error' });
     return { path: file, shown, lines: indexLines(''), tree: null, problems: [problem] };
   }
-  const report = createReport(shown, decoded.text);
+  const report = createReport(shown, decoded.text, JOB_LANGUAGE);
   const tree = readTree(report);
   const findings = report.diagnostics().filter((finding) => finding.code !== 'JOB105');
   return { path: file, shown, lines: report.lines, tree, problems: findings.map(toProblem) };

@@ -5,6 +5,7 @@
 import {
   ARCHIVE_ATTEMPTS_MAX,
   ARCHIVE_RETRY_MS,
+  LOOK_AGE_MAX_MS,
   RELEASE_ATTEMPTS_MAX,
   RELEASE_RETRY_MS,
   RESUME_ATTEMPTS_MAX,
@@ -189,9 +190,17 @@ export function idle(turn: SandboxTurn, event: EventOf<'idleReached'>): void {
   if (state.watch !== event.commandId) return;
   state.watch = null;
   const { idleTimeMs } = state.limits;
-  if (idleTimeMs === null || turn.now - event.lastActivityAt < idleTimeMs)
-    return watch(turn, event.lastActivityAt);
+  const isIdle = idleTimeMs !== null && turn.now - event.lastActivityAt >= idleTimeMs;
+  if (!isIdle || isOutdated(turn, event)) return watch(turn, event.lastActivityAt);
   beginPause(turn, 'idle');
+}
+
+/** An answer that was long on its way, or an agent that took up work after the look: it is looked again. */
+function isOutdated({ state, now }: SandboxTurn, { lookedAt }: EventOf<'idleReached'>): boolean {
+  if (now - lookedAt > LOOK_AGE_MAX_MS) return true;
+  return Object.values(state.attached).some(
+    ({ activity, since }) => activity === 'working' && since >= lookedAt,
+  );
 }
 
 /** The runtime says there is no such sandbox: MISSING, whatever was under way (D13). */

@@ -25,7 +25,13 @@ export type SandboxEvent =
   | { readonly type: 'slotGranted'; readonly commandId: string }
   | { readonly type: 'slotRefused'; readonly commandId: string; readonly reason: string }
   /** The idle watch: nothing happened since `lastActivityAt` for the Idle Time. */
-  | { readonly type: 'idleReached'; readonly commandId: string; readonly lastActivityAt: number }
+  | {
+      readonly type: 'idleReached';
+      readonly commandId: string;
+      readonly lastActivityAt: number;
+      /** Instant of the look that found it so: what happened since, it has not seen. */
+      readonly lookedAt: number;
+    }
   /** The runtime says there is no such sandbox (D13). */
   | { readonly type: 'runtimeGone'; readonly commandId: string }
   /** The runtime says that this incarnation is dead. */

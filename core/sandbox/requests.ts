@@ -45,7 +45,7 @@ export function attach(turn: SandboxTurn, event: EventOf<'attachRequested'>): vo
   const attached = state.attached[event.conversationId];
   state.attached = {
     ...state.attached,
-    [event.conversationId]: attached ?? { activity: 'resting', sequence: -1 },
+    [event.conversationId]: attached ?? { activity: 'resting', sequence: -1, since: turn.now },
   };
   answerAttach(turn, event, true);
 }
@@ -82,7 +82,8 @@ export function noteAgent(turn: SandboxTurn, event: EventOf<'agentNoticed'>): vo
   const { state } = turn;
   const known = state.attached[event.conversationId];
   if (known === undefined || event.sequence <= known.sequence) return;
-  const agent = { activity: event.activity, sequence: event.sequence };
+  const { activity, sequence } = event;
+  const agent = { activity, sequence, since: known.activity === activity ? known.since : turn.now };
   state.attached = { ...state.attached, [event.conversationId]: agent };
   if (state.phase === 'running') showAgentPause(turn);
 }

@@ -39,6 +39,8 @@ export interface AttachedAgent {
   readonly activity: AgentActivity;
   /** Sequence of the notice it came from: newest wins. */
   readonly sequence: number;
+  /** Since when it is up to that, by the driver's clock. */
+  readonly since: number;
 }
 
 /** Somebody waiting to hear how a wanted resume went. */

@@ -27,6 +27,7 @@ const NEED_A_DEATH: readonly FaultName[] = [
   'runtime_event_late',
   'runtime_pid_reused',
 ];
+const OUTAGES: readonly FaultName[] = ['gateway_rate_limited', 'gateway_unavailable'];
 const DEATHS = { runtime_killed: 0.5, runtime_stopped_outside: 0.2, runtime_removed: 0.1 } as const;
 
 export function randomMix(stream: RandomStream, aim: Aim | null, aimed: readonly FaultName[]): FaultMix {
@@ -45,5 +46,7 @@ export function aimedKinds(stream: RandomStream, aim: Aim | null): readonly Faul
   if (aim?.kind !== 'pair') return [];
   const kinds = FAULT_NAMES.filter((fault) => FAULTS[fault].class === aim.pair.faultClass);
   const chosen = some(stream, kinds, 0.5);
-  return chosen.length > 0 ? chosen : kinds;
+  if (chosen.length === 0) return kinds;
+  // Where no agent is up, only an outage of the gateway can strike: it shows at another agent.
+  return aim.pair.faultClass === 'agent' ? [...new Set([...chosen, ...OUTAGES])] : chosen;
 }

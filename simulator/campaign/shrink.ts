@@ -19,7 +19,7 @@ export interface Shrunk {
 }
 
 /** A case takes a tenth of a second: more than this is longer than anybody waits. */
-const TRIES_MAX = 400;
+const TRIES_MAX = 200;
 /** After a violation in the first phase, nothing later says more. */
 const AFTER_MS = 1;
 

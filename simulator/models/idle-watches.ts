@@ -98,7 +98,7 @@ export class IdleWatches {
     if (now < last + idleTimeMs) return this.armForIdleness(watch);
     const lastActivityAt = this.claim === null ? last : this.claim(command, last);
     if (now < lastActivityAt + idleTimeMs) return this.arm(watch, lastActivityAt + idleTimeMs);
-    this.answer(watch, { type: 'idleReached', commandId: command.id, lastActivityAt });
+    this.answer(watch, { type: 'idleReached', commandId: command.id, lastActivityAt, lookedAt: now });
   }
 
   private answer(watch: Watch, event: MachineEvent): void {

@@ -8,7 +8,7 @@ import type { ConversationState } from '../../core/conversation/state.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
-import type { ConversationSeen, Observation } from '../../dsl/expression/observation.ts';
+import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import { conversationSeen, sandboxSeen } from './seen.ts';
 import { budgetSeen, runSeen, summarySeen } from './seen-run.ts';
@@ -40,6 +40,7 @@ export class Observer {
   private readonly convs: ConversationSeen[] = [];
   private readonly stale = new Set<number>();
   private readonly sandboxes = new Map<SandboxId, SandboxState>();
+  private readonly sandboxesSeen = new WeakMap<SandboxState, { now: number; seen: SandboxSeen }>();
   private readonly itemsIn = new Map<SandboxId, Set<number>>();
 
   constructor(plan: Plan, startAt: number) {
@@ -71,7 +72,7 @@ export class Observer {
     return {
       elapsed_ms: now - this.startAt,
       convs: [...this.convs],
-      sandboxes: [...this.sandboxes.values()].map((state) => sandboxSeen(state, now)),
+      sandboxes: [...this.sandboxes.values()].map((state) => this.sandboxAt(state, now)),
       capacity: {
         in_use: BigInt(world.slots.size),
         max: BigInt(Math.min(installationMax, userMax)),
@@ -103,6 +104,15 @@ export class Observer {
     this.sandboxes.set(after.sandboxId, after);
     for (const index of this.itemsIn.get(after.sandboxId) ?? []) this.stale.add(index);
     return before === null || shown(before) !== shown(after);
+  }
+
+  /** What neither changed nor ages is seen as the same object: whoever converts it does so once. */
+  private sandboxAt(state: SandboxState, now: number): SandboxSeen {
+    const kept = this.sandboxesSeen.get(state);
+    if (kept !== undefined && (kept.now === now || state.status === 'MISSING')) return kept.seen;
+    const seen = sandboxSeen(state, now);
+    this.sandboxesSeen.set(state, { now, seen });
+    return seen;
   }
 
   private joins(id: SandboxId, index: number): void {

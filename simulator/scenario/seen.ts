@@ -48,6 +48,7 @@ function phaseWord(phase: ItemPhase): string {
 
 export function sandboxSeen(state: SandboxState, now: number): SandboxSeen {
   const { sandboxId, status, pauseReason, generation, attached, sessionStartedAt, releasedAt } = state;
+  const isGone = status === 'MISSING';
   return {
     id: sandboxId,
     status,
@@ -55,7 +56,7 @@ export function sandboxSeen(state: SandboxState, now: number): SandboxSeen {
     transition: transitionOf(state) ?? '',
     generation: BigInt(generation),
     conversations: BigInt(Object.keys(attached).length),
-    session_ms: sessionStartedAt === null ? 0 : now - sessionStartedAt,
-    released_ms: releasedAt === null ? 0 : now - releasedAt,
+    session_ms: isGone || sessionStartedAt === null ? 0 : now - sessionStartedAt,
+    released_ms: isGone || releasedAt === null ? 0 : now - releasedAt,
   };
 }

@@ -63,7 +63,7 @@ describe('watchIdle', () => {
     await watch.around.clock.move(IDLE_MS - 1, turns);
     expect(watch.answer).toBeUndefined();
     await watch.around.clock.move(1, turns);
-    expect(watch.answer).toEqual({ type: 'idleReached', commandId: 's#1', lastActivityAt: T0 });
+    expect(watch.answer).toMatchObject({ type: 'idleReached', commandId: 's#1', lastActivityAt: T0 });
   });
 
   it('counts from the latest activity that is known', async () => {

@@ -59,7 +59,7 @@ describe('parley simulate SCENARIO', () => {
       '      |           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~',
       '      = after 10m, at 2026-01-01 00:10:00Z',
       '      = why: people wait for it',
-      "      = by_key('first').phase is \"working\"",
+      '      = by_key(\'first\').phase is "working"',
       '      = last events:',
     ]);
     expect(text).toMatch(/= {3}\d+s (conversation|sandbox)\/[0-9a-f]{8} \w+/);
@@ -156,7 +156,7 @@ describe('parley test', () => {
     expect(xml).toContain(
       '<testsuite name="p/deep/b.yaml: demo-night (seed 1)" tests="3" failures="1" errors="0" skipped="0">',
     );
-    expect(xml).toContain('<failure message="by_key(\'first\').phase == \'ended\'">after 10m, at');
+    expect(xml).toContain("<failure message=\"by_key('first').phase == 'ended'\">after 10m, at");
     expect(xml).toContain('<testcase name="always: capacity.in_use &lt;= 2" classname="p/deep/b.yaml"/>');
     expect(xml).toContain('<failure message="the file has errors">');
     expect(xml.match(/<\/testsuite>/g)).toHaveLength(3);

@@ -82,7 +82,7 @@ const SANDBOX_EVENTS: Readonly<Record<string, ProbeEvent>> = {
   'no stop': answer((commandId) => ({ type: 'stopFailed', commandId, reason: REASON })),
   'no removal': answer((commandId) => ({ type: 'destroyFailed', commandId, reason: REASON })),
   'a watch that is too early': ofSandbox(({ watch }, now) =>
-    watch === null ? null : { type: 'idleReached', commandId: watch, lastActivityAt: now },
+    watch === null ? null : { type: 'idleReached', commandId: watch, lastActivityAt: now, lookedAt: now },
   ),
 };
 

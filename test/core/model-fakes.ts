@@ -209,7 +209,8 @@ export class ModelFakes {
         );
       }
       const last = Math.max(command.since, this.lastActivity(command.sandboxId));
-      if (this.world.now - last >= IDLE_MS) return answer({ type: 'idleReached', lastActivityAt: last });
+      if (this.world.now - last >= IDLE_MS)
+        return answer({ type: 'idleReached', lastActivityAt: last, lookedAt: this.world.now });
       this.world.after(last + IDLE_MS - this.world.now, look);
     };
     look();

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_SESSION_MS, RESUME_ATTEMPTS_MAX } from '../../core/limits.ts';
 import { refusalOf } from '../../core/sandbox/machine.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import * as at from './sandbox-life.ts';
 
 const { FIRST, SECOND } = at;
@@ -20,7 +21,9 @@ describe('agent pauses (D6)', () => {
 
   it('still idles out, and still meets the cap', () => {
     const waiting = at.running().notice('confirmation');
-    expect(waiting.answer('idleReached', { lastActivityAt: 0 }).its.releaseReason).toBe('idle');
+    expect(
+      waiting.answer('idleReached', { lastActivityAt: 0, lookedAt: waiting.now }).its.releaseReason,
+    ).toBe('idle');
     expect(at.running().notice('confirmation').timer().its.releaseReason).toBe('session_limit');
   });
 
@@ -35,9 +38,23 @@ describe('limits (D10)', () => {
   it('pauses an idle sandbox exactly at the Idle Time and not a millisecond before', () => {
     const life = at.running();
     const lastActivityAt = life.now;
-    life.answer('idleReached', { lastActivityAt }, at.IDLE_MS - 1);
+    const lookedAt = lastActivityAt + at.IDLE_MS;
+    life.answer('idleReached', { lastActivityAt, lookedAt }, at.IDLE_MS - 1);
     expect(life.its.phase).toBe('running');
-    expect(life.answer('idleReached', { lastActivityAt }, 1).its.phase).toBe('pausing');
+    expect(life.answer('idleReached', { lastActivityAt, lookedAt }, 1).its.phase).toBe('pausing');
+  });
+
+  it('looks again when the look is old, or an agent took up work since', () => {
+    const quiet = { lastActivityAt: 0 };
+    const old = at.running();
+    old.answer('idleReached', { ...quiet, lookedAt: old.now }, MINUTE_MS + 1);
+    expect(old.its.phase).toBe('running');
+    expect(old.answer('idleReached', { ...quiet, lookedAt: old.now }, MINUTE_MS).its.phase).toBe('pausing');
+    const busy = at.running();
+    const lookedAt = busy.now;
+    busy.notice('working').answer('idleReached', { ...quiet, lookedAt }, SECOND_MS);
+    expect(busy.its.phase).toBe('running');
+    expect(busy.answer('idleReached', { ...quiet, lookedAt: busy.now }).its.phase).toBe('pausing');
   });
 
   it('pauses a working sandbox at 12 hours, counted from its boot', () => {

@@ -59,7 +59,7 @@ const EVENTS: { [Type in SandboxEventType]: (state: SandboxState) => Extract<San
     destroyFailed: (state) => ({ type: 'destroyFailed', ...awaited(state), reason: 'r' }),
     slotGranted: (state) => ({ type: 'slotGranted', ...awaited(state) }),
     slotRefused: (state) => ({ type: 'slotRefused', ...awaited(state), reason: 'r' }),
-    idleReached: (state) => ({ type: 'idleReached', ...watched(state), lastActivityAt: 0 }),
+    idleReached: (state) => ({ type: 'idleReached', ...watched(state), lastActivityAt: 0, lookedAt: LATE }),
     runtimeGone: (state) => ({ type: 'runtimeGone', commandId: state.awaiting ?? state.watch ?? 'none' }),
     runtimeCrashed: (state) => ({ type: 'runtimeCrashed', ...watched(state), reason: 'r' }),
     runtimeUnknown: (state) => ({ type: 'runtimeUnknown', ...watched(state) }),
@@ -82,6 +82,9 @@ const EVENTS: { [Type in SandboxEventType]: (state: SandboxState) => Extract<San
     deadline: () => ({ type: 'deadline' }),
   };
 
+/** Later than anything an agent may have done since. */
+const LATE = Number.MAX_SAFE_INTEGER;
+
 const shown = (word: string, event: SandboxEvent) => ({ word, event });
 
 walkTable({
@@ -95,7 +98,12 @@ walkTable({
   }),
   events: EVENTS,
   more: (state, now) => [
-    shown('active', { type: 'idleReached', ...watched(state), lastActivityAt: now - at.IDLE_MS + 1 }),
+    shown('active', {
+      type: 'idleReached',
+      ...watched(state),
+      lastActivityAt: now - at.IDLE_MS + 1,
+      lookedAt: now,
+    }),
     shown('explicit', { ...attach, explicit: true }),
   ],
 });

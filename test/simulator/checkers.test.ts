@@ -31,7 +31,7 @@ interface Case {
   readonly broken: readonly Doctored[];
 }
 
-const attached = { [TALK]: { activity: 'resting' as const, sequence: 0 } };
+const attached = { [TALK]: { activity: 'resting' as const, sequence: 0, since: 0 } };
 const full = { ...POLICY, capacity: { ...POLICY.capacity, installationMax: 1 } };
 const crowded = { ...POLICY, capacity: { ...POLICY.capacity, userMax: 1 } };
 const pausedAsIdle = {

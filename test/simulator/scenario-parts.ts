@@ -3,7 +3,7 @@
  * Owns first values; a test changes what it is about.
  */
 import { ParleyError } from '../../core/parley-error.ts';
-import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
+import { HOUR_MS } from '../../core/time.ts';
 import type { Expression } from '../../dsl/expression/expression.ts';
 import type { Observation } from '../../dsl/expression/observation.ts';
 import type { Expectation, Scenario } from '../../dsl/scenario/scenario.ts';
@@ -52,7 +52,7 @@ interface Common {
   readonly span: unknown;
 }
 
-export function expect_(when: When[Expectation['kind']], that: Expression): Expectation {
+export function expectation(when: When[Expectation['kind']], that: Expression): Expectation {
   return { ...when, that, level: 'error', why: null, name: that.source, span: SPAN } as Expectation;
 }
 
@@ -101,10 +101,8 @@ export function playing(
 export function seenAt(atMs: number, change: Partial<Scenario> = {}): Observation {
   const kept: Observation[] = [];
   const that = expression('look', (seen) => kept.push(seen) > 0);
-  playing({ ...change, expectations: [expect_({ kind: 'at', atMs, withinMs: 0 }, that)] });
+  playing({ ...change, expectations: [expectation({ kind: 'at', atMs, withinMs: 0 }, that)] });
   const [seen] = kept;
   if (seen === undefined) throw new Error('Cannot look: nothing was asked');
   return seen;
 }
-
-export { HOUR_MS, MINUTE_MS };

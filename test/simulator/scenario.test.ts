@@ -5,7 +5,7 @@ import type { ScenarioAction } from '../../dsl/scenario/scenario.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
 import { plan, POLICY } from '../conformance/script-parts.ts';
-import { expect_, expression, impossible, playing, scenario, seenAt, SPAN } from './scenario-parts.ts';
+import { expectation, expression, impossible, playing, scenario, seenAt, SPAN } from './scenario-parts.ts';
 
 const always = { kind: 'always' } as const;
 const never = { kind: 'never' } as const;
@@ -91,14 +91,16 @@ describe('an expectation', () => {
     ['end: holds', end, ended, null],
     ['end: fails', end, running, 30 * HOUR_MS],
   ])('%s', (_name, when, that, failedAfterMs) => {
-    const [result] = playing({ expectations: [expect_(when, that)] }).expectations;
+    const [result] = playing({ expectations: [expectation(when, that)] }).expectations;
     expect(result).toMatchObject({ held: failedAfterMs === null, failedAfterMs });
   });
 
   it('always: fails at the first step after which it does not hold', () => {
     const one = expression('one at once', ({ capacity }) => capacity.in_use <= 1n);
     const all = expression('few', ({ capacity }) => capacity.in_use <= 2n);
-    const [few, first] = playing({ expectations: [expect_(always, all), expect_(always, one)] }).expectations;
+    const [few, first] = playing({
+      expectations: [expectation(always, all), expectation(always, one)],
+    }).expectations;
     expect(few).toMatchObject({ held: true, values: [], events: [] });
     expect(first?.held).toBe(false);
     expect(first?.failedAfterMs).toBeLessThan(MINUTE_MS);
@@ -108,14 +110,16 @@ describe('an expectation', () => {
     const paused = expression('paused', ({ sandboxes }) =>
       sandboxes.some((one) => one.pause_reason === 'session_limit'),
     );
-    const [result] = playing({ expectations: [expect_(never, paused)] }).expectations;
+    const [result] = playing({ expectations: [expectation(never, paused)] }).expectations;
     expect(result?.held).toBe(false);
     expect(Math.floor((result?.failedAfterMs ?? 0) / MINUTE_MS)).toBe(12 * 60);
   });
 
   it('is a failure with a reason when it cannot be evaluated, whatever its kind', () => {
     const kinds = [at(HOUR_MS), always, never, eventually(HOUR_MS), end];
-    const results = playing({ expectations: kinds.map((kind) => expect_(kind, impossible('by_key("x")'))) });
+    const results = playing({
+      expectations: kinds.map((kind) => expectation(kind, impossible('by_key("x")'))),
+    });
     for (const { held, reason, values } of results.expectations) {
       expect(held).toBe(false);
       expect(reason).toBe('Cannot evaluate "by_key("x")": there is no such key');
@@ -127,7 +131,7 @@ describe('an expectation', () => {
     const that = expression("by_key('item-1').terminal", ({ convs }) => convs[1]?.terminal === true, {
       "by_key('item-1').phase": ({ convs }) => convs[1]?.phase,
     });
-    const [result] = playing({ expectations: [expect_(at(5 * MINUTE_MS), that)] }).expectations;
+    const [result] = playing({ expectations: [expectation(at(5 * MINUTE_MS), that)] }).expectations;
     expect(result?.values).toEqual([{ source: "by_key('item-1').phase", value: 'working' }]);
     expect(result?.expectation.span).toEqual(SPAN);
     const entities = new Set(result?.events.map(({ entity }) => entity));
@@ -139,7 +143,7 @@ describe('an expectation', () => {
 
   it('shows the last mover when it names nobody', () => {
     const [result] = playing({
-      expectations: [expect_(at(20 * HOUR_MS), impossible('nobody'))],
+      expectations: [expectation(at(20 * HOUR_MS), impossible('nobody'))],
     }).expectations;
     expect(new Set(result?.events.map(({ entity }) => entity)).size).toBe(1);
   });
@@ -240,6 +244,30 @@ describe('the setting', () => {
   });
 });
 
+describe('faults of a scenario', () => {
+  const faults = { runtime_killed: 0.5 };
+
+  it('strike as often as the file says, and never when it says nothing', () => {
+    const plain = playing().plan;
+    expect(playing({ faults: { runtime_killed: 0 } }).plan.hash).toBe(plain.hash);
+    const struck = playing({ faults }).plan;
+    expect(struck.hash).not.toBe(plain.hash);
+    expect(struck.conversations.map(({ outcome }) => outcome)).toContain('failed');
+    expect(struck.violations).toEqual([]);
+    expect(playing({ faults }).plan.hash).toBe(struck.hash);
+  });
+
+  it('can be seen by expectations', () => {
+    const unhurt = expression('no error', ({ sandboxes }) =>
+      sandboxes.every(({ status }) => status !== 'ERROR'),
+    );
+    expect(playing({ faults, expectations: [expectation(always, unhurt)] }).expectations[0]?.held).toBe(
+      false,
+    );
+    expect(playing({ expectations: [expectation(always, unhurt)] }).expectations[0]?.held).toBe(true);
+  });
+});
+
 describe('playScenario()', () => {
   it('gives the same answer for the same seed, and takes another seed or time instead', () => {
     const change = {
@@ -254,7 +282,7 @@ describe('playScenario()', () => {
   it('does not play otherwise for being watched', () => {
     const watched = playing({
       expectations: [
-        expect_(
+        expectation(
           always,
           expression('true', () => true),
         ),
