@@ -53,6 +53,8 @@ export class Batch {
   readonly cancelled = new Set<string>();
   readonly projections: ProjectionRow[] = [];
   readonly inboxRemoved: string[] = [];
+  /** Entities whose deadline struck and changed nothing: the clock may have been set back meanwhile. */
+  readonly struckEarly: HeldEntity[] = [];
   /** In order; empty unless somebody wants to see them. */
   readonly steps: StepRecord[] = [];
   /** Tells of this batch that have not been applied yet, in order. */
@@ -94,7 +96,10 @@ export class Batch {
   private step(entity: HeldEntity, event: MachineEvent): void {
     const machine = machineOf(entity.address.machine);
     const { state, commands } = machine.step(entity.state, event, this.world.now);
-    if (state === entity.state && commands.length === 0) return;
+    if (state === entity.state && commands.length === 0) {
+      if (event.type === 'deadline') this.struckEarly.push(entity);
+      return;
+    }
     const { address } = entity;
     if (this.world.recordsSteps)
       this.steps.push({ address, event, before: entity.state, after: state, commands });

@@ -10,7 +10,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { EngineStore, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
 import type { Delivery, Notifier } from '../ports/notifier.ts';
-import { Batch, type Arrival, type StepRecord } from './batch.ts';
+import { Batch, type Arrival, type HeldEntity, type StepRecord } from './batch.ts';
 import { Dispatcher, POOL_SIZES_DEFAULT, type PoolSizes } from './dispatcher.ts';
 import { EntityCache } from './entity-cache.ts';
 
@@ -218,6 +218,13 @@ export class Engine implements Notifier {
     for (const entry of batch.handedOut.values()) this.dispatcher.handOut(entry);
     for (const { address, deadline, done } of batch.entities.values())
       this.arm(address, done ? null : deadline);
+    for (const entity of batch.struckEarly) this.armAgain(entity, batch);
+  }
+
+  /** The clock was set back between a timer and its commit: the deadline is still to come. */
+  private armAgain({ address, deadline }: HeldEntity, batch: Batch): void {
+    const isMoved = batch.entities.has(addressKey(address));
+    if (!isMoved && deadline !== null && deadline > this.options.clock.now()) this.arm(address, deadline);
   }
 
   /** One timer per entity, moved when its deadline moves. */

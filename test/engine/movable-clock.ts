@@ -55,6 +55,11 @@ export class MovableClock implements Clock {
     return this.moveTo(this.instant + byMs, settle);
   }
 
+  /** Somebody corrects the clock of the machine: timers keep the instants they were armed for. */
+  setBack(byMs: number): void {
+    this.instant -= byMs;
+  }
+
   private next(until: number): Armed | undefined {
     const due = [...this.armed].filter(({ at }) => at <= until);
     return due.sort((a, b) => a.at - b.at || a.order - b.order)[0];

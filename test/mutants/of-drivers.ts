@@ -1,0 +1,96 @@
+/** Planted bugs in placement and in the drivers: slots, timers, commits, cancellations. Owns data only. */
+import type { Mutant } from './mutant.ts';
+
+const SIMULATION = 'simulator/simulation.ts';
+const PLACE = 'core/place.ts';
+const PLACEMENT = 'simulator/models/placement-model.ts';
+
+export const OF_DRIVERS: readonly Mutant[] = [
+  {
+    name: 'one-conversation-too-many',
+    file: PLACE,
+    find: "if (candidate.attachedCount >= question.conversationsPerSandboxMax) return 'full';",
+    replace: "if (candidate.attachedCount > question.conversationsPerSandboxMax) return 'full';",
+    mistake: 'A sandbox takes one conversation more than the policy allows.',
+    source: 'A limit off by one.',
+    caughtBy: ['L10'],
+  },
+  {
+    name: 'one-slot-too-many',
+    file: PLACEMENT,
+    find: 'if (this.slots.size >= installationMax)',
+    replace: 'if (this.slots.size > installationMax)',
+    mistake: 'One sandbox more than the capacity gets a slot.',
+    source: 'Two starts for the last slot.',
+    caughtBy: ['I2'],
+  },
+  {
+    name: 'slots-of-a-user-not-counted',
+    file: PLACEMENT,
+    find: '    this.slotsOfUser.set(userId, own + 1);\n',
+    replace: '',
+    mistake: 'The slots of one user are not counted, so that their limit is never met.',
+    source: 'A limit that is checked against a count that nobody keeps.',
+    caughtBy: ['I2'],
+  },
+  {
+    name: 'slot-given-back-twice',
+    file: PLACEMENT,
+    find: '    if (user === undefined) return;\n    this.slots.delete(sandboxId);\n    this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);',
+    replace:
+      '    this.slots.delete(sandboxId);\n    const own = user ?? [...this.slotsOfUser.keys()][0];\n    if (own !== undefined) this.slotsOfUser.set(own, (this.slotsOfUser.get(own) ?? 1) - 1);',
+    mistake: 'Every projection of a sandbox without a slot gives one back to its user.',
+    source: 'A counter that is lowered at every delivery of an event and not once.',
+    caughtBy: ['I2'],
+  },
+  {
+    name: 'cancelled-commands-go-on',
+    file: SIMULATION,
+    find: '      this.out.delete(command.commandId);\n',
+    replace: '',
+    mistake: 'A driver does not tell running work that nobody waits for it any more.',
+    source: 'A worker that lost its lease wakes and goes on.',
+    caughtBy: ['L9'],
+  },
+  {
+    name: 'timer-moved-only-forward',
+    file: SIMULATION,
+    find: '    if (at === entity.armedAt) return;\n',
+    replace:
+      '    if (at === entity.armedAt || (at !== null && entity.armedAt !== null && at > entity.armedAt)) return;\n',
+    mistake: 'A driver leaves an earlier timer in place, and forgets the later deadline once it has struck.',
+    source: 'A timer dropped in a race with its renewal, and no sweep.',
+    caughtBy: ['L3'],
+  },
+  {
+    name: 'engine-drops-late-tells',
+    file: 'engine/engine.ts',
+    find: '    for (let next = batch.tells[0]; next !== undefined && applied < bound; next = batch.tells[0]) {',
+    replace:
+      '    for (let next = batch.tells[0]; next !== undefined && applied < 4; next = batch.tells.shift()) {',
+    mistake: 'The embedded driver loses tells when a batch is full.',
+    source: 'A queue that is cut at its bound.',
+    caughtBy: ['conformance'],
+    detector: 'conformance',
+  },
+  {
+    name: 'engine-keeps-the-first-deadline',
+    file: 'engine/engine.ts',
+    find: '    if (armed?.at === at) return;\n    armed?.timer.cancel();',
+    replace: '    if (armed !== undefined && at !== null) return;\n    armed?.timer.cancel();',
+    mistake: 'The embedded driver does not move a timer that is armed.',
+    source: 'A timer dropped in a race with its renewal, and no sweep.',
+    caughtBy: ['conformance'],
+    detector: 'conformance',
+  },
+  {
+    name: 'engine-does-not-cancel',
+    file: 'engine/engine.ts',
+    find: '    for (const commandId of batch.cancelled) this.dispatcher.cancel(commandId);\n',
+    replace: '',
+    mistake: 'The embedded driver settles what was cancelled without telling the work that runs.',
+    source: 'A worker that lost its lease wakes and goes on.',
+    caughtBy: ['conformance'],
+    detector: 'conformance',
+  },
+];
