@@ -2,6 +2,7 @@
  * Projection rows as columns: what is searched apart, the whole row as JSON.
  * Owns the names of the columns; their order is the same for every row of a table. Must not write.
  */
+import { isAtWork } from '../core/at-work.ts';
 import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../core/projection.ts';
 import { flag } from './column-value.ts';
 
@@ -32,12 +33,6 @@ export function conversationColumns(row: ConversationRow) {
     sequence: row.sequence,
     body: JSON.stringify(row),
   };
-}
-
-/** Its sandbox is not paused to make room: the agent works, the start goes on, or a message is about to be delivered (D17). */
-function isAtWork(row: ConversationRow): boolean {
-  const starting = row.startTask !== 'READY' && row.startTask !== 'ERROR';
-  return starting || row.executionStatus === 'RUNNING' || row.queuedMessages > 0;
 }
 
 export function runColumns(row: RunRow) {

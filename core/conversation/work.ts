@@ -284,8 +284,13 @@ export function recheck(turn: ConversationTurn): void {
   const { state } = turn;
   if (state.recheckAt === null || turn.now < state.recheckAt) return;
   state.recheckAt = null;
-  // A sandbox that somebody paused meanwhile is not brought back for this; the next message goes on with it.
-  if (state.sandbox?.usable !== true) return;
+  const { sandbox } = state;
+  if (sandbox === null || state.queue.some(({ kind }) => kind === 'continue')) return;
+  // On its way down nobody can say yet who wanted it: looked at again when it is at rest.
+  if (sandbox.transition === 'pausing') return void (state.recheckAt = turn.now + RATE_LIMIT_WAIT_MS);
+  // What a user or the session limit ended is not brought back for this; what was let go while it waited is.
+  const wasLetGo = sandbox.pauseReason === 'idle' || sandbox.pauseReason === 'capacity';
+  if (!sandbox.usable && !wasLetGo) return;
   const itemId = newRequestId(turn);
   state.queue = [...state.queue, { kind: 'continue', itemId }];
   pursueWork(turn);

@@ -2,10 +2,11 @@
  * Placement and capacity in memory, each call whole or not at all.
  * Owns attachments, slots and what the projections say of sandboxes; the choice itself is the pure `place` (D16).
  */
+import { isAtWork } from '../../core/at-work.ts';
 import type { CommandOf } from '../../core/command.ts';
 import type { ConversationId, SandboxId, UserId } from '../../core/ids.ts';
 import { place, type PlacementCandidate, type PlacementRefusal } from '../../core/place.ts';
-import type { ProjectionRow, SandboxRow } from '../../core/projection.ts';
+import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/projection.ts';
 import { isNewer } from '../../core/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';
 import type { Policy } from './model-options.ts';
@@ -28,6 +29,8 @@ export class PlacementModel {
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
   /** Where those who have left were. */
   private readonly left = new Map<ConversationId, SandboxId | null>();
+  /** Conversations whose row says that they are not at work. */
+  private readonly resting = new Set<ConversationId>();
   private readonly draining = new Set<SandboxId>();
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
@@ -38,10 +41,22 @@ export class PlacementModel {
 
   project(rows: readonly ProjectionRow[]): void {
     for (const row of rows) {
+      if (row.table === 'conversation') this.note(row);
       if (row.table !== 'sandbox' || !isNewer(row, this.rows.get(row.sandboxId) ?? null)) continue;
       this.rows.set(row.sandboxId, row);
       if (!row.holdsSlot) this.giveBack(row.sandboxId);
     }
+  }
+
+  private note(row: ConversationRow): void {
+    if (isAtWork(row)) this.resting.delete(row.conversationId);
+    else this.resting.add(row.conversationId);
+  }
+
+  /** Somebody in it is at work; one that was attached and has no record yet is: its start goes on. */
+  hasWork(sandboxId: SandboxId): boolean {
+    for (const id of this.membersOf(sandboxId)) if (!this.resting.has(id)) return true;
+    return false;
   }
 
   /** From now on its row is read as if it were available: a replica that lags. */

@@ -6,7 +6,6 @@ import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import { userId, type SandboxId } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
-import type { AgentsModel } from './agents-model.ts';
 import { draw } from './distribution.ts';
 import { failureOf, type Failures } from './failures.ts';
 import type { ModelOptions, Policy } from './model-options.ts';
@@ -23,7 +22,6 @@ interface Parts {
   readonly policy: Policy;
   readonly random: RandomStream;
   readonly placement: PlacementModel;
-  readonly agents: AgentsModel;
   readonly failures: Failures;
   readonly lastActivityAt: (id: SandboxId) => number;
 }
@@ -92,16 +90,10 @@ export class SlotSeeker {
     const { placement, lastActivityAt } = this.parts;
     let longest: { readonly id: SandboxId; readonly at: number } | null = null;
     for (const { sandboxId: id, available } of placement.rows.values()) {
-      if (!available || this.hasWork(id)) continue;
+      if (!available || placement.hasWork(id)) continue;
       const at = lastActivityAt(id);
       if (longest === null || at < longest.at) longest = { id, at };
     }
     return longest?.id ?? null;
-  }
-
-  private hasWork(id: SandboxId): boolean {
-    const { placement, agents } = this.parts;
-    for (const one of placement.membersOf(id)) if (agents.find(one)?.status === 'RUNNING') return true;
-    return false;
   }
 }

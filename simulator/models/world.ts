@@ -92,7 +92,6 @@ export class World implements WorldModel, WorldFacts {
       policy,
       random,
       placement,
-      agents,
       failures,
       lastActivityAt,
     });

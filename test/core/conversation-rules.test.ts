@@ -156,6 +156,21 @@ describe('the agent (D6, D14, D15, D28)', () => {
     expect(life.timer().types()).toContain('deliverItem');
   });
 
+  it('comes back for it from a release by a rule, and not from one that a user asked for', () => {
+    const resumes = (life: at.ConversationLife) => tells(life).filter((type) => type === 'resumeRequested');
+    const limited = () =>
+      at.working().reported('PAUSED', { pausedReason: 'rate_limit', retryAt: at.working().now + 60_000 });
+    expect(resumes(limited().notice(RELEASED).timer())).toHaveLength(1);
+    const paused = limited()
+      .notice({ ...RELEASED, pauseReason: 'user' })
+      .timer();
+    expect(resumes(paused)).toEqual([]);
+    expect(paused.its.queue).toEqual([]);
+    const leaving = limited().notice(PAUSING).timer();
+    expect(leaving.its.queue).toEqual([]);
+    expect(resumes(leaving.notice(RELEASED).timer())).toHaveLength(1);
+  });
+
   it('watches again after an interruption that failed, and meets no limit twice', () => {
     const life = at.working();
     life.send({ type: 'agentLimitReached', commandId: life.its.watch ?? '', limit: 'usd' });
