@@ -40,6 +40,12 @@ export function readJobFile(file: string, cwd: string): Uint8Array {
   }
 }
 
+/** The file as excerpts show it; one that is too large is not shown. */
+export function shownText(bytes: Uint8Array | string): string {
+  if (typeof bytes === 'string') return bytes;
+  return bytes.byteLength > SOURCE_BYTES_MAX ? '' : new TextDecoder().decode(bytes);
+}
+
 const NAME_A_FILE = { remedy: 'name a job file; "parley init" writes a first one' };
 
 export function reasonOf(error: unknown): string {

@@ -6,9 +6,8 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { Plan } from '../core/plan.ts';
 import { canonicalJson } from '../dsl/canonical-json.ts';
 import { compileJob } from '../dsl/compile-job.ts';
-import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
 import { printDiagnostics } from '../dsl/print-diagnostics.ts';
-import { jobWorld, readJobFile, sha256 } from './job-file.ts';
+import { jobWorld, readJobFile, sha256, shownText } from './job-file.ts';
 import { listedModels } from './listed-models.ts';
 import type { Shell } from './shell.ts';
 
@@ -28,8 +27,7 @@ export function loadPlan(shell: Shell, request: PlanRequest): Plan | null {
   const models = listedModels(shell, config);
   const world = jobWorld({ shell, file, models, checksSecrets });
   const { plan, diagnostics } = compileJob({ path: file, text: bytes }, world);
-  const text = bytes.byteLength > SOURCE_BYTES_MAX ? '' : new TextDecoder().decode(bytes);
-  shell.stderr.write(printDiagnostics(diagnostics, text, { format: 'pretty' }));
+  shell.stderr.write(printDiagnostics(diagnostics, shownText(bytes), { format: 'pretty' }));
   return plan;
 }
 

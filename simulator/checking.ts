@@ -3,6 +3,7 @@
  * Owns when each is asked and what is kept of an answer; what must hold is said in checkers/, one file each.
  */
 import { addressKey } from '../core/ids.ts';
+import { changedBy } from './checkers/changed-items.ts';
 import { PUNCTUAL, type Moment, type Timeliness } from './checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from './checkers/list.ts';
 import type { Simulation } from './simulation.ts';
@@ -36,7 +37,11 @@ export class Checking {
   }
 
   step(step: SimulationStep): void {
-    const moment: Moment = { step, facts: this.facts, timeliness: this.timeliness };
+    const { facts, timeliness } = this;
+    const moment: Moment =
+      step.address.machine === 'run'
+        ? { step, facts, timeliness, changed: changedBy(step) }
+        : { step, facts, timeliness };
     for (const { name, machine, check } of this.safety) {
       if (machine !== null && machine !== step.address.machine) continue;
       const problem = check(moment);

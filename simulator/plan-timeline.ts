@@ -4,6 +4,7 @@
  */
 import { isReleaseReason } from '../core/status.ts';
 import type { ConversationState } from '../core/conversation/state.ts';
+import { standingOf } from '../core/run/standing.ts';
 import type { RunItem, RunState } from '../core/run/state.ts';
 import type { SandboxState } from '../core/sandbox/state.ts';
 import type { SimulationStep } from './simulation-options.ts';
@@ -54,14 +55,23 @@ export class PlanTimeline {
   }
 
   private readRun(at: number, before: RunState | null, after: RunState): void {
-    const holdsForBudget = after.reason === 'budget' && before?.reason !== 'budget';
-    for (const [index, item] of after.items.entries()) {
-      const timeline = (this.items[index] ??= { key: item.key, stretches: [], met: new Set() });
-      if (holdsForBudget && item.phase === 'waiting') timeline.met.add('budget');
-      if (before?.items[index] === item) continue;
-      const as = activityOf(item);
-      if (timeline.stretches.at(-1)?.as !== as) timeline.stretches.push({ from: at, as });
+    const { items } = after;
+    const were = before?.items ?? [];
+    if (items !== were) {
+      // By index and by identity alone: of a thousand items one has changed.
+      for (let index = 0; index < items.length; index += 1) {
+        const item = items[index] as RunItem;
+        if (item !== were[index]) this.readItem(at, index, item);
+      }
     }
+    if (after.reason !== 'budget' || before?.reason === 'budget') return;
+    for (const index of standingOf(after).waiting) this.items[index]?.met.add('budget');
+  }
+
+  private readItem(at: number, index: number, item: RunItem): void {
+    const timeline = (this.items[index] ??= { key: item.key, stretches: [], met: new Set() });
+    const as = activityOf(item);
+    if (timeline.stretches.at(-1)?.as !== as) timeline.stretches.push({ from: at, as });
   }
 
   private readSandbox(before: SandboxState | null, after: SandboxState): void {

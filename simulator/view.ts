@@ -4,6 +4,8 @@
  */
 import type { ConversationState } from '../core/conversation/state.ts';
 import type { MachineName } from '../core/ids.ts';
+import type { ItemPhase } from '../core/projection.ts';
+import { standingOf } from '../core/run/standing.ts';
 import type { RunState } from '../core/run/state.ts';
 import { transitionOf, type SandboxState } from '../core/sandbox/state.ts';
 
@@ -67,16 +69,17 @@ function conversationView(state: ConversationState): View {
 }
 
 function runView(state: RunState): View {
-  const { phase, mode, reason, spentNanoUsd } = state;
-  const counts: Record<string, number> = {
-    waiting: 0,
+  const { phase, mode, reason, spentNanoUsd, items } = state;
+  const { waiting, inFlight } = standingOf(state);
+  const counts: Record<ItemPhase, number> = {
+    waiting: waiting.length,
     starting: 0,
     working: 0,
     verifying: 0,
     collecting: 0,
-    ended: 0,
+    ended: items.length - waiting.length - inFlight.length,
   };
-  for (const item of state.items) counts[item.phase] = (counts[item.phase] ?? 0) + 1;
+  for (const index of inFlight) counts[items[index]?.phase ?? 'ended'] += 1;
   return { phase, mode, reason, spentNanoUsd, ...counts };
 }
 

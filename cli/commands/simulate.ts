@@ -16,8 +16,8 @@ interface SimulateOptions {
   readonly seed?: string;
   readonly until?: string;
   readonly html?: string;
-  readonly sweep: readonly string[];
-  readonly whatIf: readonly string[];
+  readonly sweep?: readonly string[];
+  readonly whatIf?: readonly string[];
   readonly seeds?: string;
   readonly record?: string;
   readonly out?: string;
@@ -36,8 +36,8 @@ export function simulateCommand({ shell, finish }: CommandContext): Command {
     .option('--seed <n>', 'the same seed gives the same answer (default: 1, or that of the scenario)')
     .option('--until <time>', 'virtual time at most (default: 30d, or that of the scenario)')
     .option('--html <file>', 'write a page with timeline and curves')
-    .option('--sweep <key=a,b,c>', 'play every value; given again, every combination', collect, [])
-    .option('--what-if <key=value>', 'play with a change too, and compare; can be given again', collect, [])
+    .option('--sweep <key=a,b,c>', 'play every value; given again, every combination', collect)
+    .option('--what-if <key=value>', 'play with a change too, and compare; can be given again', collect)
     .option('--seeds <n>', 'plays of each combination of --sweep or --what-if (default: 1)')
     .option('--record <run>', 'read from a run what things took, and play that')
     .option('--out <file>', 'write what --record read')
@@ -64,12 +64,12 @@ export function simulateCommand({ shell, finish }: CommandContext): Command {
     });
 }
 
-function collect(text: string, before: readonly string[]): readonly string[] {
+function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
 
 async function simulate(shell: Shell, file: string | undefined, options: SimulateOptions): Promise<ExitCode> {
-  const { config, out, record, replay, trace, html, sweep, whatIf } = options;
+  const { config, out, record, replay, trace, html, sweep = [], whatIf = [] } = options;
   const json = options.json === true;
   const seed = readSeed(options.seed);
   const untilMs = readUntil(options.until);
@@ -106,7 +106,7 @@ async function recordOnly(shell: Shell, { record, out, config, json }: SimulateO
 }
 
 /** A scenario says itself what is played. */
-function refuseForScenario({ sweep, whatIf, seeds, record, replay }: SimulateOptions): void {
+function refuseForScenario({ sweep = [], whatIf = [], seeds, record, replay }: SimulateOptions): void {
   const flags = [
     ['--sweep', sweep.length > 0],
     ['--what-if', whatIf.length > 0],

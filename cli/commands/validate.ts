@@ -4,17 +4,14 @@
  */
 import { Command, Option } from 'commander';
 import { compileJob, type Compilation } from '../../dsl/compile-job.ts';
-import { SOURCE_BYTES_MAX, type JobSource } from '../../dsl/decode-source.ts';
+import type { JobSource } from '../../dsl/decode-source.ts';
 import type { Diagnostic } from '../../dsl/diagnostic.ts';
 import { DIAGNOSTIC_FORMATS, printDiagnostics, type DiagnosticFormat } from '../../dsl/print-diagnostics.ts';
-import { compileScenario } from '../../dsl/scenario/compile-scenario.ts';
-import type { ScenarioWorld } from '../../dsl/scenario/scenario-world.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { jobWorld, readJobFile } from '../job-file.ts';
+import { jobWorld, readJobFile, shownText } from '../job-file.ts';
 import { listedModels } from '../listed-models.ts';
-import { scenarioWorld } from '../scenario/load-scenario.ts';
 import type { Shell } from '../shell.ts';
 import { saysScenario } from '../simulate/document-kind.ts';
 
@@ -35,8 +32,8 @@ export function validateCommand({ shell, finish }: CommandContext): Command {
     .addOption(configOption())
     .addHelpText('after', '\nExit codes: 0 no errors, 1 errors, 2 a file cannot be read.')
     .addHelpText('after', examples('parley validate job.yaml', 'parley validate jobs/*.yaml --format github'))
-    .action((files: readonly string[], options: ValidateOptions) => {
-      finish(validate(shell, files, options));
+    .action(async (files: readonly string[], options: ValidateOptions) => {
+      finish(await validate(shell, files, options));
     });
 }
 
@@ -50,9 +47,10 @@ interface Checked {
   readonly exitCode: ExitCode;
 }
 
-function validate(shell: Shell, files: readonly string[], options: ValidateOptions): ExitCode {
+async function validate(shell: Shell, files: readonly string[], options: ValidateOptions): Promise<ExitCode> {
   const models = listedModels(shell, options.config);
-  const checked = files.map((file) => check(shell, file, models));
+  const checked: Checked[] = [];
+  for (const file of files) checked.push(await check(shell, file, models));
   print(shell, checked, options.format);
   for (const code of [EXIT.usage, EXIT.failed]) {
     if (checked.some(({ exitCode }) => exitCode === code)) return code;
@@ -60,15 +58,15 @@ function validate(shell: Shell, files: readonly string[], options: ValidateOptio
   return EXIT.ok;
 }
 
-function check(shell: Shell, file: string, models: readonly string[] | null): Checked {
+async function check(shell: Shell, file: string, models: readonly string[] | null): Promise<Checked> {
   const texts = new Map<string, string>();
   try {
     const bytes = readJobFile(file, shell.cwd);
-    const text = textOf(bytes);
+    const text = shownText(bytes);
     texts.set(file, text);
     const source = { path: file, text: bytes };
     const { plan, diagnostics } = saysScenario(text)
-      ? checkScenario(source, scenarioWorld(shell, { file, models }), texts)
+      ? await checkScenario(shell, source, { models, texts })
       : compileJob(source, jobWorld({ shell, file, models, checksSecrets: false }));
     const exitCode = plan === null ? EXIT.failed : EXIT.ok;
     return { file, diagnostics, texts, items: plan?.items.length ?? 0, exitCode };
@@ -79,14 +77,15 @@ function check(shell: Shell, file: string, models: readonly string[] | null): Ch
   }
 }
 
-function checkScenario(source: JobSource, world: ScenarioWorld, texts: Map<string, string>): Compilation {
-  const { scenario, diagnostics, job } = compileScenario(source, world);
-  if (job !== null && typeof job.text !== 'string') texts.set(job.path, textOf(job.text));
+/** Loaded only for scenarios: a job needs neither faults nor expressions. */
+async function checkScenario(
+  shell: Shell,
+  source: JobSource,
+  beside: { readonly models: readonly string[] | null; readonly texts: Map<string, string> },
+): Promise<Compilation> {
+  const { compileScenarioFile } = await import('../scenario/load-scenario.ts');
+  const { scenario, diagnostics } = compileScenarioFile(shell, { source, ...beside });
   return { plan: scenario?.plan ?? null, diagnostics };
-}
-
-function textOf(bytes: Uint8Array): string {
-  return bytes.byteLength > SOURCE_BYTES_MAX ? '' : new TextDecoder().decode(bytes);
 }
 
 function print({ stdout, stderr }: Shell, checked: readonly Checked[], format: DiagnosticFormat): void {

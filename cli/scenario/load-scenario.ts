@@ -3,14 +3,14 @@
  * Owns access to the disk; what the text says is the compiler's business.
  */
 import path from 'node:path';
-import { SOURCE_BYTES_MAX } from '../../dsl/decode-source.ts';
+import type { JobSource } from '../../dsl/decode-source.ts';
 import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
-import { compileScenario } from '../../dsl/scenario/compile-scenario.ts';
+import { compileScenario, type ScenarioCompilation } from '../../dsl/scenario/compile-scenario.ts';
 import type { ScenarioWorld } from '../../dsl/scenario/scenario-world.ts';
 import type { Scenario } from '../../dsl/scenario/scenario.ts';
 import { FAULT_NAMES } from '../../simulator/faults/catalogue.ts';
 import { CliError } from '../cli-error.ts';
-import { jobWorld, readJobFile } from '../job-file.ts';
+import { jobWorld, readJobFile, shownText } from '../job-file.ts';
 import { listedModels } from '../listed-models.ts';
 import type { Shell } from '../shell.ts';
 
@@ -32,13 +32,31 @@ export interface ScenarioFile {
 /** @throws CliError when there is no file to read */
 export function loadScenario(shell: Shell, { file, config }: ScenarioFile): LoadedScenario {
   const bytes = readJobFile(file, shell.cwd);
-  const text = textOf(bytes);
-  const world = scenarioWorld(shell, { file, models: listedModels(shell, config) });
-  const { scenario, diagnostics, job } = compileScenario({ path: file, text: bytes }, world);
+  const text = shownText(bytes);
   const texts = new Map([[file, text]]);
-  if (job !== null) texts.set(job.path, textOf(job.text));
+  const source = { path: file, text: bytes };
+  const models = listedModels(shell, config);
+  const { scenario, diagnostics } = compileScenarioFile(shell, { source, models, texts });
   shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
   return { file, text, scenario };
+}
+
+interface ScenarioSource {
+  readonly source: JobSource;
+  readonly models: readonly string[] | null;
+  /** Gets the text of the job that the scenario names, under its path. */
+  readonly texts: Map<string, string>;
+}
+
+/** The scenario with the job that it names; prints nothing. */
+export function compileScenarioFile(
+  shell: Shell,
+  { source, models, texts }: ScenarioSource,
+): ScenarioCompilation {
+  const compilation = compileScenario(source, scenarioWorld(shell, { file: source.path, models }));
+  const { job } = compilation;
+  if (job !== null) texts.set(job.path, shownText(job.text));
+  return compilation;
 }
 
 interface ScenarioPlace {
@@ -47,7 +65,7 @@ interface ScenarioPlace {
 }
 
 /** Paths are relative to the scenario; secrets are not looked for, because nothing is run. */
-export function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioWorld {
+function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioWorld {
   return {
     faults: FAULT_NAMES,
     readJob(relativePath) {
@@ -62,9 +80,4 @@ export function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): Sc
       }
     },
   };
-}
-
-function textOf(bytes: Uint8Array | string): string {
-  if (typeof bytes === 'string') return bytes;
-  return bytes.byteLength > SOURCE_BYTES_MAX ? '' : new TextDecoder().decode(bytes);
 }

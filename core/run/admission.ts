@@ -4,13 +4,14 @@
  */
 import type { FailureClass } from '../status.ts';
 import { changeItem, itemOrder, type RunTurn } from './turn.ts';
-import { countBy, isInFlight, type RunItem, type RunState } from './state.ts';
+import { standingOf } from './standing.ts';
+import type { RunItem, RunState } from './state.ts';
 
 /** Fills free places: highest priority first, then plan order. */
 export function admit(turn: RunTurn): void {
   const { state } = turn;
   if (state.phase !== 'running' || state.mode !== 'normal') return;
-  let free = state.rules.concurrency - countBy(state.items, isInFlight);
+  let free = state.rules.concurrency - standingOf(state).inFlight.length;
   while (free > 0) {
     const index = nextWaiting(state, turn.now);
     if (index === null || !withinBudget(turn)) return;
@@ -19,13 +20,12 @@ export function admit(turn: RunTurn): void {
   }
 }
 
-function nextWaiting({ items }: RunState, now: number): number | null {
-  let best: number | null = null;
-  for (const [index, item] of items.entries()) {
-    if (item.phase !== 'waiting' || (item.notBefore !== null && item.notBefore > now)) continue;
-    if (best === null || item.priority > (items[best]?.priority ?? 0)) best = index;
+function nextWaiting(state: RunState, now: number): number | null {
+  for (const index of standingOf(state).waiting) {
+    const notBefore = state.items[index]?.notBefore ?? null;
+    if (notBefore === null || notBefore <= now) return index;
   }
-  return best;
+  return null;
 }
 
 function begin(turn: RunTurn, index: number): void {
@@ -58,10 +58,11 @@ function pastOf(item: RunItem | undefined): RunItem['past'] {
 }
 
 /** Spent and held and one more must fit (budget by reservation). */
-function fitsBudget({ items, rules, spentNanoUsd }: RunState): boolean {
+function fitsBudget(state: RunState): boolean {
+  const { rules, spentNanoUsd } = state;
   if (rules.budget === null) return true;
   const { nanoUsd, reserveNanoUsd } = rules.budget;
-  const held = countBy(items, isInFlight) * reserveNanoUsd;
+  const held = standingOf(state).inFlight.length * reserveNanoUsd;
   return spentNanoUsd + held + reserveNanoUsd <= nanoUsd;
 }
 
@@ -72,14 +73,14 @@ function withinBudget(turn: RunTurn): boolean {
   if (state.rules.budget?.mode === 'audit') state.reason = 'budget';
   if (state.rules.budget?.mode !== 'enforce') return true;
   // While something is in flight its settlement may free what it held.
-  if (!state.items.some(isInFlight)) hold(turn, 'budget');
+  if (standingOf(state).inFlight.length === 0) hold(turn, 'budget');
   return false;
 }
 
 /** False while nothing can begin whatever the time is: then no retry that is due needs a timer. */
 export function mayAdmit(state: RunState): boolean {
   if (state.phase !== 'running' || state.mode !== 'normal') return false;
-  if (countBy(state.items, isInFlight) >= state.rules.concurrency) return false;
+  if (standingOf(state).inFlight.length >= state.rules.concurrency) return false;
   return state.rules.budget?.mode !== 'enforce' || fitsBudget(state);
 }
 

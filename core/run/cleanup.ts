@@ -5,7 +5,8 @@
 import type { SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import type { RunEvent } from './message.ts';
-import { isInFlight, type RunState, type UsedSandbox } from './state.ts';
+import { standingOf } from './standing.ts';
+import type { RunState, UsedSandbox } from './state.ts';
 import { newRequestId, type RunTurn } from './turn.ts';
 
 /** Remembers a sandbox when it is first seen, and that it is gone when its conversations say so. */
@@ -14,7 +15,8 @@ export function noteSandbox(turn: RunTurn, conversation: ConversationSnapshot): 
   const { sandboxId, sandboxStatus } = conversation;
   // Before its first notice a sandbox may not have been born yet: nothing could be asked of it.
   if (sandboxId === null || sandboxStatus === null) return;
-  const known = state.sandboxes.find((used) => used.sandboxId === sandboxId);
+  // From the end: what is told of is mostly new.
+  const known = state.sandboxes.findLast((used) => used.sandboxId === sandboxId);
   if (known === undefined) {
     const mine = sandboxId !== state.rules.explicitSandboxId && state.rules.cleanup.sandbox !== 'keep';
     state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept', awaiting: null }];
@@ -40,21 +42,16 @@ function setSandbox(
   next: UsedSandbox['state'],
   awaiting: string | null = null,
 ): void {
-  turn.state.sandboxes = turn.state.sandboxes.map((used) =>
-    used.sandboxId === sandboxId ? { sandboxId, state: next, awaiting } : used,
-  );
+  const { sandboxes } = turn.state;
+  const index = sandboxes.findLastIndex((used) => used.sandboxId === sandboxId);
+  if (index >= 0) turn.state.sandboxes = sandboxes.with(index, { sandboxId, state: next, awaiting });
 }
 
 /** Lets go of every sandbox that nothing of this run needs any more. */
 export function releaseSandboxes(turn: RunTurn): void {
   const { state } = turn;
   // While anything may still be placed, a shared sandbox may still be wanted.
-  if (
-    state.rules.sharesSandboxes &&
-    state.items.some((item) => item.phase === 'waiting' || item.phase === 'starting')
-  ) {
-    if (state.mode === 'normal') return;
-  }
+  if (state.rules.sharesSandboxes && state.mode === 'normal' && mayStillPlace(state)) return;
   if (!state.sandboxes.some(({ state: use }) => use === 'used')) return;
   const needed = neededSandboxes(state);
   for (const { sandboxId, state: use } of state.sandboxes) {
@@ -62,12 +59,17 @@ export function releaseSandboxes(turn: RunTurn): void {
   }
 }
 
-/** One look at the items, however many sandboxes there are. */
+function mayStillPlace(state: RunState): boolean {
+  const { waiting, inFlight } = standingOf(state);
+  return waiting.length > 0 || inFlight.some((index) => state.items[index]?.phase === 'starting');
+}
+
+/** One look at who is in flight, however many sandboxes there are. */
 function neededSandboxes(state: RunState): ReadonlySet<SandboxId> | 'all' {
   const needed = new Set<SandboxId>();
-  for (const item of state.items) {
-    if (!isInFlight(item)) continue;
-    if (item.sandboxId !== null) needed.add(item.sandboxId);
+  for (const index of standingOf(state).inFlight) {
+    const sandboxId = state.items[index]?.sandboxId ?? null;
+    if (sandboxId !== null) needed.add(sandboxId);
     // An item whose place is not known yet may be put into any sandbox that is shared.
     else if (state.rules.sharesSandboxes) return 'all';
   }
@@ -96,6 +98,7 @@ export function cleanedUp(
 
 /** Who waits for an answer is not cut off. */
 function mustStay(state: RunState, sandboxId: SandboxId): boolean {
+  if (standingOf(state).ended.waiting === undefined) return false;
   return state.items.some((item) => item.sandboxId === sandboxId && item.ending?.outcome === 'waiting');
 }
 

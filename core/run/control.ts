@@ -9,6 +9,7 @@ import { admit, mayAdmit } from './admission.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
 import { endAttempt, itemDeadline, itemExpired, stopItem } from './items.ts';
 import type { RunEvent } from './message.ts';
+import { standingOf } from './standing.ts';
 import type { Ending, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
 
@@ -81,8 +82,13 @@ export function pursue(turn: RunTurn): void {
 
 function advance(turn: RunTurn): void {
   const { state } = turn;
-  if (state.phase === 'running' && state.items.every((item) => item.phase === 'ended')) beginCleaning(turn);
+  if (state.phase === 'running' && haveAllEnded(state)) beginCleaning(turn);
   if (state.phase === 'cleaning' && sandboxesSettled(state)) endCleaning(turn);
+}
+
+function haveAllEnded(state: RunState): boolean {
+  const { waiting, inFlight } = standingOf(state);
+  return waiting.length === 0 && inFlight.length === 0;
 }
 
 /** A sandbox that cannot be stopped never says that it is gone: the wait for it has an end (D13). */
@@ -145,18 +151,23 @@ export function expired(turn: RunTurn): void {
   const { state } = turn;
   if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);
   if (state.cleanBy !== null && turn.now >= state.cleanBy) endCleaning(turn);
-  for (const index of state.items.keys()) itemExpired(turn, index);
+  for (const index of standingOf(state).inFlight) itemExpired(turn, index);
 }
 
 /** The one instant a driver has to arm a timer for. */
 export function runDeadline(state: RunState): number | null {
   if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy);
-  const admits = mayAdmit(state);
+  const { waiting, inFlight } = standingOf(state);
+  // A waiting item that cannot begin anyway needs no timer: the end of another one looks at it.
+  return earliest(earliestOf(state, inFlight), mayAdmit(state) ? earliestOf(state, waiting) : null);
+}
+
+function earliestOf({ items, rules }: RunState, indexes: readonly number[]): number | null {
   let first: number | null = null;
-  for (const item of state.items) {
-    // A waiting item that cannot begin anyway needs no timer: the end of another one looks at it.
-    if (item.phase === 'waiting' && !admits) continue;
-    first = earliest(first, itemDeadline(item, state.rules.wait.deadlineMs));
+  for (const index of indexes) {
+    const item = items[index];
+    const at = item === undefined ? null : itemDeadline(item, rules.wait.deadlineMs);
+    if (at !== null && (first === null || at < first)) first = at;
   }
   return first;
 }

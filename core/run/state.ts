@@ -106,6 +106,15 @@ export interface UsedSandbox {
   readonly awaiting: string | null;
 }
 
+/** Where the items stand. It follows from the items; core/run/standing.ts keeps it. */
+export interface Standing {
+  /** Items that wait, by index, in the order in which they may begin: highest priority first, then plan order. */
+  readonly waiting: readonly number[];
+  /** Items in flight, by index, ascending. */
+  readonly inFlight: readonly number[];
+  readonly ended: Readonly<Partial<Record<Outcome, number>>>;
+}
+
 export interface RunState {
   readonly version: 1;
   readonly commandCount: number;
@@ -121,6 +130,8 @@ export interface RunState {
   readonly createdAt: number;
   readonly endedAt: number | null;
   readonly items: readonly RunItem[];
+  /** Absent until an item first changes, and in states that older versions stored. */
+  readonly standing?: Standing | undefined;
   readonly sandboxes: readonly UsedSandbox[];
   readonly spentNanoUsd: number;
   /** Instants of failures that the breaker counts, oldest first, bounded by its count. */
@@ -150,6 +161,7 @@ export function bornRun(birth: RunBirth, now: number): RunState {
     createdAt: now,
     endedAt: null,
     items: birth.items.map(bornItem),
+    standing: undefined,
     sandboxes: [],
     spentNanoUsd: 0,
     breakerHits: [],
@@ -182,6 +194,7 @@ export function copyRun(state: RunState): Mutable<RunState> {
     createdAt: state.createdAt,
     endedAt: state.endedAt,
     items: state.items,
+    standing: state.standing,
     sandboxes: state.sandboxes,
     spentNanoUsd: state.spentNanoUsd,
     breakerHits: state.breakerHits,

@@ -4,18 +4,21 @@
  */
 import type { ConversationEvent } from '../conversation/message.ts';
 import type { RunItemRow, RunRow } from '../projection.ts';
-import type { Outcome } from '../status.ts';
 import type { Turn } from '../turn.ts';
 import type { RunOrder } from './message.ts';
-import { countBy, isInFlight, type RunItem, type RunState } from './state.ts';
+import { standingAfter, standingOf } from './standing.ts';
+import type { RunItem, RunState } from './state.ts';
 
 export type RunTurn = Turn<RunState, RunOrder>;
 
 export function changeItem(turn: RunTurn, index: number, change: Partial<RunItem>): RunItem | null {
-  const item = turn.state.items[index];
+  const { state } = turn;
+  const item = state.items[index];
   if (item === undefined) return null;
   const changed = { ...item, ...change };
-  turn.state.items = turn.state.items.with(index, changed);
+  const before = standingOf(state);
+  state.items = state.items.with(index, changed);
+  state.standing = standingAfter(before, state.items, index, item);
   return changed;
 }
 
@@ -47,8 +50,12 @@ export function settleRun(before: RunState, turn: RunTurn): void {
   const { state } = turn;
   state.sequence += 1;
   const rows: (RunRow | RunItemRow)[] = [runRow(state)];
-  for (const [index, item] of state.items.entries()) {
-    if (item !== before.items[index] || before.sequence === 0) rows.push(itemRow(state, item));
+  const { items } = state;
+  const were = before.sequence === 0 ? [] : before.items;
+  // By index and by identity alone: of a thousand items one has changed.
+  for (let index = 0; items !== were && index < items.length; index += 1) {
+    const item = items[index] as RunItem;
+    if (item !== were[index]) rows.push(itemRow(state, item));
   }
   turn.order({ type: 'project', rows });
 }
@@ -76,10 +83,7 @@ function itemRow(state: RunState, item: RunItem): RunItemRow {
 }
 
 function runRow(state: RunState): RunRow {
-  const ended: Partial<Record<Outcome, number>> = {};
-  for (const { phase, ending } of state.items) {
-    if (phase === 'ended' && ending !== null) ended[ending.outcome] = (ended[ending.outcome] ?? 0) + 1;
-  }
+  const { waiting, inFlight, ended } = standingOf(state);
   return {
     table: 'run',
     runId: state.runId,
@@ -91,8 +95,8 @@ function runRow(state: RunState): RunRow {
     mode: state.mode,
     reason: state.reason,
     total: state.items.length,
-    waiting: countBy(state.items, (item) => item.phase === 'waiting'),
-    inFlight: countBy(state.items, isInFlight),
+    waiting: waiting.length,
+    inFlight: inFlight.length,
     ended,
     spentNanoUsd: state.spentNanoUsd,
     createdAt: state.createdAt,

@@ -39,9 +39,13 @@ function answerAttach(turn: SandboxTurn, event: EventOf<'attachRequested'>, acce
   turn.order({ type: 'tell', to: { machine: 'conversation', id: event.conversationId }, event: told });
 }
 
-/** Confirms the attachment that placement reserved. A repeat is answered again: answers can be lost. */
+/**
+ * Confirms the attachment that placement reserved. A repeat is answered again: answers can be lost.
+ * One that arrives behind the leaving is refused: the conversation is deleted, and nobody would take it off the list.
+ */
 export function attach(turn: SandboxTurn, event: EventOf<'attachRequested'>): void {
   const { state } = turn;
+  if (wasSeen(state.seen, leavingOf(event.conversationId))) return answerAttach(turn, event, false);
   const attached = state.attached[event.conversationId];
   state.attached = {
     ...state.attached,
@@ -62,11 +66,22 @@ export function refuseAttach(turn: SandboxTurn, event: EventOf<'attachRequested'
 
 /** A deleted conversation leaves; whether it takes the sandbox with it was decided with its removal (D11). */
 export function detach(turn: SandboxTurn, event: EventOf<'detached'>): void {
+  rememberLeaving(turn, event.conversationId);
   dropAttached(turn, event.conversationId);
 }
 
 export function detachWhileRunning(turn: SandboxTurn, event: EventOf<'detached'>): void {
+  rememberLeaving(turn, event.conversationId);
   if (dropAttached(turn, event.conversationId)) showAgentPause(turn);
+}
+
+/** Only a deletion makes a conversation leave, so it leaves once and for ever. What is MISSING takes nobody in anyway. */
+function rememberLeaving(turn: SandboxTurn, id: ConversationId): void {
+  if (turn.state.phase !== 'missing') isFirst(turn, leavingOf(id));
+}
+
+function leavingOf(id: ConversationId): string {
+  return `detached/${id}`;
 }
 
 function dropAttached({ state }: SandboxTurn, id: ConversationId): boolean {

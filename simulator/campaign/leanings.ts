@@ -28,8 +28,12 @@ export interface Leanings {
   readonly retry: 'none' | 'long' | null;
   /** Runs have few items. */
   readonly short: boolean;
-  /** Messages between machines are late. */
-  readonly delayed: boolean;
+  /** Messages between machines are late; `much`: nearly every one, and the answers of commands, too. */
+  readonly delayed: 'no' | 'some' | 'much';
+  /** Slots are short and change hands within minutes, one conversation to a sandbox. */
+  readonly turnover: boolean;
+  /** Placements read old rows: sandboxes that cannot take anybody in are chosen. */
+  readonly misread: boolean;
   readonly reactions: readonly Reaction[];
 }
 
@@ -53,7 +57,9 @@ const NONE: Leanings = {
   hasty: false,
   retry: null,
   short: false,
-  delayed: false,
+  delayed: 'no',
+  turnover: false,
+  misread: false,
   reactions: [],
 };
 
@@ -118,7 +124,7 @@ export function leaningsFor(transition: Transition, stream: RandomStream): Leani
     ...NONE,
     pace,
     shortLived: stream.happens(0.5),
-    delayed: transition.from === 'attaching' || stream.happens(0.1),
+    delayed: transition.from === 'attaching' || stream.happens(0.1) ? 'some' : 'no',
     reactions: [harmless(transition)],
   };
   const asked = (ASKED[transition.machine] as readonly string[]).includes(transition.event);
@@ -177,11 +183,42 @@ function ofConversation({ from, event, to }: Transition, base: Leanings): Leanin
     share: 0.6,
     withinMs: SOON_MS,
   } as const;
+  // It lasts as long as two messages are on their way, and has to be entered when the start's time is nearly over.
+  if (event === 'deadline' && from === 'attaching') return { ...base, turnover: true, delayed: 'much' };
   if (event === 'deadline') return { ...base, pace: 'overdue', crowded: from === 'placing' };
+  if (from === 'attaching' && (to === 'startFailed' || to === 'placing')) return { ...base, misread: true };
   if (event === 'stepFailed') return { ...base, failing: [...STEPS] };
   if (event === 'placementRefused') return { ...base, failing: ['placeConversation'] };
   if (event === 'sandboxNoticed' && (to === 'startFailed' || to === 'readOnly'))
     return { ...base, reactions: [...base.reactions, { ...hurt, asked: 'deleteRequested' }] };
+  // The sandbox is gone, the news of it is late, and somebody writes meanwhile.
+  if (event === 'resumeAnswered' && from === 'active' && to === 'readOnly') {
+    return {
+      ...base,
+      pace: 'usual',
+      delayed: 'much',
+      shortLived: true,
+      reactions: [
+        ...base.reactions,
+        {
+          machine: 'sandbox',
+          phase: 'released',
+          asked: 'deleteRequested',
+          of: 'self',
+          share: 0.5,
+          withinMs: HOUR_MS,
+        },
+        ...['archiving', 'destroying', 'missing'].map((phase): Reaction => ({
+          machine: 'sandbox',
+          phase,
+          asked: 'messageReceived',
+          of: 'conversation',
+          share: 0.8,
+          withinMs: SOON_MS,
+        })),
+      ],
+    };
+  }
   if (event === 'resumeAnswered') {
     return {
       ...base,

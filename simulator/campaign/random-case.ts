@@ -69,17 +69,39 @@ function leaningPolicy(policy: Policy, leanings: Leanings, stream: RandomStream)
         capacity: { ...capacity, installationMax: between(stream, 1, 2), userMax: 2 },
       } as const)
     : {};
+  if (leanings.turnover) {
+    return {
+      ...policy,
+      onFull: stream.happens(0.5) ? 'queue' : 'pause_longest_idle',
+      capacity: { installationMax: between(stream, 1, 3), userMax: 3, conversationsPerSandboxMax: 1 },
+      limits: { ...limits, idleTimeMs: wholeMagnitude(stream, 2 * MINUTE_MS, 15 * MINUTE_MS) },
+    };
+  }
+  if (leanings.misread) {
+    return {
+      ...policy,
+      capacity: { installationMax: 10, userMax: 10, conversationsPerSandboxMax: 20 },
+      limits: { idleTimeMs: MINUTE_MS, deletionTimeMs: null },
+    };
+  }
   const deletionTimeMs = leanings.shortLived
     ? wholeMagnitude(stream, HOUR_MS, 6 * HOUR_MS)
     : limits.deletionTimeMs;
   return { ...policy, ...crowded, limits: { ...limits, deletionTimeMs } };
 }
 
-/** Every third message between machines is late. */
-const DELAYED_RATE = 0.35;
+/** Every third message between machines is late, or nearly every one. */
+const DELAYED_RATES = {
+  no: {},
+  some: { tell_delayed: 0.35 },
+  much: { tell_delayed: 0.9, answer_late: 0.3 },
+} as const;
+/** Nearly every placement reads an old row. */
+const MISREAD_RATE = 0.95;
 
-function leaningMix(mix: FaultMix, { delayed }: Leanings): FaultMix {
-  return delayed ? { ...mix, tell_delayed: DELAYED_RATE } : mix;
+function leaningMix(mix: FaultMix, { delayed, misread }: Leanings): FaultMix {
+  const late = { ...mix, ...DELAYED_RATES[delayed] };
+  return misread ? { ...late, store_old_replica: MISREAD_RATE } : late;
 }
 
 /** Longer than a start, a resume, an archive or a stop may take. */

@@ -38,6 +38,9 @@ const FAILING_SHARE = 0.15;
 /** So many stops or removals fail at first that a run stops waiting for its sandboxes. */
 const STUBBORN_TRIES = 900;
 
+/** Dozens of conversations may wait for a slot for days: a try of each every few seconds would be all that is played. */
+const SLOT_RETRY_MAX_MS = 2 * MINUTE_MS;
+
 export interface ModelWishes {
   /** Calls take long, so that something can happen while one is out. */
   readonly slow: boolean;
@@ -64,6 +67,7 @@ export function randomModels(stream: RandomStream, wishes: ModelWishes): ModelOp
     failures: randomFailures(stream, wishes),
     checkFails: pick(stream, [0, 0.1, 0.5]),
     pollMs: pick(stream, [10 * SECOND_MS, MINUTE_MS, 3 * MINUTE_MS]),
+    slotRetryMaxMs: SLOT_RETRY_MAX_MS,
   };
 }
 

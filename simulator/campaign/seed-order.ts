@@ -3,18 +3,29 @@
  * Owns the order only; what a seed plays is fixed by the seed (aims.ts).
  */
 import type { FaultName } from '../faults/catalogue.ts';
-import { AIMS, aimName, aimSeed } from './aims.ts';
+import { AIMS, aimName, aimSeed, type Aim } from './aims.ts';
 import type { Tally } from './tally.ts';
 
 /** A kind of fault with fewer hits than this is behind. */
 export const HITS_WANTED = 100;
+
+/** There are ten times as many pairs as kinds: each has turns of its own. */
+const TURNS: readonly (Aim['kind'] | null)[] = [null, 'pair', 'fault', null, 'pair', 'pair'];
+const INDICES: Readonly<Record<Aim['kind'], readonly number[]>> = {
+  fault: indicesOf('fault'),
+  pair: indicesOf('pair'),
+};
+
+function indicesOf(kind: Aim['kind']): readonly number[] {
+  return [...AIMS.keys()].filter((index) => AIMS[index]?.kind === kind);
+}
 
 export class SeedOrder {
   private next: number;
   private turn = 0;
   /** By index of an aim, how often it was played beyond the ordinary order. */
   private readonly rounds = new Map<number, number>();
-  private cursor = 0;
+  private readonly cursors = { fault: 0, pair: 0 };
   private readonly from: number;
 
   /** Ordinary seeds begin here. */
@@ -23,10 +34,11 @@ export class SeedOrder {
     this.next = from;
   }
 
-  /** Every third seed at least is an ordinary one, so that chance is never crowded out. */
+  /** Every third seed at least is an ordinary one, so that chance is never crowded out; then a kind, then a pair. */
   take(tally: Tally): number {
     this.turn += 1;
-    const behind = this.turn % 3 === 0 ? null : this.behind(tally);
+    const kind = TURNS[this.turn % TURNS.length] ?? null;
+    const behind = kind === null ? null : this.behind(kind, tally);
     if (behind !== null) return behind;
     this.next += 1;
     return this.next - 1;
@@ -37,12 +49,14 @@ export class SeedOrder {
     return AIMS.every((_, index) => !isBehind(index, tally));
   }
 
-  /** Null when nothing is behind, or nothing was played yet. */
-  private behind(tally: Tally): number | null {
+  /** Null when nothing of that kind is behind, or nothing was played yet. */
+  private behind(kind: Aim['kind'], tally: Tally): number | null {
     if (tally.runs === 0) return null;
-    for (let looked = 0; looked < AIMS.length; looked += 1) {
-      const index = this.cursor % AIMS.length;
-      this.cursor += 1;
+    const { cursors } = this;
+    const indices = INDICES[kind];
+    for (let looked = 0; looked < indices.length; looked += 1) {
+      const index = indices[cursors[kind] % indices.length] ?? 0;
+      cursors[kind] += 1;
       if (!isBehind(index, tally)) continue;
       const round = this.rounds.get(index) ?? 0;
       this.rounds.set(index, round + 1);

@@ -2,27 +2,45 @@
  * R1: a run begins only what fits: places, budget with its reserves, pauses of retries, its mode; and it holds only for a reason.
  * Owns the checks on what a run begins; must not choose who comes next.
  */
-import { isInFlight, type RunState } from '../../core/run/state.ts';
+import { standingOf } from '../../core/run/standing.ts';
+import { isInFlight, type RunItem, type RunState } from '../../core/run/state.ts';
+import { changedItems } from './changed-items.ts';
 import { PUNCTUAL, type Moment } from './checker.ts';
 
-export function admissionFits({ step, timeliness = PUNCTUAL }: Moment): string | null {
+export function admissionFits(moment: Moment): string | null {
+  const { step, timeliness = PUNCTUAL } = moment;
   const before = step.before as RunState | null;
   const after = step.after as RunState;
   const now = step.at + timeliness.clockOffMs;
   return (
+    countsRight(moment, before, after) ??
     beginsOnlyWhatFits(step, after) ??
     (before === null
       ? null
-      : (tooEarly(before, after, now) ?? heldForNothing(before, after, step.at - timeliness.clockOffMs)))
+      : (tooEarly(moment, before, now) ?? heldForNothing(before, after, step.at - timeliness.clockOffMs)))
   );
 }
 
-function beginsOnlyWhatFits(
-  { commands }: Moment['step'],
-  { items, rules, spentNanoUsd, mode }: RunState,
-): string | null {
+/** What a run keeps of who is in flight follows its items: from its birth on that is the same as one look at all of them. */
+function countsRight(moment: Moment, before: RunState | null, after: RunState): string | null {
+  let expected = before === null ? 0 : inFlightOf(before);
+  for (const index of changedItems(moment)) {
+    const was = before?.items[index];
+    if (was !== undefined && isInFlight(was)) expected -= 1;
+    if (isInFlight(after.items[index] as RunItem)) expected += 1;
+  }
+  const counted = inFlightOf(after);
+  return counted === expected ? null : `it counts ${counted} items in flight, and ${expected} are`;
+}
+
+function inFlightOf(run: RunState): number {
+  return standingOf(run).inFlight.length;
+}
+
+function beginsOnlyWhatFits({ commands }: Moment['step'], run: RunState): string | null {
   if (!commands.some(({ type }) => type === 'startConversation')) return null;
-  const inFlight = items.filter(isInFlight).length;
+  const { rules, spentNanoUsd, mode } = run;
+  const inFlight = inFlightOf(run);
   if (inFlight > rules.concurrency) return `${inFlight} items are in flight, and ${rules.concurrency} may be`;
   if (mode === 'draining' || mode === 'cancelling') return `an item begins, and the run is ${mode}`;
   if (rules.budget?.mode !== 'enforce') return null;
@@ -31,8 +49,10 @@ function beginsOnlyWhatFits(
   return held > nanoUsd ? `${held} nano-USD are spent or held, and the budget is ${nanoUsd}` : null;
 }
 
-function tooEarly(before: RunState, after: RunState, now: number): string | null {
-  for (const [index, { key, phase, attempt }] of after.items.entries()) {
+function tooEarly(moment: Moment, before: RunState, now: number): string | null {
+  const { items } = moment.step.after as RunState;
+  for (const index of changedItems(moment)) {
+    const { key, phase, attempt } = items[index] as RunItem;
     const was = before.items[index];
     if (phase !== 'starting' || was?.phase !== 'waiting' || attempt === was.attempt) continue;
     if (was.notBefore !== null && was.notBefore > now)

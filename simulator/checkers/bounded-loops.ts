@@ -12,8 +12,9 @@ import {
   RESUME_ATTEMPTS_MAX,
   RESUME_REQUESTS_MAX,
 } from '../../core/limits.ts';
-import type { RunState } from '../../core/run/state.ts';
+import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
+import { changedItems } from './changed-items.ts';
 import type { Moment, SafetyCheck } from './checker.ts';
 
 type Step = Moment['step'];
@@ -27,14 +28,15 @@ export function boundedLoops(): SafetyCheck {
     else counts.set(key, now);
     return now > max ? `${what} for the ${now}th time, and ${max} is the bound` : null;
   };
-  return ({ step }: Moment) => {
+  return (moment: Moment) => {
+    const { step } = moment;
     switch (step.address.machine) {
       case 'sandbox':
         return ofSandbox(step, count);
       case 'conversation':
         return ofConversation(step, count);
       case 'run':
-        return ofRun(step.after as RunState);
+        return ofRun(moment);
     }
   };
 }
@@ -77,8 +79,10 @@ function isResumeRequest(command: Step['commands'][number]): boolean {
   return command.type === 'tell' && (command.event as MachineEvent).type === 'resumeRequested';
 }
 
-function ofRun({ items, rules }: RunState): string | null {
-  for (const { key, phase, failures, ending } of items) {
+function ofRun(moment: Moment): string | null {
+  const { items, rules } = moment.step.after as RunState;
+  for (const index of changedItems(moment)) {
+    const { key, phase, failures, ending } = items[index] as RunItem;
     const failureClass = ending?.failureClass ?? null;
     if (phase !== 'waiting' || failureClass === null) continue;
     const max = rules.retry.find(({ on }) => on.includes(failureClass))?.attempts ?? 0;

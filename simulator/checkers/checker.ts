@@ -32,6 +32,8 @@ export interface Moment {
   readonly facts: WorldFacts;
   /** Absent: the driver is always there, and on time. */
   readonly timeliness?: Timeliness;
+  /** Items that a step of a run has changed, looked for once for all checkers; absent: each looks by itself. */
+  readonly changed?: readonly number[];
 }
 
 /** The problem in one sentence, or null when the invariant holds. */

@@ -13,7 +13,7 @@ export function cleanedUpWithCare(): SafetyCheck {
     const { event } = step;
     if (event.type === 'collectFailed' && after.rules.cleanup.onCollectFailure === 'keep') {
       const sandboxId = before?.items[event.index]?.sandboxId ?? null;
-      if (sandboxId !== null) uncollected.add(sandboxId);
+      if (sandboxId !== null) uncollected.add(keyOf(after, sandboxId));
     }
     if (event.type === 'sandboxCleanedUp' && !event.isOurs) {
       const asked = after.sandboxes.find(
@@ -24,6 +24,11 @@ export function cleanedUpWithCare(): SafetyCheck {
     }
     return undone(step) ?? cutOff(step, uncollected);
   };
+}
+
+/** By run: what one run keeps is not another's to know; a sandbox of both is left alone when it is claimed (D11). */
+function keyOf({ runId }: RunState, sandboxId: string): string {
+  return `${runId} ${sandboxId}`;
 }
 
 /** What a user has paused comes back when its user wants it. */
@@ -38,13 +43,14 @@ function undone({ event, commands }: Moment['step']): string | null {
 }
 
 function cutOff({ commands, after }: Moment['step'], uncollected: ReadonlySet<string>): string | null {
-  const { rules, items } = after as RunState;
+  const run = after as RunState;
+  const { rules, items } = run;
   for (const command of commands) {
     if (command.type !== 'cleanUpSandbox') continue;
     const { sandboxId } = command;
     if (sandboxId === rules.explicitSandboxId || rules.cleanup.sandbox === 'keep')
       return `sandbox ${sandboxId} is cleaned up, and it is to be kept`;
-    if (uncollected.has(sandboxId) && command.how === 'delete')
+    if (uncollected.has(keyOf(run, sandboxId)) && command.how === 'delete')
       return `sandbox ${sandboxId} is removed, and what it holds could not be collected`;
     const needed = items.find(
       (item) =>

@@ -1,6 +1,7 @@
 /**
  * I17: an answer that is not awaited changes nothing (D14).
  * Owns the one check on every machine; a driver may give an answer late, twice, or after its order was cancelled.
+ * A run looks at its clock with every event: a place that has become free, or a retry that is due, is not the answer's.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { MachineName } from '../../core/ids.ts';
@@ -11,8 +12,32 @@ import type { Moment } from './checker.ts';
 export function lateAnswersChangeNothing({ step }: Moment): string | null {
   const { event, before, address } = step;
   if (before === null || !('commandId' in event) || event.commandId === null) return null;
+  // A look at whom it answers spares the look at everybody.
+  if ('index' in event && (before as RunState).items[event.index]?.awaiting === event.commandId) return null;
+  if (event.type === 'sandboxCleanedUp' && awaitsCleanUp(before as RunState, event.commandId)) return null;
   if (awaitedBy(address.machine, before).includes(event.commandId)) return null;
+  if (address.machine === 'run' && isAdmission(before as RunState, step.after as RunState)) return null;
   return `${event.type} answers ${event.commandId}, which is not awaited, and changed it`;
+}
+
+/** True when nothing but waiting items has changed, and each of them has only begun its next attempt. */
+function isAdmission(before: RunState, after: RunState): boolean {
+  const { items, standing, commandCount, sequence } = before;
+  if (!isSame(before, { ...after, items, standing, commandCount, sequence })) return false;
+  return after.items.every((item, index) => {
+    const was = before.items[index];
+    if (was === item) return true;
+    const isBegun = item.phase === 'starting' && item.conversationId === null && item.ending === null;
+    return was?.phase === 'waiting' && isBegun && item.attempt === was.attempt + 1;
+  });
+}
+
+function isSame(a: object, b: object): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function awaitsCleanUp({ sandboxes }: RunState, commandId: string): boolean {
+  return sandboxes.some(({ awaiting }) => awaiting === commandId);
 }
 
 /** Ids of the commands that a machine still waits for. */

@@ -4,21 +4,25 @@
  */
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { WorldFacts } from '../world-facts.ts';
+import { changedItems } from './changed-items.ts';
 import type { Moment } from './checker.ts';
 
-export function moneyIsConserved({ step, facts }: Moment): string | null {
+export function moneyIsConserved(moment: Moment): string | null {
+  const { step, facts } = moment;
   const { spentNanoUsd, items } = step.after as RunState;
   const before = step.before as RunState | null;
-  let sum = 0;
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] as RunItem;
-    sum += item.costNanoUsd;
-    const was = before?.items[at];
-    if (item === was || item.costNanoUsd === (was?.costNanoUsd ?? 0)) continue;
-    const problem = changed(item, was?.costNanoUsd ?? 0, { step, facts });
+  // What is added to the items is added to the run: from a run's birth on that is the same as one sum over all of them.
+  let addedNanoUsd = 0;
+  for (const index of changedItems(moment)) {
+    const item = items[index] as RunItem;
+    const wasNanoUsd = before?.items[index]?.costNanoUsd ?? 0;
+    if (item.costNanoUsd === wasNanoUsd) continue;
+    addedNanoUsd += item.costNanoUsd - wasNanoUsd;
+    const problem = changed(item, wasNanoUsd, { step, facts });
     if (problem !== null) return problem;
   }
-  if (sum !== spentNanoUsd) return `it spent ${spentNanoUsd} nano-USD, and its items ${sum}`;
+  const spentNow = spentNanoUsd - (before?.spentNanoUsd ?? 0);
+  if (addedNanoUsd !== spentNow) return `it spent ${spentNow} nano-USD more, and its items ${addedNanoUsd}`;
   return spentNanoUsd > facts.toldNanoUsd
     ? `it spent ${spentNanoUsd} nano-USD of ${facts.toldNanoUsd} told`
     : null;

@@ -6,9 +6,11 @@ import type { ConversationState } from '../../core/conversation/state.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { isNewer } from '../../core/snapshot.ts';
+import { changedItems } from './changed-items.ts';
 import type { Moment } from './checker.ts';
 
-export function newestWins({ step }: Moment): string | null {
+export function newestWins(moment: Moment): string | null {
+  const { step } = moment;
   const { before, after, address } = step;
   if (before === null) return null;
   switch (address.machine) {
@@ -20,7 +22,7 @@ export function newestWins({ step }: Moment): string | null {
         ofReports(step, before as ConversationState, after as ConversationState)
       );
     case 'run':
-      return ofConversations(before as RunState, after as RunState);
+      return ofConversations(moment, before as RunState, after as RunState);
   }
 }
 
@@ -53,8 +55,9 @@ function ofReports(
     : `a report of generation ${generation} is taken, and ${after.sandbox?.generation ?? 'none'} is the present one`;
 }
 
-function ofConversations(before: RunState, after: RunState): string | null {
-  for (const [index, item] of after.items.entries()) {
+function ofConversations(moment: Moment, before: RunState, after: RunState): string | null {
+  for (const index of changedItems(moment)) {
+    const item = after.items[index] as RunItem;
     const problem = ofItem(before.items[index], item);
     if (problem !== null) return `item "${item.key}": ${problem}`;
   }

@@ -2,12 +2,17 @@
  * R2: a run ends with all of its items, a cancelled one begins nothing and leaves nobody at work.
  * Owns the checks on how items and run end together.
  */
-import type { RunState } from '../../core/run/state.ts';
+import type { RunItem, RunState } from '../../core/run/state.ts';
+import { changedItems } from './changed-items.ts';
 import type { Moment } from './checker.ts';
 
-export function runsEndWhole({ step }: Moment): string | null {
-  const { phase, mode, items } = step.after as RunState;
-  for (const item of items) {
+export function runsEndWhole(moment: Moment): string | null {
+  const before = moment.step.before as RunState | null;
+  const { phase, mode, items } = moment.step.after as RunState;
+  // What was right of an item stays right while neither it nor what is asked of all items changes.
+  const asksTheSame = before?.phase === phase && before.mode === mode;
+  for (const index of asksTheSame ? changedItems(moment) : items.keys()) {
+    const item = items[index] as RunItem;
     if (phase !== 'running' && item.phase !== 'ended')
       return `it is ${phase}, and item "${item.key}" is ${item.phase}`;
     const atWork = item.phase === 'starting' || item.phase === 'working';

@@ -2,7 +2,7 @@
  * What goes wrong with agents by themselves: they freeze, their gateway fails, and their reports lie or get lost.
  * Owns the faults of agents that no call of ours causes; must not decide what a report means.
  */
-import type { CommandOf } from '../../core/command.ts';
+import type { ActivityCommand, CommandOf } from '../../core/command.ts';
 import type { AgentReport } from '../../core/conversation/message.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type { Agent } from '../models/agent.ts';
@@ -12,11 +12,21 @@ import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
 import { figureIn } from './figures.ts';
 import type { Injector } from './injector.ts';
-import { AGENT_CLOCK_STILL, CALLBACK_LATE, GATEWAY_OUT, STALE_RUNNING } from './runtime-figures.ts';
+import {
+  AGENT_CLOCK_STILL,
+  CALLBACK_LATE,
+  GATEWAY_OUT,
+  GATEWAY_REST_MS,
+  STALE_RUNNING,
+} from './runtime-figures.ts';
 
 /** What the gateway answers while it limits everybody, and while it is away. */
 const LIMITED = 429;
 const AWAY = 503;
+const OUTAGES = [
+  ['gateway_rate_limited', LIMITED],
+  ['gateway_unavailable', AWAY],
+] as const;
 
 interface Parts {
   readonly port: ModelPort;
@@ -38,6 +48,7 @@ export class AgentIncidents implements AgentTroubles {
     { readonly at: number; readonly until: number; readonly generation: number }
   >();
   private isHealed = false;
+  private gatewayRestUntil = 0;
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -46,17 +57,35 @@ export class AgentIncidents implements AgentTroubles {
 
   /** Somewhere in the middle of the work it stands still, or its gateway fails it and everybody else. */
   took({ conversationId: id, item }: CommandOf<'deliverItem'>, agent: Agent): void {
-    const { agents, port } = this.parts;
+    const { agents, port, injector } = this.parts;
     const leftMs = (agent.restsAt ?? port.now()) - port.now();
     if (leftMs <= 0) return;
     const where = `${id}/${item.itemId}`;
     const within = (fault: FaultName, run: (figures: RandomStream) => void): void => {
-      const figures = this.ask(fault, where, id);
-      if (figures !== null) this.after(Math.floor(figures.next() * leftMs), () => run(figures));
+      const at = port.now();
+      const planned = injector.plans(fault, { where, about: { machine: 'conversation', id }, at });
+      if (planned === null) return;
+      this.after(Math.floor(planned.figures.next() * leftMs), () => {
+        planned.strike(port.now());
+        run(planned.figures);
+      });
     };
     within('agent_frozen', () => agents.stand([id], 'agent'));
     within('gateway_rate_limited', (figures) => this.limit(LIMITED, figures));
     within('gateway_unavailable', (figures) => this.limit(AWAY, figures));
+  }
+
+  /** The gateway is everybody's, and fails whoever is at work: any moment is one for it, with a pause after an outage. */
+  moment({ id }: ActivityCommand): void {
+    const { injector, port } = this.parts;
+    const at = port.now();
+    if (this.isHealed || at < this.gatewayRestUntil) return;
+    for (const [fault, status] of OUTAGES) {
+      if (!injector.mayStrike(fault)) continue;
+      const where = `moment/${id}/${this.count(`moment/${id}/${fault}`)}`;
+      const figures = injector.strikes(fault, { where, about: null, at });
+      if (figures !== null) return this.limit(status, figures);
+    }
   }
 
   /** The callback that says so may be lost or late; a poll, or a report that is right again, shows it then. */
@@ -85,7 +114,7 @@ export class AgentIncidents implements AgentTroubles {
   }
 
   reported({ conversationId: id, generation }: Incarnation, report: AgentReport): AgentReport {
-    const where = `${id}/report ${this.count(id)}`;
+    const where = `${id}/report ${this.count(`report/${id}`)}`;
     const status = (this.runningUntil.get(id) ?? 0) > this.parts.port.now() ? 'RUNNING' : report.status;
     const shown =
       status === report.status ? report : { ...report, status, pausedReason: null, retryAt: null };
@@ -112,7 +141,9 @@ export class AgentIncidents implements AgentTroubles {
 
   private limit(status: number, figures: RandomStream): void {
     const { agents, port } = this.parts;
-    agents.strike({ status, until: port.now() + figureIn(GATEWAY_OUT, figures) });
+    const until = port.now() + figureIn(GATEWAY_OUT, figures);
+    this.gatewayRestUntil = until + GATEWAY_REST_MS;
+    agents.strike({ status, until });
   }
 
   private stayRunning(id: ConversationId, forMs: number): number {
@@ -145,9 +176,9 @@ export class AgentIncidents implements AgentTroubles {
     );
   }
 
-  private count(id: ConversationId): number {
-    const count = (this.counts.get(id) ?? 0) + 1;
-    this.counts.set(id, count);
+  private count(what: string): number {
+    const count = (this.counts.get(what) ?? 0) + 1;
+    this.counts.set(what, count);
     return count;
   }
 

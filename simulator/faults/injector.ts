@@ -29,6 +29,14 @@ export function faultKey({ fault, where }: Pick<Injected, 'fault' | 'where'>): s
   return `${fault}@${where}`;
 }
 
+/** A fault that was decided on and has not shown yet. */
+export interface Planned {
+  /** For the fault's figures: when, how long, how many. */
+  readonly figures: RandomStream;
+  /** It shows now, epoch milliseconds: only from here on it has struck. */
+  readonly strike: (at: number) => void;
+}
+
 export interface Opportunity {
   readonly where: string;
   readonly about: EntityAddress | null;
@@ -68,11 +76,32 @@ export class Injector {
 
   /** Null: it does not strike. Else a stream of its own for the fault's figures: how long, how many. */
   strikes(fault: FaultName, opportunity: Opportunity): RandomStream | null {
-    const { where, about, at } = opportunity;
+    const { where } = opportunity;
     if (this.healed || !(this.chooses(fault, where) || this.wish?.(fault, opportunity) === true)) return null;
+    this.record(fault, opportunity);
+    return this.figuresOf(fault, where);
+  }
+
+  /**
+   * The same for a fault that shows some time after its opportunity: it is recorded when it shows, if ever. No wish is
+   * asked, because a wish is about what an entity is in now.
+   */
+  plans(fault: FaultName, opportunity: Opportunity): Planned | null {
+    const { where } = opportunity;
+    if (this.healed || !this.chooses(fault, where)) return null;
+    return {
+      figures: this.figuresOf(fault, where),
+      strike: (at) => this.record(fault, { ...opportunity, at }),
+    };
+  }
+
+  private record(fault: FaultName, { where, about, at }: Opportunity): void {
     const injected = { fault, where, at, entity: about === null ? null : addressKey(about) };
     this.injected.push(injected);
     this.onInjected?.(injected);
+  }
+
+  private figuresOf(fault: FaultName, where: string): RandomStream {
     return this.random.split(`figures/${fault}@${where}`);
   }
 

@@ -10,7 +10,7 @@ export const SLOW_CALL: Range = { minMs: MINUTE_MS, maxMs: 4 * HOUR_MS };
 /** A caller that hears nothing waits for its own timeout. */
 export const UNHEARD: Range = { minMs: 10 * SECOND_MS, maxMs: 5 * MINUTE_MS };
 /** A repeat in a queue that was stuck. */
-export const REPEATED_CALL: Range = { minMs: SECOND_MS, maxMs: 12 * HOUR_MS };
+export const REPEATED_CALL: Range = { minMs: SECOND_MS, maxMs: 13 * HOUR_MS };
 /** An Agent Server that reads a large conversation before it answers. */
 export const NOT_READY: Range = { minMs: SECOND_MS, maxMs: 5 * MINUTE_MS };
 /** At any time of a session. */
@@ -39,6 +39,8 @@ export const AGENT_CLOCK_STILL: Range = { minMs: MINUTE_MS, maxMs: 6 * HOUR_MS }
 export const CALLBACK_LATE: Range = { minMs: 1, maxMs: 10 * MINUTE_MS };
 /** A limit of a provider, or an outage of it. */
 export const GATEWAY_OUT: Range = { minMs: 10 * SECOND_MS, maxMs: HOUR_MS };
+/** Between two outages of a moment's chance agents get something done. */
+export const GATEWAY_REST_MS = 20 * MINUTE_MS;
 
 /** An event of a death reaches us so fast when nothing goes wrong. */
 export const EVENT_MS = 200;

@@ -9,7 +9,7 @@ import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
 import { figureIn, wholeIn, type Range } from './figures.ts';
-import type { Injector } from './injector.ts';
+import type { Injector, Planned } from './injector.ts';
 import type { CallError, Shortage } from './runtime-fates.ts';
 import {
   DAEMON_AWAY,
@@ -60,6 +60,10 @@ interface Parts {
   readonly pollMs: number;
 }
 
+/** What a fault does when it shows. */
+type Run = (figures: RandomStream) => void;
+const always = (): boolean => true;
+
 interface Incarnation {
   readonly sandboxId: SandboxId;
   readonly generation: number;
@@ -89,45 +93,45 @@ export class RuntimeIncidents {
     this.booted.set(sandboxId, generation);
     const { runtime } = this.parts;
     const where = `${sandboxId}/${generation}`;
-    const later = (fault: FaultName, range: Range, run: (figures: RandomStream) => void): void => {
-      const figures = this.ask(fault, where, sandboxId);
-      if (figures !== null) this.after(figureIn(range, figures), () => run(figures));
-    };
-    const ifUp = (run: () => void) => (): void => {
-      if (runtime.isUp(sandboxId, generation)) run();
-    };
-    later(
-      'runtime_killed',
-      INTO_SESSION,
-      ifUp(() => this.dies(sandboxId, 'out of memory')),
-    );
-    later(
-      'runtime_stopped_outside',
-      INTO_SESSION,
-      ifUp(() => this.dies(sandboxId, 'stopped from outside')),
-    );
-    for (const fault of FLAWS)
-      later(fault, INTO_SESSION, (figures) => {
-        if (runtime.isUp(sandboxId, generation)) this.dies(sandboxId, 'out of memory', { fault, figures });
+    const isUp = (): boolean => runtime.isUp(sandboxId, generation);
+    /** What finds nothing left to strike has not struck. */
+    const later = (fault: FaultName, range: Range, can: () => boolean, run: Run): void => {
+      const planned = this.plan(fault, where, sandboxId);
+      if (planned === null) return;
+      this.after(figureIn(range, planned.figures), () => {
+        if (!can()) return;
+        planned.strike(this.parts.port.now());
+        run(planned.figures);
       });
-    later('agent_crash_loop', SOON_AFTER_BOOT, (figures) => this.loop(incarnation, figures));
-    later('runtime_removed', INTO_RELEASE, () => this.vanishes(sandboxId));
-    later('runtime_frozen_outside', INTO_SESSION, (figures) => {
-      if (runtime.isUp(sandboxId, generation)) this.freeze(sandboxId, figureIn(FROZEN_OUTSIDE, figures));
-    });
-    later('runtime_unreachable', INTO_SESSION, (figures) => this.goAway(figureIn(DAEMON_AWAY, figures)));
-    later('runtime_daemon_restart', INTO_SESSION, () => this.restart());
-    later('runtime_node_drained', INTO_SESSION, (figures) => this.drain(figures));
-    later('runtime_events_cut', INTO_SESSION, (figures) => this.cutEvents(figureIn(EVENTS_CUT, figures)));
+    };
+    const session = (fault: FaultName, run: Run, can = isUp): void => later(fault, INTO_SESSION, can, run);
+    session('runtime_killed', () => this.dies(sandboxId, 'out of memory'));
+    session('runtime_stopped_outside', () => this.dies(sandboxId, 'stopped from outside'));
+    for (const fault of FLAWS)
+      session(fault, (figures) => this.dies(sandboxId, 'out of memory', { fault, figures }));
+    later('agent_crash_loop', SOON_AFTER_BOOT, isUp, (figures) => this.loop(sandboxId, figures));
+    later(
+      'runtime_removed',
+      INTO_RELEASE,
+      () => runtime.hasStorage(sandboxId),
+      () => this.vanishes(sandboxId),
+    );
+    session('runtime_frozen_outside', (figures) => this.freeze(sandboxId, figureIn(FROZEN_OUTSIDE, figures)));
+    session('runtime_unreachable', (figures) => this.goAway(figureIn(DAEMON_AWAY, figures)), always);
+    session('runtime_daemon_restart', () => this.restart(), always);
+    session('runtime_node_drained', (figures) => this.drain(figures), always);
+    session('runtime_events_cut', (figures) => this.cutEvents(figureIn(EVENTS_CUT, figures)), always);
   }
 
   /** An incarnation was stopped: somebody may start it again behind our back. */
   stopped({ sandboxId, generation }: Incarnation): void {
-    const figures = this.ask('runtime_started_outside', `${sandboxId}/${generation}`, sandboxId);
-    if (figures === null) return;
-    this.after(figureIn(INTO_RELEASE, figures), () => {
-      const { runtime } = this.parts;
-      if (!runtime.live.has(sandboxId) && runtime.hasStorage(sandboxId)) runtime.foreign.add(sandboxId);
+    const planned = this.plan('runtime_started_outside', `${sandboxId}/${generation}`, sandboxId);
+    if (planned === null) return;
+    this.after(figureIn(INTO_RELEASE, planned.figures), () => {
+      const { runtime, port } = this.parts;
+      if (runtime.live.has(sandboxId) || !runtime.hasStorage(sandboxId)) return;
+      planned.strike(port.now());
+      runtime.foreign.add(sandboxId);
     });
   }
 
@@ -196,7 +200,6 @@ export class RuntimeIncidents {
 
   private vanishes(sandboxId: SandboxId): void {
     const { runtime, agents } = this.parts;
-    if (!runtime.hasStorage(sandboxId)) return;
     runtime.vanish(sandboxId);
     agents.cut(sandboxId);
     this.tell(sandboxId, `${sandboxId}/death ${this.count(`death/${sandboxId}`)}`, null);
@@ -216,9 +219,9 @@ export class RuntimeIncidents {
       if (again !== null) this.after(figureIn(EVENT_LATE, again), () => watches.lookAfter(sandboxId, 0));
   }
 
-  private loop({ sandboxId, generation }: Incarnation, figures: RandomStream): void {
+  private loop(sandboxId: SandboxId, figures: RandomStream): void {
     this.loops.set(sandboxId, wholeIn(1, LOOPS_MAX, figures));
-    if (this.parts.runtime.isUp(sandboxId, generation)) this.dies(sandboxId, 'the Agent Server died');
+    this.dies(sandboxId, 'the Agent Server died');
   }
 
   private freeze(sandboxId: SandboxId, forMs: number): void {
@@ -269,6 +272,11 @@ export class RuntimeIncidents {
     const count = (this.counts.get(what) ?? 0) + 1;
     this.counts.set(what, count);
     return count;
+  }
+
+  private plan(fault: FaultName, where: string, id: SandboxId): Planned | null {
+    const at = this.parts.port.now();
+    return this.parts.injector.plans(fault, { where, about: { machine: 'sandbox', id }, at });
   }
 
   private ask(fault: FaultName, where: string, id: SandboxId): RandomStream | null {

@@ -27,6 +27,9 @@ interface Watch {
   readonly command: CommandOf<'watchIdle'>;
   /** Instant of the look that is to come; Infinity when none is. */
   nextAt: number;
+  /** Instants of the looks that are to come beside it: the next one of the poll, and one for an event. */
+  pollAt: number;
+  eventAt: number;
   unknownLooks: number;
 }
 
@@ -52,15 +55,29 @@ export class IdleWatches {
   }
 
   begin(command: CommandOf<'watchIdle'>): void {
-    const watch: Watch = { command, nextAt: Infinity, unknownLooks: 0 };
+    const watch: Watch = { command, nextAt: Infinity, pollAt: -1, eventAt: -1, unknownLooks: 0 };
     this.watches.set(command.sandboxId, watch);
     this.arm(watch, this.port.now());
   }
 
-  /** Something may be seen: it is looked after that time, beside the looks that are due anyway. */
+  /**
+   * Something may be seen: it is looked after that time, beside the looks that are due anyway. There is one poll: whoever
+   * waits for its next look is served by the one that is to come, however many wait for it.
+   */
   lookAfter(id: SandboxId, ms: number): void {
     const watch = this.watches.get(id);
-    if (watch !== undefined) this.port.later(watch.command.id, this.port.now() + ms, () => this.look(watch));
+    if (watch === undefined) return;
+    const now = this.port.now();
+    const at = now + ms;
+    const isPoll = ms >= this.pollMs;
+    if (isPoll ? watch.pollAt > now : watch.eventAt === at) return;
+    if (isPoll) watch.pollAt = at;
+    else watch.eventAt = at;
+    this.port.later(watch.command.id, at, () => {
+      if (isPoll) watch.pollAt = -1;
+      else if (watch.eventAt === at) watch.eventAt = -1;
+      this.look(watch);
+    });
   }
 
   lookAtAllAfter(ms: number): void {

@@ -74,6 +74,8 @@ export interface ModelOptions {
   readonly prices: Readonly<Record<string, TokenPrice>> & { readonly default: TokenPrice };
   /** How often a runtime is asked although nothing was heard. */
   readonly pollMs: number;
+  /** The longest wait between two tries to get a slot while all are taken; absent: that of a driver's retries. */
+  readonly slotRetryMaxMs?: number;
 }
 
 const AGENT_DEFAULT: AgentBehaviour = {

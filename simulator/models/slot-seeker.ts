@@ -46,7 +46,8 @@ export class SlotSeeker {
       if (full === null) return;
       if (policy.onFull === 'refuse') return port.answer(command, full);
       if (policy.onFull === 'pause_longest_idle') this.makeRoom(command);
-      this.tryAfter(Math.min(RETRY_MS.max, RETRY_MS.initial * 2 ** Math.min(tries, 10)), command, tries + 1);
+      const longestMs = this.parts.models.slotRetryMaxMs ?? RETRY_MS.max;
+      this.tryAfter(Math.min(longestMs, RETRY_MS.initial * 2 ** Math.min(tries, 10)), command, tries + 1);
     });
   }
 

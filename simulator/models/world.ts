@@ -171,6 +171,7 @@ export class World implements WorldModel, WorldFacts {
   }
 
   begin(command: ActivityCommand): void {
+    this.troubles?.agents.moment(command);
     switch (command.type) {
       case 'watchIdle':
       case 'watchAgent':

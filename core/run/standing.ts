@@ -1,0 +1,81 @@
+/**
+ * Where the items of a run stand: who waits and in which order, who is in flight, how many have ended how.
+ * Owns this summary and how a changed item changes it, so that no step has to look at all items; must not decide
+ * who begins or ends.
+ */
+import { OUTCOMES, type Outcome } from '../status.ts';
+import { isInFlight, type RunItem, type RunState, type Standing } from './state.ts';
+
+type Items = RunState['items'];
+
+/** Kept with the state; worked out anew where it is not: before the first change, and in what older versions stored. */
+export function standingOf({ standing, items }: Pick<RunState, 'standing' | 'items'>): Standing {
+  return standing ?? standingOfAll(items);
+}
+
+/** A look at every item. */
+export function standingOfAll(items: Items): Standing {
+  const indexes = [...items.keys()];
+  const phaseOf = (index: number) => itemAt(items, index).phase;
+  const ended: Partial<Record<Outcome, number>> = {};
+  for (const outcome of OUTCOMES) {
+    const count = items.filter((item) => outcomeOf(item) === outcome).length;
+    if (count > 0) ended[outcome] = count;
+  }
+  return {
+    waiting: indexes.filter((index) => phaseOf(index) === 'waiting').sort((a, b) => turnOrder(items, a, b)),
+    inFlight: indexes.filter((index) => isInFlight(itemAt(items, index))),
+    ended,
+  };
+}
+
+/** The same after one item has become another; `items` has it already. */
+export function standingAfter(before: Standing, items: Items, index: number, was: RunItem): Standing {
+  const is = itemAt(items, index);
+  if (is.phase === was.phase && outcomeOf(is) === outcomeOf(was)) return before;
+  let { waiting, inFlight, ended } = before;
+  if (was.phase === 'waiting') waiting = without(waiting, index);
+  if (is.phase === 'waiting') waiting = insert(waiting, index, (a, b) => turnOrder(items, a, b));
+  if (isInFlight(was) && !isInFlight(is)) inFlight = without(inFlight, index);
+  if (isInFlight(is) && !isInFlight(was)) inFlight = insert(inFlight, index, (a, b) => a - b);
+  ended = counted(counted(ended, outcomeOf(was), -1), outcomeOf(is), 1);
+  return { waiting, inFlight, ended };
+}
+
+/** Highest priority first, then plan order. */
+function turnOrder(items: Items, a: number, b: number): number {
+  return itemAt(items, b).priority - itemAt(items, a).priority || a - b;
+}
+
+/** Null while it has not ended. */
+function outcomeOf({ phase, ending }: RunItem): Outcome | null {
+  return phase === 'ended' ? (ending?.outcome ?? null) : null;
+}
+
+function itemAt(items: Items, index: number): RunItem {
+  return items[index] as RunItem;
+}
+
+function without(indexes: readonly number[], index: number): readonly number[] {
+  return indexes.toSpliced(indexes.indexOf(index), 1);
+}
+
+function insert(
+  indexes: readonly number[],
+  index: number,
+  order: (a: number, b: number) => number,
+): readonly number[] {
+  const at = indexes.findIndex((other) => order(index, other) < 0);
+  return indexes.toSpliced(at < 0 ? indexes.length : at, 0, index);
+}
+
+/** Outcomes that nobody has are left out; the others keep one order. */
+function counted(ended: Standing['ended'], outcome: Outcome | null, change: number): Standing['ended'] {
+  if (outcome === null) return ended;
+  const counts: Partial<Record<Outcome, number>> = {};
+  for (const one of OUTCOMES) {
+    const count = (ended[one] ?? 0) + (one === outcome ? change : 0);
+    if (count > 0) counts[one] = count;
+  }
+  return counts;
+}
