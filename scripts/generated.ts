@@ -5,9 +5,11 @@
 import { jobSchema } from '../dsl/schema/json-schema.ts';
 import { scenarioJsonSchema } from '../dsl/scenario/scenario-json-schema.ts';
 import { lifecyclePage } from '../core/lifecycle-doc.ts';
+import { faultsPage } from '../simulator/faults/faults-page.ts';
 
 /** Path from the root → text. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
+  'docs/faults.md': faultsPage,
   'docs/lifecycle.md': lifecyclePage,
   'schema/job.v1.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
   'schema/scenario.v1.json': () => `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`,

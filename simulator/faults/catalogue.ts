@@ -1,6 +1,6 @@
 /**
  * Every fault the simulator can inject: name, class, and what happens.
- * Owns the names; docs/simulation.md lists them from here, and a campaign counts how often each struck.
+ * Owns the names; docs/faults.md lists them from here, and a campaign counts how often each struck.
  */
 
 /** The port at which a fault strikes. */
