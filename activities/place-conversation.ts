@@ -21,25 +21,35 @@ export const placeConversation = (world: World): Activity<'placeConversation'> =
 });
 
 async function place(world: World, command: CommandOf<'placeConversation'>): Promise<MachineEvent> {
-  const { conversationId, userId, strategy, sandboxId, excluded, id: commandId } = command;
+  const {
+    conversationId,
+    userId,
+    strategy,
+    sandboxId,
+    excluded,
+    onlyLeaves = false,
+    id: commandId,
+  } = command;
   const outcome = await world.placement.place({
     conversationId,
     userId,
     strategy,
     sandboxId,
     excluded,
+    onlyLeaves,
     newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
     limits: world.deployment.capacity,
     now: world.clock.now(),
   });
+  const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
   if (outcome.kind === 'refused') {
     const { code, reason } = outcome.refusal;
     if (code === 'concurrency_limit_reached') await meetFullCapacity(world, { userId, commandId });
-    return { type: 'placementRefused', commandId, code, reason };
+    return { type: 'placementRefused', commandId, code, reason, ...left };
   }
   const { limits } = world.deployment;
   const birth = outcome.created
     ? { sandboxId: outcome.sandboxId, userId, createdBy: 'placement' as const, limits }
     : null;
-  return { type: 'placed', commandId, sandboxId: outcome.sandboxId, birth };
+  return { type: 'placed', commandId, sandboxId: outcome.sandboxId, birth, ...left };
 }

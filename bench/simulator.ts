@@ -121,6 +121,7 @@ function print(name: string, load: Load): void {
       `${played} heap entries`,
       `${Math.round(rate)} events/s`,
       `${((1_000 * cpuMs) / events).toFixed(2)} ms CPU per 1,000 events`,
+      `${Math.round((1_000 * events) / cpuMs)} events per CPU second`,
       `bare heap of ${population}: ${Math.round(bare)}/s`,
       `ratio ${(rate / bare).toFixed(3)}`,
     ].join('  '),

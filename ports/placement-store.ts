@@ -20,20 +20,30 @@ export interface PlaceRequest {
   readonly sandboxId: SandboxId | null;
   /** Sandboxes that refused this conversation before. */
   readonly excluded: readonly SandboxId[];
+  /** The place that was refused is given back, and no other is taken. */
+  readonly onlyLeaves?: boolean;
   /** Id a new sandbox would get. */
   readonly newSandboxId: SandboxId;
   readonly limits: CapacityLimits;
   readonly now: number;
 }
 
+/**
+ * The sandbox that refused the conversation, when placement had made it and nobody else is in it: it was marked as
+ * draining in the same transaction, and somebody has to delete it (D11). Absent: there is none.
+ */
+interface LeavesBehind {
+  readonly leftBehind?: SandboxId;
+}
+
 export type PlaceOutcome =
-  | {
+  | (LeavesBehind & {
       readonly kind: 'placed';
       readonly sandboxId: SandboxId;
       readonly created: boolean;
       readonly decision: PlacementDecision;
-    }
-  | { readonly kind: 'refused'; readonly refusal: PlacementRefusal };
+    })
+  | (LeavesBehind & { readonly kind: 'refused'; readonly refusal: PlacementRefusal });
 
 export type SlotOutcome =
   | { readonly kind: 'granted' }
@@ -44,7 +54,8 @@ export type SlotOutcome =
 export interface PlacementStore {
   /**
    * Reads the candidates, calls the pure `place`, reserves the attachment (and, for a new sandbox, its record and slot)
-   * and records the decision. Idempotent by conversation while the recorded sandbox is not in `excluded`.
+   * and records the decision. Idempotent by conversation while the recorded sandbox is not in `excluded`; a sandbox
+   * that is there is left first, whatever becomes of the new placement.
    */
   place(request: PlaceRequest): Promise<PlaceOutcome>;
   /** Records a sandbox made through the API and takes its slot; idempotent by id. */

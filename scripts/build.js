@@ -33,6 +33,8 @@ const INSIDE_PROGRAMS = {
   'agent-server': 'agent/main.ts',
   'sandbox-init': 'runtimes/process/inside/init.ts',
 };
+/** Maps are written one folder below dist/ and moved up with their programs: a folder before each source undoes that. */
+const SOURCE_ROOT = 'aside/';
 /** A replaced chunk stays this long, because a program that is running may still load it. */
 const OLD_CHUNK_MS = 60 * 60_000;
 
@@ -109,13 +111,20 @@ async function bundleHost(outdir) {
     splitting: true,
     packages: 'external',
     chunkNames: 'chunk-[name]-[hash]',
+    sourceRoot: SOURCE_ROOT,
   });
 }
 
 async function bundleInside(outdir) {
   const entryPoints = existing(INSIDE_PROGRAMS);
   if (Object.keys(entryPoints).length === 0) return;
-  await bundle({ entryPoints, outdir, format: 'cjs', outExtension: { '.js': '.cjs' } });
+  await bundle({
+    entryPoints,
+    outdir,
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    sourceRoot: SOURCE_ROOT,
+  });
 }
 
 /** One esbuild call with what every bundle of the project has in common. */

@@ -9,6 +9,7 @@ interface Planted {
 export interface Hunted {
   readonly name: string;
   readonly file: string | null;
+  readonly detector: string;
   /** Null: nothing was found. */
   readonly seed: number | null;
   readonly finding: { readonly name: string; readonly problem: string } | null;
@@ -17,5 +18,8 @@ export interface Hunted {
 export const SEEDS_MAX: number;
 export function patched(mutant: Planted, text: string): string;
 export function sourceOf(mutant: Planted): string;
-export function hunt(mutant: Planted, options?: { readonly seeds?: number }): Promise<Hunted>;
+export function hunt(
+  mutant: Planted,
+  options?: { readonly seeds?: number; readonly from?: number; readonly skip?: readonly number[] },
+): Promise<Hunted>;
 export function runMutants(args: readonly string[]): Promise<number>;

@@ -17,7 +17,7 @@ export const SEEDS_MAX = 500;
 /** A seed that plays longer than this never ends: that is a finding, too. */
 const SILENCE_MS = 60_000;
 const FOLDER = path.join(ROOT, 'dist', 'run', 'mutants');
-/** The row without a patch: it must stay clean, or no finding means anything. */
+/** The rows without a patch: they must stay clean on every seed that a bug was looked for with. */
 const CONTROLS = ['campaign', 'conformance'].map((detector) => ({ name: `(none: ${detector})`, detector }));
 
 /**
@@ -69,26 +69,29 @@ export async function bundleDetectors(mutant) {
 }
 
 /**
- * Plays seeds from 1 until something is found: `{ name, file, seed, finding, seconds }`, seed and finding null when
- * nothing is.
+ * Plays seeds from 1 until something is found: `{ name, file, detector, seed, finding, seconds }`, seed and finding null
+ * when nothing is. Seeds of `skip` say nothing and are left out.
  */
-export async function hunt(mutant, { seeds = SEEDS_MAX } = {}) {
+export async function hunt(mutant, { seeds = SEEDS_MAX, from = 1, skip = [] } = {}) {
   const startedAt = Date.now();
+  const detector = mutant.detector ?? 'campaign';
   const outfile = await bundleDetectors(mutant);
-  const ends = await play([outfile, mutant.detector ?? 'campaign', String(seeds)]);
+  const { findings } = await play([outfile, detector], { from, to: seeds, step: 1, skip, goOn: false });
   rmSync(outfile, { force: true });
   const seconds = (Date.now() - startedAt) / 1_000;
-  return { name: mutant.name, file: mutant.file ?? null, ...ends, seconds };
+  const first = findings[0] ?? { seed: null, finding: null };
+  return { name: mutant.name, file: mutant.file ?? null, detector, ...first, seconds };
 }
 
-function play(args) {
+/** One process; resolves with what it found: `{ findings, diedAt }`, the seed null when it came to its end. */
+function play(args, plan) {
   const script = path.join(ROOT, 'scripts', 'mutant-seeds.js');
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [script, ...args], {
+    const child = spawn(process.execPath, [script, ...args, JSON.stringify(plan)], {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const seen = { seed: 0, text: '', errors: '', end: null };
+    const seen = { seed: plan.from, text: '', errors: '', findings: [], ended: false };
     let watchdog = null;
     const listen = () => {
       clearTimeout(watchdog);
@@ -102,7 +105,12 @@ function play(args) {
     });
     child.on('close', (code, signal) => {
       clearTimeout(watchdog);
-      resolve(seen.end ?? { seed: Math.max(1, seen.seed), finding: diedOf(code, signal, seen.errors) });
+      const { findings, ended, seed } = seen;
+      if (ended) return resolve({ findings, diedAt: null });
+      resolve({
+        findings: [...findings, { seed, finding: diedOf(code, signal, seen.errors) }],
+        diedAt: seed,
+      });
     });
   });
 }
@@ -111,8 +119,9 @@ function readLines(seen, data) {
   const lines = (seen.text + data).split('\n');
   seen.text = lines.pop() ?? '';
   for (const line of lines) {
-    const { begins, ...end } = JSON.parse(line);
-    if (begins === undefined) seen.end = end;
+    const { begins, ended, ...found } = JSON.parse(line);
+    if (ended === true) seen.ended = true;
+    else if (begins === undefined) seen.findings.push(found);
     else seen.seed = begins;
   }
 }
@@ -122,22 +131,103 @@ function diedOf(code, signal, errors) {
   return { name: 'died', problem: `exit code ${code}: ${errors.trim().split('\n').at(-1) ?? ''}` };
 }
 
-async function huntAll(mutants, options) {
-  const waiting = [...mutants];
-  const rows = [];
-  const worker = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const row = await hunt(next, options);
-      rows.push(row);
-      process.stderr.write(`${line(row)}\n`);
-    }
-  };
-  await Promise.all(Array.from({ length: os.availableParallelism() }, worker));
-  return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+/** What the detectors find without a patch, by seed; every seed is played once, however often it is asked for. */
+class Control {
+  constructor({ name, detector }) {
+    this.row = { name, detector, file: null, seconds: 0 };
+    this.played = 0;
+    this.dirty = [];
+  }
+
+  /** Plays on up to that seed, its seeds dealt out to all cores. */
+  async upTo(seed) {
+    if (seed <= this.played) return;
+    const startedAt = Date.now();
+    const outfile = await bundleDetectors({ name: this.row.name });
+    const cores = os.availableParallelism();
+    const parts = Array.from({ length: cores }, (_, core) =>
+      this.part(outfile, { from: this.played + 1 + core, to: seed, step: cores, skip: [], goOn: true }),
+    );
+    const found = (await Promise.all(parts)).flat();
+    rmSync(outfile, { force: true });
+    this.dirty = [...this.dirty, ...found].sort((a, b) => a.seed - b.seed);
+    this.played = seed;
+    this.row.seconds += (Date.now() - startedAt) / 1_000;
+    const text = `${this.row.name}: ${this.dirty.length} of ${seed} seeds are not clean`;
+    process.stderr.write(`${text}\n`);
+  }
+
+  async part(outfile, plan) {
+    if (plan.from > plan.to) return [];
+    const { findings, diedAt } = await play([outfile, this.row.detector], plan);
+    if (diedAt === null) return findings;
+    return [...findings, ...(await this.part(outfile, { ...plan, from: diedAt + plan.step }))];
+  }
+
+  get skip() {
+    return this.dirty.map(({ seed }) => seed);
+  }
+
+  get rows() {
+    const { row, played, dirty } = this;
+    const [first] = dirty;
+    return played === 0
+      ? []
+      : [{ ...row, seed: first?.seed ?? null, finding: first?.finding ?? null, played, skipped: this.skip }];
+  }
 }
 
-function line({ name, file, seed, finding, seconds }) {
-  const cells = [name.padEnd(44), (file ?? '').padEnd(36), String(seed ?? '-').padStart(5)];
+/**
+ * Hunts them all, and plays the seeds that they used without a patch. What was found on a seed that is not clean without
+ * one says nothing: that bug is hunted on from there, without such seeds.
+ */
+async function huntAll(mutants, { seeds }) {
+  const controls = new Map(CONTROLS.map((control) => [control.detector, new Control(control)]));
+  const rows = new Map();
+  const from = new Map();
+  for (let waiting = mutants; waiting.length > 0;) {
+    await onAllCores(waiting, async (mutant) => {
+      const { skip } = controls.get(mutant.detector ?? 'campaign');
+      rows.set(mutant.name, await huntOrSay(mutant, { seeds, skip, from: from.get(mutant.name) ?? 1 }));
+      process.stderr.write(`[${rows.size}/${mutants.length}] ${line(rows.get(mutant.name))}\n`);
+    });
+    for (const [detector, control] of controls) {
+      const used = [...rows.values()].filter((row) => row.detector === detector);
+      await control.upTo(Math.max(0, ...used.map(({ seed }) => seed ?? seeds)));
+    }
+    waiting = waiting.filter(({ name }) => {
+      const { seed, detector } = rows.get(name);
+      if (!controls.get(detector).skip.includes(seed)) return false;
+      from.set(name, seed + 1);
+      return true;
+    });
+  }
+  const planted = [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...[...controls.values()].flatMap((control) => control.rows), ...planted];
+}
+
+/** A bug that cannot be planted is not found, and does not keep the others from being hunted. */
+async function huntOrSay(mutant, options) {
+  try {
+    return await hunt(mutant, options);
+  } catch (error) {
+    const finding = { name: 'not planted', problem: error instanceof Error ? error.message : String(error) };
+    const { name, file, detector = 'campaign' } = mutant;
+    return { name, file, detector, seed: null, finding, seconds: 0 };
+  }
+}
+
+async function onAllCores(items, work) {
+  const waiting = [...items];
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await work(next);
+  };
+  await Promise.all(Array.from({ length: os.availableParallelism() }, worker));
+}
+
+function line({ name, file, seed, finding, seconds, played }) {
+  const source = file ?? `${played} seeds`;
+  const cells = [name.padEnd(44), source.padEnd(36), String(seed ?? '-').padStart(5)];
   return `${cells.join(' ')}  ${(finding?.name ?? 'nothing').padEnd(12)} ${seconds.toFixed(1).padStart(6)} s`;
 }
 
@@ -162,7 +252,7 @@ export async function runMutants(args) {
   const listed = await bundleInto(path.join(FOLDER, `list-${process.pid}.mjs`), 'test/mutants/mutants.ts');
   const { MUTANTS } = await import(pathToFileURL(listed).href);
   rmSync(listed, { force: true });
-  const chosen = [...CONTROLS, ...MUTANTS].filter(({ name }) => (options.only ?? name) === name);
+  const chosen = MUTANTS.filter(({ name }) => (options.only ?? name) === name);
   if (chosen.length === 0) {
     process.stderr.write(`campaign: there is no planted bug "${options.only}"\n`);
     return 2;
@@ -178,8 +268,11 @@ function summary(rows, failed) {
   const planted = rows.filter(({ file }) => file !== null);
   const found = planted.filter(({ seed }) => seed !== null);
   const most = Math.max(0, ...found.map(({ seed }) => seed));
-  const text = `${found.length} of ${planted.length} planted bugs found, the last at seed ${most}`;
-  return failed.length === 0 ? text : `${text}; failed: ${failed.map(({ name }) => name).join(', ')}`;
+  const lines = [`${found.length} of ${planted.length} planted bugs found, the last at seed ${most}`];
+  for (const { name, skipped = [] } of rows)
+    if (skipped.length > 0) lines.push(`${name}: not clean, and skipped: seeds ${skipped.join(', ')}`);
+  if (failed.length > 0) lines.push(`failed: ${failed.map(({ name }) => name).join(', ')}`);
+  return lines.join('\n');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -4,7 +4,7 @@
  */
 import type { Insertable, Transaction } from 'kysely';
 import { sandboxId, type ConversationId, type SandboxId } from '../core/ids.ts';
-import { place, type PlacementDecision } from '../core/place.ts';
+import { place, type PlacementDecision, type PlacementRefusal } from '../core/place.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../ports/placement-store.ts';
 import { takeSlot, type SlotRequest } from './capacity.ts';
 import { flag } from './column-value.ts';
@@ -29,7 +29,7 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       alone(`place the conversation "${request.conversationId}"`, async (transaction) =>
         (await isDeleted(connection, transaction, request.conversationId))
           ? refused('not_found', `Cannot place the conversation "${request.conversationId}": it was deleted`)
-          : placeOnce(transaction, request),
+          : placeOnce(connection, transaction, request),
       ),
     reserveSandbox: (request) =>
       alone(`reserve the sandbox "${request.sandboxId}"`, (transaction) =>
@@ -54,10 +54,36 @@ export function placementStore(connection: StoreConnection): PlacementStore {
   };
 }
 
-async function placeOnce(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
-  const recorded = await recordedPlacement(transaction, request.conversationId);
-  const isMoved = recorded?.kind === 'placed' && request.excluded.includes(recorded.sandboxId);
-  if (recorded !== null && !isMoved) return recorded;
+async function placeOnce(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+): Promise<PlaceOutcome> {
+  const { conversationId, excluded } = request;
+  const recorded = await recordedPlacement(transaction, conversationId);
+  const isMoved = recorded?.kind === 'placed' && excluded.includes(recorded.sandboxId);
+  if (isMoved) await LEAVE.all(transaction, { id: conversationId });
+  const outcome = await outcomeOf(transaction, request, isMoved ? null : recorded);
+  // Asked of the last refusal, and not of this move: a repeat of this call says the same.
+  const last = excluded.at(-1);
+  if (last === undefined || !(await drainIfEmpty(connection, transaction, last))) return outcome;
+  return { ...outcome, leftBehind: last };
+}
+
+async function outcomeOf(
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+  recorded: PlaceOutcome | null,
+): Promise<PlaceOutcome> {
+  if (request.onlyLeaves === true)
+    return refused(
+      'placement_failed',
+      `Cannot place the conversation "${request.conversationId}": no sandbox accepted it`,
+    );
+  return recorded ?? (await placeAnew(transaction, request));
+}
+
+async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
   const placement = place({
     userId: request.userId,
     strategy: request.strategy,
@@ -133,6 +159,11 @@ async function placeInNew(
   return attach(transaction, request, { sandboxId: newSandboxId, decision, created: true });
 }
 
+/** Refused there, it never was in it: whoever leaves that sandbox last has to find itself the last. */
+const LEAVE = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.deleteFrom('attachment').where('conversation_id', '=', id).compile(),
+);
+
 const ATTACH = prepareQuery((db, row: Insertable<AttachmentTable>) =>
   db
     .insertInto('attachment')
@@ -173,7 +204,7 @@ async function attach(
   return { kind: 'placed', sandboxId: chosen.sandboxId, created: chosen.created, decision: chosen.decision };
 }
 
-function refused(code: 'not_found' | 'concurrency_limit_reached', reason: string): PlaceOutcome {
+function refused(code: PlacementRefusal['code'], reason: string): PlaceOutcome {
   return { kind: 'refused', refusal: { code, reason } };
 }
 
@@ -225,9 +256,18 @@ async function detach(
 ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }> {
   const detached = await DETACH.first(transaction, { id: conversation });
   if (detached === undefined) return { sandboxId: null, sandboxToRemove: false };
-  const id = detached.sandbox_id;
-  const isLast = (await STILL_ATTACHED.first(transaction, { id })) === undefined;
-  const marked = isLast ? await MARK_DRAINING.first(transaction, { id }) : undefined;
-  if (marked !== undefined) await endReserved(connection, transaction, sandboxId(id));
-  return { sandboxId: sandboxId(id), sandboxToRemove: marked !== undefined };
+  const id = sandboxId(detached.sandbox_id);
+  return { sandboxId: id, sandboxToRemove: await drainIfEmpty(connection, transaction, id) };
+}
+
+/** True when placement had made it and nobody is in it any more: nothing is placed there from now on. */
+async function drainIfEmpty(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  id: SandboxId,
+): Promise<boolean> {
+  const isEmpty = (await STILL_ATTACHED.first(transaction, { id })) === undefined;
+  if (!isEmpty || (await MARK_DRAINING.first(transaction, { id })) === undefined) return false;
+  await endReserved(connection, transaction, id);
+  return true;
 }

@@ -10,6 +10,8 @@ import type { PastEvent } from '../simulator/scenario/last-events.ts';
 export interface PlayedWorld {
   /** The models below. */
   readonly model: ModelWorld;
+  /** Epoch milliseconds at which the world began. */
+  readonly startAt: number;
   /** Epoch milliseconds of the virtual clock. */
   readonly now: number;
   /** Since the world began, as in `12h30m`. */
@@ -22,6 +24,4 @@ export interface PlayedWorld {
   newRequestId(): string;
   /** The last events of these entities together, oldest first. */
   lastEvents(entities: readonly EntityAddress[]): readonly PastEvent[];
-  /** Milliseconds since the world began, of an event. */
-  elapsedAt(event: PastEvent): number;
 }

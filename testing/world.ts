@@ -8,6 +8,7 @@ import type { Plan } from '../core/plan.ts';
 import { runBirth } from '../core/run/state.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { formatDuration } from '../dsl/duration.ts';
+import { START_AT_DEFAULT } from '../dsl/scenario/start-at.ts';
 import { Checking } from '../simulator/checking.ts';
 import { conversationIdNamed } from '../simulator/models/derived-id.ts';
 import { SIMULATED_USER } from '../simulator/models/run-model.ts';
@@ -47,15 +48,13 @@ export interface StartOptions {
   readonly message?: string | null;
 }
 
-/** 2026-01-01 UTC: any instant does, and the same one gives the same trace on any day. */
-const START_AT = 1_767_225_600_000;
-
 /** A new world at elapsed time 0, in which nothing has been started. @throws RangeError when a time is no duration */
 export function createWorld(options: WorldOptions = {}): World {
   return new World(options);
 }
 
 export class World implements PlayedWorld {
+  readonly startAt = START_AT_DEFAULT;
   /** The driver below; for what this interface does not show. */
   readonly simulation: Simulation;
   /** The models below. */
@@ -73,7 +72,7 @@ export class World implements PlayedWorld {
       random: new RandomStream(seed),
     };
     this.simulation = new Simulation({
-      startAt: START_AT,
+      startAt: this.startAt,
       world: (port) => (late.model = new ModelWorld(port, options)),
       onStep: (step) => {
         this.last.add(step);
@@ -92,7 +91,7 @@ export class World implements PlayedWorld {
 
   /** Milliseconds since the world began. */
   get elapsedMs(): number {
-    return this.simulation.now() - START_AT;
+    return this.simulation.now() - this.startAt;
   }
 
   /** The same as text, as in `12h30m`. */
@@ -146,7 +145,7 @@ export class World implements PlayedWorld {
 
   /** Does something once so much time has passed since the world began, after everything else of that instant. */
   at(time: Time, act: (world: World) => void): void {
-    const at = START_AT + milliseconds(time);
+    const at = this.startAt + milliseconds(time);
     if (at < this.simulation.now())
       throw new RangeError(`Cannot act at "${time}": ${this.elapsed} have passed`);
     this.simulation.script(at, () => act(this));
@@ -155,11 +154,6 @@ export class World implements PlayedWorld {
   /** The last events of these entities together, oldest first. */
   lastEvents(entities: readonly EntityAddress[]): readonly PastEvent[] {
     return this.last.of(entities);
-  }
-
-  /** Milliseconds since the world began, of an event. */
-  elapsedAt({ at }: PastEvent): number {
-    return at - START_AT;
   }
 
   stateOf(address: EntityAddress): unknown {

@@ -70,7 +70,11 @@ export function summaryRecord(campaign: Campaign, build: string): JsonRecord {
     faults: Object.fromEntries(FAULT_NAMES.map((fault) => [fault, tally.hits('faults', fault)])),
     pairs: PAIRS.length,
     pairs_missing: tally.pairsMissing,
-    pairs_impossible: IMPOSSIBLE,
+    pairs_impossible: IMPOSSIBLE.map(({ transition, faultClass, reason }) => ({
+      transition,
+      fault_class: faultClass,
+      reason,
+    })),
     transitions: TRANSITIONS.length,
     transitions_missing: tally.transitionsMissing,
     cells_missing: tally.cellsMissing,

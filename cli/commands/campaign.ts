@@ -59,7 +59,7 @@ export function campaignCommand({ shell, finish }: CommandContext): Command {
     .option('--json', 'print JSON Lines to standard output')
     .addHelpText(
       'after',
-      '\nExit codes: 0 nothing broke, 1 an invariant broke or two plays differed, 130 Ctrl-C.',
+      '\nExit codes: 0 nothing broke, 1 an invariant broke or two plays differed, 2 wrong flags, 130 Ctrl-C.',
     )
     .addHelpText(
       'after',
@@ -77,9 +77,26 @@ async function choose(shell: Shell, flags: CampaignFlags): Promise<ExitCode> {
     await servePlays();
     return EXIT.ok;
   }
+  refuseMixtures(flags);
   if (flags.seed === undefined) return await campaign(shell, flags);
   const seed = readNumber('--seed', flags.seed, SEED_MAX);
   return flags.shrunk === true ? playShrunk(shell, seed, flags) : playOne(shell, seed, flags);
+}
+
+/** A flag that would say nothing is a question that was meant otherwise. */
+function refuseMixtures({ seed, shrunk, table, runs, minutes, untilCovered }: CampaignFlags): void {
+  const given = (pairs: Readonly<Record<string, unknown>>): string | undefined =>
+    Object.keys(pairs).find((flag) => pairs[flag] !== undefined);
+  const ofOne = given({ '--shrunk': shrunk, '--table': table });
+  if (seed === undefined && ofOne !== undefined)
+    throw new CliError(`Cannot use ${ofOne} with many cases: it shows one`, {
+      remedy: 'name the case with --seed',
+    });
+  const ofMany = given({ '--runs': runs, '--minutes': minutes, '--until-covered': untilCovered });
+  if (seed !== undefined && ofMany !== undefined)
+    throw new CliError(`Cannot use ${ofMany} with --seed: that plays one case`, {
+      remedy: 'leave one of them out; --from names the first of many seeds',
+    });
 }
 
 function readNumber(flag: string, text: string, max: number, min = 0): number {

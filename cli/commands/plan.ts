@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import type { Plan, PlanItem } from '../../core/plan.ts';
+import { counted } from '../../dsl/counted.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -70,7 +71,7 @@ function describe(loaded: Plan, isExpanded: boolean): string[] {
   const { items, admission, placement, budget, wait, cleanup } = loaded;
   const strategy = placement.sandboxId ?? placement.strategy?.toLowerCase() ?? "the user's setting";
   return [
-    `${loaded.name}: ${items.length} ${items.length === 1 ? 'conversation' : 'conversations'}, ${admission.concurrency} at once, placement ${strategy}`,
+    `${loaded.name}: ${counted(items.length, 'conversation')}, ${admission.concurrency} at once, placement ${strategy}`,
     `hash: ${loaded.hash}`,
     `ends: ${wait.until.join(', ')}; deadline ${duration(wait.deadlineMs)}, no progress ${duration(wait.noProgressMs)}`,
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,

@@ -3,6 +3,7 @@
  * Owns the flags and which of them go together; what they do is in cli/simulate/.
  */
 import { Command } from 'commander';
+import { defined } from '../../dsl/defined.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -82,7 +83,7 @@ async function simulate(shell: Shell, file: string | undefined, options: Simulat
   if (isScenarioFile(file, shell.cwd)) {
     refuseForScenario(options);
     const { simulateScenario } = await import('../simulate/scenario.ts');
-    return simulateScenario(shell, { file, json, ...given({ seed, untilMs, trace, html, config }) });
+    return simulateScenario(shell, { file, json, ...defined({ seed, untilMs, trace, html, config }) });
   }
   const source = record ?? replay;
   const recording =
@@ -119,13 +120,4 @@ function refuseForScenario({ sweep = [], whatIf = [], seeds, record, replay }: S
     throw new CliError(`Cannot use ${flag} with a scenario: it is for jobs`, {
       remedy: 'change policy and model in the scenario file',
     });
-}
-
-type Given<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-
-/** Without the fields that nobody gave. */
-function given<Fields extends object>(fields: Fields): Given<Fields> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Given<Fields>;
 }

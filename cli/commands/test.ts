@@ -11,7 +11,7 @@ import { openDeployment } from '../open-deployment.ts';
 import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
 import { findScenarios } from '../scenario/find-scenarios.ts';
 import { junitXml } from '../scenario/junit.ts';
-import { loadScenario, type LoadedScenario } from '../scenario/load-scenario.ts';
+import { readScenario, type LoadedScenario } from '../scenario/load-scenario.ts';
 import { playLoaded } from '../scenario/play-loaded.ts';
 import { testReporter } from '../scenario/test-reporter.ts';
 import type { Tested } from '../scenario/tested.ts';
@@ -58,8 +58,9 @@ async function test(shell: Shell, paths: readonly string[], options: TestOptions
   const { config, filter = '', junit } = options;
   const { deployment } = await openDeployment(shell, { path: config, startsProxy: false });
   const loaded = findScenarios(shell.cwd, paths)
-    .map((file) => loadScenario(shell, { file, config }))
+    .map((file) => readScenario(shell, { file, config }))
     .filter(({ file, scenario }) => file.includes(filter) || scenario?.name.includes(filter) === true);
+  for (const { findings } of loaded) shell.stderr.write(findings);
   if (loaded.length === 0) throw nothingFound(paths, filter);
   const reporter = testReporter(shell.stdout, { json: options.json === true });
   reporter.begin(loaded.reduce((count, { scenario }) => count + (scenario === null ? 1 : seeds), 0));

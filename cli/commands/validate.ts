@@ -4,6 +4,7 @@
  */
 import { Command, Option } from 'commander';
 import { compileJob, type Compilation } from '../../dsl/compile-job.ts';
+import { counted } from '../../dsl/counted.ts';
 import type { JobSource } from '../../dsl/decode-source.ts';
 import type { Diagnostic } from '../../dsl/diagnostic.ts';
 import { DIAGNOSTIC_FORMATS, printDiagnostics, type DiagnosticFormat } from '../../dsl/print-diagnostics.ts';
@@ -97,14 +98,9 @@ function print({ stdout, stderr }: Shell, checked: readonly Checked[], format: D
   for (const { file, diagnostics, texts, items, exitCode } of checked) {
     if (diagnostics === null) continue;
     stdout.write(printDiagnostics(diagnostics, texts, { format }));
-    if (exitCode === EXIT.ok)
-      stdout.write(`${file}: ok, ${items} ${items === 1 ? 'conversation' : 'conversations'}\n`);
+    if (exitCode === EXIT.ok) stdout.write(`${file}: ok, ${counted(items, 'conversation')}\n`);
   }
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const warnings = all.length - errors;
   if (all.length > 0) stderr.write(`${counted(errors, 'error')}, ${counted(warnings, 'warning')}\n`);
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${count === 1 ? word : `${word}s`}`;
 }

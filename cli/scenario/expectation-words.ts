@@ -2,15 +2,13 @@
  * What an expectation came to, in words: when it is asked, what it was about, what led to it.
  * Owns the wording that text, TAP and JUnit share; must not decide what holds.
  */
+import { counted } from '../../dsl/counted.ts';
 import { formatDuration } from '../../dsl/duration.ts';
 import { valueText } from '../../dsl/expression/value-text.ts';
 import type { Expectation } from '../../dsl/scenario/scenario.ts';
+import { eventText } from '../../simulator/scenario/event-text.ts';
 import type { ExpectationResult } from '../../simulator/scenario/play-scenario.ts';
-import type { PastEvent } from '../../simulator/scenario/last-events.ts';
 import { instant } from '../print/amounts.ts';
-
-/** Ids are cut to what tells them apart; a trace has them whole. */
-const ID_SHOWN = 8;
 
 /** `at 12h within 1m`, `eventually within 26h`, or the kind alone. */
 export function whenAsked(expectation: Expectation): string {
@@ -44,26 +42,6 @@ export function failureNotes(
   ];
 }
 
-/** `11h59m58s sandbox/1f8e22c0 idleReached: phase=pausing, transition=pausing` */
-export function eventText({ at, entity, event, changes }: PastEvent, startAt: number): string {
-  const changed = Object.entries(changes).map(
-    ([name, value]) => `${name}=${shownValue(name, value, startAt)}`,
-  );
-  const after = changed.length === 0 ? '' : `: ${changed.join(', ')}`;
-  return `${formatDuration(at - startAt)} ${shortEntity(entity)} ${event}${after}`;
-}
-
-/** Instants stand as the time since the beginning, like the event itself. */
-function shownValue(name: string, value: PastEvent['changes'][string] | undefined, startAt: number): string {
-  if (typeof value === 'number' && name.endsWith('At')) return formatDuration(value - startAt);
-  return String(value ?? 'none');
-}
-
-function shortEntity(entity: string): string {
-  const [machine = '', id = ''] = entity.split('/');
-  return `${machine}/${id.slice(0, ID_SHOWN)}`;
-}
-
 export interface Verdicts {
   readonly total: number;
   /** Of level `error`. */
@@ -81,7 +59,6 @@ export function countVerdicts(results: readonly ExpectationResult[]): Verdicts {
 /** `3 of 10 expectations failed`, `10 expectations held, 1 only warned`. */
 export function verdictLine({ total, failed, warned }: Verdicts): string {
   const warnings = warned === 0 ? '' : `, ${warned} only warned`;
-  const noun = total === 1 ? 'expectation' : 'expectations';
-  if (failed > 0) return `${failed} of ${total} ${noun} failed${warnings}`;
-  return `${total - warned} ${total - warned === 1 ? 'expectation' : 'expectations'} held${warnings}`;
+  if (failed > 0) return `${failed} of ${counted(total, 'expectation')} failed${warnings}`;
+  return `${counted(total - warned, 'expectation')} held${warnings}`;
 }

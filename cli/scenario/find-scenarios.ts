@@ -15,16 +15,17 @@ const BYTES_MAX = 10 * 1024 * 1024;
 const SCENARIO_NAME = /\.scenario\.ya?ml$/;
 const YAML_NAME = /\.ya?ml$/;
 
-/** Paths as typed, or below what was typed; sorted within each, without repeats. @throws CliError */
+/** Paths as typed, or below what was typed; sorted within each, without repeats. @throws CliError when one cannot be read */
 export function findScenarios(cwd: string, named: readonly string[]): readonly string[] {
-  const found = named.flatMap((name) => (isFolder(cwd, name) ? below(cwd, name) : [name]));
+  const found = named.flatMap((name) => scenariosAt(cwd, name));
   return [...new Set(found)];
 }
 
-function isFolder(cwd: string, name: string): boolean {
+function scenariosAt(cwd: string, name: string): string[] {
   try {
-    return statSync(path.resolve(cwd, name)).isDirectory();
+    return statSync(path.resolve(cwd, name)).isDirectory() ? below(cwd, name) : [name];
   } catch (error) {
+    if (error instanceof CliError) throw error;
     throw new CliError(`Cannot test "${name}": ${reasonOf(error)}`, {
       remedy: 'name scenario files, or folders that hold some',
     });

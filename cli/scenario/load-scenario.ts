@@ -1,13 +1,15 @@
 /**
- * A scenario file with the job that it names, compiled; findings are printed to standard error.
+ * A scenario file with the job that it names, compiled.
  * Owns access to the disk; what the text says is the compiler's business.
  */
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { JobSource } from '../../dsl/decode-source.ts';
 import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
 import { compileScenario, type ScenarioCompilation } from '../../dsl/scenario/compile-scenario.ts';
 import type { ScenarioWorld } from '../../dsl/scenario/scenario-world.ts';
 import type { Scenario } from '../../dsl/scenario/scenario.ts';
+import type { FileProblem } from '../../dsl/world.ts';
 import { FAULT_NAMES } from '../../simulator/faults/catalogue.ts';
 import { CliError } from '../cli-error.ts';
 import { jobWorld, readJobFile, shownText } from '../job-file.ts';
@@ -29,16 +31,28 @@ export interface ScenarioFile {
   readonly config: string | undefined;
 }
 
+/** A scenario with what is to be said about it. */
+export interface ReadScenario extends LoadedScenario {
+  /** Findings as they are printed; empty when there are none. */
+  readonly findings: string;
+}
+
 /** @throws CliError when there is no file to read */
-export function loadScenario(shell: Shell, { file, config }: ScenarioFile): LoadedScenario {
+export function loadScenario(shell: Shell, place: ScenarioFile): LoadedScenario {
+  const { findings, ...loaded } = readScenario(shell, place);
+  shell.stderr.write(findings);
+  return loaded;
+}
+
+/** Prints nothing. @throws CliError when there is no file to read */
+export function readScenario(shell: Shell, { file, config }: ScenarioFile): ReadScenario {
   const bytes = readJobFile(file, shell.cwd);
   const text = shownText(bytes);
   const texts = new Map([[file, text]]);
   const source = { path: file, text: bytes };
   const models = listedModels(shell, config);
   const { scenario, diagnostics } = compileScenarioFile(shell, { source, models, texts });
-  shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
-  return { file, text, scenario };
+  return { file, text, scenario, findings: printDiagnostics(diagnostics, texts, { format: 'pretty' }) };
 }
 
 interface ScenarioSource {
@@ -75,9 +89,18 @@ function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioW
         const world = jobWorld({ shell, file: jobFile, models, checksSecrets: false });
         return { source: { path: jobFile, text: bytes }, world };
       } catch (error) {
-        if (error instanceof CliError) return { problem: 'missing' };
+        if (error instanceof CliError) return { problem: problemOf(path.resolve(shell.cwd, jobFile)) };
         throw error;
       }
     },
   };
+}
+
+/** Why a file could not be read, as far as it can be told. */
+function problemOf(absolute: string): FileProblem {
+  try {
+    return statSync(absolute).isDirectory() ? 'directory' : 'too_large';
+  } catch {
+    return 'missing';
+  }
 }

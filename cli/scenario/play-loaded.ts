@@ -2,12 +2,12 @@
  * A loaded scenario under the deployment's policy, played once.
  * Owns what holds where the scenario says nothing, and that an answer under a broken rule is no answer.
  */
-import { ParleyError } from '../../core/parley-error.ts';
 import { itemValues, observationValues } from '../../dsl/expression/values.ts';
 import type { Scenario } from '../../dsl/scenario/scenario.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { playScenario, type ScenarioAnswer } from '../../simulator/scenario/play-scenario.ts';
+import { refuseBroken } from '../simulate/refuse-broken.ts';
 
 export interface PlayChoices {
   /** Instead of the scenario's own. */
@@ -27,8 +27,6 @@ export function playLoaded(scenario: Scenario, deployment: Deployment, choices: 
     observationValues,
     ...choices,
   });
-  const [first] = answer.plan.violations;
-  if (first === undefined) return answer;
-  const problem = `${first.name}: ${first.entity}: ${first.problem}`;
-  throw new ParleyError('internal', `Cannot trust the simulation: ${problem}`);
+  refuseBroken(answer.plan);
+  return answer;
 }

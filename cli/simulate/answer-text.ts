@@ -2,13 +2,17 @@
  * One play as text for people: a bar per conversation, then the figures.
  * Owns the wording; what is counted comes from the simulator.
  */
+import { counted } from '../../dsl/counted.ts';
 import { gantt, LEGEND } from '../../simulator/gantt.ts';
 import type { PlanAnswer, SimulatedConversation } from '../../simulator/simulate-plan.ts';
-import { conversationTimes } from '../../simulator/views/play-figures.ts';
+import { conversationTimes, outcomesText } from '../../simulator/views/play-figures.ts';
 import { spreadOf } from '../../simulator/views/spread.ts';
 import { duration, usd } from '../print/amounts.ts';
 import { printable } from '../print/terminal-text.ts';
+import type { TextStream } from '../shell.ts';
 
+/** Columns where nothing says how wide the screen is. */
+const WIDTH_DEFAULT = 100;
 /** A longer list is for --json. */
 const CONVERSATIONS_SHOWN_MAX = 50;
 
@@ -33,7 +37,7 @@ export function answerText(
   const held = reason === null ? phase : `${phase}, ${reason}`;
   const first = duration(answer.sandboxesPeakAt - startAt);
   return [
-    `${name}: ${conversations.length} ${conversations.length === 1 ? 'conversation' : 'conversations'}, simulated; ${held}`,
+    `${name}: ${counted(conversations.length, 'conversation')}, simulated; ${held}`,
     '',
     ...gantt({ conversations: shown, from: startAt, until, width }),
     ...(more > 0 ? [`and ${more} more; see --json`] : []),
@@ -41,7 +45,7 @@ export function answerText(
     '',
     `makespan: ${makespanMs === null ? 'not all have ended' : duration(makespanMs)}`,
     `conversation times: ${timesText(conversations)}`,
-    `ended: ${countOutcomes(conversations)}`,
+    `ended: ${outcomesText(conversations)}`,
     `cost: ${usd(answer.costNanoUsd)}`,
     `sandboxes at once: ${answer.sandboxesPeak} at most, of ${slotsMax} allowed, first after ${first}`,
     ...metLimits(conversations),
@@ -49,17 +53,15 @@ export function answerText(
   ].map(printable);
 }
 
+/** Characters of a line at most. */
+export function widthOf({ columns }: TextStream): number {
+  return columns ?? WIDTH_DEFAULT;
+}
+
 function timesText(conversations: readonly SimulatedConversation[]): string {
   const spread = spreadOf(conversationTimes(conversations));
   if (spread === null) return 'none has ended';
   return `p50 ${duration(spread.p50)}, p95 ${duration(spread.p95)}, max ${duration(spread.max)}`;
-}
-
-export function countOutcomes(conversations: readonly SimulatedConversation[]): string {
-  const counts = new Map<string, number>();
-  for (const { outcome } of conversations)
-    counts.set(outcome ?? 'not ended', (counts.get(outcome ?? 'not ended') ?? 0) + 1);
-  return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
 }
 
 function metLimits(conversations: readonly SimulatedConversation[]): string[] {

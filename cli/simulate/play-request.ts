@@ -1,18 +1,17 @@
 /**
  * What every form of `parley simulate` asks the simulator: a job, a policy, a model, a seed, a time.
- * Owns the first instant, the reading of these flags, and that an answer under a broken rule is no answer.
+ * Owns the reading of these flags, and that an answer under a broken rule is no answer.
  */
-import { ParleyError } from '../../core/parley-error.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { parseDuration } from '../../dsl/duration.ts';
+import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import type { ModelOptions } from '../../simulator/models/model-options.ts';
 import type { ReplacedAnswers } from '../../simulator/recording/replaced-answers.ts';
 import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts';
 import { CliError } from '../cli-error.ts';
 import type { Setup } from './changeable-keys.ts';
+import { refuseBroken } from './refuse-broken.ts';
 
-/** Every simulation begins here, so that the same seed prints the same text on any day: 2026-01-01 UTC. */
-export const START_AT = 1_767_225_600_000;
 /** Sandboxes that wait for their deletion are of interest for weeks; a longer look only costs time. */
 const UNTIL_MAX_MS = 3_650 * DAY_MS;
 /** Percentiles of more plays do not change what anybody decides. */
@@ -39,15 +38,13 @@ export function play(request: PlayRequest, extras: PlayExtras = {}): PlanAnswer 
     models,
     seed,
     untilMs,
-    startAt: START_AT,
+    startAt: START_AT_DEFAULT,
     checks: true,
     ...extras,
     ...(replaces === undefined ? {} : { replaces }),
   });
-  const [first] = answer.violations;
-  if (first === undefined) return answer;
-  const problem = `${first.name}: ${first.entity}: ${first.problem}`;
-  throw new ParleyError('internal', `Cannot trust the simulation: ${problem}`);
+  refuseBroken(answer);
+  return answer;
 }
 
 /** Undefined stays so. @throws CliError */

@@ -2,13 +2,14 @@
  * A recording on disk: written as JSON, read back and checked.
  * Owns the form of the file; what its values mean is the simulator's business.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Recording } from '../../simulator/recording/recording.ts';
 import { CliError } from '../cli-error.ts';
 import { reasonOf } from '../job-file.ts';
 import type { Shell } from '../shell.ts';
+import { writeOutput } from './write-output.ts';
 
 /** A recording of the largest job has about 3 MB; more is no recording. */
 const BYTES_MAX = 32 * 1024 * 1024;
@@ -43,12 +44,8 @@ const recordingSchema = z.strictObject({
 }) satisfies z.ZodType<Recording>;
 
 /** @throws CliError when the file cannot be written */
-export function writeRecording({ cwd }: Shell, file: string, recording: Recording): void {
-  try {
-    writeFileSync(path.resolve(cwd, file), `${JSON.stringify(recording, null, 2)}\n`);
-  } catch (error) {
-    throw new CliError(`Cannot write the recording to "${file}": ${reasonOf(error)}`);
-  }
+export function writeRecording(shell: Shell, file: string, recording: Recording): void {
+  writeOutput(shell, { what: 'recording', file, text: `${JSON.stringify(recording, null, 2)}\n` });
 }
 
 /** @throws CliError when the file cannot be read or is no recording */

@@ -6,12 +6,19 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Plan } from '../../core/plan.ts';
 import type { ModelOptions } from '../../simulator/models/model-options.ts';
-import { exactKeys, fitModels, notRecorded, recordedChecks } from '../../simulator/recording/fit-models.ts';
+import {
+  exactKeys,
+  fitModels,
+  isExact,
+  notRecorded,
+  recordedChecks,
+} from '../../simulator/recording/fit-models.ts';
 import {
   recordingOf,
   type RecordedConversation,
   type Recording,
 } from '../../simulator/recording/recording.ts';
+import { outcomesText } from '../../simulator/views/play-figures.ts';
 import { spreadOf } from '../../simulator/views/spread.ts';
 import { duration, usd } from '../print/amounts.ts';
 import { openRecords } from '../print/records.ts';
@@ -32,10 +39,7 @@ export async function recordRun(shell: Shell, { run, config, out }: RecordReques
   // The store is loaded by whoever needs it.
   const { readRunFacts } = await import('./stored-run.ts');
   const recording = recordingOf(await readRunFacts(shell, { run, config }));
-  if (out !== null) {
-    writeRecording(shell, out, recording);
-    shell.stderr.write(`recording written to ${printable(out)}\n`);
-  }
+  if (out !== null) writeRecording(shell, out, recording);
   return recording;
 }
 
@@ -73,7 +77,7 @@ export function printRecording(shell: Shell, recording: Recording, json: boolean
 
 function recordingText(recording: Recording): string[] {
   const { job, conversations, bootsMs, starts } = recording;
-  const exact = conversations.filter(({ workMs, outcome }) => workMs !== null && outcome !== null).length;
+  const exact = conversations.filter(isExact).length;
   const text = (values: readonly number[], form: (value: number) => string): string => {
     const spread = spreadOf(values);
     if (spread === null) return 'not stored';
@@ -86,7 +90,7 @@ function recordingText(recording: Recording): string[] {
     `starts: ${starts.asked}, of which ${starts.failed} failed`,
     `work: ${text(known(conversations, 'workMs'), duration)}`,
     `check and collection: ${text(known(conversations, 'afterMs'), duration)}`,
-    `ended: ${outcomesText(conversations)}`,
+    `ended: ${outcomesText(conversations, 'not by themselves') || 'none'}`,
     `cost: ${text(known(conversations, 'costNanoUsd'), usd)}`,
     `input tokens: ${text(known(conversations, 'inputTokens'), tokens)}`,
     `output tokens: ${text(known(conversations, 'outputTokens'), tokens)}`,
@@ -98,15 +102,6 @@ type Amount = 'workMs' | 'afterMs' | 'costNanoUsd' | 'inputTokens' | 'outputToke
 
 function known(conversations: readonly RecordedConversation[], field: Amount): number[] {
   return conversations.flatMap((one) => (one[field] === null ? [] : [one[field]]));
-}
-
-function outcomesText(conversations: readonly RecordedConversation[]): string {
-  const counts = new Map<string, number>();
-  for (const { outcome } of conversations) {
-    const word = outcome ?? 'not by themselves';
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ') || 'none';
 }
 
 function printRecord({ stdout }: Shell, recording: Recording): void {

@@ -2,7 +2,7 @@
  * `parley simulate SCENARIO`: a scenario played, its answer and what its expectations came to.
  * Owns the order of what is printed, and the exit code; must not decide what holds.
  */
-import { planPage } from '../../simulator/views/plan-page.ts';
+import { defined } from '../../dsl/defined.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
@@ -13,9 +13,9 @@ import { failureBlocks } from '../scenario/failure-text.ts';
 import { loadScenario } from '../scenario/load-scenario.ts';
 import { playLoaded } from '../scenario/play-loaded.ts';
 import type { Shell } from '../shell.ts';
+import { answerFiles } from './answer-files.ts';
 import { answerRecords } from './answer-records.ts';
-import { answerText } from './answer-text.ts';
-import { writeOutput } from './write-output.ts';
+import { answerText, widthOf } from './answer-text.ts';
 
 export interface ScenarioRequest {
   readonly file: string;
@@ -29,26 +29,15 @@ export interface ScenarioRequest {
   readonly config?: string;
 }
 
-const WIDTH_DEFAULT = 100;
-
 export async function simulateScenario(shell: Shell, request: ScenarioRequest): Promise<ExitCode> {
   const { file, seed, untilMs, trace, html, json, config } = request;
   const { deployment } = await openDeployment(shell, { path: config, startsProxy: false });
   const { scenario, text } = loadScenario(shell, { file, config });
   if (scenario === null) return EXIT.failed;
-  const lines: string[] = [];
-  const answer = playLoaded(scenario, deployment, {
-    curves: json || html !== undefined,
-    ...(seed === undefined ? {} : { seed }),
-    ...(untilMs === undefined ? {} : { untilMs }),
-    ...(trace === undefined ? {} : { onTraceLine: (line: string) => void lines.push(`${line}\n`) }),
-  });
+  const files = answerFiles(shell, { trace, html, json });
+  const answer = playLoaded(scenario, deployment, { ...defined({ seed, untilMs }), ...files.extras });
   const { name, startAt } = scenario;
-  if (trace !== undefined) writeOutput(shell, { what: 'trace', file: trace, text: lines.join('') });
-  if (html !== undefined) {
-    const page = planPage({ name, answer: answer.plan, startAt, seed: answer.seed });
-    writeOutput(shell, { what: 'page', file: html, text: page });
-  }
+  files.write({ name, answer: answer.plan, startAt, seed: answer.seed });
   for (const { span } of answer.missed)
     shell.stderr.write(
       printable(`${file}:${span.line}:${span.column}: warning: nobody was there for this event\n`),
@@ -61,10 +50,9 @@ export async function simulateScenario(shell: Shell, request: ScenarioRequest): 
     for (const record of answerRecords(answer.plan, { ...about, slotsMax })) records.write(record);
     for (const record of expectationRecords(answer.expectations, { ...about, file })) records.write(record);
   } else {
-    const width = shell.stdout.columns ?? WIDTH_DEFAULT;
     const blocks = failureBlocks(answer.expectations, { file, text }, startAt);
     const failures = blocks.flatMap((block) => ['', ...block]).map(printable);
-    const shown = answerText(answer.plan, { name, startAt, width, slotsMax });
+    const shown = answerText(answer.plan, { name, startAt, width: widthOf(shell.stdout), slotsMax });
     shell.stdout.write(`${[...shown, ...failures, '', verdictLine(verdicts)].join('\n')}\n`);
   }
   return verdicts.failed > 0 ? EXIT.expectationFailed : EXIT.ok;

@@ -3,23 +3,24 @@
  * Owns which of them it is and where the answer of one play goes.
  */
 import { DAY_MS } from '../../core/time.ts';
+import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import type { Recording } from '../../simulator/recording/recording.ts';
-import { planPage } from '../../simulator/views/plan-page.ts';
+import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { loadPlan } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
 import type { Shell } from '../shell.ts';
+import { answerFiles } from './answer-files.ts';
 import { answerRecords } from './answer-records.ts';
-import { answerText } from './answer-text.ts';
+import { answerText, widthOf } from './answer-text.ts';
 import { parseChange, parseSweep } from './change.ts';
-import { play, START_AT, type PlayRequest } from './play-request.ts';
+import { play, type PlayRequest } from './play-request.ts';
 import { replayOf } from './replay.ts';
 import { sweepJob } from './sweep-job.ts';
 import { whatIfJob } from './what-if-job.ts';
-import { writeOutput } from './write-output.ts';
 
 export interface JobRequest {
   readonly file: string;
@@ -39,7 +40,6 @@ export interface JobRequest {
 
 const SEED_DEFAULT = 1;
 const UNTIL_DEFAULT_MS = 30 * DAY_MS;
-const WIDTH_DEFAULT = 100;
 
 export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCode> {
   refuseMixtures(job);
@@ -83,31 +83,17 @@ function refuseMixtures({ sweep, whatIf, seeds, trace, html }: JobRequest): void
 }
 
 function showPlay(shell: Shell, request: PlayRequest, { trace, html, json }: JobRequest): void {
-  const lines: string[] = [];
-  const onTraceLine = trace === undefined ? {} : { onTraceLine: (line: string) => void lines.push(line) };
-  const answer = play(request, { curves: json || html !== undefined, ...onTraceLine });
+  const files = answerFiles(shell, { trace, html, json });
+  const answer = play(request, files.extras);
   const { plan, policy } = request.setup;
-  const { seed } = request;
-  if (trace !== undefined)
-    writeOutput(shell, { what: 'trace', file: trace, text: lines.map(asLine).join('') });
-  if (html !== undefined)
-    writeOutput(shell, {
-      what: 'page',
-      file: html,
-      text: planPage({ name: plan.name, answer, startAt: START_AT, seed }),
-    });
-  const slotsMax = Math.min(policy.capacity.installationMax, policy.capacity.userMax);
+  const about = { startAt: START_AT_DEFAULT, seed: request.seed };
+  files.write({ name: plan.name, answer, ...about });
+  const slotsMax = slotsMaxOf(policy.capacity);
   if (json) {
     const records = openRecords(shell.stdout);
-    for (const record of answerRecords(answer, { startAt: START_AT, seed, slotsMax })) records.write(record);
+    for (const record of answerRecords(answer, { ...about, slotsMax })) records.write(record);
     return;
   }
-  const width = shell.stdout.columns ?? WIDTH_DEFAULT;
-  shell.stdout.write(
-    `${answerText(answer, { name: plan.name, startAt: START_AT, width, slotsMax }).map(asLine).join('')}`,
-  );
-}
-
-function asLine(line: string): string {
-  return `${line}\n`;
+  const lines = answerText(answer, { name: plan.name, ...about, width: widthOf(shell.stdout), slotsMax });
+  shell.stdout.write(`${lines.join('\n')}\n`);
 }

@@ -29,18 +29,23 @@ export interface AgentReport {
 
 export type ConversationEvent =
   | { readonly type: 'started'; readonly birth: ConversationBirth; readonly watcher: EntityAddress | null }
-  /** `birth` is set when placement made a new sandbox. */
+  /**
+   * `birth` is set when placement made a new sandbox; `leftBehind` when the one that refused before has nobody left in
+   * it and goes, too (D11).
+   */
   | {
       readonly type: 'placed';
       readonly commandId: string;
       readonly sandboxId: SandboxId;
       readonly birth: SandboxBirth | null;
+      readonly leftBehind?: SandboxId;
     }
   | {
       readonly type: 'placementRefused';
       readonly commandId: string;
       readonly code: ErrorCode;
       readonly reason: string;
+      readonly leftBehind?: SandboxId;
     }
   | { readonly type: 'repositoryPrepared'; readonly commandId: string }
   | { readonly type: 'setupScriptRan'; readonly commandId: string }
@@ -121,6 +126,8 @@ export type ConversationOrder =
       readonly strategy: GroupingStrategy;
       readonly sandboxId: SandboxId | null;
       readonly excluded: readonly SandboxId[];
+      /** Nothing is placed any more: the place that was refused is given back, and the answer is a refusal. */
+      readonly onlyLeaves?: true;
     })
   | (AgentOrder & {
       readonly type: 'prepareRepository';

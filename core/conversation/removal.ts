@@ -5,8 +5,9 @@
 import { START_TASK_TIMEOUT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
 import type { ConversationEvent } from './message.ts';
+import { removeLeftBehind } from './placement.ts';
 import type { ConversationState } from './state.ts';
-import { abandonCommand, stopWatching, tellSandbox, newRequestId, type ConversationTurn } from './turn.ts';
+import { abandonCommand, newRequestId, stopWatching, tellSandbox, type ConversationTurn } from './turn.ts';
 
 type EventOf<Type extends ConversationEvent['type']> = Extract<ConversationEvent, { readonly type: Type }>;
 
@@ -22,7 +23,7 @@ export function remove(turn: ConversationTurn, event: EventOf<'deleteRequested'>
   state.phase = 'deleting';
   if (!isPlacing) return orderRemoval(turn);
   // Its place may be taken already: first hear where, or the sandbox made for it would stay unborn and hold a slot.
-  state.startDeadline ??= turn.now + START_TASK_TIMEOUT_MS;
+  state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
 }
 
 /** The placement, or the attachment it led to, has not been answered. */
@@ -44,7 +45,9 @@ function orderRemoval(turn: ConversationTurn): void {
 }
 
 export function removeUnplaced(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
-  if (turn.state.awaiting === event.commandId) orderRemoval(turn);
+  if (turn.state.awaiting !== event.commandId) return;
+  removeLeftBehind(turn, event);
+  orderRemoval(turn);
 }
 
 export function removeAttached(turn: ConversationTurn, event: EventOf<'attachAnswered'>): void {

@@ -2,20 +2,20 @@
  * How a conversation comes up: placement, attachment, the sandbox, the steps of D18, READY.
  * Owns the handlers of the start phases; must not deliver messages.
  */
+import { START_TASK_TIMEOUT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
 import type { ConversationEvent } from './message.ts';
+import { beginPlacement, leaveRefused, placeAgain, removeLeftBehind } from './placement.ts';
 import { pursueWork, takeReport } from './work.ts';
 import {
   abandonCommand,
   acceptSnapshot,
   askForResume,
-  beginPlacement,
   beginStep,
   failStart,
   isOver,
   isStartStep,
   newRequestId,
-  placeAgain,
   stepAfter,
   tellSandbox,
   type ConversationTurn,
@@ -38,13 +38,18 @@ export function begin(turn: ConversationTurn): void {
 /** The slot is reserved; the sandbox itself must confirm the attachment, since it may be leaving. */
 export function placed(turn: ConversationTurn, event: EventOf<'placed'>): void {
   if (!isAwaited(turn, event)) return;
+  removeLeftBehind(turn, event);
   turn.state.phase = 'attaching';
   requestAttachment(turn, event);
 }
 
 /** Also for a conversation that has ended meanwhile: the sandbox made for it must come to know its own life. */
 export function placedTooLate(turn: ConversationTurn, event: EventOf<'placed'>): void {
-  if (isAwaited(turn, event)) requestAttachment(turn, event);
+  if (!isAwaited(turn, event)) return;
+  removeLeftBehind(turn, event);
+  requestAttachment(turn, event);
+  // A removal that came before the answer could overtake the request, and the sandbox would be born for nobody.
+  if (turn.state.phase === 'deleting') turn.state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
 }
 
 function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): void {
@@ -63,12 +68,15 @@ function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): vo
 
 export function placementRefused(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
   if (!isAwaited(turn, event)) return;
+  removeLeftBehind(turn, event);
   turn.state.awaiting = null;
   failStart(turn, event.code, event.reason);
 }
 
 export function placementRefusedTooLate(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
-  if (isAwaited(turn, event)) turn.state.awaiting = null;
+  if (!isAwaited(turn, event)) return;
+  removeLeftBehind(turn, event);
+  turn.state.awaiting = null;
 }
 
 /** The start has failed already; what its sandbox is doing stays visible all the same. */
@@ -77,7 +85,7 @@ export function attachAnsweredTooLate(turn: ConversationTurn, event: EventOf<'at
   if (state.attachRequestId !== event.requestId) return;
   state.attachRequestId = null;
   if (event.accepted) acceptSnapshot(turn, event.sandbox);
-  else state.sandboxId = null;
+  else leaveRefused(turn);
 }
 
 /** Somebody gives the start up: nothing would hear an interruption later (a run's cancel, a deadline). */

@@ -3,7 +3,7 @@
  * Owns what entering a phase orders; which phase to enter is decided by the transition table's handlers.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
-import { PLACEMENT_ATTEMPTS_MAX, RESUME_REQUESTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
+import { RESUME_REQUESTS_MAX } from '../limits.ts';
 import type { ConversationRow } from '../projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import { isNewer, type ConversationSnapshot, type SandboxSnapshot } from '../snapshot.ts';
@@ -51,33 +51,6 @@ export function tellSandbox(turn: ConversationTurn, event: SandboxEvent): void {
 /** A request id of our own making: unique because the command count never repeats. */
 export function newRequestId({ state }: ConversationTurn): string {
   return `conversation/${state.birth.conversationId}?${state.commandCount}`;
-}
-
-export function beginPlacement(turn: ConversationTurn): void {
-  const { state } = turn;
-  state.phase = 'placing';
-  state.startTask = 'WORKING';
-  state.startDeadline ??= turn.now + START_TASK_TIMEOUT_MS;
-  state.placements += 1;
-  state.awaiting = turn.order({
-    type: 'placeConversation',
-    conversationId: state.birth.conversationId,
-    userId: state.birth.userId,
-    strategy: state.birth.strategy,
-    sandboxId: state.birth.sandboxId,
-    excluded: state.excluded,
-  });
-}
-
-/** Placement is tried a bounded number of times: a refusal loop has no timer to end it. */
-export function placeAgain(turn: ConversationTurn): void {
-  const { state } = turn;
-  if (state.sandboxId !== null) state.excluded = [...state.excluded, state.sandboxId];
-  state.sandboxId = null;
-  state.sandbox = null;
-  if (state.placements >= PLACEMENT_ATTEMPTS_MAX)
-    return failStart(turn, 'placement_failed', 'no sandbox accepted the conversation');
-  beginPlacement(turn);
 }
 
 export function beginStep(turn: ConversationTurn, step: StartStep): void {

@@ -8,7 +8,7 @@ import { sessionEndOf } from '../session.ts';
 import { earliest } from '../time.ts';
 import type { EventOf } from './answers.ts';
 import type { SandboxTold } from './message.ts';
-import { hasWorkingAgent, type SandboxState } from './state.ts';
+import { hasWorkingAgent, withAttached, type SandboxState } from './state.ts';
 import {
   answerWaiters,
   becomeMissing,
@@ -46,11 +46,9 @@ function answerAttach(turn: SandboxTurn, event: EventOf<'attachRequested'>, acce
 export function attach(turn: SandboxTurn, event: EventOf<'attachRequested'>): void {
   const { state } = turn;
   if (wasSeen(state.seen, leavingOf(event.conversationId))) return answerAttach(turn, event, false);
-  const attached = state.attached[event.conversationId];
-  state.attached = {
-    ...state.attached,
-    [event.conversationId]: attached ?? { activity: 'resting', sequence: -1, since: turn.now },
-  };
+  const { conversationId } = event;
+  const agent = state.attached[conversationId] ?? { activity: 'resting', sequence: -1, since: turn.now };
+  state.attached = withAttached(state.attached, conversationId, agent);
   answerAttach(turn, event, true);
 }
 
@@ -99,7 +97,7 @@ export function noteAgent(turn: SandboxTurn, event: EventOf<'agentNoticed'>): vo
   if (known === undefined || event.sequence <= known.sequence) return;
   const { activity, sequence } = event;
   const agent = { activity, sequence, since: known.activity === activity ? known.since : turn.now };
-  state.attached = { ...state.attached, [event.conversationId]: agent };
+  state.attached = withAttached(state.attached, event.conversationId, agent);
   if (state.phase === 'running') showAgentPause(turn);
 }
 

@@ -203,6 +203,20 @@ export function snapshotOf(state: SandboxState, sequence = state.sequence): Sand
   };
 }
 
+/**
+ * With this conversation, at its place if it was there. Without a prototype, an engine keeps the record as a dictionary;
+ * it would make a class for every conversation otherwise, and that is a tenth of a simulation's time.
+ */
+export function withAttached(
+  attached: SandboxState['attached'],
+  id: ConversationId,
+  agent: AttachedAgent,
+): SandboxState['attached'] {
+  const record = Object.assign(Object.create(null) as Record<string, AttachedAgent>, attached);
+  record[id] = agent;
+  return record;
+}
+
 export function attachedIds(state: SandboxState): readonly ConversationId[] {
   return Object.keys(state.attached) as ConversationId[];
 }
@@ -214,8 +228,11 @@ export function hasWorkingAgent(state: SandboxState): boolean {
 
 /** Agent-paused when at least one agent waits and none works (D6). */
 export function agentPause(state: SandboxState): 'confirmation' | 'rate_limit' | null {
-  const activities = Object.values(state.attached).map((agent) => agent.activity);
-  if (activities.includes('working')) return null;
-  if (activities.includes('confirmation')) return 'confirmation';
-  return activities.includes('rate_limit') ? 'rate_limit' : null;
+  let reason: 'confirmation' | 'rate_limit' | null = null;
+  for (const { activity } of Object.values(state.attached)) {
+    if (activity === 'working') return null;
+    if (activity === 'confirmation') reason = 'confirmation';
+    else if (activity === 'rate_limit') reason ??= 'rate_limit';
+  }
+  return reason;
 }

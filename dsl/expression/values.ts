@@ -6,25 +6,52 @@ import type { PlanItem } from '../../core/plan.ts';
 import { durationValue } from './cel-engine.ts';
 import type { Value } from './expression.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from './observation.ts';
+import { once } from '../once.ts';
 import { recordValue } from './record.ts';
 
 type Values = Readonly<Record<string, Value>>;
 
 /** What was seen does not change, so it is turned into a value once. */
 const conversations = new WeakMap<ConversationSeen, object>();
+const conversationLists = new WeakMap<readonly ConversationSeen[], readonly object[]>();
 const sandboxes = new WeakMap<SandboxSeen, object>();
 
-/** The names of the phase `observation`. An object that stands in two observations is converted once. */
+/**
+ * The names of the phase `observation`. An object that stands in two observations is converted once, and one that an
+ * expression does not read not at all.
+ */
 export function observationValues(seen: Observation): Values {
-  const { makespan_ms: makespanMs, ...summary } = seen.summary;
+  const names = {
+    elapsed: once(() => durationValue(seen.elapsed_ms)),
+    convs: once(() => kept(conversationLists, seen.convs, conversationValues)),
+    sandboxes: once(() => seen.sandboxes.map((each) => kept(sandboxes, each, sandboxValue))),
+    capacity: once(() => recordValue('Capacity', seen.capacity)),
+    budget: once(() => recordValue('Budget', seen.budget)),
+    run: once(() => recordValue('Run', seen.run)),
+    summary: once(() => summaryValue(seen.summary)),
+  };
   return {
-    elapsed: durationValue(seen.elapsed_ms),
-    convs: seen.convs.map((each) => once(conversations, each, conversationValue)),
-    sandboxes: seen.sandboxes.map((each) => once(sandboxes, each, sandboxValue)),
-    capacity: recordValue('Capacity', seen.capacity),
-    budget: recordValue('Budget', seen.budget),
-    run: recordValue('Run', seen.run),
-    summary: recordValue('Summary', { ...summary, makespan: durationValue(makespanMs) }),
+    get elapsed() {
+      return names.elapsed();
+    },
+    get convs() {
+      return names.convs();
+    },
+    get sandboxes() {
+      return names.sandboxes();
+    },
+    get capacity() {
+      return names.capacity();
+    },
+    get budget() {
+      return names.budget();
+    },
+    get run() {
+      return names.run();
+    },
+    get summary() {
+      return names.summary();
+    },
   };
 }
 
@@ -48,8 +75,16 @@ export function itemValues(item: PlanItem): Values {
   };
 }
 
+function conversationValues(seen: readonly ConversationSeen[]): readonly object[] {
+  return seen.map((each) => kept(conversations, each, conversationValue));
+}
+
 function conversationValue(seen: ConversationSeen): object {
   return recordValue('Conversation', { ...seen });
+}
+
+function summaryValue({ makespan_ms: makespanMs, ...summary }: Observation['summary']): object {
+  return recordValue('Summary', { ...summary, makespan: durationValue(makespanMs) });
 }
 
 function sandboxValue({ session_ms: sessionMs, released_ms: releasedMs, ...seen }: SandboxSeen): object {
@@ -60,11 +95,11 @@ function sandboxValue({ session_ms: sessionMs, released_ms: releasedMs, ...seen 
   });
 }
 
-function once<Seen extends object>(
-  known: WeakMap<Seen, object>,
+function kept<Seen extends object, Made>(
+  known: WeakMap<Seen, Made>,
   seen: Seen,
-  convert: (seen: Seen) => object,
-): object {
+  convert: (seen: Seen) => Made,
+): Made {
   const before = known.get(seen);
   if (before !== undefined) return before;
   const value = convert(seen);

@@ -50,7 +50,7 @@ export const runtimeSchema = z
   .meta({ description: 'The platform below the sandboxes.' });
 
 export const behaviourSchema = z.strictObject({
-  duration: times('Working time on the first message.').optional(),
+  duration: times('Working time that a message causes.').optional(),
   input_tokens: counts('Input tokens of the work.').optional(),
   output_tokens: counts('Output tokens of the work.').optional(),
   outcome: z

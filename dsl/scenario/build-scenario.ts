@@ -5,6 +5,7 @@
 import type { Plan } from '../../core/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { DAY_MS } from '../../core/time.ts';
+import { defined } from '../defined.ts';
 import type { Report } from '../report.ts';
 import { childOf, treeAt, type Tree } from '../tree.ts';
 import type { BehaviourDocument, RuntimeDocument } from './behaviour-schema.ts';
@@ -13,17 +14,17 @@ import { buildExpectation } from './build-expectation.ts';
 import { instantMs } from './check-figures.ts';
 import { conditionIn, type Conditions } from './conditions.ts';
 import { distributionOf, lengthMs, priceOf, tokenCount } from './figures.ts';
-import type { ScenarioSpan } from './scenario.ts';
 import type {
   Scenario,
   ScenarioBehaviour,
   ScenarioPolicy,
   ScenarioRule,
   ScenarioRuntime,
+  ScenarioSpan,
 } from './scenario.ts';
 import type { ScenarioDocument } from './scenario-schema.ts';
+import { START_AT_DEFAULT } from './start-at.ts';
 
-const START_DEFAULT = '2026-01-01T00:00:00Z';
 /** Long enough for every job that is not held up by a limit of days. */
 const UNTIL_DEFAULT_MS = 2 * DAY_MS;
 const SEED_DEFAULT = 1;
@@ -47,7 +48,7 @@ export function buildScenario({ document, root, report, plan, conditions }: Chec
     description: document.description ?? null,
     plan,
     seed: document.seed ?? SEED_DEFAULT,
-    startAt: instantMs(clock?.start ?? START_DEFAULT) ?? 0,
+    startAt: (clock?.start === undefined ? null : instantMs(clock.start)) ?? START_AT_DEFAULT,
     untilMs,
     policy: buildPolicy(policy ?? {}),
     runtime: buildRuntime(runtime ?? {}),
@@ -134,13 +135,4 @@ export function buildBehaviour(written: BehaviourDocument): ScenarioBehaviour {
     },
     rateLimit: limit && { share: limit.share, wait: distributionOf(limit.wait, lengthMs) },
   });
-}
-
-type Defined<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
-
-/** Without the keys that are undefined: an absent key keeps a default. */
-function defined<Fields extends object>(fields: Fields): Defined<Fields> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Defined<Fields>;
 }

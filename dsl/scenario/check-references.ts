@@ -13,7 +13,7 @@ export function checkFaults({ root, report }: ScenarioCheck, faults: readonly st
     if (faults.includes(key)) continue;
     const near = nearestName(key, faults);
     report.add('SCN302', keySpan, `there is no fault ${quote(key)}`, {
-      remedy: near === null ? 'docs/simulation.md lists them' : `did you mean ${quote(near)}?`,
+      remedy: near === null ? 'docs/faults.md lists them' : `did you mean ${quote(near)}?`,
     });
   }
 }

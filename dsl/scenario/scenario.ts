@@ -34,14 +34,14 @@ export interface ScenarioRuntime {
   readonly remove?: ScenarioDistribution;
 }
 
-/** A quiet stretch of an agent, from `atMs` of its work on: longer than the Idle Time, it is paused, unless a tool holds a lease (D9). */
+/** A quiet stretch of an agent, from `atMs` of its work on one message on: longer than the Idle Time, it is paused, unless a tool holds a lease (D9). */
 export interface ScenarioGap {
   readonly atMs: number;
   readonly lengthMs: number;
   readonly leased: boolean;
 }
 
-/** How an agent works on its first message; absent keys keep the default. */
+/** How an agent works on a message, each one anew; absent keys keep the default. */
 export interface ScenarioBehaviour {
   readonly duration?: ScenarioDistribution;
   readonly inputTokens?: ScenarioDistribution;
@@ -123,7 +123,7 @@ export interface Scenario {
   readonly model: { readonly default: ScenarioBehaviour; readonly rules: readonly ScenarioRule[] };
   /** By model name as the job writes it; `default` for every other. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
-  /** Probability of each kind of fault at each of its opportunities, by the name that docs/simulation.md lists. */
+  /** Probability of each kind of fault at each of its opportunities, by the name that docs/faults.md lists. */
   readonly faults: Readonly<Record<string, number>>;
   readonly events: readonly ScenarioEvent[];
   readonly expectations: readonly Expectation[];

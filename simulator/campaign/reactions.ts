@@ -7,6 +7,8 @@ import type { ConversationState } from '../../core/conversation/state.ts';
 import type { ConversationId, EntityAddress, MachineName } from '../../core/ids.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { FAILURE_CLASSES } from '../../core/status.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import type { Injected } from '../faults/injector.ts';
 import type { RandomStream } from '../random.ts';
 import type { Stage } from '../script.ts';
 import type { Simulation } from '../simulation.ts';
@@ -40,9 +42,17 @@ export interface Reaction {
 
 /** More add events and no new situation. */
 const FIRED_MAX = 40;
+/** Messages written while an answer is late: so many in a case, and so soon that the answer is mostly still to come. */
+const WRITTEN_MAX = 20;
+const WRITTEN_WITHIN_MS = MINUTE_MS;
+/** What was written is stopped as often as not, before its work is over. */
+const STOPPED_SHARE = 0.6;
+const STOPPED_WITHIN_MS = 5 * MINUTE_MS;
+const SANDBOX_PREFIX = 'sandbox/';
 
 export class Reactions {
   private fired = 0;
+  private written = 0;
   private readonly reactions: readonly Reaction[];
   private readonly random: RandomStream;
   private readonly kept: ReadonlySet<number> | null;
@@ -72,6 +82,29 @@ export class Reactions {
         stage.deliver(to, eventOf(reaction.asked, to, requestId));
       });
     }
+  }
+
+  /** Called when a fault struck: while the answer of a look at a sandbox is late, somebody writes to who is in it. */
+  struck({ fault, entity, at }: Injected, stage: Stage & { readonly simulation: Simulation }): void {
+    if (fault !== 'answer_late' || entity?.startsWith(SANDBOX_PREFIX) !== true) return;
+    const id = entity.slice(SANDBOX_PREFIX.length);
+    const { phase, attached } = stage.simulation.stateOf({ machine: 'sandbox', id }) as SandboxState;
+    const to = Object.keys(attached)[0];
+    if (phase !== 'running' || to === undefined || this.written >= WRITTEN_MAX) return;
+    this.written += 1;
+    const name = `struck-${this.written}`;
+    const stream = this.random.split(name);
+    const writtenAt = at + wholeMagnitude(stream, 1, WRITTEN_WITHIN_MS);
+    const address = { machine: 'conversation', id: to } as const;
+    const ask = (asked: Asked, requestId: string, then: number): void =>
+      stage.simulation.script(then, () => {
+        if (asked === 'messageReceived') stage.world.accepted.set(requestId, to as ConversationId);
+        stage.deliver(address, eventOf(asked, address, requestId));
+      });
+    ask('messageReceived', name, writtenAt);
+    // Mostly at rest again before the answer comes.
+    const stoppedAt = writtenAt + wholeMagnitude(stream, SECOND_MS, STOPPED_WITHIN_MS);
+    if (stream.happens(STOPPED_SHARE)) ask('interruptRequested', `${name}-stop`, stoppedAt);
   }
 }
 

@@ -156,6 +156,7 @@ class CasePlay {
   private injected(injected: Injected): void {
     this.counter.injected(injected);
     this.table?.struck(injected);
+    this.reactions.struck(injected, this.stage);
   }
 }
 

@@ -26,6 +26,8 @@ export class SeedOrder {
   /** By index of an aim, how often it was played beyond the ordinary order. */
   private readonly rounds = new Map<number, number>();
   private readonly cursors = { fault: 0, pair: 0 };
+  /** Seeds of aims that the ordinary order has not come to yet. */
+  private readonly playedAhead = new Set<number>();
   private readonly from: number;
 
   /** Ordinary seeds begin here. */
@@ -39,9 +41,16 @@ export class SeedOrder {
     this.turn += 1;
     const kind = TURNS[this.turn % TURNS.length] ?? null;
     const behind = kind === null ? null : this.behind(kind, tally);
-    if (behind !== null) return behind;
+    if (behind !== null) return this.played(behind);
+    // Its aim may have been behind, and it was played for that.
+    while (this.playedAhead.delete(this.next)) this.next += 1;
     this.next += 1;
     return this.next - 1;
+  }
+
+  private played(seed: number): number {
+    this.playedAhead.add(seed);
+    return seed;
   }
 
   /** True when every kind has its hits and every pair was reached. */

@@ -37,7 +37,6 @@ export interface Impossible {
 
 /** Reported beside the pairs that were missed, and never left out in silence. */
 export const IMPOSSIBLE: readonly Impossible[] = [
-  never('sandbox starting > missing by runtimeGone', 'a create makes what is not there'),
   ...[
     'sandbox pausing > missing by runtimeGone',
     'sandbox stopping > missing by runtimeGone',

@@ -4,7 +4,6 @@
  */
 import type { MachineEvent } from '../../core/command.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
-import { addressKey } from '../../core/ids.ts';
 import {
   ARCHIVE_ATTEMPTS_MAX,
   DELIVERY_ATTEMPTS_MAX,
@@ -20,12 +19,17 @@ import type { Moment, SafetyCheck } from './checker.ts';
 type Step = Moment['step'];
 
 export function boundedLoops(): SafetyCheck {
-  const counts = new Map<string, number>();
-  const count = (step: Step, what: string, max: number, more: number): string | null => {
-    const key = `${addressKey(step.address)} ${what}`;
-    const now = (counts.get(key) ?? 0) + more;
-    if (more === 0) counts.delete(key);
-    else counts.set(key, now);
+  // By what is counted, then by who: no two machines count the same thing.
+  const counts = new Map<string, Map<string, number>>();
+  const count = ({ address }: Step, what: string, max: number, more: number): string | null => {
+    const known = counts.get(what);
+    if (more === 0) {
+      known?.delete(address.id);
+      return null;
+    }
+    const now = (known?.get(address.id) ?? 0) + more;
+    if (known === undefined) counts.set(what, new Map([[address.id, now]]));
+    else known.set(address.id, now);
     return now > max ? `${what} for the ${now}th time, and ${max} is the bound` : null;
   };
   return (moment: Moment) => {
@@ -45,26 +49,30 @@ export function boundedLoops(): SafetyCheck {
 type Count = (step: Step, what: string, max: number, more: number) => string | null;
 
 function orders({ commands }: Step, type: string): number {
-  return commands.filter((command) => command.type === type).length;
+  let count = 0;
+  for (const command of commands) if (command.type === type) count += 1;
+  return count;
 }
 
 function ofSandbox(step: Step, count: Count): string | null {
   const { phase } = step.after as SandboxState;
+  const isArchiving = phase === 'archiving' || phase === 'errorArchiving';
   const resumes = phase === 'resuming' ? orders(step, 'resumeSandbox') : 0;
-  const archives = phase.toLowerCase().endsWith('archiving') ? orders(step, 'archiveWorkspace') : 0;
+  const archives = isArchiving ? orders(step, 'archiveWorkspace') : 0;
   if (phase === 'resuming' && resumes === 0) return null;
   return (
     count(step, 'resumes', RESUME_ATTEMPTS_MAX, resumes) ??
-    (archives === 0 && phase.toLowerCase().endsWith('archiving')
-      ? null
-      : count(step, 'archives', ARCHIVE_ATTEMPTS_MAX, archives))
+    (archives === 0 && isArchiving ? null : count(step, 'archives', ARCHIVE_ATTEMPTS_MAX, archives))
   );
 }
 
 function ofConversation(step: Step, count: Count): string | null {
   const { event } = step;
   const { sandbox, queue, phase } = step.after as ConversationState;
-  const placed = orders(step, 'placeConversation');
+  // The one that only gives a place back takes none, and comes once, after the last try.
+  const placed = step.commands.filter(
+    (command) => command.type === 'placeConversation' && command.onlyLeaves !== true,
+  ).length;
   if (placed > 0) return count(step, 'is placed', PLACEMENT_ATTEMPTS_MAX, placed);
   if (event.type === 'deliveryFailed')
     return count(step, `fails to deliver ${event.itemId}`, DELIVERY_ATTEMPTS_MAX, 1);

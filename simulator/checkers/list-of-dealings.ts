@@ -7,6 +7,7 @@ import { agentsAgree } from './agents-agree.ts';
 import { boundedLoops } from './bounded-loops.ts';
 import type { LivenessChecker, SafetyChecker } from './checker.ts';
 import { cleanedUpWithCare } from './cleaned-up-with-care.ts';
+import { deadlinesAreMet } from './deadlines-are-met.ts';
 import { deadlinesStrike } from './deadlines-strike.ts';
 import { deletionsAreFinal } from './deletions-are-final.ts';
 import { handedToTheArmed } from './handed-to-the-armed.ts';
@@ -14,10 +15,13 @@ import { lateAnswersChangeNothing } from './late-answers.ts';
 import { laterWishWins } from './later-wish-wins.ts';
 import { newestWins } from './newest-wins.ts';
 import { nobodyWaitsInVain } from './nobody-waits-in-vain.ts';
+import { rateLimitsEnd } from './rate-limits-end.ts';
 import { repeatsChangeNothing } from './repeats.ts';
 import { runsEndWhole } from './runs-end-whole.ts';
 import { sessionsOfTheirOwn } from './sessions-of-their-own.ts';
+import { strangersKeepTheirSandbox } from './strangers-keep-their-sandbox.ts';
 import { waitersAnswered } from './waiters-answered.ts';
+import { workingKeepTheirSandbox } from './working-keep-their-sandbox.ts';
 
 /** Made anew for every run: some of them remember. */
 export function dealings(): readonly SafetyChecker[] {
@@ -40,6 +44,13 @@ function ofAnyMachine(): readonly SafetyChecker[] {
     },
     { name: 'I19', says: 'the newest word wins', machine: null, check: newestWins },
     { name: 'I20', says: 'every loop has its bound', machine: null, check: boundedLoops() },
+    { name: 'I27', says: 'deadlines are met', machine: null, check: deadlinesAreMet() },
+    {
+      name: 'I28',
+      says: 'a clean-up takes nobody else away',
+      machine: null,
+      check: strangersKeepTheirSandbox(),
+    },
   ];
 }
 
@@ -59,6 +70,12 @@ function ofSandboxes(): readonly SafetyChecker[] {
       check: sessionsOfTheirOwn(),
     },
     { name: 'I24', says: 'deletions are never undone', machine: 'sandbox', check: deletionsAreFinal },
+    {
+      name: 'I26',
+      says: 'who works keeps the sandbox',
+      machine: 'sandbox',
+      check: workingKeepTheirSandbox(),
+    },
   ];
 }
 
@@ -70,6 +87,7 @@ function ofWork(): readonly SafetyChecker[] {
       machine: 'conversation',
       check: handedToTheArmed,
     },
+    { name: 'I29', says: 'a rate limit ends', machine: 'conversation', check: rateLimitsEnd },
     { name: 'R1', says: 'a run begins only what fits', machine: 'run', check: admissionFits },
     { name: 'R2', says: 'a run ends with all of its items', machine: 'run', check: runsEndWhole },
     {

@@ -27,6 +27,7 @@ export function newestWins(moment: Moment): string | null {
 }
 
 function ofAgents(before: SandboxState, after: SandboxState): string | null {
+  if (after.attached === before.attached) return null;
   for (const [id, { sequence }] of Object.entries(after.attached)) {
     const known = before.attached[id]?.sequence ?? sequence;
     if (sequence < known) return `notice ${sequence} of conversation ${id} overwrites ${known}`;

@@ -13,6 +13,7 @@ export function oneHome(): SafetyCheck {
     if (step.address.machine !== 'sandbox') return null;
     const before = (step.before as SandboxState | null)?.attached ?? {};
     const { attached, sandboxId } = step.after as SandboxState;
+    if (attached === before) return null;
     for (const id of Object.keys(before))
       if (!(id in attached) && homes.get(id) === sandboxId) homes.delete(id);
     for (const id of Object.keys(attached)) {

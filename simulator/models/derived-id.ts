@@ -10,15 +10,33 @@ import {
   type SandboxId,
 } from '../../core/ids.ts';
 
-const LANES: readonly number[] = [0x811c9dc5, 0x01234567, 0x89abcdef, 0x2545f491];
+/** Two hex digits for each byte. */
+const BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
+/** Four lanes over one reading of the name, 32 hex digits. */
 function hexOf(name: string): string {
-  return LANES.map((lane) => {
-    let hash = lane;
-    for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
-    hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
-    return ((hash ^ (hash >>> 13)) >>> 0).toString(16).padStart(8, '0');
-  }).join('');
+  let first = 0x811c9dc5;
+  let second = 0x01234567;
+  let third = 0x89abcdef;
+  let fourth = 0x2545f491;
+  for (let at = 0; at < name.length; at += 1) {
+    const code = name.charCodeAt(at);
+    first = Math.imul(first ^ code, 0x01000193);
+    second = Math.imul(second ^ code, 0x01000193);
+    third = Math.imul(third ^ code, 0x01000193);
+    fourth = Math.imul(fourth ^ code, 0x01000193);
+  }
+  return laneOf(first) + laneOf(second) + laneOf(third) + laneOf(fourth);
+}
+
+function laneOf(hash: number): string {
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+  const bits = mixed ^ (mixed >>> 13);
+  return byteOf(bits >>> 24) + byteOf(bits >>> 16) + byteOf(bits >>> 8) + byteOf(bits);
+}
+
+function byteOf(bits: number): string {
+  return BYTES[bits & 0xff] as string;
 }
 
 export function conversationIdOf(run: RunId, key: string, attempt: number): ConversationId {

@@ -23,7 +23,7 @@ const UNIFORMS = 12;
 export function draw(distribution: Distribution, stream: RandomStream): number {
   switch (distribution.kind) {
     case 'fixed':
-      return Math.max(0, Math.round(distribution.value));
+      return fixedOf(distribution);
     case 'uniform':
       return Math.max(
         0,
@@ -36,6 +36,13 @@ export function draw(distribution: Distribution, stream: RandomStream): number {
     }
   }
 }
+
+/** One draw by a stream of its own for a name; what is fixed asks no stream. */
+export function drawAs(distribution: Distribution, random: RandomStream, name: string): number {
+  return distribution.kind === 'fixed' ? fixedOf(distribution) : draw(distribution, random.split(name));
+}
+
+const fixedOf = ({ value }: { readonly value: number }): number => Math.max(0, Math.round(value));
 
 function normal(stream: RandomStream): number {
   let sum = -UNIFORMS / 2;

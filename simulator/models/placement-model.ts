@@ -11,9 +11,16 @@ import { isNewer } from '../../core/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';
 import type { Policy } from './model-options.ts';
 
-export type PlaceOutcome =
+/** With the sandbox that refused before, when it goes because nobody is in it. */
+export type PlaceOutcome = { readonly leftBehind?: SandboxId } & (
   | { readonly kind: 'placed'; readonly sandboxId: SandboxId; readonly created: boolean }
-  | { readonly kind: 'refused'; readonly refusal: PlacementRefusal };
+  | { readonly kind: 'refused'; readonly refusal: PlacementRefusal }
+);
+
+const NO_SANDBOX: PlaceOutcome = {
+  kind: 'refused',
+  refusal: { code: 'placement_failed', reason: 'Cannot place: no sandbox accepted it' },
+};
 
 interface Attachment {
   readonly sandboxId: SandboxId;
@@ -53,8 +60,9 @@ export class PlacementModel {
     else this.resting.add(row.conversationId);
   }
 
-  /** Somebody in it is at work; one that was attached and has no record yet is: its start goes on. */
+  /** Somebody in it is at work; one that was attached and has no record yet is: its start goes on. An old row knows of none. */
   hasWork(sandboxId: SandboxId): boolean {
+    if (this.misleading.has(sandboxId)) return false;
     for (const id of this.membersOf(sandboxId)) if (!this.resting.has(id)) return true;
     return false;
   }
@@ -80,15 +88,30 @@ export class PlacementModel {
 
   place(
     command: CommandOf<'placeConversation'>,
-    { now, lastActivityAt }: { readonly now: number; readonly lastActivityAt: (id: SandboxId) => number },
+    look: { readonly now: number; readonly lastActivityAt: (id: SandboxId) => number },
   ): PlaceOutcome {
-    const { conversationId, userId, strategy, sandboxId, excluded } = command;
+    const { conversationId, excluded } = command;
     // A placement that comes late would take a slot for nobody (D11).
     if (this.left.has(conversationId))
       return { kind: 'refused', refusal: { code: 'not_found', reason: 'Cannot place: it has left' } };
     const recorded = this.attached.get(conversationId);
-    if (recorded !== undefined && !excluded.includes(recorded.sandboxId))
-      return { kind: 'placed', ...recorded };
+    const isMoved = recorded !== undefined && excluded.includes(recorded.sandboxId);
+    if (isMoved) this.leave(conversationId, recorded.sandboxId);
+    const outcome: PlaceOutcome =
+      command.onlyLeaves === true
+        ? NO_SANDBOX
+        : recorded === undefined || isMoved
+          ? this.placeAnew(command, look)
+          : { kind: 'placed', ...recorded };
+    // Asked of the last refusal, and not of this move: a repeat of this call says the same.
+    const last = excluded.at(-1);
+    return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };
+  }
+
+  private placeAnew(
+    { conversationId, userId, strategy, sandboxId, excluded }: CommandOf<'placeConversation'>,
+    { now, lastActivityAt }: { readonly now: number; readonly lastActivityAt: (id: SandboxId) => number },
+  ): PlaceOutcome {
     const needsCandidates = strategy !== 'NO_GROUPING' || sandboxId !== null;
     const placement = place({
       userId,
@@ -136,15 +159,23 @@ export class PlacementModel {
     const sandboxId = this.attached.get(id)?.sandboxId ?? this.left.get(id);
     this.left.set(id, sandboxId ?? null);
     if (sandboxId === undefined || sandboxId === null) return false;
+    this.leave(id, sandboxId);
+    return this.drainIfEmpty(sandboxId);
+  }
+
+  private leave(id: ConversationId, sandboxId: SandboxId): void {
     this.attached.delete(id);
     this.members.get(sandboxId)?.delete(id);
-    const isLast = (this.members.get(sandboxId)?.size ?? 0) === 0;
+  }
+
+  private drainIfEmpty(sandboxId: SandboxId): boolean {
+    const isEmpty = (this.members.get(sandboxId)?.size ?? 0) === 0;
     const row = this.rows.get(sandboxId);
-    const goes = isLast && row?.createdBy !== 'api';
-    if (goes) this.draining.add(sandboxId);
+    if (!isEmpty || row?.createdBy === 'api') return false;
+    this.draining.add(sandboxId);
     // Its machine never spoke, so nobody else would give the slot back.
-    if (goes && row === undefined) this.giveBack(sandboxId);
-    return goes;
+    if (row === undefined) this.giveBack(sandboxId);
+    return true;
   }
 
   /** True when everybody in it is among these; one that is to be removed takes nobody in from then on. */
@@ -158,8 +189,6 @@ export class PlacementModel {
   }
 
   private attach(id: ConversationId, sandboxId: SandboxId, created: boolean): PlaceOutcome {
-    const before = this.attached.get(id);
-    if (before !== undefined) this.members.get(before.sandboxId)?.delete(id);
     this.attached.set(id, { sandboxId, created });
     const members = this.members.get(sandboxId) ?? new Set();
     this.members.set(sandboxId, members.add(id));

@@ -62,8 +62,9 @@ export class SlotSeeker {
       return null;
     }
     const outcome = placement.place(command, { now: port.now(), lastActivityAt });
+    const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
     if (outcome.kind === 'refused') {
-      const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal };
+      const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal, ...left };
       if (outcome.refusal.code === 'concurrency_limit_reached') return refusal;
       port.answer(command, refusal);
       return null;
@@ -72,7 +73,7 @@ export class SlotSeeker {
     const birth = created
       ? { sandboxId, userId: command.userId, createdBy: 'placement' as const, limits: policy.limits }
       : null;
-    port.answer(command, { type: 'placed', commandId, sandboxId, birth });
+    port.answer(command, { type: 'placed', commandId, sandboxId, birth, ...left });
     return null;
   }
 

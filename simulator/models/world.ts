@@ -14,7 +14,7 @@ import type { Injector } from '../faults/injector.ts';
 import { RuntimeIncidents } from '../faults/runtime-incidents.ts';
 import { AgentsModel } from './agents-model.ts';
 import { Attempts } from './attempts.ts';
-import { draw } from './distribution.ts';
+import { drawAs } from './distribution.ts';
 import { failureOf, Failures } from './failures.ts';
 import { durationOf, type ModelOptions, type Policy } from './model-options.ts';
 import { IdleWatches } from './idle-watches.ts';
@@ -230,7 +230,7 @@ export class World implements WorldModel, WorldFacts {
   private carryOut(command: CarriedOut): void {
     if (this.attempts !== null) return this.attempts.begin(command);
     const { port, models, outcomes } = this;
-    const at = port.now() + draw(durationOf(models, command.type), this.random.split(`time/${command.id}`));
+    const at = port.now() + drawAs(durationOf(models, command.type), this.random, `time/${command.id}`);
     port.later(command.id, at, () => {
       const outcome = this.failures.fails(command) ? failureOf(command) : outcomes.of(command);
       port.answer(command, isAnswer(outcome) ? outcome : failureOf(command));

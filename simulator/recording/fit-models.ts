@@ -148,7 +148,8 @@ type ExactConversation = RecordedConversation & {
   readonly outcome: RecordedOutcome;
 };
 
-function isExact(one: RecordedConversation): one is ExactConversation {
+/** What is known of it is enough to play it as it was. */
+export function isExact(one: RecordedConversation): one is ExactConversation {
   return one.workMs !== null && one.outcome !== null;
 }
 

@@ -1,7 +1,8 @@
 /**
  * What expectations see of a play: the states of the machines and the facts of the world, under the names of
  * dsl/expression/observation.ts.
- * Owns the reading, and what may be kept from one look to the next; must not decide or change anything.
+ * Owns the reading, and what may be kept from one look to the next; must not decide or change anything. Looks follow
+ * almost every step, so a part that nobody asks for is not read.
  */
 import type { Plan } from '../../core/plan.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
@@ -9,7 +10,10 @@ import type { RunState } from '../../core/run/state.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
+import { once } from '../../dsl/once.ts';
+import type { Policy } from '../models/model-options.ts';
 import type { SimulationStep } from '../simulation-options.ts';
+import { slotsMaxOf } from '../slots-max.ts';
 import { conversationSeen, sandboxSeen } from './seen.ts';
 import { budgetSeen, runSeen, summarySeen } from './seen-run.ts';
 import { Tally } from './tally.ts';
@@ -24,20 +28,16 @@ export interface Observed {
   };
   readonly world: {
     readonly slots: { readonly size: number };
-    readonly policy: { readonly capacity: SlotLimits };
+    readonly policy: Pick<Policy, 'capacity'>;
   };
-}
-
-interface SlotLimits {
-  readonly installationMax: number;
-  readonly userMax: number;
 }
 
 export class Observer {
   private readonly plan: Plan;
   private readonly startAt: number;
   private readonly tally = new Tally();
-  private readonly convs: ConversationSeen[] = [];
+  /** The same list as long as nothing in it changes: whoever converts it does so once. */
+  private convs: readonly ConversationSeen[] = [];
   private readonly stale = new Set<number>();
   private readonly sandboxes = new Map<SandboxId, SandboxState>();
   private readonly sandboxesSeen = new WeakMap<SandboxState, { now: number; seen: SandboxSeen }>();
@@ -63,24 +63,37 @@ export class Observer {
     }
   }
 
-  /** As it stands at the present instant. */
+  /** As it stands now: to be read before the play goes on, because a part is read when it is first asked for. */
   observe(play: Observed): Observation {
     const { run, simulation, world } = play;
-    this.refresh(play);
     const now = simulation.now();
-    const { installationMax, userMax } = world.policy.capacity;
+    const convs = once(() => this.refreshed(play));
+    const sandboxes = once(() => [...this.sandboxes.values()].map((state) => this.sandboxAt(state, now)));
+    const budget = once(() => budgetSeen(run));
+    const runPart = once(() => runSeen(run));
+    const summary = once(() => summarySeen(run, this.tally, { startAt: this.startAt, now }));
     return {
       elapsed_ms: now - this.startAt,
-      convs: [...this.convs],
-      sandboxes: [...this.sandboxes.values()].map((state) => this.sandboxAt(state, now)),
+      get convs() {
+        return convs();
+      },
+      get sandboxes() {
+        return sandboxes();
+      },
       capacity: {
         in_use: BigInt(world.slots.size),
-        max: BigInt(Math.min(installationMax, userMax)),
+        max: BigInt(slotsMaxOf(world.policy.capacity)),
         peak: BigInt(play.peak.count),
       },
-      budget: budgetSeen(run),
-      run: runSeen(run),
-      summary: summarySeen(run, this.tally, { startAt: this.startAt, now }),
+      get budget() {
+        return budget();
+      },
+      get run() {
+        return runPart();
+      },
+      get summary() {
+        return summary();
+      },
     };
   }
 
@@ -120,26 +133,25 @@ export class Observer {
     this.itemsIn.set(id, items.add(index));
   }
 
-  private refresh({ run, simulation }: Observed): void {
+  private refreshed({ run, simulation }: Observed): readonly ConversationSeen[] {
+    if (this.stale.size === 0) return this.convs;
+    const convs = [...this.convs];
     for (const index of this.stale) {
       const item = this.plan.items[index];
       if (item === undefined) continue;
       const present = run?.items[index] ?? null;
-      const { conversationId = null, sandboxId = null } = present ?? {};
-      this.convs[index] = conversationSeen(item, {
+      const { conversationId: id = null, sandboxId = null } = present ?? {};
+      const conversation = id === null ? null : simulation.stateOf({ machine: 'conversation', id });
+      convs[index] = conversationSeen(item, {
         item: present,
-        conversation:
-          conversationId === null
-            ? null
-            : (simulation.stateOf({
-                machine: 'conversation',
-                id: conversationId,
-              }) as ConversationState | null),
+        conversation: conversation as ConversationState | null,
         sandbox: sandboxId === null ? null : (this.sandboxes.get(sandboxId) ?? null),
         collected: this.tally.isCollected(index),
       });
     }
     this.stale.clear();
+    this.convs = convs;
+    return convs;
   }
 }
 

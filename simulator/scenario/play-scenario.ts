@@ -9,6 +9,7 @@ import type { Observation } from '../../dsl/expression/observation.ts';
 import type { Expectation, Scenario, ScenarioEvent } from '../../dsl/scenario/scenario.ts';
 import { PlanPlay, RUN_ADDRESS, type PlanPlayOptions } from '../plan-play.ts';
 import { answerOf, type PlanAnswer } from '../simulate-plan.ts';
+import { slotsMaxOf } from '../slots-max.ts';
 import { concernedBy } from './concerned.ts';
 import { ExpectationWatch, type Asked, type Look } from './expectation-watch.ts';
 import { LastEvents, type PastEvent } from './last-events.ts';
@@ -59,6 +60,8 @@ export interface ScenarioAnswer {
   readonly slotsMax: number;
 }
 
+type Failure = Pick<ExpectationResult, 'values' | 'events'>;
+
 /** @throws ParleyError expression_failed when the condition of a rule cannot be evaluated for an item */
 export function playScenario(question: ScenarioQuestion): ScenarioAnswer {
   return new ScenarioPlay(question).answer();
@@ -70,7 +73,7 @@ class ScenarioPlay {
   private readonly observer: Observer;
   private readonly last = new LastEvents();
   private readonly watches: readonly ExpectationWatch[];
-  private readonly failedEvents = new Map<ExpectationWatch, readonly PastEvent[]>();
+  private readonly failures = new Map<ExpectationWatch, Failure>();
   private readonly missed: ScenarioEvent[] = [];
   private changed = true;
 
@@ -100,7 +103,7 @@ class ScenarioPlay {
       expectations: this.watches.map((watch) => this.resultOf(watch)),
       missed: this.missed,
       seed: this.seed,
-      slotsMax: Number(this.observer.observe(this.play).capacity.max),
+      slotsMax: slotsMaxOf(this.play.world.policy.capacity),
     };
   }
 
@@ -163,7 +166,7 @@ class ScenarioPlay {
     for (const watch of open) this.ask(watch, () => watch.afterInstant(asked));
   }
 
-  /** What led to a failure is kept at once: later steps push it out. */
+  /** Operands and what led to a failure are kept at once: later steps change the ones and push out the others. */
   private ask(watch: ExpectationWatch, look: () => void): void {
     if (watch.verdict !== null) return;
     look();
@@ -172,10 +175,10 @@ class ScenarioPlay {
     const { source } = watch.expectation.that;
     const values = verdict.look.kind === 'value' ? verdict.look.values() : [];
     const whom = concernedBy({ source, values }, this.observer.observe(this.play), this.last.latest);
-    this.failedEvents.set(watch, this.last.of(whom));
+    this.failures.set(watch, { values, events: this.last.of(whom) });
   }
 
-  /** Observed at most once, and only when somebody asks. */
+  /** Observed at most once, and no more of it than an expression reads. */
   private asked(): Asked {
     const { scenario, observationValues } = this.question;
     let values: Readonly<Record<string, Value>> | null = null;
@@ -198,14 +201,13 @@ class ScenarioPlay {
       expectation,
       held: false,
       failedAfterMs: elapsedMs,
-      values: look.kind === 'value' ? look.values() : [],
       reason: look.kind === 'impossible' ? look.reason : null,
-      events: this.failedEvents.get(watch) ?? [],
+      ...(this.failures.get(watch) ?? { values: [], events: [] }),
     };
   }
 }
 
-/** Operands are explained for failures only; what was seen does not change any more. */
+/** Operands are explained for failures only, and before the play goes on. */
 function lookAt(that: Expectation['that'], values: Readonly<Record<string, Value>>): Look {
   try {
     return { kind: 'value', holds: that.evaluate(values) === true, values: () => that.explain(values) };

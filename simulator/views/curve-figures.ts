@@ -2,6 +2,7 @@
  * The curves of a play as figures: capacity, cost, conversations by activity.
  * Owns the paths; the points are data of curves.ts.
  */
+import { counted } from '../../dsl/counted.ts';
 import type { Activity } from '../plan-timeline.ts';
 import { chart, shareY, timeX, type TimeSpan } from './chart.ts';
 import type { CurvePoint, Curves } from './curves.ts';
@@ -75,7 +76,7 @@ export function statusFigure({ activities }: Curves, span: TimeSpan): string {
   return chart(
     {
       id: 'status',
-      title: `Status: ${all} ${all === 1 ? 'conversation' : 'conversations'} by what they do`,
+      title: `Status: ${counted(all, 'conversation')} by what they do`,
       description: 'Stacked from below: ended, working, paused, starting, queued.',
       span,
       height: HEIGHT,

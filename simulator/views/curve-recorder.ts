@@ -5,6 +5,7 @@
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { ConversationId, MachineName } from '../../core/ids.ts';
 import type { SimulationStep } from '../simulation-options.ts';
+import { slotsMaxOf } from '../slots-max.ts';
 import type { WorldFacts } from '../world-facts.ts';
 import { boundedPeaks, CURVE_POINTS_MAX, type CurvePoint, type Curves } from './curves.ts';
 
@@ -41,11 +42,10 @@ export class CurveRecorder {
 
   /** The curves up to now, epoch milliseconds. */
   read(now: number): Pick<Curves, 'slots' | 'slotsMax' | 'costNanoUsd'> {
-    const { installationMax, userMax } = this.facts.policy.capacity;
     if (now > (this.cost.at(-1)?.at ?? 0)) this.sample(now);
     return {
       slots: boundedPeaks(this.slots),
-      slotsMax: Math.min(installationMax, userMax),
+      slotsMax: slotsMaxOf(this.facts.policy.capacity),
       costNanoUsd: withoutLevelEnd(this.cost),
     };
   }

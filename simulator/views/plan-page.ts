@@ -8,7 +8,7 @@ import { capacityFigure, costFigure, STACK, statusFigure } from './curve-figures
 import { ganttFigure } from './gantt-figure.ts';
 import { escapeText, sinceText, tableMarkup, usdText } from './markup.ts';
 import { PAGE_POLICY, PAGE_STYLE } from './page-style.ts';
-import { conversationTimes } from './play-figures.ts';
+import { conversationTimes, outcomesText } from './play-figures.ts';
 import { spreadOf } from './spread.ts';
 
 /** A longer table is for --json. */
@@ -62,7 +62,7 @@ function summary({ answer, startAt, seed }: PlanPage): string[] {
   const allowed = curves === null ? '' : ` of ${curves.slotsMax} allowed`;
   const peakAt = sinceText(answer.sandboxesPeakAt - startAt);
   const entries: readonly (readonly [string, string])[] = [
-    ['Conversations', `${conversations.length}: ${countOutcomes(conversations)}`],
+    ['Conversations', `${conversations.length}: ${outcomesText(conversations)}`],
     ['Run', reason === null ? phase : `${phase}, ${reason}`],
     ['Makespan', makespanMs === null ? 'not all have ended' : sinceText(makespanMs)],
     [
@@ -81,13 +81,6 @@ function summary({ answer, startAt, seed }: PlanPage): string[] {
     ...entries.map(([term, text]) => `<dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd>`),
     '</dl>',
   ];
-}
-
-function countOutcomes(conversations: readonly SimulatedConversation[]): string {
-  const counts = new Map<string, number>();
-  for (const { outcome } of conversations)
-    counts.set(outcome ?? 'not ended', (counts.get(outcome ?? 'not ended') ?? 0) + 1);
-  return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
 }
 
 function legend(): string {

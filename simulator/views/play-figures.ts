@@ -76,3 +76,16 @@ export function conversationTimes(conversations: readonly SimulatedConversation[
     return outcome === null || begun === undefined || last === undefined ? [] : [last.from - begun.from];
   });
 }
+
+/** `8 succeeded, 2 not ended`, in the order in which they are met; empty for nobody. */
+export function outcomesText(
+  conversations: readonly { readonly outcome: string | null }[],
+  notEnded = 'not ended',
+): string {
+  const counts = new Map<string, number>();
+  for (const { outcome } of conversations) {
+    const word = outcome ?? notEnded;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+}

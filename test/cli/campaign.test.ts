@@ -62,6 +62,9 @@ describe('parley campaign', () => {
       ['--workers', '1000'],
       ['--from', '-1'],
       ['--seed', '2', '--shrunk'],
+      ['--shrunk', '--runs', '1'],
+      ['--table'],
+      ['--seed', '2', '--runs', '3'],
     ])
       expect({ args, code: await runCli(['campaign', ...args], shellIn()) }).toEqual({ args, code: 2 });
   }, 60_000);

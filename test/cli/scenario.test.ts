@@ -186,4 +186,43 @@ describe('parley test', () => {
     expect(await runCli(['test', 'q'], withFiles(files))).toBe(2);
     expect(await runCli(['test', 'p', '--seeds', '0'], withFiles(files))).toBe(2);
   });
+
+  it('says nothing of what the filter leaves out, and ends with 2 when a report cannot be written', async () => {
+    const broken = { ...files, 'p/x.scenario.yaml': 'kind: scenario\nversion: 1\n' };
+    const shell = withFiles(broken);
+    expect(await runCli(['test', 'p', '--filter', 'a.scen'], shell)).toBe(0);
+    expect(shell.stderr.text).not.toContain('x.scenario.yaml');
+    const kept = withFiles(broken);
+    expect(await runCli(['test', 'p', '--filter', 'x.scen'], kept)).toBe(1);
+    expect(kept.stderr.text).toContain('p/x.scenario.yaml:1:1: error JOB202');
+    const unwritable = withFiles(files);
+    expect(await runCli(['test', 'p/a.scenario.yaml', '--junit', 'no/out.xml'], unwritable)).toBe(2);
+    expect(unwritable.stderr.text).toContain('Cannot write the JUnit report to "no/out.xml"');
+  });
+});
+
+describe('parley validate SCENARIO', () => {
+  it('compiles it with its job, and ends with 0', async () => {
+    const shell = withFiles({ 's.yaml': HOLDS });
+    expect(await runCli(['validate', 's.yaml'], shell)).toBe(0);
+    expect(shell.stdout.text).toBe('s.yaml: ok, 2 conversations\n');
+  });
+
+  it('names the file that each finding is in, and ends with 1', async () => {
+    const bad = withFiles({ 's.yaml': HOLDS.replace('clock:', 'clok:') });
+    expect(await runCli(['validate', 's.yaml'], bad)).toBe(1);
+    expect(bad.stdout.text).toContain('s.yaml:5:1: error JOB201: unknown key "clok"');
+    const badJob = withFiles({ 's.yaml': HOLDS, 'job.yaml': JOB.replace('id: second', 'id: first') });
+    expect(await runCli(['validate', 's.yaml'], badJob)).toBe(1);
+    expect(badJob.stdout.text).toMatch(/^job\.yaml:\d+:\d+: error JOB/);
+  });
+
+  it('says whether its job is missing or a folder', async () => {
+    const lost = withFiles({ 's.yaml': HOLDS.replace('job.yaml', 'no.yaml') });
+    expect(await runCli(['validate', 's.yaml'], lost)).toBe(1);
+    expect(lost.stdout.text).toContain('error JOB303: the job file "no.yaml" does not exist');
+    const folder = withFiles({ 's.yaml': HOLDS.replace('job.yaml', 'jobs'), 'jobs/job.yaml': JOB });
+    expect(await runCli(['validate', 's.yaml'], folder)).toBe(1);
+    expect(folder.stdout.text).toContain('error JOB305: the job file "jobs" is a folder');
+  });
 });

@@ -277,6 +277,26 @@ export function placementSuite(open: OpenEmptyStore): void {
       expect(await placement.place(placeRequest(1, { excluded: [S1] }))).toMatchObject(late);
     });
 
+    it('does not count whoever a sandbox has refused, and says when nobody is left in it', async () => {
+      const { placement, records } = await open();
+      const one = { strategy: 'NO_GROUPING', limits: { ...LIMITS, userMax: 1 } } as const;
+      await placement.place(placeRequest(1));
+      await records.project([sandboxRow(S1)]);
+      await placement.place(placeRequest(2));
+      const moved = placeRequest(2, { ...one, excluded: [S1] });
+      const refused = await placement.place(moved);
+      expect(refused).toMatchObject({ kind: 'refused' });
+      expect(refused).not.toHaveProperty('leftBehind');
+      expect(await placement.detach(C1)).toEqual({ sandboxId: S1, sandboxToRemove: true });
+      const again = { kind: 'refused', leftBehind: S1 };
+      expect(await placement.place(moved)).toMatchObject(again);
+      expect(await placement.place({ ...moved, onlyLeaves: true })).toMatchObject({
+        ...again,
+        refusal: { code: 'placement_failed' },
+      });
+      expect(await placement.detach(C2)).toEqual(NONE);
+    });
+
     it('keeps a sandbox that was made through the API', async () => {
       const { placement, records } = await open();
       await records.project([sandboxRow(S1, { createdBy: 'api' })]);

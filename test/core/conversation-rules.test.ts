@@ -1,6 +1,11 @@
 /** The rulings about a conversation's life, one example each (D6 to D18). */
 import { describe, expect, it } from 'vitest';
-import { DELIVERY_ATTEMPTS_MAX, PLACEMENT_ATTEMPTS_MAX, QUEUED_MESSAGES_MAX } from '../../core/limits.ts';
+import {
+  DELIVERY_ATTEMPTS_MAX,
+  PLACEMENT_ATTEMPTS_MAX,
+  QUEUED_MESSAGES_MAX,
+  START_TASK_TIMEOUT_MS,
+} from '../../core/limits.ts';
 import { conversationSnapshot } from '../../core/conversation/state.ts';
 import { sandboxId } from '../../core/ids.ts';
 import * as at from './conversation-life.ts';
@@ -40,6 +45,54 @@ describe('the start (D16, D18)', () => {
       life.attachAnswered(false).placed(sandboxId(String(tried).padStart(32, '2')));
     expect(life.its.excluded).toHaveLength(PLACEMENT_ATTEMPTS_MAX - 1);
     expect(life.attachAnswered(false).its).toMatchObject({ phase: 'startFailed', startTask: 'ERROR' });
+  });
+
+  it('gives the last place back that was refused, and takes no other', () => {
+    const life = at.attaching();
+    for (let tried = 1; tried < PLACEMENT_ATTEMPTS_MAX; tried += 1)
+      life.attachAnswered(false).placed(sandboxId(String(tried).padStart(32, '2')));
+    const last = life.its.sandboxId;
+    life.attachAnswered(false);
+    expect(life.orders).toContainEqual(
+      expect.objectContaining({ type: 'placeConversation', onlyLeaves: true }),
+    );
+    expect([life.its.excluded.at(-1), life.its.sandboxId]).toEqual([last, null]);
+    const late = at.attaching().ask('interruptRequested').attachAnswered(false);
+    expect(late.orders).toContainEqual(
+      expect.objectContaining({ type: 'placeConversation', onlyLeaves: true }),
+    );
+  });
+
+  it('deletes the sandbox that refused it when nobody else is in it, whatever came of the placement (D11)', () => {
+    const leftBehind = sandboxId('3'.repeat(32));
+    const refusal = { code: 'placement_failed', reason: 'r', leftBehind };
+    const to = { machine: 'sandbox', id: leftBehind };
+    const deletion = expect.objectContaining({
+      to,
+      event: expect.objectContaining({ type: 'deleteRequested' }),
+    });
+    const lives = [
+      at.placing().answer('placed', { sandboxId: sandboxId('4'.repeat(32)), birth: null, leftBehind }),
+      at.placing().answer('placementRefused', refusal),
+      at.placing().ask('interruptRequested').answer('placementRefused', refusal),
+      at.placing().ask('deleteRequested').answer('placementRefused', refusal),
+      at
+        .placing()
+        .ask('deleteRequested')
+        .answer('placed', { sandboxId: leftBehind, birth: null, leftBehind }),
+    ];
+    for (const life of lives) expect(life.orders).toContainEqual(deletion);
+    expect(tells(at.placing().answer('placementRefused', { ...refusal, leftBehind: undefined }))).toEqual([]);
+  });
+
+  it('gives an attachment that a deletion waits for its own time, however late it was asked for', () => {
+    const life = at.placing().ask('deleteRequested');
+    life.now = (life.its.startDeadline ?? 0) - 1;
+    life.placed();
+    expect(life.its.startDeadline).toBe(life.now + START_TASK_TIMEOUT_MS);
+    const asked = at.attaching();
+    asked.now = (asked.its.startDeadline ?? 0) - 1;
+    expect(asked.ask('deleteRequested').its.startDeadline).toBe(asked.now + START_TASK_TIMEOUT_MS);
   });
 
   it('takes no older refusal for the answer to a later request', () => {

@@ -198,6 +198,16 @@ describe('attachment and capacity (D16, D17)', () => {
     ]);
   });
 
+  it('takes nobody in again who has left, whenever the message about it comes', () => {
+    const answers = (life: at.SandboxLife) => told(life, 'attachAnswered').map((event) => event);
+    const late = at.running().send({ type: 'detached', conversationId: FIRST }).attach(FIRST);
+    expect(answers(late)).toMatchObject([{ accepted: false }]);
+    expect(late.its.attached).toEqual({});
+    const overtaken = at.running().send({ type: 'detached', conversationId: SECOND }).attach(SECOND, true);
+    expect(answers(overtaken)).toMatchObject([{ accepted: false }]);
+    expect(Object.keys(overtaken.its.attached)).toEqual([FIRST]);
+  });
+
   it('forgets what a conversation that left was up to', () => {
     const life = at.running().attach(SECOND).notice('confirmation');
     expect(life.send({ type: 'detached', conversationId: FIRST }).its.status).toBe('RUNNING');

@@ -2,7 +2,14 @@
 import type { Mutant } from './mutant.ts';
 import { OF_CONVERSATIONS } from './of-conversations.ts';
 import { OF_DRIVERS } from './of-drivers.ts';
+import { OF_PAUSES } from './of-pauses.ts';
 import { OF_RUNS } from './of-runs.ts';
 import { OF_SANDBOXES } from './of-sandboxes.ts';
 
-export const MUTANTS: readonly Mutant[] = [...OF_SANDBOXES, ...OF_CONVERSATIONS, ...OF_RUNS, ...OF_DRIVERS];
+export const MUTANTS: readonly Mutant[] = [
+  ...OF_SANDBOXES,
+  ...OF_PAUSES,
+  ...OF_CONVERSATIONS,
+  ...OF_RUNS,
+  ...OF_DRIVERS,
+];

@@ -10,8 +10,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'budget-without-a-reserve',
     file: ADMISSION,
-    find: 'const held = countBy(items, isInFlight) * reserveNanoUsd;',
-    replace: "const held = countBy(items, (item) => item.phase === 'working') * reserveNanoUsd;",
+    find: 'const held = standingOf(state).inFlight.length * reserveNanoUsd;',
+    replace: "const held = state.items.filter((item) => item.phase === 'working').length * reserveNanoUsd;",
     mistake: 'What is held for items that have not begun to work is not counted against the budget.',
     source: 'A check before the act and not with it: parallel starts all see room.',
     caughtBy: ['R1'],
@@ -19,8 +19,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'reserve-not-given-back',
     file: ADMISSION,
-    find: 'const held = countBy(items, isInFlight) * reserveNanoUsd;',
-    replace: "const held = countBy(items, (item) => item.phase !== 'waiting') * reserveNanoUsd;",
+    find: 'const held = standingOf(state).inFlight.length * reserveNanoUsd;',
+    replace: "const held = state.items.filter((item) => item.phase !== 'waiting').length * reserveNanoUsd;",
     mistake: 'An item that has ended keeps its reserve of the budget.',
     source: 'Reservations that are never released fill a quota.',
     caughtBy: ['R1'],
@@ -73,8 +73,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'back-off-skipped',
     file: ADMISSION,
-    find: "if (item.phase !== 'waiting' || (item.notBefore !== null && item.notBefore > now)) continue;",
-    replace: "if (item.phase !== 'waiting') continue;",
+    find: 'if (notBefore === null || notBefore <= now) return index;',
+    replace: 'return index;',
     mistake: 'A retry begins as soon as a place is free, before its pause is over.',
     source: 'A stampede against a service that has just failed.',
     caughtBy: ['R1'],
@@ -82,8 +82,9 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'concurrency-counts-the-working',
     file: ADMISSION,
-    find: 'let free = state.rules.concurrency - countBy(state.items, isInFlight);',
-    replace: "let free = state.rules.concurrency - countBy(state.items, (item) => item.phase === 'working');",
+    find: 'let free = state.rules.concurrency - standingOf(state).inFlight.length;',
+    replace:
+      "let free = state.rules.concurrency - state.items.filter((item) => item.phase === 'working').length;",
     mistake: 'Items that are starting or being collected do not count as in flight.',
     source: 'A limit that counts what runs and not what starts: two parallel starts both see room.',
     caughtBy: ['R1'],
@@ -91,8 +92,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'run-ends-with-an-item-in-flight',
     file: CONTROL,
-    find: "state.items.every((item) => item.phase === 'ended')) beginCleaning(turn);",
-    replace: 'state.items.every((item) => item.ending !== null)) beginCleaning(turn);',
+    find: 'return waiting.length === 0 && inFlight.length === 0;',
+    replace: 'return state.items.every((item) => item.ending !== null);',
     mistake: 'A run ends when every item knows how it will end, before the last one was collected.',
     source: 'An intention is taken for its completion.',
     caughtBy: ['R2'],
@@ -164,8 +165,9 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'removed-while-being-collected',
     file: CLEANUP,
-    find: 'if (!isInFlight(item)) continue;',
-    replace: "if (!isInFlight(item) || item.phase === 'collecting') continue;",
+    find: 'const sandboxId = state.items[index]?.sandboxId ?? null;',
+    replace:
+      "if (state.items[index]?.phase === 'collecting') continue;\n    const sandboxId = state.items[index]?.sandboxId ?? null;",
     mistake: 'A sandbox is let go while the work of one of its items is still being collected.',
     source: 'A workspace is deleted before its archive is durable.',
     caughtBy: ['R3'],
@@ -214,5 +216,24 @@ export const OF_RUNS: readonly Mutant[] = [
     mistake: 'A run does not remember which requests it has taken.',
     source: 'A client repeats a resume after a lost answer, and items are taken up again.',
     caughtBy: ['I18'],
+  },
+  {
+    name: 'item-deadline-off-by-one',
+    file: ITEMS,
+    find: 'if (due === null || turn.now < due) return;',
+    replace: 'if (due === null || turn.now <= due) return;',
+    mistake: 'The timer of an item strikes at the very instant, and finds that it is not over yet.',
+    source: 'A timer fires once and is not armed again: a limit that nobody enforces.',
+    caughtBy: ['I27'],
+  },
+  {
+    name: 'settling-off-by-one',
+    file: CONTROL,
+    find: 'if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);',
+    replace: 'if (state.settleAt !== null && turn.now > state.settleAt) settled(turn);',
+    mistake:
+      'The timer at the end of settling strikes at the very instant, and finds that it is not over yet.',
+    source: 'A report that waits for one event more, and none comes.',
+    caughtBy: ['L8'],
   },
 ];

@@ -296,7 +296,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'waiting-agent-hides-a-working-one',
     file: STATE,
-    find: "if (activities.includes('working')) return null;\n",
+    find: "    if (activity === 'working') return null;\n",
     replace: '',
     mistake: 'A sandbox is shown as PAUSED although one of its agents works.',
     source: 'Group effects: one conversation decides for all.',

@@ -142,10 +142,60 @@ const SANDBOX: readonly Case[] = [
   },
 ];
 
+const late = { type: 'idleReached', commandId: 'c', lastActivityAt: 0, lookedAt: NOW - 1 } as const;
+const full = { type: 'pauseRequested', requestId: 'p', reason: 'capacity' } as const;
+const busy = { ...running, attached: working };
+
+const AGAINST_EACH_OTHER: readonly Case[] = [
+  {
+    name: 'I26',
+    machine: 'sandbox',
+    holds: [
+      { after: busy, at: NOW - 2 },
+      { before: busy, after: { ...busy, phase: 'pausing' }, event: late },
+    ],
+    broken: [
+      { before: running, after: busy },
+      { before: busy, after: { ...busy, phase: 'pausing' }, event: late },
+    ],
+  },
+  {
+    name: 'I26',
+    machine: 'sandbox',
+    holds: [{ before: running, after: pausing, event: full }],
+    broken: [
+      { before: running, after: busy },
+      { before: busy, after: { ...busy, phase: 'pausing' }, event: full },
+    ],
+  },
+  {
+    name: 'I27',
+    machine: 'sandbox',
+    holds: [{ after: pausing }, { after: sandbox({ phaseDeadline: NOW }) }, { after: pausing }],
+    broken: [{ after: sandbox({ phaseDeadline: NOW }) }, { after: pausing, at: NOW + 1 }],
+  },
+  {
+    name: 'I27',
+    machine: 'sandbox',
+    holds: [
+      { after: sandbox({ phaseDeadline: NOW }) },
+      { after: pausing, at: NOW + 1, timeliness: { clockOffMs: 1 } },
+    ],
+    broken: [
+      { after: sandbox({ phaseDeadline: NOW - HOUR_MS }) },
+      { after: sandbox({ phaseDeadline: NOW - HOUR_MS }) },
+      { after: pausing, at: NOW + 1 },
+    ],
+  },
+];
+
 const armed = { ...talking, openGeneration: 2 };
 const deliver = [{ type: 'deliverItem', generation: 2 }] as never;
+const limited = { ...talking, agentActivity: 'rate_limit', recheckAt: NOW } as const;
+const goesOn = [{ kind: 'continue', itemId: 'i' }] as const;
 const [first] = run().items;
 const item = (change: Partial<RunItem>): RunState => run({ items: [{ ...(first as RunItem), ...change }] });
+const started = { type: 'conversationStarted', commandId: 'c', index: 0, conversationId: TALK } as const;
 const begins = [{ type: 'startConversation' }] as never;
 const cleansUp = [{ type: 'cleanUpSandbox', sandboxId: BOX, how: 'delete' }] as never;
 
@@ -176,6 +226,33 @@ const WORK: readonly Case[] = [
       after: talking,
       event: { type: 'deliveryFailed' as const, itemId: 'm' },
     })),
+  },
+  {
+    name: 'I17',
+    machine: 'run',
+    // A retry that is due begins with any event, and says nothing about the answer.
+    holds: [
+      { before: item({}), after: item({ phase: 'starting', attempt: 1, awaiting: 'x' }), event: started },
+    ],
+    broken: [{ before: item({}), after: item({ conversationId: TALK }), event: started }],
+  },
+  {
+    name: 'I17',
+    machine: 'run',
+    holds: [],
+    broken: [
+      {
+        before: item({}),
+        after: item({ phase: 'starting', attempt: 1, conversationId: TALK }),
+        event: started,
+      },
+    ],
+  },
+  {
+    name: 'I29',
+    machine: 'conversation',
+    holds: [{ before: limited, after: { ...limited, recheckAt: null, queue: goesOn } }],
+    broken: [{ before: limited, after: { ...limited, recheckAt: null, queue: [] } }],
   },
   {
     name: 'R1',
@@ -233,6 +310,15 @@ const lonely = bornSandbox(
   NOW,
 );
 
+const guest = conversation({ sandboxId: BOX, phase: 'active' });
+const ordered = { after: run(), orders: [{ type: 'cleanUpSandbox', id: 'run/r#1', runId: 'r' }] as never };
+const takes = { type: 'deleteRequested', requestId: 'run/r#1' } as const;
+const going = {
+  before: { ...running, attached: older },
+  after: sandbox({ phase: 'stopping' }),
+  event: takes,
+};
+
 const AT_REST: readonly AtRest[] = [
   {
     name: 'L8',
@@ -264,13 +350,28 @@ const AT_REST: readonly AtRest[] = [
 ];
 
 describe('checkers of dealings', () => {
-  it.each([...SANDBOX, ...WORK])('$name of a $machine fails when it should', (one) => {
+  it.each([...SANDBOX, ...AGAINST_EACH_OTHER, ...WORK])('$name of a $machine fails when it should', (one) => {
     const find = () => dealings().find(({ name }) => name === one.name);
-    for (const holds of one.holds) expect(find()?.check(moment(one.machine, holds))).toBeNull();
+    const held = find();
+    for (const holds of one.holds) expect(held?.check(moment(one.machine, holds))).toBeNull();
     const checker = find();
     const answers = one.broken.map((broken) => checker?.check(moment(one.machine, broken)));
     expect(answers.pop()).toEqual(expect.any(String));
     expect(answers.every((answer) => answer === null)).toBe(true);
+  });
+
+  it('I28 fails when a run takes what somebody else was in before', () => {
+    const play = (owner: string | null, atOrder: number): string | null | undefined => {
+      const check = dealings().find(({ name }) => name === 'I28')?.check;
+      const birth = { ...guest.birth, runId: owner as never };
+      check?.(moment('conversation', { after: { ...guest, birth } }));
+      check?.(moment('sandbox', { after: { ...running, attached: older } }));
+      check?.(moment('run', { ...ordered, at: atOrder }));
+      return check?.(moment('sandbox', { ...going, at: atOrder }));
+    };
+    expect(play(null, NOW + 1)).toEqual(expect.any(String));
+    expect(play('r', NOW + 1)).toBeNull();
+    expect(play(null, NOW)).toBeNull();
   });
 
   it.each(AT_REST)('$name fails when it should', ({ name, holds, broken }) => {
@@ -280,7 +381,8 @@ describe('checkers of dealings', () => {
   });
 
   it('are all shown a broken world', () => {
-    const shown = [...SANDBOX, ...WORK, ...AT_REST].map(({ name }) => name);
+    const cases = [...SANDBOX, ...AGAINST_EACH_OTHER, ...WORK, ...AT_REST];
+    const shown = ['I28', ...cases.map(({ name }) => name)];
     const named = [...dealings(), ...DEALINGS_AT_REST].map(({ name }) => name);
     expect([...new Set(shown)].sort()).toEqual([...named].sort());
   });

@@ -92,7 +92,8 @@ export function playing(
     scenario: scenario(change),
     defaults: { policy: POLICY, models: MODELS_STEADY },
     itemValues: ({ key }) => ({ key }),
-    observationValues: (seen) => ({ seen }),
+    // A copy: what is seen may be read only until the play goes on.
+    observationValues: (seen) => ({ seen: { ...seen } }),
     ...more,
   });
 }

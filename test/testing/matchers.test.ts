@@ -84,7 +84,7 @@ describe('the matchers', () => {
     const [, ...rest] = message.split('\n');
     expect(rest[0]).toBe('after 12h1m; its last events:');
     expect(rest).toHaveLength(6);
-    expect(rest.at(-1)).toMatch(/^ {2}12h\d*s? (sandbox|conversation)\/[0-9a-f]{32}: \w+/);
+    expect(rest.at(-1)).toMatch(/^ {2}12h\d*s? (sandbox|conversation)\/[0-9a-f]{8} \w+/);
   });
 
   it('refuse what is none of theirs', () => {

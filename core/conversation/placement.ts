@@ -1,0 +1,55 @@
+/**
+ * How a conversation asks for a place, and what becomes of one that was refused.
+ * Owns the orders to placement and their bound; which sandbox it is, is decided where attachments are kept (D16).
+ */
+import type { SandboxId } from '../ids.ts';
+import { PLACEMENT_ATTEMPTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
+import type { SandboxEvent } from '../sandbox/message.ts';
+import type { ConversationState } from './state.ts';
+import { failStart, newRequestId, type ConversationTurn } from './turn.ts';
+
+export function beginPlacement(turn: ConversationTurn): void {
+  const { state } = turn;
+  state.phase = 'placing';
+  state.startTask = 'WORKING';
+  state.startDeadline ??= turn.now + START_TASK_TIMEOUT_MS;
+  state.placements += 1;
+  state.awaiting = turn.order(placementOrder(state));
+}
+
+function placementOrder({ birth, excluded }: ConversationState) {
+  const { conversationId, userId, strategy, sandboxId } = birth;
+  return { type: 'placeConversation', conversationId, userId, strategy, sandboxId, excluded } as const;
+}
+
+/** Refused, and it will not be placed again: whoever leaves that sandbox last has to find itself the last (D11). */
+export function leaveRefused(turn: ConversationTurn): void {
+  exclude(turn);
+  turn.state.awaiting = turn.order({ ...placementOrder(turn.state), onlyLeaves: true });
+}
+
+function exclude({ state }: ConversationTurn): void {
+  if (state.sandboxId !== null) state.excluded = [...state.excluded, state.sandboxId];
+  state.sandboxId = null;
+  state.sandbox = null;
+}
+
+/** Placement is tried a bounded number of times: a refusal loop has no timer to end it. */
+export function placeAgain(turn: ConversationTurn): void {
+  if (turn.state.placements >= PLACEMENT_ATTEMPTS_MAX) {
+    failStart(turn, 'placement_failed', 'no sandbox accepted the conversation');
+    return leaveRefused(turn);
+  }
+  exclude(turn);
+  beginPlacement(turn);
+}
+
+/** A sandbox that refused us, and where nobody else is: decided with the placement that came after (D11). */
+export function removeLeftBehind(
+  turn: ConversationTurn,
+  { leftBehind }: { readonly leftBehind?: SandboxId },
+): void {
+  if (leftBehind === undefined) return;
+  const event: SandboxEvent = { type: 'deleteRequested', requestId: newRequestId(turn) };
+  turn.order({ type: 'tell', to: { machine: 'sandbox', id: leftBehind }, event });
+}
