@@ -8,10 +8,17 @@ import type { Moment, SafetyCheck } from './checker.ts';
 
 export function sessionsOfTheirOwn(): SafetyCheck {
   const ran = new Map<string, number>();
+  const resumed = new Map<string, number>();
   return ({ step }: Moment) => {
     const before = step.before as SandboxState | null;
     const after = step.after as SandboxState;
     const { sandboxId, phase, generation, status } = after;
+    for (const command of step.commands) {
+      if (command.type !== 'resumeSandbox') continue;
+      if (command.generation <= (resumed.get(sandboxId) ?? 1))
+        return `generation ${command.generation} is brought up for the second time`;
+      resumed.set(sandboxId, command.generation);
+    }
     if (before?.phase === 'running' && phase === 'pausing') return makesRoom(step, before);
     if (phase !== 'running') return null;
     if (status === 'PAUSED' && hasWorkingAgent(after))

@@ -5,15 +5,6 @@ const ANSWERS = 'core/sandbox/answers.ts';
 
 export const OF_PAUSES: readonly Mutant[] = [
   {
-    name: 'old-look-believed',
-    file: ANSWERS,
-    find: '  if (now - lookedAt > LOOK_AGE_MAX_MS) return true;\n',
-    replace: '',
-    mistake: 'A look that was long on its way pauses what has become busy since.',
-    source: 'Idle is computed in one place and enforced in another, some time later.',
-    caughtBy: ['I9'],
-  },
-  {
     name: 'new-work-not-seen',
     file: ANSWERS,
     find: "({ activity, since }) => activity === 'working' && since >= lookedAt,",
@@ -29,15 +20,6 @@ export const OF_PAUSES: readonly Mutant[] = [
     replace: 'if (!isIdle) return watch(turn, event.lastActivityAt);',
     mistake: 'A pause for idleness is claimed without asking whether anything has happened since the look.',
     source: 'A timer that paused a workspace in the middle of a command.',
-    caughtBy: ['I26'],
-  },
-  {
-    name: 'working-agent-makes-room',
-    file: 'core/sandbox/requests.ts',
-    find: "  if (event.reason === 'capacity' && hasWorkingAgent(turn.state)) return;\n",
-    replace: '',
-    mistake: 'A pause to make room takes the sandbox of an agent that works.',
-    source: 'Somebody must make room, and who was idle a moment ago is not idle any more.',
     caughtBy: ['I26'],
   },
 ];

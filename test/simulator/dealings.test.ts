@@ -36,6 +36,7 @@ const older = { [TALK]: { activity: 'resting' as const, sequence: 2 } };
 const answered = (requestId: string): Doctored['orders'] => [
   { type: 'tell', event: { type: 'resumeAnswered', requestId } } as never,
 ];
+const resumes = (generation: number) => ({ type: 'resumeSandbox', generation }) as never;
 const stopped = { type: 'sandboxStopped', commandId: 'c' } as const;
 const resume = { type: 'resumeRequested', requestId: 'r', conversationId: null } as const;
 const pause = { type: 'pauseRequested', requestId: 'p', reason: 'user' } as const;
@@ -116,6 +117,15 @@ const SANDBOX: readonly Case[] = [
     machine: 'sandbox',
     holds: [{ after: { ...running, attached: working } }],
     broken: [{ after: { ...running, status: 'PAUSED', attached: working } }],
+  },
+  {
+    name: 'I23',
+    machine: 'sandbox',
+    holds: [{ after: sandbox({ phase: 'resuming' }), orders: [resumes(2)] }],
+    broken: [2, 2].map((generation) => ({
+      after: sandbox({ phase: 'resuming' }),
+      orders: [resumes(generation)],
+    })),
   },
   {
     name: 'I24',
