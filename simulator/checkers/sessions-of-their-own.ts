@@ -1,6 +1,5 @@
 /**
- * I23: every session has a generation of its own, is shown as PAUSED only while nobody works in it, and is not ended
- * for others while somebody does (D6, D14, D17).
+ * I23: every session has a generation of its own, and is shown as PAUSED only while nobody works in it (D6, D14).
  * Owns the memory of generations that ran.
  */
 import { hasWorkingAgent, type SandboxState } from '../../core/sandbox/state.ts';
@@ -19,7 +18,6 @@ export function sessionsOfTheirOwn(): SafetyCheck {
         return `generation ${command.generation} is brought up for the second time`;
       resumed.set(sandboxId, command.generation);
     }
-    if (before?.phase === 'running' && phase === 'pausing') return makesRoom(step, before);
     if (phase !== 'running') return null;
     if (status === 'PAUSED' && hasWorkingAgent(after))
       return 'it is shown as PAUSED, and an agent works in it';
@@ -29,9 +27,4 @@ export function sessionsOfTheirOwn(): SafetyCheck {
       ? null
       : `generation ${generation} runs for the second time`;
   };
-}
-
-function makesRoom({ event }: Moment['step'], before: SandboxState): string | null {
-  if (event.type !== 'pauseRequested' || event.reason !== 'capacity' || !hasWorkingAgent(before)) return null;
-  return 'it is paused to make room, and an agent works in it';
 }

@@ -62,7 +62,6 @@ export class PlacementModel {
 
   /** Somebody in it is at work; one that was attached and has no record yet is: its start goes on. An old row knows of none. */
   hasWork(sandboxId: SandboxId): boolean {
-    if (this.misleading.has(sandboxId)) return false;
     for (const id of this.membersOf(sandboxId)) if (!this.resting.has(id)) return true;
     return false;
   }
