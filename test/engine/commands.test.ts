@@ -144,7 +144,10 @@ describe('refusals of the machines, through the engine', () => {
     const placeConversation = (command: {
       readonly id: string;
       readonly conversationId: ReturnType<typeof conversationAt>;
+      readonly onlyLeaves?: true;
     }): MachineEvent => {
+      if (command.onlyLeaves === true)
+        return { type: 'placementRefused', commandId: command.id, code: 'placement_failed', reason: 'left' };
       const isFirst = command.conversationId === conversationAt(1);
       const birth = isFirst ? birthOf(command.conversationId) : null;
       return { type: 'placed', commandId: command.id, sandboxId: sandboxOf(conversationAt(1)), birth };
