@@ -25,6 +25,9 @@ function placementOrder({ birth, excluded }: ConversationState) {
 /** Refused, and it will not be placed again: whoever leaves that sandbox last has to find itself the last (D11). */
 export function leaveRefused(turn: ConversationTurn): void {
   exclude(turn);
+  // One leaving more than placements: a placement that places all the same has no timer to end it either.
+  if (turn.state.placements > PLACEMENT_ATTEMPTS_MAX) return;
+  turn.state.placements += 1;
   turn.state.awaiting = turn.order({ ...placementOrder(turn.state), onlyLeaves: true });
 }
 

@@ -86,7 +86,9 @@ async function play(
     store,
     batchEventsMax,
     activities: {
-      placeConversation: ({ id, conversationId }) => {
+      placeConversation: ({ id, conversationId, onlyLeaves }) => {
+        if (onlyLeaves === true)
+          return { type: 'placementRefused', commandId: id, code: 'placement_failed', reason: 'left' };
         const first = conversationId === conversationAt(1) ? shared : conversationId;
         return { type: 'placed', commandId: id, sandboxId: sandboxOf(first), birth: birthOf(first) };
       },
