@@ -20,6 +20,8 @@ export interface Shrunk {
 
 /** A case takes a tenth of a second: more than this is longer than anybody waits. */
 const TRIES_MAX = 200;
+/** A case that was stopped because it never came to rest takes many seconds for each try. */
+const TRIES_WITHOUT_REST_MAX = 6;
 /** After a violation in the first phase, nothing later says more. */
 const AFTER_MS = 1;
 
@@ -35,7 +37,8 @@ export function shrinkCase(
   const full = play({});
   const name = full.violations[0]?.name;
   if (name === undefined) return null;
-  return new Shrinking(randomCase(seed), { name, play, full, triesMax }).shrink();
+  const tries = name === 'thrown' ? Math.min(triesMax, TRIES_WITHOUT_REST_MAX) : triesMax;
+  return new Shrinking(randomCase(seed), { name, play, full, triesMax: tries }).shrink();
 }
 
 class Shrinking {
