@@ -4,9 +4,8 @@
  */
 import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/command.ts';
 import type { ParleyError } from '../core/parley-error.ts';
-
-/** Which pool a command waits in: a flood of one kind must not starve the others. */
-export type ResourceClass = 'sandbox' | 'agent' | 'bookkeeping' | 'watch';
+import type { WatchCommandType } from '../core/resource.ts';
+import type { Json } from '../ports/engine-store.ts';
 
 /** How a retryable error is met; a definite one is answered at once. */
 export interface RetryPolicy {
@@ -29,14 +28,31 @@ export interface ActivityContext {
  */
 export interface Activity<Type extends ActivityCommandType = ActivityCommandType> {
   readonly type: Type;
-  readonly resource: ResourceClass;
   readonly retry: RetryPolicy;
   run(command: CommandOf<Type>, context: ActivityContext): Promise<MachineEvent | null>;
   /** The answer when it failed for good, or its tries are used up. */
   failed(command: CommandOf<Type>, error: ParleyError): MachineEvent | null;
 }
 
-export type Activities = { readonly [Type in ActivityCommandType]: Activity<Type> };
+/** What one look of a watch found: its answer, or when to look again and what to remember until then. */
+export type Look =
+  | { readonly kind: 'over'; readonly event: MachineEvent | null }
+  | { readonly kind: 'again'; readonly at: number; readonly memory: Json };
+
+/**
+ * A watch is its looks: `run` waits between them in one process, a driver may do so by other means.
+ * A look keeps nothing but `memory`, so that the next one may happen anywhere.
+ */
+export interface WatchActivity<Type extends WatchCommandType = WatchCommandType> extends Activity<Type> {
+  /** `memory` null: the first look. */
+  look(command: CommandOf<Type>, memory: Json): Promise<Look>;
+}
+
+type ActivityOf<Type extends ActivityCommandType> = Type extends WatchCommandType
+  ? WatchActivity<Type>
+  : Activity<Type>;
+
+export type Activities = { readonly [Type in ActivityCommandType]: ActivityOf<Type> };
 
 /** Asks again for as long as the machine wants it. */
 export const PATIENT: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: null };

@@ -8,7 +8,6 @@ import type { World } from './world.ts';
 
 export const archiveWorkspace = (world: World): Activity<'archiveWorkspace'> => ({
   type: 'archiveWorkspace',
-  resource: 'sandbox',
   retry: ONCE,
   run: async (command) => {
     const { sandboxId, generation } = command;

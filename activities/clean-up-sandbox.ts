@@ -7,7 +7,6 @@ import type { World } from './world.ts';
 
 export const cleanUpSandbox = (world: World): Activity<'cleanUpSandbox'> => ({
   type: 'cleanUpSandbox',
-  resource: 'bookkeeping',
   retry: PATIENT,
   run: async (command) => {
     const { id: commandId, runId, sandboxId, how } = command;

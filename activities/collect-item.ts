@@ -23,7 +23,6 @@ type Collect = CommandOf<'collectItem'>;
 
 export const collectItem = (world: World): Activity<'collectItem'> => ({
   type: 'collectItem',
-  resource: 'agent',
   retry: BRIEF,
   run: (command) => collect(world, command),
   failed: (command, error) => ({

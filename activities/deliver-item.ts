@@ -14,7 +14,6 @@ type Deliver = CommandOf<'deliverItem'>;
 
 export const deliverItem = (world: World): Activity<'deliverItem'> => ({
   type: 'deliverItem',
-  resource: 'agent',
   retry: BRIEF,
   run: async (command) => {
     const { conversationId, generation, sandboxId, item } = command;

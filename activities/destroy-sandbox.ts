@@ -7,7 +7,6 @@ import type { World } from './world.ts';
 
 export const destroySandbox = (world: World): Activity<'destroySandbox'> => ({
   type: 'destroySandbox',
-  resource: 'sandbox',
   retry: BRIEF,
   run: async (command) => {
     await world.runtime.destroy(command.sandboxId);

@@ -8,7 +8,6 @@ import type { World } from './world.ts';
 
 export const interruptAgent = (world: World): Activity<'interruptAgent'> => ({
   type: 'interruptAgent',
-  resource: 'agent',
   retry: BRIEF,
   run: async (command) => {
     const target = await agentTarget(world, command);

@@ -14,7 +14,6 @@ const MODEL_DEFAULT = 'default';
 
 export const openAgent = (world: World): Activity<'openAgent'> => ({
   type: 'openAgent',
-  resource: 'agent',
   retry: BRIEF,
   run: async (command) => {
     const { conversationId, generation } = command;

@@ -9,7 +9,6 @@ import type { World } from './world.ts';
 
 export const placeConversation = (world: World): Activity<'placeConversation'> => ({
   type: 'placeConversation',
-  resource: 'bookkeeping',
   retry: PATIENT,
   run: (command) => place(world, command),
   failed: (command, error) => ({
@@ -37,6 +36,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     sandboxId,
     excluded,
     onlyLeaves,
+    finalRefusals: world.deployment.onFull === 'refuse' ? 'all' : 'all_but_full',
     newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
     limits: world.deployment.capacity,
     now: world.clock.now(),

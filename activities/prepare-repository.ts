@@ -16,7 +16,6 @@ type Prepare = CommandOf<'prepareRepository'>;
 
 export const prepareRepository = (world: World): Activity<'prepareRepository'> => ({
   type: 'prepareRepository',
-  resource: 'agent',
   retry: BRIEF,
   run: async (command) => {
     const target = await agentTarget(world, command);

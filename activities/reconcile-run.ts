@@ -30,7 +30,6 @@ const UNASKED: PlanReconcile = {
 
 export const reconcileRun = (world: World): Activity<'reconcileRun'> => ({
   type: 'reconcileRun',
-  resource: 'bookkeeping',
   retry: BRIEF,
   run: async (command) => {
     try {

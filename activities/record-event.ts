@@ -7,7 +7,6 @@ import type { World } from './world.ts';
 
 export const recordEvent = (world: World): Activity<'record'> => ({
   type: 'record',
-  resource: 'bookkeeping',
   retry: PATIENT,
   run: async (command) => {
     await world.lifecycle.record(command.event, world.clock.now());

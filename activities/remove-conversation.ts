@@ -10,7 +10,6 @@ import type { World } from './world.ts';
 
 export const removeConversation = (world: World): Activity<'removeConversation'> => ({
   type: 'removeConversation',
-  resource: 'bookkeeping',
   retry: PATIENT,
   run: async (command) => {
     const { conversationId, id: commandId } = command;

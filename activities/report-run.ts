@@ -16,7 +16,6 @@ import type { World } from './world.ts';
 
 export const reportRun = (world: World): Activity<'reportRun'> => ({
   type: 'reportRun',
-  resource: 'bookkeeping',
   retry: BRIEF,
   run: async (command) => {
     await reportNow(world, command.runId);

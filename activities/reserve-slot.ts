@@ -9,7 +9,6 @@ import type { World } from './world.ts';
 
 export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
   type: 'reserveSlot',
-  resource: 'bookkeeping',
   retry: PATIENT,
   run: async (command) => {
     const user = userId(command.userId);

@@ -18,7 +18,6 @@ const step = (
   world: World,
   does: { readonly script: (dir: string) => string; readonly timeoutMs: number; readonly doing: string },
 ) => ({
-  resource: 'agent' as const,
   retry: BRIEF,
   async carryOut(command: CommandOf<Step>): Promise<void> {
     const target = await agentTarget(world, command);

@@ -23,7 +23,6 @@ type Start = CommandOf<'startConversation'>;
 
 export const startConversation = (world: World): Activity<'startConversation'> => ({
   type: 'startConversation',
-  resource: 'bookkeeping',
   retry: BRIEF,
   run: async (command) => {
     const { plan, item } = await planItem(world, command);

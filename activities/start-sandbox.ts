@@ -19,7 +19,6 @@ export const resumeSandbox = (world: World): Activity<'resumeSandbox'> => ({
 type StartCommand = CommandOf<'createSandbox'> | CommandOf<'resumeSandbox'>;
 
 const starter = (world: World) => ({
-  resource: 'sandbox' as const,
   // The machine's own deadline cancels the command.
   retry: PATIENT,
   run: (command: StartCommand): Promise<MachineEvent> => start(world, command),

@@ -10,7 +10,6 @@ import type { World } from './world.ts';
 
 export const stopSandbox = (world: World): Activity<'stopSandbox'> => ({
   type: 'stopSandbox',
-  resource: 'sandbox',
   retry: BRIEF,
   run: async (command) => {
     await lastRead(world, command);

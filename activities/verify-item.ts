@@ -15,7 +15,6 @@ type Verify = CommandOf<'verifyItem'>;
 
 export const verifyItem = (world: World): Activity<'verifyItem'> => ({
   type: 'verifyItem',
-  resource: 'agent',
   retry: BRIEF,
   run: (command) => verify(world, command),
   failed: (command, error) => ({

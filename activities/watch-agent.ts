@@ -6,21 +6,22 @@ import type { CommandOf, MachineEvent } from '../core/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { LimitReached } from '../core/snapshot.ts';
 import type { AgentConversationView } from '../ports/agent-server.ts';
-import { PATIENT, type Activity, type ActivityContext } from './activity.ts';
+import type { Json } from '../ports/engine-store.ts';
+import { PATIENT, type Look, type WatchActivity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
-import { sleepUntil } from './sleep.ts';
 import { spentBy } from './spend.ts';
 import { syncTranscript } from './transcript.ts';
+import { watch } from './watch.ts';
 import type { World } from './world.ts';
 
 type Watch = CommandOf<'watchAgent'>;
 
-export const watchAgent = (world: World): Activity<'watchAgent'> => ({
+export const watchAgent = (world: World): WatchActivity<'watchAgent'> => ({
   type: 'watchAgent',
-  resource: 'watch',
   retry: PATIENT,
-  run: (command, context) => watch(world, command, context),
+  look: (command, memory) => look(world, command, memory),
+  run: (command, { signal }) => watch(world.clock, signal, (memory) => look(world, command, memory)),
   failed: (command, error) => lost(world, command, error),
 });
 
@@ -46,27 +47,23 @@ function lost(world: World, command: Watch, error: ParleyError): MachineEvent | 
   };
 }
 
-async function watch(
-  world: World,
-  command: Watch,
-  { signal }: ActivityContext,
-): Promise<MachineEvent | null> {
-  const since = world.clock.now();
-  while (!signal.aborted) {
-    const target = await agentTarget(world, command);
-    const view = await world.agent.conversation(target, command.conversationId);
-    if (view === null)
-      throw new ParleyError(
-        'agent_refused',
-        `Cannot watch conversation "${command.conversationId}": the agent does not know it`,
-      );
-    await syncTranscript(world, target, command.conversationId);
-    if (view.executionStatus !== 'RUNNING') return report(command, view);
-    const limit = await metLimit(world, command, since);
-    if (limit !== null) return { type: 'agentLimitReached', commandId: command.id, limit };
-    await sleepUntil(world.clock, world.clock.now() + world.deployment.pollMs, signal);
-  }
-  return null;
+/** What it remembers is when it began: progress counts from there. */
+async function look(world: World, command: Watch, memory: Json): Promise<Look> {
+  const now = world.clock.now();
+  const since = Number(memory ?? now);
+  const target = await agentTarget(world, command);
+  const view = await world.agent.conversation(target, command.conversationId);
+  if (view === null)
+    throw new ParleyError(
+      'agent_refused',
+      `Cannot watch conversation "${command.conversationId}": the agent does not know it`,
+    );
+  await syncTranscript(world, target, command.conversationId);
+  if (view.executionStatus !== 'RUNNING') return { kind: 'over', event: report(command, view) };
+  const limit = await metLimit(world, command, since);
+  if (limit !== null)
+    return { kind: 'over', event: { type: 'agentLimitReached', commandId: command.id, limit } };
+  return { kind: 'again', at: world.clock.now() + world.deployment.pollMs, memory: since };
 }
 
 function report(command: Watch, view: AgentConversationView): MachineEvent {

@@ -4,41 +4,38 @@
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import type { RuntimePresence } from '../ports/sandbox-runtime.ts';
-import { PATIENT, type Activity, type ActivityContext } from './activity.ts';
+import type { Json } from '../ports/engine-store.ts';
+import { PATIENT, type Look, type WatchActivity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
-import { sleepUntil } from './sleep.ts';
+import { watch } from './watch.ts';
 import type { World } from './world.ts';
 
 /** Looks in a row that found the runtime unreachable before it is called stale. */
 const UNKNOWN_LOOKS_MAX = 3;
 
-export const watchIdle = (world: World): Activity<'watchIdle'> => ({
+export const watchIdle = (world: World): WatchActivity<'watchIdle'> => ({
   type: 'watchIdle',
-  resource: 'watch',
   retry: PATIENT,
-  run: (command, context) => watch(world, command, context),
+  look: (command, memory) => look(world, command, memory),
+  run: (command, { signal }) => watch(world.clock, signal, (memory) => look(world, command, memory)),
   failed: (command) => ({ type: 'runtimeUnknown', commandId: command.id }),
 });
 
-async function watch(
-  world: World,
-  command: CommandOf<'watchIdle'>,
-  { signal }: ActivityContext,
-): Promise<MachineEvent | null> {
+/** What it remembers is how many looks in a row found the runtime unreachable. */
+async function look(world: World, command: CommandOf<'watchIdle'>, memory: Json): Promise<Look> {
   const { clock, deployment } = world;
-  let unknownLooks = 0;
-  while (!signal.aborted) {
-    const presence = await world.runtime.inspect(command.sandboxId);
-    unknownLooks = presence.kind === 'unknown' ? unknownLooks + 1 : 0;
-    const verdict = judge(command, presence, unknownLooks);
-    if (verdict !== null) return verdict;
-    const lastActivityAt = await lastActivity(world, command);
-    const idleAt = command.idleTimeMs === null ? null : lastActivityAt + command.idleTimeMs;
-    if (idleAt !== null && clock.now() >= idleAt)
-      return { type: 'idleReached', commandId: command.id, lastActivityAt, lookedAt: clock.now() };
-    await sleepUntil(clock, Math.min(idleAt ?? Infinity, clock.now() + deployment.pollMs), signal);
+  const presence = await world.runtime.inspect(command.sandboxId);
+  const unknownLooks = presence.kind === 'unknown' ? Number(memory ?? 0) + 1 : 0;
+  const event = judge(command, presence, unknownLooks);
+  if (event !== null) return { kind: 'over', event };
+  const lastActivityAt = await lastActivity(world, command);
+  const now = clock.now();
+  const idleAt = command.idleTimeMs === null ? Infinity : lastActivityAt + command.idleTimeMs;
+  if (now >= idleAt) {
+    const commandId = command.id;
+    return { kind: 'over', event: { type: 'idleReached', commandId, lastActivityAt, lookedAt: now } };
   }
-  return null;
+  return { kind: 'again', at: Math.min(idleAt, now + deployment.pollMs), memory: unknownLooks };
 }
 
 /** Gone, dead and unreachable are three different things (D13). */

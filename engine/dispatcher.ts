@@ -3,9 +3,10 @@
  * Owns which attempt runs when; an answer goes back through `answer`, and only a commit makes it final.
  */
 import PQueue from 'p-queue';
-import type { Activities, Activity, ActivityContext, ResourceClass } from '../activities/activity.ts';
+import type { Activities, Activity, ActivityContext } from '../activities/activity.ts';
 import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/command.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
+import { resourceOf, type ResourceClass } from '../core/resource.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { OutboxEntry } from '../ports/engine-store.ts';
 
@@ -22,6 +23,8 @@ export interface DispatcherOptions {
   readonly activities: Activities;
   readonly clock: Clock;
   readonly pools: PoolSizes;
+  /** The product's table when left out. */
+  readonly resourceOf?: (type: ActivityCommandType) => ResourceClass;
   /** The answer of a command, or null when its machine waits for none. */
   readonly answer: (entry: OutboxEntry, event: MachineEvent | null) => void;
   /** A failed attempt is made durable before it is tried again. */
@@ -78,7 +81,7 @@ export class Dispatcher {
   /** Commands whose answer a machine still waits for; watches are waiting by nature and not counted. */
   get busyCount(): number {
     let count = 0;
-    for (const { entry } of this.out.values()) if (this.activityOf(entry).resource !== 'watch') count += 1;
+    for (const { entry } of this.out.values()) if (this.resource(entry) !== 'watch') count += 1;
     return count;
   }
 
@@ -129,10 +132,14 @@ export class Dispatcher {
   }
 
   private enqueue(out: Out): void {
-    const { resource } = this.activityOf(out.entry);
+    const resource = this.resource(out.entry);
     // Watches wait by nature: a place in a queue would only make them wait for one another.
     if (resource === 'watch') void this.attempt(out);
     else void this.pools[resource].add(() => this.attempt(out));
+  }
+
+  private resource(entry: OutboxEntry): ResourceClass {
+    return (this.options.resourceOf ?? resourceOf)(commandIn(entry).type);
   }
 
   private activityOf(entry: OutboxEntry): Activity {

@@ -11,7 +11,7 @@ import type { Clock, Timer } from '../ports/clock.ts';
 import type { EngineStore, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
 import type { Delivery, Notifier } from '../ports/notifier.ts';
 import { Batch, type Arrival, type HeldEntity, type StepRecord } from './batch.ts';
-import { Dispatcher, POOL_SIZES_DEFAULT, type PoolSizes } from './dispatcher.ts';
+import { Dispatcher, POOL_SIZES_DEFAULT, type DispatcherOptions, type PoolSizes } from './dispatcher.ts';
 import { EntityCache } from './entity-cache.ts';
 
 /** Events of one commit at most: bounds the time the event loop is held, and the size of a transaction. */
@@ -24,6 +24,8 @@ export interface EngineOptions {
   readonly activities: Activities;
   readonly clock: Clock;
   readonly pools?: PoolSizes;
+  /** Which pool a command waits in; the product's table when left out. */
+  readonly resourceOf?: DispatcherOptions['resourceOf'];
   /** Events per commit at most; 1 gives one transaction per event, for comparison. */
   readonly batchEventsMax?: number;
   /** Every step that was not silent, in order, once it is durable. */
@@ -72,6 +74,7 @@ export class Engine implements Notifier {
       activities: options.activities,
       clock: options.clock,
       pools: options.pools ?? POOL_SIZES_DEFAULT,
+      ...(options.resourceOf === undefined ? {} : { resourceOf: options.resourceOf }),
       answer: (entry, event) => this.answered(entry, event),
       retried: (entry, retry) => {
         this.retries.push({ commandId: entry.commandId, ...retry });

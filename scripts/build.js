@@ -33,6 +33,10 @@ const INSIDE_PROGRAMS = {
   'agent-server': 'agent/main.ts',
   'sandbox-init': 'runtimes/process/inside/init.ts',
 };
+/** The workflows' bundle: what a worker loads into Temporal's sandbox. */
+const WORKFLOW_BUNDLE = 'workflows.bundle.js';
+/** Loaded by path on both sides of the sandbox's wall, and therefore CommonJS. */
+const LOADED_BY_PATH = { 'failure-converter': 'workflows/failure-converter.ts' };
 /** Maps are written one folder below dist/ and moved up with their programs: a folder before each source undoes that. */
 const SOURCE_ROOT = 'aside/';
 /** A replaced chunk stays this long, because a program that is running may still load it. */
@@ -91,7 +95,8 @@ async function bundleAside() {
   const aside = dist(`.aside-${process.pid}`);
   rmSync(aside, { recursive: true, force: true });
   try {
-    await Promise.all([bundleHost(aside), bundleInside(aside)]);
+    await Promise.all([bundleHost(aside), bundleInside(aside), bundleByPath(aside)]);
+    await bundleWorkflows(aside);
     const files = existsSync(aside) ? readdirSync(aside).sort(chunksFirst) : [];
     for (const file of files) renameSync(path.join(aside, file), dist(file));
     removeOldChunks(files);
@@ -125,6 +130,34 @@ async function bundleInside(outdir) {
     outExtension: { '.js': '.cjs' },
     sourceRoot: SOURCE_ROOT,
   });
+}
+
+async function bundleByPath(outdir) {
+  const entryPoints = existing(LOADED_BY_PATH);
+  if (Object.keys(entryPoints).length === 0) return;
+  await bundle({
+    entryPoints,
+    outdir,
+    format: 'cjs',
+    packages: 'external',
+    outExtension: { '.js': '.cjs' },
+    sourceRoot: SOURCE_ROOT,
+  });
+}
+
+/** Temporal's own bundler: nothing else knows what its sandbox needs. */
+async function bundleWorkflows(outdir) {
+  const workflowsPath = path.join(ROOT, 'workflows/index.ts');
+  if (!existsSync(workflowsPath)) return;
+  const { bundleWorkflowCode } = await import('@temporalio/worker');
+  const silent = () => undefined;
+  const logger = { log: silent, trace: silent, debug: silent, info: silent, warn: silent, error: console.error };
+  const { code } = await bundleWorkflowCode({
+    workflowsPath,
+    failureConverterPath: path.join(ROOT, LOADED_BY_PATH['failure-converter']),
+    logger,
+  });
+  writeFileSync(path.join(outdir, WORKFLOW_BUNDLE), code);
 }
 
 /** One esbuild call with what every bundle of the project has in common. */

@@ -20,6 +20,7 @@ const SOURCE_FOLDERS = [
   'activities',
   'engine',
   'workflows',
+  'temporal',
   'api',
   'cli',
   'agent',

@@ -3,8 +3,9 @@
  * Owns the wiring and what settled means; must not know a rule, or when the clock moves.
  */
 import type { Activities } from '../../activities/activity.ts';
-import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../../core/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
+import { ACTIVITY_COMMAND_TYPES } from '../../core/resource.ts';
 import type { StepRecord } from '../../engine/batch.ts';
 import { Engine } from '../../engine/engine.ts';
 import type { Notifier } from '../../ports/notifier.ts';
@@ -81,40 +82,12 @@ export class EmbeddedPort implements ModelPort {
   }
 }
 
-const TYPES = {
-  createSandbox: 1,
-  resumeSandbox: 1,
-  stopSandbox: 1,
-  archiveWorkspace: 1,
-  destroySandbox: 1,
-  reserveSlot: 1,
-  watchIdle: 1,
-  placeConversation: 1,
-  prepareRepository: 1,
-  runSetupScript: 1,
-  setUpGitHooks: 1,
-  setUpSkills: 1,
-  openAgent: 1,
-  deliverItem: 1,
-  watchAgent: 1,
-  interruptAgent: 1,
-  removeConversation: 1,
-  record: 1,
-  startConversation: 1,
-  verifyItem: 1,
-  collectItem: 1,
-  cleanUpSandbox: 1,
-  reconcileRun: 1,
-  reportRun: 1,
-} as const satisfies Readonly<Record<ActivityCommandType, 1>>;
-
-/** All in the pool of watches: the engine counts only the others as work that has to end before it is settled. */
 function activitiesOf(port: EmbeddedPort, world: World): Activities {
-  const entries = (Object.keys(TYPES) as ActivityCommandType[]).map((type) => {
+  const entries = ACTIVITY_COMMAND_TYPES.map((type) => {
     const run = (command: ActivityCommand, { signal }: { readonly signal: AbortSignal }) =>
       port.carryOut(world, command, signal);
     const retry = { initialMs: 0, maxMs: 0, attemptsMax: 1 };
-    return [type, { type, resource: 'watch', retry, run, failed: () => null }];
+    return [type, { type, retry, run, failed: () => null }];
   });
   return Object.fromEntries(entries) as Activities;
 }
@@ -151,6 +124,8 @@ export async function openEmbeddedStage(
     store: store.engine,
     activities: activitiesOf(port, world),
     clock,
+    // All wait as watches do: the engine counts only the others as work that has to end before it is settled.
+    resourceOf: () => 'watch',
     onStep: (step) => {
       port.activity += 1;
       for (const command of step.commands) if (command.type === 'project') world.project(command.rows);

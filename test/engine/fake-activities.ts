@@ -2,17 +2,12 @@
  * Activities that answer at once without any port.
  * Owns the answer of a world in which everything goes well, and a record of what was asked; a test replaces what it is about.
  */
-import {
-  BRIEF,
-  type Activities,
-  type Activity,
-  type ActivityContext,
-  type ResourceClass,
-} from '../../activities/activity.ts';
+import { BRIEF, type Activities, type Activity, type ActivityContext } from '../../activities/activity.ts';
 import type { ActivityCommand, ActivityCommandType, CommandOf, MachineEvent } from '../../core/command.ts';
 import type { AgentReport } from '../../core/conversation/message.ts';
 import { sandboxId, userId, type ConversationId, type SandboxId } from '../../core/ids.ts';
 import type { ParleyError } from '../../core/parley-error.ts';
+import { ACTIVITY_COMMAND_TYPES } from '../../core/resource.ts';
 import type { SandboxBirth } from '../../core/sandbox/state.ts';
 import type { Clock } from '../../ports/clock.ts';
 
@@ -42,39 +37,9 @@ export interface FakeActivities {
   idsOf(type: ActivityCommandType): readonly string[];
 }
 
-const TYPES = {
-  createSandbox: 'sandbox',
-  resumeSandbox: 'sandbox',
-  stopSandbox: 'sandbox',
-  archiveWorkspace: 'sandbox',
-  destroySandbox: 'sandbox',
-  reserveSlot: 'bookkeeping',
-  watchIdle: 'watch',
-  placeConversation: 'bookkeeping',
-  prepareRepository: 'agent',
-  runSetupScript: 'agent',
-  setUpGitHooks: 'agent',
-  setUpSkills: 'agent',
-  openAgent: 'agent',
-  deliverItem: 'agent',
-  watchAgent: 'watch',
-  interruptAgent: 'agent',
-  removeConversation: 'bookkeeping',
-  record: 'bookkeeping',
-  startConversation: 'bookkeeping',
-  verifyItem: 'agent',
-  collectItem: 'agent',
-  cleanUpSandbox: 'bookkeeping',
-  reconcileRun: 'bookkeeping',
-  reportRun: 'bookkeeping',
-} as const satisfies Readonly<Record<ActivityCommandType, ResourceClass>>;
-
 export function fakeActivities(clock: Clock, overrides: Overrides = {}): FakeActivities {
   const ran: Ran[] = [];
-  const entries = (Object.keys(TYPES) as ActivityCommandType[]).map((type) => [
-    type,
-    fake(type, { clock, overrides, ran }),
-  ]);
+  const entries = ACTIVITY_COMMAND_TYPES.map((type) => [type, fake(type, { clock, overrides, ran })]);
   return {
     activities: Object.fromEntries(entries) as unknown as Activities,
     ran,
@@ -91,7 +56,6 @@ function fake(
   const run = (parts.run ?? null) as Run<ActivityCommandType> | null;
   return {
     type,
-    resource: TYPES[type],
     retry: BRIEF,
     failed: (command: ActivityCommand, error: ParleyError) => failure(command, error),
     ...parts,

@@ -1,0 +1,24 @@
+/**
+ * A watch in one process: look, wait, look again, until something is found or nobody waits any more.
+ * Owns the loop; what is looked for belongs to each watch.
+ */
+import type { MachineEvent } from '../core/command.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Json } from '../ports/engine-store.ts';
+import type { Look } from './activity.ts';
+import { sleepUntil } from './sleep.ts';
+
+export async function watch(
+  clock: Clock,
+  signal: AbortSignal,
+  look: (memory: Json) => Promise<Look>,
+): Promise<MachineEvent | null> {
+  let memory: Json = null;
+  while (!signal.aborted) {
+    const found = await look(memory);
+    if (found.kind === 'over') return found.event;
+    memory = found.memory;
+    await sleepUntil(clock, found.at, signal);
+  }
+  return null;
+}

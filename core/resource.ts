@@ -1,0 +1,69 @@
+/**
+ * What carrying out a command takes: which pool it waits in, and whether it is over in milliseconds.
+ * Owns the table that every driver reads; must not know how a command is carried out.
+ */
+import type { ActivityCommandType } from './command.ts';
+
+/** Which pool a command waits in: a flood of one kind must not starve the others. Watches wait by nature. */
+export type ResourceClass = 'sandbox' | 'agent' | 'bookkeeping' | 'watch';
+
+const RESOURCES = {
+  createSandbox: 'sandbox',
+  resumeSandbox: 'sandbox',
+  stopSandbox: 'sandbox',
+  archiveWorkspace: 'sandbox',
+  destroySandbox: 'sandbox',
+  reserveSlot: 'bookkeeping',
+  watchIdle: 'watch',
+  placeConversation: 'bookkeeping',
+  prepareRepository: 'agent',
+  runSetupScript: 'agent',
+  setUpGitHooks: 'agent',
+  setUpSkills: 'agent',
+  openAgent: 'agent',
+  deliverItem: 'agent',
+  watchAgent: 'watch',
+  interruptAgent: 'agent',
+  removeConversation: 'bookkeeping',
+  record: 'bookkeeping',
+  startConversation: 'bookkeeping',
+  verifyItem: 'agent',
+  collectItem: 'agent',
+  cleanUpSandbox: 'bookkeeping',
+  reconcileRun: 'bookkeeping',
+  reportRun: 'bookkeeping',
+} as const satisfies Readonly<Record<ActivityCommandType, ResourceClass>>;
+
+/** Commands that wait for something to happen in the world, and end in one event. */
+export type WatchCommandType = {
+  [Type in ActivityCommandType]: (typeof RESOURCES)[Type] extends 'watch' ? Type : never;
+}[ActivityCommandType];
+
+/**
+ * Commands that are as a rule over in milliseconds: store and other machines, or a few files in a sandbox that is up.
+ * A driver may carry them out where it stands, and hand out by itself what takes longer.
+ */
+const BRIEF: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandType>([
+  'reserveSlot',
+  'placeConversation',
+  'record',
+  'startConversation',
+  'cleanUpSandbox',
+  'setUpGitHooks',
+  'setUpSkills',
+]);
+
+export function resourceOf(type: ActivityCommandType): ResourceClass {
+  return RESOURCES[type];
+}
+
+export function isWatch(type: ActivityCommandType): type is WatchCommandType {
+  return RESOURCES[type] === 'watch';
+}
+
+export function isBrief(type: ActivityCommandType): boolean {
+  return BRIEF.has(type);
+}
+
+/** Every command that an activity carries out. */
+export const ACTIVITY_COMMAND_TYPES = Object.keys(RESOURCES) as readonly ActivityCommandType[];

@@ -1,0 +1,166 @@
+/**
+ * Carries out what workflows hand out: rows, letters and commands, as Temporal activities.
+ * Owns tries and waits by the same retry classes as the embedded engine; what a command does is in activities/.
+ */
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
+import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import { asParleyError, type ParleyError } from '../core/parley-error.ts';
+import { isWatch } from '../core/resource.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EngineStore, Json } from '../ports/engine-store.ts';
+import type { Announcement, BriefAnswers, CarrierActivities } from '../workflows/carrier.ts';
+import type { AddressedLetter } from '../workflows/letter.ts';
+import { keep } from './tombstones.ts';
+
+/** Shorter than a third of the heartbeat timeout, so that one that is late does no harm. */
+const HEARTBEAT_EVERY_MS = 2_000;
+
+/** A batch holds its workflow's task: nothing in it may take longer, or what comes meanwhile would wait. */
+const BRIEF_TRY_MS = 3_000;
+
+export interface CarrierOptions {
+  readonly store: Pick<EngineStore, 'commit'>;
+  readonly send: (letter: AddressedLetter) => Promise<void>;
+  readonly activities: Activities;
+  readonly clock: Clock;
+  /** After rows were written. */
+  readonly onRows?: () => void;
+  readonly onError?: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
+}
+
+/** What one try leaves for the next, which may be on another worker. */
+interface Progress {
+  readonly isSaid: boolean;
+  /** Failed tries so far; looks that found nothing are not among them. */
+  readonly failures: number;
+  readonly memory: Json;
+}
+
+const FRESH: Progress = { isSaid: false, failures: 0, memory: null };
+
+export function carrierActivities(options: CarrierOptions): CarrierActivities {
+  return {
+    async announce({ commands, tombstone, ...said }) {
+      const entity =
+        tombstone === null
+          ? null
+          : { address: tombstone.address, state: tombstone.state as Json, deadline: null, done: true };
+      await say(options, said, entity);
+      const answers = await Promise.all(commands.map((command) => tryBrief(options, command)));
+      return Object.assign({}, ...answers) as BriefAnswers;
+    },
+    async carryOut({ command, ...said }) {
+      const progress = (Context.current().info.heartbeatDetails as Progress | undefined) ?? FRESH;
+      if (!progress.isSaid) await say(options, said, null);
+      return await attempt(options, command, { ...progress, isSaid: true });
+    },
+  };
+}
+
+async function say(
+  { store, send, onRows }: CarrierOptions,
+  { rows, letters }: Announcement,
+  entity: Parameters<typeof keep>[1],
+): Promise<void> {
+  if (rows.length > 0 || entity !== null) {
+    await keep(store, entity, rows);
+    onRows?.();
+  }
+  await Promise.all(letters.map(send));
+}
+
+/** One short try; what takes longer, or has to be tried again, is left to an activity of its own. */
+async function tryBrief(options: CarrierOptions, command: ActivityCommand): Promise<BriefAnswers> {
+  const activity = activityOf(options, command);
+  const signal = AbortSignal.timeout(BRIEF_TRY_MS);
+  try {
+    const event = await activity.run(command as never, { signal, attempt: 0 });
+    return signal.aborted ? {} : { [command.id]: event };
+  } catch (cause) {
+    const error = asParleyError(cause);
+    if (signal.aborted) return {};
+    options.onError?.(command, error, 0);
+    return error.retry ? {} : { [command.id]: await activity.failed(command as never, error) };
+  }
+}
+
+async function attempt(
+  options: CarrierOptions,
+  command: ActivityCommand,
+  progress: Progress,
+): Promise<MachineEvent | null> {
+  const activity = activityOf(options, command);
+  try {
+    if (!isWatch(command.type)) return await runWithHeartbeat(activity, command, progress);
+    const found = await (activity as WatchActivity).look(command as never, progress.memory);
+    if (found.kind === 'over') return found.event;
+    return lookAgain(options, command, found, progress);
+  } catch (cause) {
+    if (cause instanceof ApplicationFailure || cause instanceof CancelledFailure) throw cause;
+    return await failedAttempt(options, { command, activity, progress }, asParleyError(cause));
+  }
+}
+
+async function runWithHeartbeat(
+  activity: Activity,
+  command: ActivityCommand,
+  progress: Progress,
+): Promise<MachineEvent | null> {
+  const context = Context.current();
+  context.heartbeat(progress);
+  const timer = setInterval(() => context.heartbeat(progress), HEARTBEAT_EVERY_MS);
+  const signal = context.cancellationSignal;
+  try {
+    const event = await activity.run(command as never, { signal, attempt: progress.failures });
+    // Whoever was told to stop may answer that nobody waits: this must not be taken for an answer.
+    if (signal.aborted) throw new CancelledFailure('cancelled');
+    return event;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function lookAgain(
+  { clock }: CarrierOptions,
+  command: ActivityCommand,
+  found: Extract<Look, { kind: 'again' }>,
+  progress: Progress,
+): never {
+  return comeBack({ ...progress, failures: 0, memory: found.memory }, found.at - clock.now(), {
+    type: 'look',
+    message: `${command.type} found nothing yet`,
+  });
+}
+
+async function failedAttempt(
+  { onError }: CarrierOptions,
+  {
+    command,
+    activity,
+    progress,
+  }: { readonly command: ActivityCommand; readonly activity: Activity; readonly progress: Progress },
+  error: ParleyError,
+): Promise<MachineEvent | null> {
+  onError?.(command, error, progress.failures);
+  const { attemptsMax, initialMs, maxMs } = activity.retry;
+  const failures = progress.failures + 1;
+  if (!error.retry || (attemptsMax !== null && failures >= attemptsMax))
+    return await activity.failed(command as never, error);
+  const waitMs = Math.min(maxMs, initialMs * 2 ** Math.min(progress.failures, 20));
+  return comeBack({ ...progress, failures }, waitMs, { type: error.code, message: error.message });
+}
+
+/** Ends this try; the server begins the next one after the wait, and the history hears of neither. */
+function comeBack(
+  progress: Progress,
+  waitMs: number,
+  why: { readonly type: string; readonly message: string },
+): never {
+  Context.current().heartbeat(progress);
+  throw ApplicationFailure.create({ ...why, nonRetryable: false, nextRetryDelay: Math.max(1, waitMs) });
+}
+
+function activityOf({ activities }: CarrierOptions, { type }: ActivityCommand): Activity {
+  return activities[type] as unknown as Activity;
+}

@@ -1,0 +1,176 @@
+/**
+ * Brings letters to the workflows of entities, and begins a workflow where an entity begins.
+ * Owns first contact, and that what has ended never begins again; must not know any rule.
+ */
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type WorkflowClient,
+} from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
+import { addressKey } from '../core/ids.ts';
+import { machineOf } from '../core/machines.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import type { ProjectionRow } from '../core/projection.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delivery, Notifier } from '../ports/notifier.ts';
+import { noticeSignal, requestUpdate, type AddressedLetter, type DriveInput } from '../workflows/letter.ts';
+import { attributesOf } from '../workflows/visibility.ts';
+import { letterId } from './letter-id.ts';
+import type { Tombstones } from './tombstones.ts';
+
+/** A request meets the end of a run at most so often: every meeting is one continue-as-new. */
+const REQUEST_TRIES_MAX = 8;
+const REQUEST_AGAIN_MS = 50;
+/** A request waits so long for a worker before it says that there is none. */
+const REQUEST_WAIT_MS = 30_000;
+
+export interface PostOptions {
+  readonly client: WorkflowClient;
+  /** Prefix of the deployment's task queues, and the queue of its workflows. */
+  readonly queue: string;
+  readonly eventsMax: number;
+  readonly tombstones: Tombstones;
+  readonly clock: Clock;
+  readonly requestWaitMs?: number;
+}
+
+type Birth = readonly ProjectionRow[];
+
+interface StartOptions {
+  readonly workflowId: string;
+  readonly taskQueue: string;
+  readonly args: [DriveInput];
+  readonly workflowIdReusePolicy: 'REJECT_DUPLICATE';
+  readonly typedSearchAttributes?: SearchAttributePair[];
+}
+
+export class Post {
+  private readonly options: PostOptions;
+
+  constructor(options: PostOptions) {
+    this.options = options;
+  }
+
+  /** For activities: durable as soon as it returns, whether a worker is there or not. */
+  readonly notices: Notifier = { deliver: (delivery) => this.send(letterOf(delivery)) };
+
+  /** For edges: returns once the entity's workflow has taken it into its history. */
+  readonly requests: Notifier = { deliver: (delivery) => this.request(letterOf(delivery)) };
+
+  /** A letter to nobody, or to one that has ended, is delivered as well: it changes nothing (D11). */
+  async send(letter: AddressedLetter): Promise<void> {
+    const { client } = this.options;
+    try {
+      const birth = this.birthBy(letter);
+      if (birth !== null) {
+        if (await this.answeredForTheEnded(letter)) return;
+        await client.signalWithStart(letter.to.machine, {
+          ...this.start(letter, birth),
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          signal: noticeSignal,
+          signalArgs: [{ id: letter.id, event: letter.event }],
+        });
+      } else {
+        const { id, event } = letter;
+        await client.getHandle(addressKey(letter.to)).signal(noticeSignal, { id, event });
+      }
+    } catch (error) {
+      if (!isOver(error)) throw unreachable(error);
+      await this.answeredForTheEnded(letter);
+    }
+  }
+
+  private async request(letter: AddressedLetter): Promise<void> {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await this.tryRequest(letter);
+      } catch (error) {
+        if (isOver(error)) {
+          if (await this.answeredForTheEnded(letter)) return;
+          if (error instanceof WorkflowNotFoundError && this.birthBy(letter) === null) return;
+        } else if (!isCutShort(error)) throw unreachable(error);
+        if (tried >= REQUEST_TRIES_MAX) throw unreachable(error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, REQUEST_AGAIN_MS * tried));
+    }
+  }
+
+  private async tryRequest(letter: AddressedLetter): Promise<void> {
+    const { client, requestWaitMs = REQUEST_WAIT_MS } = this.options;
+    const args: [{ readonly id: string; readonly event: AddressedLetter['event'] }] = [
+      { id: letter.id, event: letter.event },
+    ];
+    const update = { args, updateId: letter.id };
+    await client.connection.withDeadline(Date.now() + requestWaitMs, async () => {
+      const birth = this.birthBy(letter);
+      if (birth === null) {
+        await client.getHandle(addressKey(letter.to)).executeUpdate(requestUpdate, update);
+        return;
+      }
+      if (await this.answeredForTheEnded(letter)) return;
+      const startWorkflowOperation = new WithStartWorkflowOperation(letter.to.machine, {
+        ...this.start(letter, birth),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+      await client.executeUpdateWithStart(requestUpdate, { ...update, startWorkflowOperation });
+    });
+  }
+
+  private start({ to }: AddressedLetter, birth: Birth): StartOptions {
+    const { queue, eventsMax } = this.options;
+    const attributes = attributesOf(to.machine, birth);
+    return {
+      workflowId: addressKey(to),
+      taskQueue: queue,
+      args: [{ queue, eventsMax, shown: attributes?.text ?? '', carried: null }],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      ...(attributes === null ? {} : { typedSearchAttributes: attributes.pairs }),
+    };
+  }
+
+  /** Rows of an entity that the letter brings to life; null when it brings nobody to life. Its machine says which. */
+  private birthBy({ to, event }: AddressedLetter): Birth | null {
+    const { state, commands } = machineOf(to.machine).step(null, event, this.options.clock.now());
+    if (state === null) return null;
+    return commands.flatMap((command): readonly ProjectionRow[] =>
+      command.type === 'project' ? command.rows : [],
+    );
+  }
+
+  private async answeredForTheEnded(letter: AddressedLetter): Promise<boolean> {
+    const said = await this.options.tombstones.answer(letter);
+    if (said === null) return false;
+    for (const answer of said) await this.send(answer);
+    return true;
+  }
+}
+
+function letterOf({ to, event }: Delivery): AddressedLetter {
+  return { to, id: letterId(event), event };
+}
+
+/** The workflow was never there, or has ended. */
+function isOver(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
+}
+
+/** The run ended while it held the request; the next one may take it, under the same id. */
+function isCutShort(error: unknown): boolean {
+  return error instanceof WorkflowUpdateFailedError && !String(error.cause).includes('malformed');
+}
+
+function unreachable(error: unknown): unknown {
+  if (error instanceof ParleyError) return error;
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+    return new ParleyError(
+      'engine_unreachable',
+      'Cannot get an answer from the engine: no worker took the request; start one with "parley worker"',
+      { cause: error },
+    );
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ParleyError('engine_unreachable', `Cannot reach the engine: ${reason}`, { cause: error });
+}

@@ -1,0 +1,51 @@
+/**
+ * Entities whose workflow has ended for good: what still comes for one is answered from its last state (D11).
+ * Owns that answer; the rules are the machine's, and the state is the store's.
+ */
+import { machineOf } from '../core/machines.ts';
+import type { ProjectionRow } from '../core/projection.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EngineStore, Json, StoredEntity } from '../ports/engine-store.ts';
+import type { AddressedLetter } from '../workflows/letter.ts';
+
+export interface Tombstones {
+  /** What the ended entity says to the letter; null when there is no such tombstone. */
+  answer(letter: AddressedLetter): Promise<readonly AddressedLetter[] | null>;
+}
+
+export function tombstones(store: Pick<EngineStore, 'load' | 'commit'>, clock: Clock): Tombstones {
+  return {
+    async answer(letter) {
+      const stored = await store.load(letter.to);
+      if (stored?.done !== true) return null;
+      const { state, commands } = machineOf(letter.to.machine).step(stored.state, letter.event, clock.now());
+      const rows = commands.flatMap((command): readonly ProjectionRow[] =>
+        command.type === 'project' ? command.rows : [],
+      );
+      if (state !== stored.state) await keep(store, { ...stored, state: state as Json }, rows);
+      // An ended entity orders nothing that anybody would have to carry out.
+      return commands.flatMap((command) =>
+        command.type === 'tell'
+          ? [{ to: command.to, id: `${letter.id}>${command.id}`, event: command.event }]
+          : [],
+      );
+    },
+  };
+}
+
+/** Writes rows, and the tombstone of an entity that has ended. */
+export function keep(
+  store: Pick<EngineStore, 'commit'>,
+  entity: StoredEntity | null,
+  rows: readonly ProjectionRow[],
+): Promise<void> {
+  return store.commit({
+    entities: entity === null ? [] : [entity],
+    outboxAdded: [],
+    outboxRetried: [],
+    outboxRemoved: [],
+    inboxAdded: [],
+    inboxRemoved: [],
+    projections: rows,
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * The workers of one process: one for workflows and their brief batches, one per resource class for what is long.
+ * Owns queues, slots and the order of starting and stopping; the connection belongs to whoever opened it.
+ */
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import type { ResourceClass } from '../core/resource.ts';
+import { queueOf, type CarrierActivities } from '../workflows/carrier.ts';
+
+/** How much of each class one process carries out at once. */
+export type WorkerSlots = Readonly<Record<ResourceClass, number>>;
+
+/** Boots are heavy; agent traffic and looks are mostly waiting. */
+export const WORKER_SLOTS_DEFAULT: WorkerSlots = { sandbox: 8, agent: 64, bookkeeping: 16, watch: 64 };
+
+/** Workflow tasks at once: there is one thread for workflows, more of them only wait in it. */
+const WORKFLOW_TASKS = 40;
+/** Workflows kept in memory, about 1 MB each; an evicted one is replayed when it is needed. */
+const CACHED_WORKFLOWS = 400;
+/** Activities that run may end by themselves for so long; what is cut off begins again elsewhere. */
+const SHUTDOWN_GRACE_MS = 10_000;
+/** A cancellation reaches an activity with its next heartbeat: this is how late that may be. */
+const HEARTBEAT_THROTTLE_MS = 2_000;
+
+export interface WorkersOptions {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  /** Prefix of all queues; the workflows' own queue bears it alone. */
+  readonly queue: string;
+  readonly activities: CarrierActivities;
+  /** Absolute path of the prebuilt bundle of workflows/. */
+  readonly bundlePath: string;
+  readonly slots?: WorkerSlots;
+  /** Interceptors, sinks, data converter, versioning: whatever a deployment adds. */
+  readonly extra?: Partial<WorkerOptions>;
+}
+
+export interface Workers {
+  /** Resolves when all have ended; rejects when one of them failed. */
+  readonly ended: Promise<void>;
+  /** Takes nothing new, lets what runs end for a while. */
+  stop(): Promise<void>;
+}
+
+/** Starts polling at once. */
+export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+  const workers = await Promise.all([workflowWorker(options), ...activityWorkers(options)]);
+  const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
+  // Whoever stops them hears of a failure; until then nobody may be listening.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    async stop() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}
+
+function workflowWorker(options: WorkersOptions): Promise<Worker> {
+  return Worker.create({
+    ...common(options),
+    taskQueue: options.queue,
+    workflowBundle: { codePath: options.bundlePath },
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+  });
+}
+
+function activityWorkers(options: WorkersOptions): readonly Promise<Worker>[] {
+  const slots = options.slots ?? WORKER_SLOTS_DEFAULT;
+  return (Object.keys(slots) as ResourceClass[]).map((resource) =>
+    Worker.create({
+      ...common(options),
+      taskQueue: queueOf(options.queue, resource),
+      maxConcurrentActivityTaskExecutions: slots[resource],
+    }),
+  );
+}
+
+function common({
+  connection,
+  namespace,
+  activities,
+  extra,
+}: WorkersOptions): Omit<WorkerOptions, 'taskQueue'> {
+  return {
+    connection,
+    namespace,
+    activities,
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    defaultHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+    ...extra,
+  };
+}

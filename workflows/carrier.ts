@@ -1,0 +1,71 @@
+/**
+ * What workers do for a workflow, as types, and how it is called.
+ * Owns queues, timeouts and the split into brief and long; the code behind it lives on the worker's side.
+ */
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { EntityAddress } from '../core/ids.ts';
+import type { ProjectionRow } from '../core/projection.ts';
+import { resourceOf, type ResourceClass } from '../core/resource.ts';
+import type { AddressedLetter } from './letter.ts';
+
+/** What an activation has to say, in the order it is said: rows first, then letters. */
+export interface Announcement {
+  readonly rows: readonly ProjectionRow[];
+  readonly letters: readonly AddressedLetter[];
+}
+
+/** A batch with nothing long in it. */
+export interface BriefBatch extends Announcement {
+  readonly commands: readonly ActivityCommand[];
+  /** The entity's last state, written as its tombstone; null while it lives. */
+  readonly tombstone: { readonly address: EntityAddress; readonly state: unknown } | null;
+}
+
+/** Null: its machine waits for no answer. Absent: its try failed, and it is handed out by itself. */
+export type BriefAnswers = Readonly<Record<string, MachineEvent | null>>;
+
+export interface LongBatch extends Announcement {
+  readonly command: ActivityCommand;
+}
+
+export interface CarrierActivities {
+  /** Rows, letters, then the commands side by side. */
+  announce(batch: BriefBatch): Promise<BriefAnswers>;
+  /** Rows, letters, then the command; tries again by itself for as long as the command's retry class says. */
+  carryOut(batch: LongBatch): Promise<MachineEvent | null>;
+}
+
+/** A worker that is lost is noticed after so long. */
+const HEARTBEAT_TIMEOUT_MS = 10_000;
+/** Longer than any single try: machines cancel what takes too long for them. */
+const TRY_MAX_MS = 6 * 3_600_000;
+/** Store writes and letters of a large run's activation, with a store that is slow. */
+const BRIEF_MAX_MS = 60_000;
+
+/** The queue of a resource class. */
+export function queueOf(prefix: string, resource: ResourceClass): string {
+  return `${prefix}-${resource}`;
+}
+
+const local = proxyLocalActivities<CarrierActivities>({
+  startToCloseTimeout: BRIEF_MAX_MS,
+  retry: { initialInterval: 100, backoffCoefficient: 2, maximumInterval: 5_000 },
+  cancellationType: ActivityCancellationType.ABANDON,
+});
+
+export const announce = (batch: BriefBatch): Promise<BriefAnswers> => local.announce(batch);
+
+/** Waits and tries are decided on the worker's side, which says when to come back (`nextRetryDelay`). */
+export function carryOut(prefix: string, batch: LongBatch): Promise<MachineEvent | null> {
+  const { command } = batch;
+  const proxy = proxyActivities<CarrierActivities>({
+    taskQueue: queueOf(prefix, resourceOf(command.type)),
+    startToCloseTimeout: TRY_MAX_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+    retry: { initialInterval: 1_000, backoffCoefficient: 1 },
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    summary: `${command.type} ${command.id}`,
+  });
+  return proxy.carryOut(batch);
+}

@@ -1,0 +1,79 @@
+/**
+ * Hands out what an activation ordered, as few history events as it takes.
+ * Owns the batches and who is cancelled; answers come back through `answered`, in a later activation.
+ */
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import { isBrief, isWatch } from '../core/resource.ts';
+import { announce, carryOut, type Announcement, type BriefBatch } from './carrier.ts';
+import type { Activation } from './entity.ts';
+
+interface Long {
+  readonly scope: CancellationScope;
+  /** What goes out with it; said again by others when it is cancelled, because it may not have been said. */
+  readonly announcement: Announcement;
+}
+
+const SILENT: Announcement = { rows: [], letters: [] };
+
+export class HandOut {
+  /** Local batches under way: a run is not continued as new while there are any. */
+  briefCount = 0;
+  private readonly long = new Map<string, Long>();
+  private readonly queue: string;
+  private readonly answered: (commandId: string, event: MachineEvent | null) => void;
+
+  constructor(queue: string, answered: (commandId: string, event: MachineEvent | null) => void) {
+    this.queue = queue;
+    this.answered = answered;
+  }
+
+  /** Nothing is awaited: the loop goes on with the next event. */
+  give(activation: Activation, tombstone: BriefBatch['tombstone']): void {
+    const unsaid = activation.cancelled.flatMap((id) => this.cancel(id));
+    const rows = [...unsaid.flatMap((one) => one.rows), ...activation.rows];
+    const letters = [...unsaid.flatMap((one) => one.letters), ...activation.letters];
+    const brief = activation.commands.filter(({ type }) => isBrief(type));
+    const long = activation.commands.filter(({ type }) => !isBrief(type));
+    // One that waits by nature would be cancelled one day, and what went with it would be said twice.
+    const bearer = brief.length === 0 ? long.find(({ type }) => !isWatch(type)) : undefined;
+    const hasToSay = rows.length + letters.length + brief.length > 0 && bearer === undefined;
+    if (hasToSay || tombstone !== null) this.brief({ rows, letters, commands: brief, tombstone });
+    for (const command of long) this.start(command, command === bearer ? { rows, letters } : SILENT);
+  }
+
+  private brief(batch: BriefBatch): void {
+    this.briefCount += 1;
+    void announce(batch).then((answers) => {
+      this.briefCount -= 1;
+      for (const command of batch.commands) {
+        const answer = answers[command.id];
+        if (answer === undefined) this.start(command, SILENT);
+        else this.answered(command.id, answer);
+      }
+    });
+  }
+
+  private start(command: ActivityCommand, announcement: Announcement): void {
+    const scope = new CancellationScope({ cancellable: true });
+    this.long.set(command.id, { scope, announcement });
+    scope
+      .run(() => carryOut(this.queue, { ...announcement, command }))
+      .then((event) => {
+        this.long.delete(command.id);
+        this.answered(command.id, event);
+      })
+      .catch((error: unknown) => {
+        this.long.delete(command.id);
+        if (!isCancellation(error)) throw error;
+      });
+  }
+
+  private cancel(commandId: string): readonly Announcement[] {
+    const long = this.long.get(commandId);
+    if (long === undefined) return [];
+    this.long.delete(commandId);
+    long.scope.cancel();
+    return [long.announcement];
+  }
+}

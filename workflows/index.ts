@@ -1,0 +1,10 @@
+/**
+ * The workflows of the bundle: one thin entry per machine, named as the machine.
+ * Owns the names; everything else is the driver's.
+ */
+import { drive } from './drive.ts';
+import type { DriveInput } from './letter.ts';
+
+export const sandbox = (input: DriveInput): Promise<void> => drive(input);
+export const conversation = (input: DriveInput): Promise<void> => drive(input);
+export const run = (input: DriveInput): Promise<void> => drive(input);

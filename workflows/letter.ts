@@ -1,0 +1,51 @@
+/**
+ * What travels to an entity's workflow, and what a run of it hands to the next.
+ * Owns the wire shapes between workflows, clients and workers; must not know a machine's rules.
+ */
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { EntityAddress } from '../core/ids.ts';
+
+/** An event with the id it got at the edge: a repeat of the same id is dropped, also after continue-as-new. */
+export interface Letter {
+  readonly id: string;
+  readonly event: MachineEvent;
+}
+
+/** A letter with its receiver. */
+export interface AddressedLetter extends Letter {
+  readonly to: EntityAddress;
+}
+
+/** Notices of other machines and of the world: nobody waits for an answer. */
+export const noticeSignal = defineSignal<[Letter]>('notice');
+
+/** A wish of a user: returns once it is in the history, or refuses what no machine understands. */
+export const requestUpdate = defineUpdate<void, [Letter]>('request');
+
+/** Asks an entity to go on in a new run, on the newest build, as soon as nothing is under way. */
+export const moveOnSignal = defineSignal<[]>('moveOn');
+
+/**
+ * What one run hands to the next, plain JSON.
+ * Deadlines are absolute in the state, so there is no time in it that could go stale.
+ */
+export interface Carried {
+  readonly version: 1;
+  readonly state: unknown;
+  /** Commands whose answer is still waited for: handed out again, which their ids make harmless. */
+  readonly out: readonly ActivityCommand[];
+  /** Ids of the latest letters, oldest first. */
+  readonly seen: readonly string[];
+}
+
+export interface DriveInput {
+  /** Task queues of the deployment begin with it. */
+  readonly queue: string;
+  /** A run of the workflow is continued as new beyond so many events of its history. */
+  readonly eventsMax: number;
+  /** Search attributes as they were last written, as text. */
+  readonly shown: string;
+  /** Null in the first run of an entity. */
+  readonly carried: Carried | null;
+}
