@@ -6,6 +6,7 @@ import { userId } from '../core/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import { Checking } from '../simulator/checking.ts';
 import { EventHeap, type HeapEntry } from '../simulator/event-heap.ts';
+import { birthOutsideRun } from '../simulator/models/birth-outside-run.ts';
 import { conversationIdNamed } from '../simulator/models/derived-id.ts';
 import { fixed, type Distribution } from '../simulator/models/distribution.ts';
 import { MODELS_STEADY, type Policy } from '../simulator/models/model-options.ts';
@@ -70,26 +71,12 @@ function measure({ conversations, work, hours, checks }: Load): Figures {
 
 function start(simulation: Simulation, index: number): void {
   const id = conversationIdNamed(`bench ${index}`);
-  const birth = {
+  const birth = birthOutsideRun({
     conversationId: id,
     userId: userId(`user ${index}`),
-    runId: null,
-    key: null,
-    itemIndex: null,
-    title: null,
-    repository: null,
-    codeHost: null,
-    branch: null,
-    model: null,
-    tags: {},
-    strategy: 'NO_GROUPING' as const,
-    sandboxId: null,
+    strategy: 'NO_GROUPING',
     initialMessage: { messageId: `message ${index}`, text: 'do it', run: true },
-    iterationsMax: 500,
-    confirmation: 'never' as const,
-    nanoUsdMax: null,
-    noProgressMs: null,
-  };
+  });
   simulation.deliver({ machine: 'conversation', id }, { type: 'started', birth, watcher: null });
 }
 

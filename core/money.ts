@@ -86,6 +86,11 @@ export function formatMicro(microUsd: number): string {
   return `${sign}${Math.floor(magnitude / 1_000_000)}.${String(magnitude % 1_000_000).padStart(6, '0')}`;
 }
 
+/** Prints a total, rounded as totals are, e.g. "$0.012345". */
+export function formatUsd(total: NanoUsd): string {
+  return `$${formatMicro(toMicro(total).microUsd)}`;
+}
+
 /** Prints an exact amount with nine decimals, e.g. "0.012345678". */
 export function formatNano(amount: NanoUsd): string {
   const sign = amount < 0 ? '-' : '';

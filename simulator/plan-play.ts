@@ -7,8 +7,7 @@ import type { Plan } from '../core/plan.ts';
 import { runBirth, type RunState } from '../core/run/state.ts';
 import { Checking, type Violation } from './checking.ts';
 import type { FaultMix } from './faults/catalogue.ts';
-import { FaultyStage } from './faults/faulty-stage.ts';
-import type { ModelOptions, Policy } from './models/model-options.ts';
+import { FaultyStage, type FaultyStageOptions } from './faults/faulty-stage.ts';
 import { SIMULATED_USER } from './models/run-model.ts';
 import { World } from './models/world.ts';
 import { PlanTimeline } from './plan-timeline.ts';
@@ -19,18 +18,14 @@ import type { SimulationStep } from './simulation-options.ts';
 import { Trace } from './trace.ts';
 import { CurveRecorder } from './views/curve-recorder.ts';
 
-export interface PlanPlayOptions {
+/** The run begins with the clock. */
+export interface PlanPlayOptions extends Pick<
+  FaultyStageOptions,
+  'startAt' | 'models' | 'policy' | 'seed' | 'onStep'
+> {
   readonly plan: Plan;
-  readonly policy: Policy;
-  readonly models: ModelOptions;
-  /** Integer of 0 or more; the same seed plays the same steps, byte for byte. */
-  readonly seed: number;
-  /** Epoch milliseconds at which the run begins. */
-  readonly startAt: number;
   /** Gets every trace line. */
   readonly onTraceLine?: (line: string) => void;
-  /** Sees every step, after it was taken. */
-  readonly onStep?: (step: SimulationStep) => void;
   /** True: every invariant is checked after every step. */
   readonly checks?: boolean;
   /** True: slots and spend are sampled on the way. */

@@ -3,16 +3,17 @@
  * Owns the shapes and how an action reaches an entity; must not know who plays it.
  */
 import type { MachineEvent } from '../core/command.ts';
-import type { ConversationBirth } from '../core/conversation/state.ts';
 import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import { runBirth } from '../core/run/state.ts';
 import type { FailureClass, GroupingStrategy } from '../core/status.ts';
+import { birthOutsideRun } from './models/birth-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from './models/derived-id.ts';
 import type { ModelOptions, Policy } from './models/model-options.ts';
 import { SIMULATED_USER } from './models/run-model.ts';
 import type { Loss } from './models/runtime-model.ts';
 import type { World } from './models/world.ts';
+import { concurrency, CONVERSATION_REQUESTS, message, RUN_REQUESTS, SANDBOX_REQUESTS } from './requests.ts';
 
 /** Conversations and sandboxes have names; `of` is the sandbox that a conversation was placed in. */
 export type Action =
@@ -50,7 +51,10 @@ export interface Script {
   readonly untilMs: number;
 }
 
-/** Any number that is not 0 shows a forgotten `now`. */
+/**
+ * Any number that is not 0 shows a forgotten `now`. Not the START_AT_DEFAULT of scenarios and jobs: a seed keeps its
+ * instants, and the hash over them, whatever those begin with.
+ */
 export const START_AT = 1_700_000_000_000;
 /** Id of the run that has no name. */
 const RUN_DEFAULT = 'batch';
@@ -108,13 +112,13 @@ function atRun(stage: Stage, action: RunAction, requestId: string): void {
       return stage.deliver(to, { type: 'runStarted', birth });
     }
     case 'cancelRun':
-      return stage.deliver(to, { type: 'cancelRequested', requestId });
+      return stage.deliver(to, RUN_REQUESTS.cancel(requestId));
     case 'drainRun':
-      return stage.deliver(to, { type: 'drainRequested', requestId });
+      return stage.deliver(to, RUN_REQUESTS.drain(requestId));
     case 'resumeRun':
       return stage.deliver(to, { type: 'resumeRequested', requestId, classes: action.classes });
     case 'concurrency':
-      return stage.deliver(to, { type: 'concurrencyChanged', requestId, concurrency: action.of });
+      return stage.deliver(to, concurrency(requestId, action.of));
   }
 }
 
@@ -128,26 +132,13 @@ type StartAction = Extract<Action, { do: 'start' }>;
 function start(stage: Stage, action: StartAction): void {
   const conversationId = conversationIdNamed(action.name);
   const messageId = `${action.name}/initial`;
-  const birth: ConversationBirth = {
+  const birth = birthOutsideRun({
     conversationId,
-    userId: SIMULATED_USER,
-    runId: null,
-    key: null,
-    itemIndex: null,
     title: action.name,
-    repository: null,
-    codeHost: null,
-    branch: null,
-    model: null,
-    tags: {},
     strategy: action.strategy ?? stage.world.policy.grouping,
     sandboxId: action.in === undefined ? null : sandboxOf(stage, action.in),
     initialMessage: { messageId, text: 'do it', run: action.silent !== true },
-    iterationsMax: 500,
-    confirmation: 'never',
-    nanoUsdMax: null,
-    noProgressMs: null,
-  };
+  });
   stage.world.agents.name(conversationId, action.name);
   stage.world.accepted.set(messageId, conversationId);
   stage.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', birth, watcher: null });
@@ -161,15 +152,12 @@ function say(stage: Stage, action: Extract<Action, { name: string }>, requestId:
   switch (action.do) {
     case 'message':
       stage.world.accepted.set(requestId, id);
-      return stage.deliver(to, { type: 'messageReceived', messageId: requestId, text: 'more', run: true });
+      return stage.deliver(to, message(requestId, 'more'));
     case 'interrupt':
-      return stage.deliver(to, { type: 'interruptRequested', requestId });
     case 'access':
-      return stage.deliver(to, { type: 'accessRequested', requestId });
     case 'remove':
-      return stage.deliver(to, { type: 'deleteRequested', requestId });
     case 'confirm':
-      return stage.deliver(to, { type: 'confirmationAnswered', requestId, accept: true, reason: '' });
+      return stage.deliver(to, CONVERSATION_REQUESTS[action.do](requestId));
     case 'retitle':
       return stage.deliver(to, { type: 'metadataChanged', requestId, title: 'another', tags: { a: 'b' } });
     case 'start':
@@ -184,11 +172,9 @@ function atSandbox(stage: Stage, action: SandboxAction, requestId: string): void
   const to = { machine: 'sandbox', id } as const;
   switch (action.do) {
     case 'pause':
-      return stage.deliver(to, { type: 'pauseRequested', requestId, reason: 'user' });
     case 'resume':
-      return stage.deliver(to, { type: 'resumeRequested', requestId, conversationId: null });
     case 'delete':
-      return stage.deliver(to, { type: 'deleteRequested', requestId });
+      return stage.deliver(to, SANDBOX_REQUESTS[action.do](requestId));
     case 'mislead':
       return stage.world.placement.mislead(id);
     case 'find':

@@ -2,12 +2,13 @@
  * The part of a report about money: totals, and what reconciliation found in both directions (D27).
  * Pure: data in, blocks out; must not lay anything out.
  */
+import { counted } from '../../core/counted.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type { ReconciliationDone, RecordedRow } from '../reconcile/reconciliation-record.ts';
 import { boundedList, left, right, table, text, type Block, type Section } from './document.ts';
 import type { ReportData } from './report-data.ts';
 import { sumVerdict } from './report-verdict.ts';
-import { counted, cut, exactUsd, instant, totalUsd } from './report-words.ts';
+import { cut, exactUsd, instant, totalUsd } from './report-words.ts';
 
 /** Of each kind of finding; `reconciliation.json` holds all. */
 const FINDINGS_SHOWN_MAX = 50;

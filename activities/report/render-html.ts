@@ -1,7 +1,8 @@
 /**
  * A report as one HTML file that needs nothing else: no script, no font, no image, no request.
- * Pure; owns the escaping and the few styles, for light and dark.
+ * Pure; owns the layout and the few styles, for light and dark.
  */
+import { escapeMarkup } from '../../core/escape-markup.ts';
 import type { Block, Cell, Column, ReportDocument, Section } from './document.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -89,14 +90,6 @@ function content(cell: Cell): string {
   return cell.map(({ text, href }) => `<a href="${escape(href)}">${escape(text)}</a>`).join(', ');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export function escape(text: string): string {
-  return oneLine(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+function escape(text: string): string {
+  return escapeMarkup(oneLine(text));
 }

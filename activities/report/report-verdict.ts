@@ -2,12 +2,13 @@
  * What a run came to, in one sentence each for its work and for its money.
  * Owns the verdicts; must not lay anything out.
  */
+import { counted } from '../../core/counted.ts';
 import type { RunRow } from '../../core/projection.ts';
 import { OUTCOMES } from '../../core/status.ts';
 import type { ReconciliationDone } from '../reconcile/reconciliation-record.ts';
 import type { Tone } from './document.ts';
 import type { ReportData } from './report-data.ts';
-import { counted, exactUsd } from './report-words.ts';
+import { exactUsd } from './report-words.ts';
 
 export interface Verdict {
   readonly words: string;

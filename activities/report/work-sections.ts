@@ -2,11 +2,12 @@
  * The part of a report about the work: what the run was, how its conversations ended, where their results are.
  * Pure: data in, blocks out; must not lay anything out.
  */
+import { counted } from '../../core/counted.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import { left, right, table, text, boundedList, type Cell, type Section } from './document.ts';
 import { moneyVerdict, workVerdict } from './report-verdict.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
-import { counted, cut, duration, exactUsd, instant, spentWords } from './report-words.ts';
+import { cut, duration, exactUsd, instant, spentWords } from './report-words.ts';
 
 /** A table that people read; `.jsonl` reports hold every item. */
 const ITEMS_SHOWN_MAX = 5_000;

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
+import { counted } from '../../core/counted.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
-import { counted } from '../../dsl/counted.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';

@@ -3,8 +3,8 @@
  * Owns formats and exit code; must load neither a runtime nor the store, so that it is quick enough for an editor.
  */
 import { Command, Option } from 'commander';
+import { counted } from '../../core/counted.ts';
 import { compileJob, type Compilation } from '../../dsl/compile-job.ts';
-import { counted } from '../../dsl/counted.ts';
 import type { JobSource } from '../../dsl/decode-source.ts';
 import type { Diagnostic } from '../../dsl/diagnostic.ts';
 import { DIAGNOSTIC_FORMATS, printDiagnostics, type DiagnosticFormat } from '../../dsl/print-diagnostics.ts';

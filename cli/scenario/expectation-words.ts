@@ -2,7 +2,7 @@
  * What an expectation came to, in words: when it is asked, what it was about, what led to it.
  * Owns the wording that text, TAP and JUnit share; must not decide what holds.
  */
-import { counted } from '../../dsl/counted.ts';
+import { counted } from '../../core/counted.ts';
 import { formatDuration } from '../../dsl/duration.ts';
 import { valueText } from '../../dsl/expression/value-text.ts';
 import type { Expectation } from '../../dsl/scenario/scenario.ts';

@@ -2,7 +2,7 @@
  * One play as text for people: a bar per conversation, then the figures.
  * Owns the wording; what is counted comes from the simulator.
  */
-import { counted } from '../../dsl/counted.ts';
+import { counted } from '../../core/counted.ts';
 import { gantt, LEGEND } from '../../simulator/gantt.ts';
 import type { PlanAnswer, SimulatedConversation } from '../../simulator/simulate-plan.ts';
 import { conversationTimes, outcomesText } from '../../simulator/views/play-figures.ts';

@@ -3,6 +3,7 @@
  * Owns the table and its records; what is counted is the simulator's business.
  */
 import {
+  FIGURE_NAMES,
   figuresOf,
   summarise,
   type FigureName,
@@ -54,14 +55,7 @@ export const FIGURE_TITLES: Readonly<Record<FigureName, string>> = {
 };
 
 /** Shown in the table; the budget of a job is in the records. */
-const SHOWN = [
-  'makespanMs',
-  'costNanoUsd',
-  'sandboxesPeak',
-  'idlePauses',
-  'sessionCaps',
-  'capacityMet',
-] as const satisfies readonly FigureName[];
+const SHOWN = FIGURE_NAMES.filter((name) => name !== 'budgetMet');
 
 function sweepTable(rows: readonly SweepRow[]): string[] {
   const keys = rows[0]?.changes.map(({ key }) => key) ?? [];

@@ -2,11 +2,9 @@
  * Every transition that the tables of core/ allow: from phase to another phase, by an event.
  * Owns the list and the names; the tables are those that the machines run.
  */
-import { CONVERSATION_TABLE } from '../../core/conversation/table.ts';
 import type { MachineName } from '../../core/ids.ts';
-import { RUN_TABLE } from '../../core/run/table.ts';
-import { SANDBOX_TABLE } from '../../core/sandbox/table.ts';
 import { FAULT_CLASSES, type FaultClass } from '../faults/catalogue.ts';
+import { MACHINE_TABLES } from '../machine-tables.ts';
 
 export interface Transition {
   readonly machine: MachineName;
@@ -15,15 +13,6 @@ export interface Transition {
   readonly to: string;
 }
 
-type Rows = Readonly<
-  Record<string, Readonly<Record<string, { readonly to: readonly string[] } | undefined>>>
->;
-
-const TABLES: Readonly<Record<MachineName, Rows>> = {
-  sandbox: SANDBOX_TABLE,
-  conversation: CONVERSATION_TABLE,
-  run: RUN_TABLE,
-};
 const MACHINES: readonly MachineName[] = ['sandbox', 'conversation', 'run'];
 
 /** A transition that stands in a table and cannot be taken, or not under a fault of one class. */
@@ -58,7 +47,7 @@ export function transitionName({ machine, from, event, to }: Transition): string
 
 /** Changes of phase only: what stays is counted as a cell. In the order of the tables. */
 export const TRANSITIONS: readonly Transition[] = MACHINES.flatMap((machine) =>
-  Object.entries(TABLES[machine]).flatMap(([from, row]) =>
+  Object.entries(MACHINE_TABLES[machine]).flatMap(([from, row]) =>
     Object.entries(row).flatMap(([event, cell]) =>
       (cell?.to ?? []).filter((to) => to !== from).map((to) => ({ machine, from, event, to })),
     ),
@@ -67,7 +56,7 @@ export const TRANSITIONS: readonly Transition[] = MACHINES.flatMap((machine) =>
 
 /** Every cell as `machine phase event`. */
 export const CELLS: readonly string[] = MACHINES.flatMap((machine) =>
-  Object.entries(TABLES[machine]).flatMap(([phase, row]) =>
+  Object.entries(MACHINE_TABLES[machine]).flatMap(([phase, row]) =>
     Object.keys(row).map((event) => cellName(machine, phase, event)),
   ),
 );

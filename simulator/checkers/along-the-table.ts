@@ -2,21 +2,9 @@
  * I15: every transition stands in its machine's table.
  * Owns the one check; the tables are those that the machines run.
  */
-import { CONVERSATION_TABLE } from '../../core/conversation/table.ts';
 import type { MachineName } from '../../core/ids.ts';
-import { RUN_TABLE } from '../../core/run/table.ts';
-import { SANDBOX_TABLE } from '../../core/sandbox/table.ts';
+import { MACHINE_TABLES } from '../machine-tables.ts';
 import type { Moment } from './checker.ts';
-
-type Rows = Readonly<
-  Record<string, Readonly<Record<string, { readonly to: readonly string[] } | undefined>>>
->;
-
-const TABLES: Readonly<Record<MachineName, Rows>> = {
-  sandbox: SANDBOX_TABLE,
-  conversation: CONVERSATION_TABLE,
-  run: RUN_TABLE,
-};
 
 interface Phased {
   readonly phase: string;
@@ -26,7 +14,7 @@ export function alongTheTable({ step }: Moment): string | null {
   const before = step.before as Phased | null;
   const after = step.after as Phased;
   if (before === null) return bornAs(step.address.machine, after);
-  const cell = TABLES[step.address.machine][before.phase]?.[step.event.type];
+  const cell = MACHINE_TABLES[step.address.machine][before.phase]?.[step.event.type];
   if (cell === undefined)
     return `${step.event.type} changed it in ${before.phase}, where the table has no cell`;
   return cell.to.includes(after.phase)

@@ -12,6 +12,7 @@ import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
 import { figureIn } from './figures.ts';
 import type { Injector } from './injector.ts';
+import { Opportunities } from './opportunities.ts';
 import {
   AGENT_CLOCK_STILL,
   CALLBACK_LATE,
@@ -39,7 +40,7 @@ type Watch = CommandOf<'watchAgent'>;
 
 export class AgentIncidents implements AgentTroubles {
   private readonly parts: Parts;
-  private readonly counts = new Map<string, number>();
+  private readonly opportunities: Opportunities;
   /** Watches that have been decided on: one end, one callback. */
   private readonly decided = new Set<string>();
   private readonly runningUntil = new Map<ConversationId, number>();
@@ -47,25 +48,25 @@ export class AgentIncidents implements AgentTroubles {
     ConversationId,
     { readonly at: number; readonly until: number; readonly generation: number }
   >();
-  private isHealed = false;
   private gatewayRestUntil = 0;
 
   constructor(parts: Parts) {
     this.parts = parts;
+    this.opportunities = new Opportunities(parts.port, parts.injector);
     parts.agents.troubles = this;
   }
 
   /** Somewhere in the middle of the work it stands still, or its gateway fails it and everybody else. */
   took({ conversationId: id, item }: CommandOf<'deliverItem'>, agent: Agent): void {
-    const { agents, port, injector } = this.parts;
+    const { agents, port } = this.parts;
     const leftMs = (agent.restsAt ?? port.now()) - port.now();
     if (leftMs <= 0) return;
     const where = `${id}/${item.itemId}`;
+    const about = { machine: 'conversation', id } as const;
     const within = (fault: FaultName, run: (figures: RandomStream) => void): void => {
-      const at = port.now();
-      const planned = injector.plans(fault, { where, about: { machine: 'conversation', id }, at });
+      const planned = this.opportunities.plans(fault, where, about);
       if (planned === null) return;
-      this.after(Math.floor(planned.figures.next() * leftMs), () => {
+      this.opportunities.after(Math.floor(planned.figures.next() * leftMs), () => {
         planned.strike(port.now());
         run(planned.figures);
       });
@@ -77,13 +78,11 @@ export class AgentIncidents implements AgentTroubles {
 
   /** The gateway is everybody's, and fails whoever is at work: any moment is one for it, with a pause after an outage. */
   moment({ id }: ActivityCommand): void {
-    const { injector, port } = this.parts;
-    const at = port.now();
-    if (this.isHealed || at < this.gatewayRestUntil) return;
+    if (this.parts.port.now() < this.gatewayRestUntil) return;
     for (const [fault, status] of OUTAGES) {
-      if (!injector.mayStrike(fault)) continue;
-      const where = `moment/${id}/${this.count(`moment/${id}/${fault}`)}`;
-      const figures = injector.strikes(fault, { where, about: null, at });
+      if (!this.opportunities.any(fault)) continue;
+      const where = `moment/${id}/${this.opportunities.nth(`moment/${id}/${fault}`)}`;
+      const figures = this.opportunities.strikes(fault, where, null);
       if (figures !== null) return this.limit(status, figures);
     }
   }
@@ -114,7 +113,7 @@ export class AgentIncidents implements AgentTroubles {
   }
 
   reported({ conversationId: id, generation }: Incarnation, report: AgentReport): AgentReport {
-    const where = `${id}/report ${this.count(`report/${id}`)}`;
+    const where = `${id}/report ${this.opportunities.nth(`report/${id}`)}`;
     const status = (this.runningUntil.get(id) ?? 0) > this.parts.port.now() ? 'RUNNING' : report.status;
     const shown =
       status === report.status ? report : { ...report, status, pausedReason: null, retryAt: null };
@@ -131,7 +130,6 @@ export class AgentIncidents implements AgentTroubles {
   /** Every fault under way ends; agents that stood still go on. */
   heal(): void {
     const { agents } = this.parts;
-    this.isHealed = true;
     this.clocks.clear();
     const stale = [...this.runningUntil.keys()];
     this.runningUntil.clear();
@@ -166,7 +164,8 @@ export class AgentIncidents implements AgentTroubles {
 
   private again(fault: FaultName, { id: where, conversationId: id }: Watch, report: AgentReport): void {
     const figures = this.ask(fault, where, id);
-    if (figures !== null) this.after(figureIn(CALLBACK_LATE, figures), () => this.tell(id, report));
+    if (figures !== null)
+      this.opportunities.after(figureIn(CALLBACK_LATE, figures), () => this.tell(id, report));
   }
 
   private tell(id: ConversationId, report: AgentReport): void {
@@ -176,21 +175,7 @@ export class AgentIncidents implements AgentTroubles {
     );
   }
 
-  private count(what: string): number {
-    const count = (this.counts.get(what) ?? 0) + 1;
-    this.counts.set(what, count);
-    return count;
-  }
-
   private ask(fault: FaultName, where: string, id: ConversationId): RandomStream | null {
-    const at = this.parts.port.now();
-    return this.parts.injector.strikes(fault, { where, about: { machine: 'conversation', id }, at });
-  }
-
-  private after(ms: number, run: () => void): void {
-    const { port } = this.parts;
-    port.later(null, port.now() + ms, () => {
-      if (!this.isHealed) run();
-    });
+    return this.opportunities.strikes(fault, where, { machine: 'conversation', id });
   }
 }

@@ -5,28 +5,26 @@
 import type { MachineEvent } from '../../core/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
 import type { RandomStream } from '../random.ts';
+import {
+  concurrency,
+  CONVERSATION_REQUESTS,
+  message as written,
+  RUN_REQUESTS,
+  SANDBOX_REQUESTS,
+} from '../requests.ts';
 
 type Act = (requestId: string) => MachineEvent;
 
-export const message: Act = (messageId) => ({
-  type: 'messageReceived',
-  messageId,
-  text: 'and this',
-  run: true,
-});
-export const interrupt: Act = (requestId) => ({ type: 'interruptRequested', requestId });
-export const cancelRun: Act = (requestId) => ({ type: 'cancelRequested', requestId });
-export const remove: Act = (requestId) => ({ type: 'deleteRequested', requestId });
-const access: Act = (requestId) => ({ type: 'accessRequested', requestId });
-const confirm: Act = (requestId) => ({ type: 'confirmationAnswered', requestId, accept: true, reason: '' });
-const deny: Act = (requestId) => ({ type: 'confirmationAnswered', requestId, accept: false, reason: 'no' });
+export const message: Act = (messageId) => written(messageId, 'and this');
+export const { interrupt, remove } = CONVERSATION_REQUESTS;
+export const cancelRun = RUN_REQUESTS.cancel;
+const { access, confirm, deny } = CONVERSATION_REQUESTS;
+const { pause, resume } = SANDBOX_REQUESTS;
+const { drain } = RUN_REQUESTS;
 const retitle: Act = (requestId) => ({ type: 'metadataChanged', requestId, title: 'another', tags: null });
-const pause: Act = (requestId) => ({ type: 'pauseRequested', requestId, reason: 'user' });
-const resume: Act = (requestId) => ({ type: 'resumeRequested', requestId, conversationId: null });
-const drain: Act = (requestId) => ({ type: 'drainRequested', requestId });
 const goOn: Act = (requestId) => ({ type: 'resumeRequested', requestId, classes: ['infra'] });
-const narrow: Act = (requestId) => ({ type: 'concurrencyChanged', requestId, concurrency: 1 });
-const widen: Act = (requestId) => ({ type: 'concurrencyChanged', requestId, concurrency: 8 });
+const narrow: Act = (requestId) => concurrency(requestId, 1);
+const widen: Act = (requestId) => concurrency(requestId, 8);
 
 /** One that ends everything is rare: there is more to see in what goes on. */
 const ACTS: Readonly<Record<EntityAddress['machine'], readonly Act[]>> = {

@@ -59,6 +59,11 @@ export class Injector {
     this.onInjected = onInjected;
   }
 
+  /** True once nothing strikes any more. */
+  get isHealed(): boolean {
+    return this.healed;
+  }
+
   /** From now on nothing strikes any more: the healing phase. */
   heal(): void {
     this.healed = true;

@@ -1,12 +1,13 @@
 /**
  * Names opportunities: the same place in a run has the same name, whatever struck before it elsewhere.
- * Owns the counts behind the names; the injector decides.
+ * Owns the counts behind the names, and that what a fault brings later does not outlive the faults; the injector
+ * decides.
  */
 import { addressKey, type EntityAddress, type MachineName } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
-import type { Injector } from './injector.ts';
+import type { Injector, Planned } from './injector.ts';
 
 export class Opportunities {
   private readonly counts = new Map<string, number>();
@@ -29,12 +30,29 @@ export class Opportunities {
     return this.injector.strikes(fault, { where, about, at: this.port.now() });
   }
 
+  /** The same for a fault that shows some time after its opportunity. */
+  plans(fault: FaultName, where: string, about: EntityAddress): Planned | null {
+    return this.injector.plans(fault, { where, about, at: this.port.now() });
+  }
+
+  /** What a fault brings so many milliseconds later: nothing, if everything has healed by then. */
+  after(ms: number, run: () => void): void {
+    this.port.later(null, this.port.now() + ms, () => {
+      if (!this.injector.isHealed) run();
+    });
+  }
+
   /** The name of what happens to an entity the n-th time. */
   name(what: string, { machine, id }: EntityAddress): string {
     const key = `${what}/${addressKey({ machine, id })}`;
-    const count = (this.counts.get(key) ?? 0) + 1;
-    this.counts.set(key, count);
-    return `${key}/${count}`;
+    return `${key}/${this.nth(key)}`;
+  }
+
+  /** How often it has come to that, this time counted. */
+  nth(what: string): number {
+    const count = (this.counts.get(what) ?? 0) + 1;
+    this.counts.set(what, count);
+    return count;
   }
 }
 

@@ -9,7 +9,8 @@ import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
 import { figureIn, wholeIn, type Range } from './figures.ts';
-import type { Injector, Planned } from './injector.ts';
+import type { Injector } from './injector.ts';
+import { Opportunities } from './opportunities.ts';
 import type { CallError, Shortage } from './runtime-fates.ts';
 import {
   DAEMON_AWAY,
@@ -70,11 +71,9 @@ interface Incarnation {
 }
 
 export class RuntimeIncidents {
-  /** What is still to come does not come any more. */
-  isHealed = false;
   private readonly parts: Parts;
   private readonly sights: RuntimeSights;
-  private readonly counts = new Map<string, number>();
+  private readonly opportunities: Opportunities;
   private readonly booted = new Map<SandboxId, number>();
   private readonly loops = new Map<SandboxId, number>();
   private readonly shortUntil: Record<Shortage, number> = { disk: 0, quota: 0 };
@@ -83,7 +82,9 @@ export class RuntimeIncidents {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    this.sights = new RuntimeSights(parts);
+    const { port, injector, runtime, watches } = parts;
+    this.opportunities = new Opportunities(port, injector);
+    this.sights = new RuntimeSights({ port, opportunities: this.opportunities, runtime, watches });
   }
 
   /** An incarnation is up: what will happen to it, and on this occasion to all, is decided now. */
@@ -93,12 +94,13 @@ export class RuntimeIncidents {
     this.booted.set(sandboxId, generation);
     const { runtime } = this.parts;
     const where = `${sandboxId}/${generation}`;
+    const about = { machine: 'sandbox', id: sandboxId } as const;
     const isUp = (): boolean => runtime.isUp(sandboxId, generation);
     /** What finds nothing left to strike has not struck. */
     const later = (fault: FaultName, range: Range, can: () => boolean, run: Run): void => {
-      const planned = this.plan(fault, where, sandboxId);
+      const planned = this.opportunities.plans(fault, where, about);
       if (planned === null) return;
-      this.after(figureIn(range, planned.figures), () => {
+      this.opportunities.after(figureIn(range, planned.figures), () => {
         if (!can()) return;
         planned.strike(this.parts.port.now());
         run(planned.figures);
@@ -125,9 +127,11 @@ export class RuntimeIncidents {
 
   /** An incarnation was stopped: somebody may start it again behind our back. */
   stopped({ sandboxId, generation }: Incarnation): void {
-    const planned = this.plan('runtime_started_outside', `${sandboxId}/${generation}`, sandboxId);
+    const about = { machine: 'sandbox', id: sandboxId } as const;
+    const where = `${sandboxId}/${generation}`;
+    const planned = this.opportunities.plans('runtime_started_outside', where, about);
     if (planned === null) return;
-    this.after(figureIn(INTO_RELEASE, planned.figures), () => {
+    this.opportunities.after(figureIn(INTO_RELEASE, planned.figures), () => {
       const { runtime, port } = this.parts;
       if (runtime.live.has(sandboxId) || !runtime.hasStorage(sandboxId)) return;
       planned.strike(port.now());
@@ -163,11 +167,11 @@ export class RuntimeIncidents {
     const { runtime, agents } = this.parts;
     runtime.die(sandboxId, why);
     agents.cut(sandboxId);
-    const where = `${sandboxId}/death ${this.count(`death/${sandboxId}`)}`;
+    const where = `${sandboxId}/death ${this.opportunities.nth(`death/${sandboxId}`)}`;
     const mistaken = this.flawOf('runtime_pid_reused', flaw, { where, sandboxId });
     if (mistaken === null) return this.tell(sandboxId, where, flaw);
     runtime.mistaken.add(sandboxId);
-    this.after(figureIn(MISTAKEN_FOR, mistaken), () => {
+    this.opportunities.after(figureIn(MISTAKEN_FOR, mistaken), () => {
       runtime.mistaken.delete(sandboxId);
       this.parts.watches.lookAfter(sandboxId, 0);
     });
@@ -179,13 +183,13 @@ export class RuntimeIncidents {
     flaw: Flaw | null,
     { where, sandboxId }: { readonly where: string; readonly sandboxId: SandboxId },
   ): RandomStream | null {
-    return flaw?.fault === fault ? flaw.figures : this.ask(fault, where, sandboxId);
+    const about = { machine: 'sandbox', id: sandboxId } as const;
+    return flaw?.fault === fault ? flaw.figures : this.opportunities.strikes(fault, where, about);
   }
 
   /** Every fault under way ends, and what was hidden by one is looked at. */
   heal(): void {
     const { runtime, watches, agents } = this.parts;
-    this.isHealed = true;
     runtime.isAway = false;
     for (const id of runtime.frozen) agents.walk(id);
     runtime.frozen.clear();
@@ -202,7 +206,7 @@ export class RuntimeIncidents {
     const { runtime, agents } = this.parts;
     runtime.vanish(sandboxId);
     agents.cut(sandboxId);
-    this.tell(sandboxId, `${sandboxId}/death ${this.count(`death/${sandboxId}`)}`, null);
+    this.tell(sandboxId, `${sandboxId}/death ${this.opportunities.nth(`death/${sandboxId}`)}`, null);
   }
 
   /** The event of a death, on its way. */
@@ -216,7 +220,8 @@ export class RuntimeIncidents {
     // What no event says the next look of the poll finds.
     watches.lookAfter(sandboxId, isMissed ? pollMs : EVENT_MS);
     for (const again of [late, repeated])
-      if (again !== null) this.after(figureIn(EVENT_LATE, again), () => watches.lookAfter(sandboxId, 0));
+      if (again !== null)
+        this.opportunities.after(figureIn(EVENT_LATE, again), () => watches.lookAfter(sandboxId, 0));
   }
 
   private loop(sandboxId: SandboxId, figures: RandomStream): void {
@@ -229,7 +234,7 @@ export class RuntimeIncidents {
     runtime.frozen.add(sandboxId);
     agents.stand(sandboxId);
     watches.lookAfter(sandboxId, pollMs);
-    this.after(forMs, () => {
+    this.opportunities.after(forMs, () => {
       if (!runtime.frozen.delete(sandboxId)) return;
       agents.walk(sandboxId);
       watches.lookAfter(sandboxId, 0);
@@ -241,7 +246,7 @@ export class RuntimeIncidents {
     this.awayUntil = Math.max(this.awayUntil, port.now() + forMs);
     runtime.isAway = true;
     watches.lookAtAllAfter(pollMs);
-    this.after(forMs, () => {
+    this.opportunities.after(forMs, () => {
       if (port.now() < this.awayUntil) return;
       runtime.isAway = false;
       watches.lookAtAllAfter(0);
@@ -256,7 +261,7 @@ export class RuntimeIncidents {
     const { runtime } = this.parts;
     for (const id of [...runtime.live.keys()]) {
       if (!figures.happens(NODE_SHARE)) continue;
-      this.after(figureIn(DRAIN, figures), () => {
+      this.opportunities.after(figureIn(DRAIN, figures), () => {
         if (runtime.live.has(id)) this.dies(id, 'the node was drained');
       });
     }
@@ -265,29 +270,6 @@ export class RuntimeIncidents {
   private cutEvents(forMs: number): void {
     const { watches, port } = this.parts;
     this.eventsCutUntil = Math.max(this.eventsCutUntil, port.now() + forMs);
-    this.after(forMs, () => watches.lookAtAllAfter(0));
-  }
-
-  private count(what: string): number {
-    const count = (this.counts.get(what) ?? 0) + 1;
-    this.counts.set(what, count);
-    return count;
-  }
-
-  private plan(fault: FaultName, where: string, id: SandboxId): Planned | null {
-    const at = this.parts.port.now();
-    return this.parts.injector.plans(fault, { where, about: { machine: 'sandbox', id }, at });
-  }
-
-  private ask(fault: FaultName, where: string, id: SandboxId): RandomStream | null {
-    const at = this.parts.port.now();
-    return this.parts.injector.strikes(fault, { where, about: { machine: 'sandbox', id }, at });
-  }
-
-  private after(ms: number, run: () => void): void {
-    const { port } = this.parts;
-    port.later(null, port.now() + ms, () => {
-      if (!this.isHealed) run();
-    });
+    this.opportunities.after(forMs, () => watches.lookAtAllAfter(0));
   }
 }

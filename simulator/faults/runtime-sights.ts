@@ -10,7 +10,7 @@ import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
 import { figureIn, wholeIn } from './figures.ts';
-import type { Injector } from './injector.ts';
+import type { Opportunities } from './opportunities.ts';
 import { IDLE_TIME_OFF } from './runtime-figures.ts';
 
 /** A list that leaves a sandbox out does so a few times in a row. */
@@ -18,7 +18,7 @@ const OMISSIONS_MAX = 4;
 
 interface Parts {
   readonly port: ModelPort;
-  readonly injector: Injector;
+  readonly opportunities: Opportunities;
   readonly runtime: RuntimeModel;
   readonly watches: IdleWatches;
 }
@@ -27,7 +27,6 @@ type Look = CommandOf<'watchIdle'>;
 
 export class RuntimeSights {
   private readonly parts: Parts;
-  private readonly counts = new Map<string, number>();
   /** Looks that will still not find it. */
   private readonly omitted = new Map<SandboxId, number>();
 
@@ -46,7 +45,7 @@ export class RuntimeSights {
   /** Nothing that a look shows wrongly may ever be a definite absence (D13). */
   private sight({ sandboxId }: Look, loss: Loss | null): Loss | null {
     if (loss === 'unknown') return loss;
-    const where = `${sandboxId}/look ${this.count(`look/${sandboxId}`)}`;
+    const where = `${sandboxId}/look ${this.nth('look', sandboxId)}`;
     if (loss !== null) return this.ask('runtime_look_stale', where, sandboxId) === null ? loss : null;
     // Listed twice it is looked at twice.
     if (this.ask('runtime_list_repeats', where, sandboxId) !== null)
@@ -62,11 +61,8 @@ export class RuntimeSights {
 
   /** Too short an idle time only: too long a one is outdone by the events that are stored. */
   private claim({ sandboxId }: Look, last: number): number {
-    const figures = this.ask(
-      'agent_wrong_idle_time',
-      `${sandboxId}/idle ${this.count(`idle/${sandboxId}`)}`,
-      sandboxId,
-    );
+    const where = `${sandboxId}/idle ${this.nth('idle', sandboxId)}`;
+    const figures = this.ask('agent_wrong_idle_time', where, sandboxId);
     return figures === null ? last : Math.min(this.parts.port.now(), last + figureIn(IDLE_TIME_OFF, figures));
   }
 
@@ -76,14 +72,11 @@ export class RuntimeSights {
     return this.ask('runtime_list_repeats', where, id) === null ? 1 : 2;
   }
 
-  private count(what: string): number {
-    const count = (this.counts.get(what) ?? 0) + 1;
-    this.counts.set(what, count);
-    return count;
+  private nth(what: string, id: SandboxId): number {
+    return this.parts.opportunities.nth(`${what}/${id}`);
   }
 
   private ask(fault: FaultName, where: string, id: SandboxId): RandomStream | null {
-    const at = this.parts.port.now();
-    return this.parts.injector.strikes(fault, { where, about: { machine: 'sandbox', id }, at });
+    return this.parts.opportunities.strikes(fault, where, { machine: 'sandbox', id });
   }
 }

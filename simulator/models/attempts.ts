@@ -7,7 +7,7 @@ import type { SandboxId } from '../../core/ids.ts';
 import { CALL_KINDS, fateOf, NORMAL, type Ask, type CallError, type Fate } from '../faults/runtime-fates.ts';
 import type { RuntimeIncidents } from '../faults/runtime-incidents.ts';
 import type { Injector } from '../faults/injector.ts';
-import { senderOf } from '../faults/opportunities.ts';
+import { Opportunities, senderOf } from '../faults/opportunities.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import { draw } from './distribution.ts';
@@ -40,11 +40,13 @@ const SHORT_OF = { start: ['disk', 'quota'], archive: ['disk'], stop: [], agent:
 
 export class Attempts {
   private readonly parts: Parts;
+  private readonly opportunities: Opportunities;
   /** How often a command was handed out: a worker that takes over begins anew. */
   private readonly begun = new Map<string, number>();
 
   constructor(parts: Parts) {
     this.parts = parts;
+    this.opportunities = new Opportunities(parts.port, parts.injector);
   }
 
   begin(command: CarriedOut): void {
@@ -64,10 +66,8 @@ export class Attempts {
   private fateOf({ command, name }: Try): Fate {
     const kind = CALL_KINDS[command.type];
     if (kind === undefined) return NORMAL;
-    const { injector, port } = this.parts;
     const about = senderOf(command.id);
-    const at = port.now();
-    const ask: Ask = (fault) => injector.strikes(fault, { where: name, about, at });
+    const ask: Ask = (fault) => this.opportunities.strikes(fault, name, about);
     return fateOf(kind, ask);
   }
 
@@ -123,10 +123,7 @@ export class Attempts {
   /** The call itself, once more: no activity asks whether it is still wanted, so only the runtime's fence can. */
   private repeat(command: CarriedOut, { repeatedAfterMs }: Fate): void {
     if (repeatedAfterMs === null) return;
-    const { port, outcomes, incidents } = this.parts;
-    port.later(null, port.now() + repeatedAfterMs, () => {
-      if (!incidents.isHealed) outcomes.repeat(command);
-    });
+    this.opportunities.after(repeatedAfterMs, () => this.parts.outcomes.repeat(command));
   }
 
   private leaveBehind(command: CarriedOut, { leaves }: Fate): void {

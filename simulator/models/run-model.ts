@@ -12,8 +12,8 @@ import { conversationIdOf } from './derived-id.ts';
 /** Owner of everything in a simulated run. */
 export const SIMULATED_USER = userId('local');
 
-/** Agent iterations when the job sets no limit. */
-const ITERATIONS_DEFAULT = 500;
+/** Agent iterations when nothing sets a limit. */
+export const ITERATIONS_DEFAULT = 500;
 
 export class RunModel {
   /** Integer nano-USD that collections have told, all runs together. */

@@ -5,7 +5,7 @@
 import type { Plan } from '../../core/plan.ts';
 import type { TokenPrice } from '../../core/price.ts';
 import { fixed, lognormal, type Distribution } from '../models/distribution.ts';
-import type { AgentBehaviour, AgentRule, ModelOptions } from '../models/model-options.ts';
+import type { AgentBehaviour, ModelOptions } from '../models/model-options.ts';
 import { spreadOf } from '../views/spread.ts';
 import type { RecordedConversation, RecordedOutcome, Recording } from './recording.ts';
 import type { ReplacedAnswers } from './replaced-answers.ts';
@@ -32,7 +32,8 @@ export function fitModels(recording: Recording, base: ModelOptions): ModelOption
     agentCall: boot === null ? base.agentCall : fixed(0),
     ...afterWork(conversations, base),
     agent,
-    agentRules: rulesOf(conversations, { agent, pricing }),
+    agentRules: [],
+    agentByKey: behavioursOf(conversations, { agent, pricing }),
     failures: starts.failed === 0 ? {} : { prepareRepository: { share: starts.failed / starts.asked } },
     checkFails:
       checks.length === 0 ? base.checkFails : checks.filter((passed) => !passed).length / checks.length,
@@ -123,11 +124,11 @@ function countOutcomes(
   return counts.FINISHED + counts.ERROR + counts.STUCK === 0 ? null : counts;
 }
 
-function rulesOf(
+function behavioursOf(
   conversations: readonly RecordedConversation[],
   { agent, pricing }: { readonly agent: AgentBehaviour; readonly pricing: Pricing },
-): AgentRule[] {
-  return conversations.filter(isExact).map((one) => {
+): ReadonlyMap<string, AgentBehaviour> {
+  const behaviours = conversations.filter(isExact).map((one) => {
     const { key, workMs, outcome, costNanoUsd, inputTokens, outputTokens } = one;
     const outcomes = { FINISHED: 0, ERROR: 0, STUCK: 0, [outcome]: 1 };
     const input = pricing === 'bill' ? costNanoUsd : inputTokens;
@@ -139,8 +140,9 @@ function rulesOf(
       inputTokens: input === null ? agent.inputTokens : fixed(input),
       outputTokens: output === null ? agent.outputTokens : fixed(output),
     };
-    return { keys: key, behaviour };
+    return [key, behaviour] as const;
   });
+  return new Map(behaviours);
 }
 
 type ExactConversation = RecordedConversation & {

@@ -9,6 +9,7 @@ import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ScenarioAction, ScenarioTarget } from '../../dsl/scenario/scenario.ts';
 import type { AgentsModel } from '../models/agents-model.ts';
 import type { Loss, RuntimeModel } from '../models/runtime-model.ts';
+import { concurrency, CONVERSATION_REQUESTS, message, RUN_REQUESTS, SANDBOX_REQUESTS } from '../requests.ts';
 
 /** What an action can reach. */
 export interface ActionStage {
@@ -40,13 +41,13 @@ export function strike(stage: ActionStage, action: ScenarioAction, requestId: st
       world.agents.strike({ status: action.status, until: simulation.now() + action.forMs });
       return 1;
     case 'cancel_run':
-      simulation.deliver(runAddress, { type: 'cancelRequested', requestId });
+      simulation.deliver(runAddress, RUN_REQUESTS.cancel(requestId));
       return 1;
     case 'drain_run':
-      simulation.deliver(runAddress, { type: 'drainRequested', requestId });
+      simulation.deliver(runAddress, RUN_REQUESTS.drain(requestId));
       return 1;
     case 'concurrency':
-      simulation.deliver(runAddress, { type: 'concurrencyChanged', requestId, concurrency: action.value });
+      simulation.deliver(runAddress, concurrency(requestId, action.value));
       return 1;
     case 'message':
     case 'interrupt':
@@ -83,11 +84,9 @@ function act(
     case 'reconnect':
       return world.runtime.find(id);
     case 'pause':
-      return simulation.deliver(to, { type: 'pauseRequested', requestId, reason: 'user' });
     case 'resume':
-      return simulation.deliver(to, { type: 'resumeRequested', requestId, conversationId: null });
     case 'delete':
-      return simulation.deliver(to, { type: 'deleteRequested', requestId });
+      return simulation.deliver(to, SANDBOX_REQUESTS[what](requestId));
   }
 }
 
@@ -100,20 +99,12 @@ function say(
   switch (action.do) {
     case 'message':
       world.accepted.set(requestId, id);
-      return simulation.deliver(to, {
-        type: 'messageReceived',
-        messageId: requestId,
-        text: action.text,
-        run: true,
-      });
+      return simulation.deliver(to, message(requestId, action.text));
     case 'interrupt':
-      return simulation.deliver(to, { type: 'interruptRequested', requestId });
     case 'access':
-      return simulation.deliver(to, { type: 'accessRequested', requestId });
     case 'confirm':
-      return simulation.deliver(to, { type: 'confirmationAnswered', requestId, accept: true, reason: '' });
     case 'remove':
-      return simulation.deliver(to, { type: 'deleteRequested', requestId });
+      return simulation.deliver(to, CONVERSATION_REQUESTS[action.do](requestId));
   }
 }
 

@@ -2,11 +2,12 @@
  * The curves of a play as figures: capacity, cost, conversations by activity.
  * Owns the paths; the points are data of curves.ts.
  */
-import { counted } from '../../dsl/counted.ts';
+import { counted } from '../../core/counted.ts';
+import { formatUsd, nanoUsd } from '../../core/money.ts';
 import type { Activity } from '../plan-timeline.ts';
 import { chart, shareY, timeX, type TimeSpan } from './chart.ts';
 import type { CurvePoint, Curves } from './curves.ts';
-import { coordinate, usdText } from './markup.ts';
+import { coordinate } from './markup.ts';
 
 const HEIGHT = 150;
 
@@ -42,17 +43,18 @@ export function capacityFigure({ slots, slotsMax }: Curves, span: TimeSpan): str
 
 export function costFigure({ costNanoUsd }: Curves, span: TimeSpan): string {
   const total = costNanoUsd.at(-1)?.value ?? 0;
+  const usd = (nano: number): string => formatUsd(nanoUsd(nano));
   const top = Math.max(1, total);
   const y = (value: number): number => shareY(HEIGHT, value / top);
   const inside = costNanoUsd.filter(({ at }) => at <= span.until);
   return chart(
     {
       id: 'cost',
-      title: `Cost: ${usdText(total)} in all`,
-      description: `The spend grows to ${usdText(total)}.`,
+      title: `Cost: ${usd(total)} in all`,
+      description: `The spend grows to ${usd(total)}.`,
       span,
       height: HEIGHT,
-      ticks: ticksUpTo(top, usdText),
+      ticks: ticksUpTo(top, usd),
     },
     [area([...inside, { at: span.until, value: inside.at(-1)?.value ?? 0 }], span, y, 'cost')],
   );

@@ -2,28 +2,15 @@
  * Text and numbers on their way into a page.
  * Owns the escaping and the forms; every text of a job goes through here.
  */
-import { formatMicro, nanoUsd, toMicro } from '../../core/money.ts';
+import { escapeMarkup } from '../../core/escape-markup.ts';
 import { formatDuration } from '../../dsl/duration.ts';
-
-const NAMED: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
 
 /** Control characters have no place in a page; direction marks could make a text read as another. */
 const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** For text and for attributes in quotes. */
 export function escapeText(text: string): string {
-  return text.replace(UNPRINTABLE, '\ufffd').replace(/[&<>"']/g, (character) => NAMED[character] ?? '');
-}
-
-/** `$0.012345` */
-export function usdText(nano: number): string {
-  return `$${formatMicro(toMicro(nanoUsd(Math.round(nano))).microUsd)}`;
+  return escapeMarkup(text.replace(UNPRINTABLE, '\ufffd'));
 }
 
 /** Since the beginning, as in `1h30m`; a dash for what has not come. */

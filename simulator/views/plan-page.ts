@@ -2,11 +2,12 @@
  * An answer of the simulator as one HTML file that needs nothing else: no script, no font, no request.
  * Owns the order of the page and the bounds of its tables; figures are drawn in files of their own.
  */
+import { formatUsd, nanoUsd } from '../../core/money.ts';
 import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
 import type { TimeSpan } from './chart.ts';
 import { capacityFigure, costFigure, STACK, statusFigure } from './curve-figures.ts';
 import { ganttFigure } from './gantt-figure.ts';
-import { escapeText, sinceText, tableMarkup, usdText } from './markup.ts';
+import { escapeText, sinceText, tableMarkup } from './markup.ts';
 import { PAGE_POLICY, PAGE_STYLE } from './page-style.ts';
 import { conversationTimes, outcomesText } from './play-figures.ts';
 import { spreadOf } from './spread.ts';
@@ -71,7 +72,7 @@ function summary({ answer, startAt, seed }: PlanPage): string[] {
         ? 'none has ended'
         : `p50 ${sinceText(times.p50)}, p95 ${sinceText(times.p95)}, max ${sinceText(times.max)}`,
     ],
-    ['Cost', usdText(answer.costNanoUsd)],
+    ['Cost', formatUsd(nanoUsd(answer.costNanoUsd))],
     ['Sandboxes at once', `${answer.sandboxesPeak} at most${allowed}, first after ${peakAt}`],
     ['Seed', String(seed)],
     ['Trace', `${answer.steps} steps, hash ${answer.hash}`],
@@ -115,7 +116,7 @@ function conversationTable(conversations: readonly SimulatedConversation[], star
       String(attempts),
       begun === undefined ? '-' : sinceText(begun.from - startAt),
       ended === null ? '-' : sinceText(ended - startAt),
-      usdText(costNanoUsd),
+      formatUsd(nanoUsd(costNanoUsd)),
       met.join(', '),
     ];
   });

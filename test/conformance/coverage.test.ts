@@ -1,9 +1,7 @@
 /** The scripts reach every transition of every table, every pause reason and every strategy; and the comparison can fail. */
 import { describe, expect, it } from 'vitest';
-import { CONVERSATION_TABLE } from '../../core/conversation/table.ts';
-import { RUN_TABLE } from '../../core/run/table.ts';
-import { SANDBOX_TABLE } from '../../core/sandbox/table.ts';
 import { GROUPING_STRATEGIES, PAUSE_REASONS } from '../../core/status.ts';
+import { MACHINE_TABLES } from '../../simulator/machine-tables.ts';
 import { playSimulated } from './play-simulated.ts';
 import { BASES, probedScripts } from './probed-scripts.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
@@ -35,11 +33,10 @@ const DELAYED = [
 ];
 
 function transitions(): string[] {
-  const tables = { sandbox: SANDBOX_TABLE, conversation: CONVERSATION_TABLE, run: RUN_TABLE };
-  return Object.entries(tables).flatMap(([machine, table]) =>
+  return Object.entries(MACHINE_TABLES).flatMap(([machine, table]) =>
     Object.entries(table).flatMap(([phase, row]) =>
-      Object.entries(row as Readonly<Record<string, { readonly to: readonly string[] }>>).flatMap(
-        ([event, { to }]) => to.map((next) => `${machine} ${phase} ${event} ${next}`),
+      Object.entries(row).flatMap(([event, cell]) =>
+        (cell?.to ?? []).map((next) => `${machine} ${phase} ${event} ${next}`),
       ),
     ),
   );

@@ -8,6 +8,7 @@ import type { Plan } from '../../core/plan.ts';
 import { FAILURE_CLASSES, GROUPING_STRATEGIES } from '../../core/status.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 import { AWAITED_STATUSES, STRATEGY_WORDS } from '../../dsl/schema/job-schema.ts';
+import { pick } from '../../simulator/campaign/choose.ts';
 import { fixed, lognormal, uniform } from '../../simulator/models/distribution.ts';
 import {
   MODELS_DEFAULT,
@@ -35,10 +36,6 @@ const FAILING: readonly ActivityCommandType[] = [
   'startConversation',
 ];
 
-function pick<Value>(values: readonly Value[], stream: RandomStream): Value {
-  return values[Math.floor(stream.next() * values.length)] as Value;
-}
-
 /** A key with its value half of the time: what a job leaves out has a default. */
 function maybe<Value>(stream: RandomStream, key: string, value: () => Value): Record<string, Value> {
   return stream.happens(0.5) ? { [key]: value() } : {};
@@ -50,10 +47,10 @@ export function randomJob(seed: number): Script {
   const steps: Script['steps'][number][] = [{ atMs: 0, action: { do: 'run', plan } }];
   let atMs = 0;
   for (let count = Math.floor(stream.next() * 4); count > 0; count -= 1) {
-    atMs += pick([S, 40 * S, 10 * M, 2 * H, 13 * H], stream);
+    atMs += pick(stream, [S, 40 * S, 10 * M, 2 * H, 13 * H]);
     steps.push({ atMs, action: controlOf(stream) });
   }
-  const untilMs = atMs + pick([3 * H, 2 * D, 12 * D], stream);
+  const untilMs = atMs + pick(stream, [3 * H, 2 * D, 12 * D]);
   return { name: `job ${seed}`, seed, models: modelsOf(stream), policy: policyOf(stream), steps, untilMs };
 }
 
@@ -71,39 +68,39 @@ function jobOf(stream: RandomStream): object {
     kind: 'job',
     version: 1,
     name: 'batch',
-    defaults: { model: pick(MODELS, stream), ...maybe(stream, 'limits', () => limitsOf(stream)) },
+    defaults: { model: pick(stream, MODELS), ...maybe(stream, 'limits', () => limitsOf(stream)) },
     conversations: entries,
-    ...maybe(stream, 'placement', () => ({ strategy: pick(STRATEGY_WORDS, stream) })),
+    ...maybe(stream, 'placement', () => ({ strategy: pick(stream, STRATEGY_WORDS) })),
     ...maybe(stream, 'admission', () => ({ concurrency: 1 + Math.floor(stream.next() * 4) })),
     ...maybe(stream, 'budget', () => ({
-      usd: pick(['0.5', '3', '40'], stream),
-      ...maybe(stream, 'reserve', () => pick(['0', '0.4'], stream)),
-      ...maybe(stream, 'mode', () => pick(['observe', 'audit', 'enforce'], stream)),
+      usd: pick(stream, ['0.5', '3', '40']),
+      ...maybe(stream, 'reserve', () => pick(stream, ['0', '0.4'])),
+      ...maybe(stream, 'mode', () => pick(stream, ['observe', 'audit', 'enforce'])),
     })),
     ...maybe(stream, 'retry', () => [
       {
-        on: pick(FAILURE_CLASSES, stream),
+        on: pick(stream, FAILURE_CLASSES),
         attempts: Math.floor(stream.next() * 3),
         ...maybe(stream, 'backoff', () => ({ initial: '5s', factor: 3, max: '20m' })),
       },
     ]),
     ...maybe(stream, 'breaker', () => ({
-      on: pick(FAILURE_CLASSES, stream),
-      window: pick(['1m', '3h'], stream),
+      on: pick(stream, FAILURE_CLASSES),
+      window: pick(stream, ['1m', '3h']),
       count: 1 + Math.floor(stream.next() * 2),
     })),
     ...maybe(stream, 'wait', () => ({
-      ...maybe(stream, 'until', () => ['FINISHED', pick(AWAITED_STATUSES.slice(1), stream)]),
-      ...maybe(stream, 'deadline', () => pick(['20m', '3h', '30h', 'none'], stream)),
-      ...maybe(stream, 'no_progress', () => pick(['2m', '1h', 'none'], stream)),
-      ...maybe(stream, 'on_session_limit', () => pick(['resume', 'stop'], stream)),
+      ...maybe(stream, 'until', () => ['FINISHED', pick(stream, AWAITED_STATUSES.slice(1))]),
+      ...maybe(stream, 'deadline', () => pick(stream, ['20m', '3h', '30h', 'none'])),
+      ...maybe(stream, 'no_progress', () => pick(stream, ['2m', '1h', 'none'])),
+      ...maybe(stream, 'on_session_limit', () => pick(stream, ['resume', 'stop'])),
     })),
     ...maybe(stream, 'cleanup', () => ({
-      sandbox: pick(['delete', 'pause', 'keep'], stream),
-      conversation: pick(['keep', 'delete'], stream),
-      on_collect_failure: pick(['keep', 'delete'], stream),
+      sandbox: pick(stream, ['delete', 'pause', 'keep']),
+      conversation: pick(stream, ['keep', 'delete']),
+      on_collect_failure: pick(stream, ['keep', 'delete']),
     })),
-    ...maybe(stream, 'reconcile', () => ({ rows: 'proxy', settle: pick(['1s', '30m'], stream) })),
+    ...maybe(stream, 'reconcile', () => ({ rows: 'proxy', settle: pick(stream, ['1s', '30m']) })),
   };
 }
 
@@ -120,53 +117,50 @@ function entryOf(stream: RandomStream, at: number): object {
 
 function limitsOf(stream: RandomStream): object {
   return {
-    ...maybe(stream, 'working', () => pick(['5m', '40m', '11h'], stream)),
+    ...maybe(stream, 'working', () => pick(stream, ['5m', '40m', '11h'])),
     ...maybe(stream, 'turns', () => 80),
-    ...maybe(stream, 'usd', () => pick(['0.2', '2'], stream)),
+    ...maybe(stream, 'usd', () => pick(stream, ['0.2', '2'])),
   };
 }
 
 function controlOf(stream: RandomStream): Action {
-  const kind = pick(['cancelRun', 'drainRun', 'resumeRun', 'concurrency'] as const, stream);
+  const kind = pick(stream, ['cancelRun', 'drainRun', 'resumeRun', 'concurrency'] as const);
   if (kind === 'resumeRun')
-    return { do: kind, classes: [pick(FAILURE_CLASSES, stream), pick(FAILURE_CLASSES, stream)] };
+    return { do: kind, classes: [pick(stream, FAILURE_CLASSES), pick(stream, FAILURE_CLASSES)] };
   return kind === 'concurrency' ? { do: kind, of: 1 + Math.floor(stream.next() * 5) } : { do: kind };
 }
 
 function policyOf(stream: RandomStream): Policy {
   return {
     limits: {
-      idleTimeMs: pick([2 * M, 20 * M, 3 * H, null], stream),
-      deletionTimeMs: pick([3 * H, 10 * D, null], stream),
+      idleTimeMs: pick(stream, [2 * M, 20 * M, 3 * H, null]),
+      deletionTimeMs: pick(stream, [3 * H, 10 * D, null]),
     },
     capacity: {
-      installationMax: pick([1, 2, 100], stream),
-      userMax: pick([1, 3, 100], stream),
-      conversationsPerSandboxMax: pick([1, 2, 20], stream),
+      installationMax: pick(stream, [1, 2, 100]),
+      userMax: pick(stream, [1, 3, 100]),
+      conversationsPerSandboxMax: pick(stream, [1, 2, 20]),
     },
-    onFull: pick(['refuse', 'queue', 'pause_longest_idle'] as const, stream),
-    grouping: pick(GROUPING_STRATEGIES, stream),
+    onFull: pick(stream, ['refuse', 'queue', 'pause_longest_idle'] as const),
+    grouping: pick(stream, GROUPING_STRATEGIES),
   };
 }
 
 function modelsOf(stream: RandomStream): ModelOptions {
-  const share = pick([0, 0.05, 0.3], stream);
+  const share = pick(stream, [0, 0.05, 0.3]);
   const failures: Partial<Record<ActivityCommandType, FailureRate>> = Object.fromEntries(
     FAILING.map((type) => [type, { share }]),
   );
   const agent: AgentBehaviour = {
     ...MODELS_DEFAULT.agent,
-    work: pick([fixed(30 * H), uniform(M, 2 * H), lognormal(18 * M, 2 * H)], stream),
-    outcomes: pick(
-      [
-        { FINISHED: 1, ERROR: 0, STUCK: 0 },
-        { FINISHED: 2, ERROR: 1, STUCK: 1 },
-      ],
-      stream,
-    ),
-    rateLimit: { share: pick([0, 0.3], stream), wait: uniform(S, 40 * M) },
-    confirmation: { share: pick([0, 0.3], stream), answerAfter: pick([null, uniform(S, 2 * H)], stream) },
-    quiet: { share: pick([0, 0.4], stream), length: uniform(M, 2 * H), leased: 0.5 },
+    work: pick(stream, [fixed(30 * H), uniform(M, 2 * H), lognormal(18 * M, 2 * H)]),
+    outcomes: pick(stream, [
+      { FINISHED: 1, ERROR: 0, STUCK: 0 },
+      { FINISHED: 2, ERROR: 1, STUCK: 1 },
+    ]),
+    rateLimit: { share: pick(stream, [0, 0.3]), wait: uniform(S, 40 * M) },
+    confirmation: { share: pick(stream, [0, 0.3]), answerAfter: pick(stream, [null, uniform(S, 2 * H)]) },
+    quiet: { share: pick(stream, [0, 0.4]), length: uniform(M, 2 * H), leased: 0.5 },
   };
-  return { ...MODELS_DEFAULT, failures, agent, checkFails: pick([0, 0.4], stream) };
+  return { ...MODELS_DEFAULT, failures, agent, checkFails: pick(stream, [0, 0.4]) };
 }

@@ -1,6 +1,7 @@
 /** A random script for a seed: conversations that share sandboxes, a batch, failures. Owns the choice of actions; the same seed gives the same script. */
 import type { ActivityCommandType } from '../../core/command.ts';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
+import { pick } from '../../simulator/campaign/choose.ts';
 import { fixed, uniform } from '../../simulator/models/distribution.ts';
 import { MODELS_DEFAULT, type FailureRate, type ModelOptions } from '../../simulator/models/model-options.ts';
 import { RandomStream } from '../../simulator/random.ts';
@@ -20,10 +21,6 @@ const FAILING: readonly ActivityCommandType[] = [
   'collectItem',
 ];
 
-function pick<Value>(values: readonly Value[], stream: RandomStream): Value {
-  return values[Math.floor(stream.next() * values.length)] as Value;
-}
-
 export function randomScript(seed: number): Script {
   const stream = new RandomStream(seed).split('script');
   const steps: { atMs: number; action: Action }[] = [{ atMs: 0, action: { do: 'start', name: 'a' } }];
@@ -33,60 +30,57 @@ export function randomScript(seed: number): Script {
       atMs,
       action: {
         do: 'run',
-        plan: plan(2, { placement: { strategy: pick(GROUPING_STRATEGIES, stream), sandboxId: null } }),
+        plan: plan(2, { placement: { strategy: pick(stream, GROUPING_STRATEGIES), sandboxId: null } }),
       },
     });
   const count = 4 + Math.floor(stream.next() * 6);
   for (let step = 0; step < count; step += 1) {
-    atMs += pick(WAITS, stream);
+    atMs += pick(stream, WAITS);
     steps.push({ atMs, action: randomAction(stream) });
   }
-  const capacity = { ...POLICY.capacity, installationMax: pick([1, 2, 100], stream) };
-  const onFull = pick(['refuse', 'pause_longest_idle'] as const, stream);
+  const capacity = { ...POLICY.capacity, installationMax: pick(stream, [1, 2, 100]) };
+  const onFull = pick(stream, ['refuse', 'pause_longest_idle'] as const);
   return {
     name: `seed ${seed}`,
     seed,
     models: randomModels(stream),
     policy: { ...POLICY, capacity, onFull },
     steps,
-    untilMs: atMs + pick([2 * H, 15 * 24 * H], stream),
+    untilMs: atMs + pick(stream, [2 * H, 15 * 24 * H]),
   };
 }
 
 function randomAction(stream: RandomStream): Action {
-  const name = pick(NAMES, stream);
-  const kind = pick(
-    [
-      'start',
-      'start',
-      'message',
-      'message',
-      'pause',
-      'resume',
-      'delete',
-      'remove',
-      'interrupt',
-      'access',
-      'lose',
-      'cancelRun',
-      'resumeRun',
-    ] as const,
-    stream,
-  );
+  const name = pick(stream, NAMES);
+  const kind = pick(stream, [
+    'start',
+    'start',
+    'message',
+    'message',
+    'pause',
+    'resume',
+    'delete',
+    'remove',
+    'interrupt',
+    'access',
+    'lose',
+    'cancelRun',
+    'resumeRun',
+  ] as const);
   switch (kind) {
     case 'start':
       return {
         do: 'start',
         name,
-        strategy: pick(GROUPING_STRATEGIES, stream),
-        ...(stream.happens(0.2) ? { in: pick(NAMES, stream) } : {}),
+        strategy: pick(stream, GROUPING_STRATEGIES),
+        ...(stream.happens(0.2) ? { in: pick(stream, NAMES) } : {}),
       };
     case 'pause':
     case 'resume':
     case 'delete':
       return { do: kind, of: name };
     case 'lose':
-      return { do: 'lose', of: name, loss: pick(['crashed', 'gone'] as const, stream) };
+      return { do: 'lose', of: name, loss: pick(stream, ['crashed', 'gone'] as const) };
     case 'cancelRun':
       return { do: 'cancelRun' };
     case 'resumeRun':
@@ -97,11 +91,11 @@ function randomAction(stream: RandomStream): Action {
 }
 
 function randomModels(stream: RandomStream): ModelOptions {
-  const share = pick([0, 0.05, 0.3], stream);
+  const share = pick(stream, [0, 0.05, 0.3]);
   const failures: Partial<Record<ActivityCommandType, FailureRate>> = Object.fromEntries(
     FAILING.map((type) => [type, { share }]),
   );
-  const work = pick([fixed(30 * H), uniform(M, 2 * H)], stream);
+  const work = pick(stream, [fixed(30 * H), uniform(M, 2 * H)]);
   return {
     ...MODELS_DEFAULT,
     failures,

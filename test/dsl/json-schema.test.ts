@@ -10,6 +10,7 @@ import { parse } from 'yaml';
 
 import { compileJob } from '../../dsl/compile-job.ts';
 import { jobSchema } from '../../dsl/schema/json-schema.ts';
+import { expectClosed } from './schema-objects.ts';
 import { GOLDEN_FOLDER, testWorld } from './test-world.ts';
 
 const FILE = path.join(import.meta.dirname, '../../schema/job.v1.json');
@@ -27,12 +28,6 @@ function read(folder: string, file: string): string {
   return readFileSync(path.join(GOLDEN_FOLDER, folder, file), 'utf8');
 }
 
-function objectsIn(value: unknown): Record<string, unknown>[] {
-  if (Array.isArray(value)) return value.flatMap(objectsIn);
-  if (typeof value !== 'object' || value === null) return [];
-  return [value as Record<string, unknown>, ...Object.values(value).flatMap(objectsIn)];
-}
-
 describe('schema/job.v1.json', () => {
   it('is what the schema of the compiler generates', () => {
     const text = `${JSON.stringify(schema, null, 2)}\n`;
@@ -41,12 +36,7 @@ describe('schema/job.v1.json', () => {
   });
 
   it('closes every object', () => {
-    const objects = objectsIn(schema).filter((part) => part['type'] === 'object');
-    expect(objects.length).toBeGreaterThan(15);
-    for (const part of objects) expect(part).toHaveProperty('additionalProperties');
-    for (const part of objects.filter((each) => each['properties'] !== undefined)) {
-      expect(part['additionalProperties']).toBe(false);
-    }
+    expectClosed(schema, 15);
   });
 
   it.each(filesIn('ok'))('accepts ok/%s', (file) => {

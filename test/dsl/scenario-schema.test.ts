@@ -11,6 +11,7 @@ import { parse } from 'yaml';
 import { RULE_CATALOGUE } from '../../dsl/rule-catalogue.ts';
 import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
 import { compileText, scenarioFiles, scenarioText } from './scenario-world.ts';
+import { expectClosed, objectsIn } from './schema-objects.ts';
 
 const FILE = path.join(import.meta.dirname, '../../schema/scenario.v1.json');
 /** Schema findings that a schema cannot say: pairs of keys, the order of bounds, days of a month, names of the job. */
@@ -21,12 +22,6 @@ const BEYOND_SCHEMA_FILES = new Set(['clock-no-such-day', 'overrides-budget', 'e
 const schema = scenarioJsonSchema();
 const validate = new Ajv({ allErrors: true, strictTypes: false, strictRequired: false }).compile(schema);
 
-function objectsIn(value: unknown): Record<string, unknown>[] {
-  if (Array.isArray(value)) return value.flatMap(objectsIn);
-  if (typeof value !== 'object' || value === null) return [];
-  return [value as Record<string, unknown>, ...Object.values(value).flatMap(objectsIn)];
-}
-
 describe('schema/scenario.v1.json', () => {
   it('is what the schema of the compiler generates', () => {
     const text = `${JSON.stringify(schema, null, 2)}\n`;
@@ -35,10 +30,7 @@ describe('schema/scenario.v1.json', () => {
   });
 
   it('closes every object', () => {
-    const objects = objectsIn(schema).filter((part) => part['type'] === 'object');
-    expect(objects.length).toBeGreaterThan(30);
-    for (const part of objects.filter((each) => each['properties'] !== undefined))
-      expect(part['additionalProperties']).toBe(false);
+    expectClosed(schema, 30);
   });
 
   it('has no key for the length of a session (D10)', () => {

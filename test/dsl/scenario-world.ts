@@ -42,8 +42,3 @@ export function scenarioFiles(folder: 'ok' | 'err'): string[] {
 export function scenarioText(folder: 'ok' | 'err', file: string): string {
   return readFileSync(path.join(SCENARIO_FOLDER, folder, file), 'utf8');
 }
-
-/** A scenario that compiles, with `more` after it. */
-export function scenarioWith(more: string): string {
-  return `kind: scenario\nversion: 1\nname: demo\njob: ../jobs/three.yaml\n${more}`;
-}

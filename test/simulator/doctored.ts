@@ -7,6 +7,7 @@ import { runId } from '../../core/ids.ts';
 import { bornSandbox, snapshotOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SandboxSnapshot } from '../../core/snapshot.ts';
 import { PUNCTUAL, type Moment, type Rest, type Timeliness } from '../../simulator/checkers/checker.ts';
+import { birthOutsideRun } from '../../simulator/models/birth-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from '../../simulator/models/derived-id.ts';
 import { SIMULATED_USER } from '../../simulator/models/run-model.ts';
 import type { WorldFacts } from '../../simulator/world-facts.ts';
@@ -27,26 +28,12 @@ export function sandbox(change: Partial<SandboxState> = {}): SandboxState {
 }
 
 export function conversation(change: Partial<ConversationState> = {}): ConversationState {
-  const birth = {
+  const birth = birthOutsideRun({
     conversationId: TALK,
-    userId: SIMULATED_USER,
-    runId: null,
-    key: null,
-    itemIndex: null,
-    title: null,
-    repository: null,
-    codeHost: null,
-    branch: null,
-    model: null,
-    tags: {},
-    strategy: 'NO_GROUPING' as const,
-    sandboxId: null,
+    strategy: 'NO_GROUPING',
     initialMessage: { messageId: 'm', text: 't', run: true },
     iterationsMax: 1,
-    confirmation: 'never' as const,
-    nanoUsdMax: null,
-    noProgressMs: null,
-  };
+  });
   return { ...bornConversation(birth, null, NOW), ...change };
 }
 

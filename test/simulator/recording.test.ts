@@ -226,7 +226,7 @@ describe('fitModels()', () => {
     expect(models.agentCall).toEqual(MODELS_DEFAULT.agentCall);
     expect(models.agent.work).toEqual(MODELS_DEFAULT.agent.work);
     expect(models.prices).toEqual(MODELS_DEFAULT.prices);
-    expect(models.agentRules).toEqual([]);
+    expect([models.agentRules, models.agentByKey]).toEqual([[], new Map()]);
     expect(notRecorded(empty)).toContain('no boot: boot times are those of the default model');
     expect(notRecorded(empty).join('\n')).toMatch(/1 of 1: did not come to rest by itself/);
   });

@@ -1,0 +1,30 @@
+/**
+ * What a conversation is born with that somebody starts beside any run.
+ * Owns what holds when nothing else is said; must not deliver anything.
+ */
+import type { ConversationBirth } from '../../core/conversation/state.ts';
+import { ITERATIONS_DEFAULT, SIMULATED_USER } from './run-model.ts';
+
+type Given = Partial<ConversationBirth> &
+  Pick<ConversationBirth, 'conversationId' | 'strategy' | 'initialMessage'>;
+
+export function birthOutsideRun(given: Given): ConversationBirth {
+  return {
+    userId: SIMULATED_USER,
+    runId: null,
+    key: null,
+    itemIndex: null,
+    title: null,
+    repository: null,
+    codeHost: null,
+    branch: null,
+    model: null,
+    tags: {},
+    sandboxId: null,
+    iterationsMax: ITERATIONS_DEFAULT,
+    confirmation: 'never',
+    nanoUsdMax: null,
+    noProgressMs: null,
+    ...given,
+  };
+}
