@@ -53,7 +53,10 @@ export async function drive(input: DriveInput, onStep?: (record: StepRecord) => 
   );
 
   await CancellationScope.nonCancellable(async () => {
-    const out = new HandOut(input.queue, (commandId, event) => void answers.push({ commandId, event }));
+    const out = new HandOut(input.queue, {
+      isOut: (commandId) => entity.out.has(commandId),
+      answered: (commandId, event) => void answers.push({ commandId, event }),
+    });
     const timer = new LazyTimer();
     const visibility = new Visibility(entity.address, input.shown);
     for (;;) {

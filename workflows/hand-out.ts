@@ -1,6 +1,6 @@
 /**
  * Hands out what an activation ordered, as few history events as it takes.
- * Owns the batches and who is cancelled; answers come back through `answered`, in a later activation.
+ * Owns the batches and who is cancelled; answers come back through its listener, in a later activation.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
@@ -16,16 +16,22 @@ interface Long {
 
 const SILENT: Announcement = { rows: [], letters: [] };
 
+export interface AnswerListener {
+  /** False once the command was cancelled or answered. */
+  isOut(commandId: string): boolean;
+  answered(commandId: string, event: MachineEvent | null): void;
+}
+
 export class HandOut {
   /** Local batches under way: a run is not continued as new while there are any. */
   briefCount = 0;
   private readonly long = new Map<string, Long>();
   private readonly queue: string;
-  private readonly answered: (commandId: string, event: MachineEvent | null) => void;
+  private readonly listener: AnswerListener;
 
-  constructor(queue: string, answered: (commandId: string, event: MachineEvent | null) => void) {
+  constructor(queue: string, listener: AnswerListener) {
     this.queue = queue;
-    this.answered = answered;
+    this.listener = listener;
   }
 
   /** Nothing is awaited: the loop goes on with the next event. */
@@ -48,8 +54,8 @@ export class HandOut {
       this.briefCount -= 1;
       for (const command of batch.commands) {
         const answer = answers[command.id];
-        if (answer === undefined) this.start(command, SILENT);
-        else this.answered(command.id, answer);
+        if (answer !== undefined) this.listener.answered(command.id, answer);
+        else if (this.listener.isOut(command.id)) this.start(command, SILENT);
       }
     });
   }
@@ -61,7 +67,7 @@ export class HandOut {
       .run(() => carryOut(this.queue, { ...announcement, command }))
       .then((event) => {
         this.long.delete(command.id);
-        this.answered(command.id, event);
+        this.listener.answered(command.id, event);
       })
       .catch((error: unknown) => {
         this.long.delete(command.id);
