@@ -1,0 +1,85 @@
+/**
+ * The codec server: decrypts payloads for Temporal's web UI and command line, which hold no key.
+ * Owns who may ask: pages of the named origins, and whoever knows the token, when there is one.
+ * Must not log or keep what it decodes.
+ */
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { PayloadCodec } from '@temporalio/common';
+import { z } from 'zod';
+import { answerErrors } from '../../api/error-answer.ts';
+import { sameText } from '../../api/session-auth.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { payloadsFromJson, payloadsSchema, payloadsToJson } from './payloads-json.ts';
+
+/** A page of a history is at most 4 MiB, which base64 makes longer by a third; the rest is room. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** How long a browser may remember the answer to its question before a request. */
+const PREFLIGHT_SECONDS = 600;
+/** What the web UI sends. */
+const REQUEST_HEADERS = 'authorization,content-type,x-namespace';
+
+export interface CodecServerOptions {
+  readonly codec: PayloadCodec;
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Origins of web pages that may ask, such as `http://127.0.0.1:8233`. */
+  readonly allowedOrigins: readonly string[];
+  /** What `Authorization: Bearer` must hold; null asks for nothing. */
+  readonly token: string | null;
+}
+
+export interface CodecServer {
+  /** Address with the port in use. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** @throws Error of Node when the address cannot be listened on */
+export async function startCodecServer(options: CodecServerOptions): Promise<CodecServer> {
+  const app = Fastify({ logger: false, bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true });
+  answerErrors(app);
+  guard(app, options);
+  const { codec } = options;
+  app.post('/decode', (request) => convert(request, (payloads) => codec.decode(payloads)));
+  app.post('/encode', (request) => convert(request, (payloads) => codec.encode(payloads)));
+  const url = await app.listen({ host: options.host, port: options.port });
+  return { url, close: () => app.close() };
+}
+
+async function convert(request: FastifyRequest, by: PayloadCodec['decode']): Promise<unknown> {
+  const parsed = payloadsSchema.safeParse(request.body);
+  if (!parsed.success) throw new ParleyError('invalid_request', z.prettifyError(parsed.error));
+  return payloadsToJson(await by(payloadsFromJson(parsed.data)));
+}
+
+/**
+ * A browser sends the origin with every request across origins, and with every POST: a page that is not listed is
+ * refused also when it made a name of its own lead here. Programs send none.
+ */
+function guard(app: FastifyInstance, { allowedOrigins, token }: CodecServerOptions): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin } = request.headers;
+    if (origin !== undefined) {
+      if (!allowedOrigins.includes(origin)) {
+        throw new ParleyError('forbidden', 'Cannot answer this page: its origin is not allowed');
+      }
+      reply.headers(corsHeaders(origin));
+    }
+    if (request.method === 'OPTIONS') return reply.code(204).send();
+    if (token !== null && !sameText(request.headers.authorization ?? '', `Bearer ${token}`)) {
+      throw new ParleyError('unauthorized', 'Cannot answer: the bearer token is missing or wrong');
+    }
+  });
+}
+
+function corsHeaders(origin: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-allow-methods': 'POST',
+    'access-control-allow-headers': REQUEST_HEADERS,
+    'access-control-max-age': `${PREFLIGHT_SECONDS}`,
+    vary: 'origin',
+  };
+}
