@@ -40,7 +40,7 @@ function failureOf(error: unknown, context: { readonly shell: Shell; readonly co
   }
   if (error instanceof ParleyError && exitCodeOfError(error.code) !== EXIT.internal) {
     const { code, message } = error;
-    return { code, message, remedy: remedyOf(code), exitCode: exitCodeOfError(code) };
+    return { code, message, remedy: error.remedy ?? remedyOf(code), exitCode: exitCodeOfError(code) };
   }
   const report = writeCrashReport(error, context);
   const message = 'Cannot go on: this is a bug in Parley';

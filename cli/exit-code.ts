@@ -39,6 +39,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'runtime_unreachable':
     case 'agent_unreachable':
     case 'export_unavailable':
+    case 'engine_unreachable':
       return EXIT.unreachable;
     case 'collect_failed':
       return EXIT.failed;

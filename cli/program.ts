@@ -58,6 +58,11 @@ const COMMANDS: readonly CommandEntry[] = [
     async () => (await import('./commands/reconcile.ts')).reconcileCommand,
   ),
   entry('report', 'write the reports anew', async () => (await import('./commands/report.ts')).reportCommand),
+  entry(
+    'worker',
+    'carry out runs on Temporal',
+    async () => (await import('./commands/worker.ts')).workerCommand,
+  ),
   entry('doctor', 'check this machine', async () => (await import('./commands/doctor.ts')).doctorCommand),
   entry(
     'config',
@@ -74,6 +79,16 @@ const COMMANDS: readonly CommandEntry[] = [
     'agent-server',
     'run the Agent Server alone',
     async () => (await import('./commands/agent-server.ts')).agentServerCommand,
+  ),
+  entry(
+    'temporal',
+    'run or prepare a Temporal server',
+    async () => (await import('./commands/temporal.ts')).temporalCommand,
+  ),
+  entry(
+    'codec-server',
+    'decrypt payloads for the web UI of Temporal',
+    async () => (await import('./commands/codec-server.ts')).codecServerCommand,
   ),
   entry(
     'scripted-gateway',
@@ -116,7 +131,9 @@ async function parse(args: readonly string[], name: string, shell: Shell): Promi
     else {
       const define = await one.load();
       const context: CommandContext = { shell, finish: (code) => (end.code = code) };
-      program.addCommand(define(context).summary(one.summary).copyInheritedSettings(program));
+      const command = define(context).summary(one.summary).copyInheritedSettings(program);
+      for (const below of command.commands) below.copyInheritedSettings(command);
+      program.addCommand(command);
     }
   }
   if (args.length === 0) program.help({ error: true });

@@ -136,11 +136,27 @@ export const ERROR_CATALOGUE = {
   },
   request_too_large: { status: 413, retry: false, when: 'The body of the request is larger than the bound.' },
   method_not_allowed: { status: 405, retry: false, when: 'The path exists, but not for this method.' },
+  // Durable engine
+  engine_unreachable: {
+    status: 503,
+    retry: true,
+    when: 'The Temporal server does not answer, or did not start.',
+  },
+  engine_misconfigured: {
+    status: 422,
+    retry: false,
+    when: 'The Temporal server, or what starts one, is not set up as Parley needs it.',
+  },
   // Configuration
   config_invalid: {
     status: 422,
     retry: false,
     when: 'The deployment configuration has an unknown or malformed key.',
+  },
+  codec_key_missing: {
+    status: 422,
+    retry: false,
+    when: 'A payload is encrypted with a key that is not configured.',
   },
   model_not_found: { status: 404, retry: false, when: 'The proxy lists no such model.' },
   // Anything else

@@ -9,12 +9,15 @@ export class ParleyError extends Error {
   readonly code: ErrorCode;
   /** Facts for the reader (ids, limits, counts): never a secret. */
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
+  /** What to do about this one; null when the code's own remedy says it. */
+  readonly remedy: string | null;
 
   constructor(code: ErrorCode, message: string, options: ParleyErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ParleyError';
     this.code = code;
     this.details = options.details ?? {};
+    this.remedy = options.remedy ?? null;
   }
 
   get retry(): boolean {
@@ -29,6 +32,7 @@ export class ParleyError extends Error {
 export interface ParleyErrorOptions {
   readonly cause?: unknown;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+  readonly remedy?: string;
 }
 
 /** The error as one of ours: a foreign one becomes `internal` with its cause kept. */

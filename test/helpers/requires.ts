@@ -6,24 +6,32 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
+import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
 
-export type Tool = 'bwrap' | 'chromium' | 'docker' | 'temporal' | 'python' | 'git';
+export type Tool = 'bwrap' | 'chromium' | 'docker' | 'temporal' | 'temporal-test-server' | 'python' | 'git';
 
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;
 
-const PROBES: Readonly<Record<Tool, readonly string[]>> = {
+/** Tools that are looked for in more places than the search path. */
+const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
+  temporal: temporalCliMissing,
+  'temporal-test-server': timeSkippingServerMissing,
+};
+
+const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   bwrap: ['bwrap', '--unshare-all', '--ro-bind', '/', '/', 'true'],
   chromium: ['chromium', '--version'],
   docker: ['docker', 'version', '--format', '{{.Server.Version}}'],
-  temporal: ['temporal', '--version'],
   python: ['python3', '--version'],
   git: ['git', '--version'],
 };
 
 /** Why `tool` cannot be used here, as a sentence; null when it can. */
 export function missing(tool: Tool): string | null {
-  const [command = '', ...args] = PROBES[tool];
+  const find = FINDERS[tool];
+  if (find !== undefined) return find();
+  const [command = tool, ...args] = PROBES[tool] ?? [];
   const result = spawnSync(command, args, { encoding: 'utf8', timeout: PROBE_TIMEOUT_MS });
   if (result.status === 0) return null;
   if (result.error !== undefined && 'code' in result.error && result.error.code === 'ENOENT') {

@@ -1,0 +1,19 @@
+/**
+ * `parley temporal`: what an operator does about the Temporal server, one file of cli/temporal for each.
+ * Owns the list; must not load what a subcommand needs to work.
+ */
+import { Command } from 'commander';
+import { examples, type CommandContext } from '../command-context.ts';
+import { devCommand } from '../temporal/dev.ts';
+import { registerCommand } from '../temporal/register.ts';
+
+const SUBCOMMANDS: readonly ((context: CommandContext) => Command)[] = [devCommand, registerCommand];
+
+export function temporalCommand(context: CommandContext): Command {
+  const group = new Command('temporal')
+    .description('Run a Temporal server for development, or make a server ready for Parley.')
+    .helpCommand(false)
+    .addHelpText('after', examples('parley temporal dev', 'parley temporal register --address HOST:7233'));
+  for (const define of SUBCOMMANDS) group.addCommand(define(context));
+  return group;
+}

@@ -1,0 +1,85 @@
+/**
+ * `parley temporal register`: the namespace and the search attributes, made where they are missing.
+ * Owns what is printed; a repeat says that there was nothing to do.
+ */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Registered } from '../../temporal/register.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+import { addressOption, namespaceOption, serverOf, type ServerFlags } from './server-options.ts';
+
+interface RegisterFlags extends ServerFlags {
+  readonly retentionDays: number;
+  readonly json?: true;
+}
+
+/** A week is enough to look at what went wrong on a weekend. */
+const RETENTION_DAYS = 7;
+/** What a server accepts by default. */
+const RETENTION_DAYS_MAX = 365;
+
+export function registerCommand({ shell, finish }: CommandContext): Command {
+  return new Command()
+    .name('register')
+    .summary('make namespace and search attributes')
+    .description('Make the namespace, if it is missing, and register the search attributes of Parley.')
+    .addOption(addressOption())
+    .addOption(namespaceOption())
+    .addOption(
+      new Option('--retention-days <n>', 'how long closed workflows of a new namespace are kept')
+        .argParser(parseDays)
+        .default(RETENTION_DAYS),
+    )
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 registered, 2 the server cannot be used so, 4 it refuses the key, 5 it does not answer.',
+    )
+    .addHelpText('after', examples('parley temporal register --address HOST:7233 --namespace parley'))
+    .action(async (flags: RegisterFlags) => {
+      finish(await register(shell, flags));
+    });
+}
+
+async function register(shell: Shell, flags: RegisterFlags): Promise<ExitCode> {
+  const server = await serverOf(shell, flags);
+  const { registerOnServer } = await import('../../temporal/register.ts');
+  const done = await registerOnServer({ ...server, retentionDays: flags.retentionDays });
+  if (flags.json === true) {
+    openRecords(shell.stdout).write({
+      type: 'registered',
+      address: server.address,
+      namespace: server.namespace,
+      namespace_created: done.namespaceCreated,
+      search_attributes: done.searchAttributes,
+    });
+  } else {
+    for (const line of describe(server.namespace, flags, done)) shell.stdout.write(`${printable(line)}\n`);
+  }
+  return EXIT.ok;
+}
+
+function describe(
+  namespace: string,
+  { retentionDays }: RegisterFlags,
+  { namespaceCreated, searchAttributes }: Registered,
+): readonly string[] {
+  return [
+    namespaceCreated
+      ? `namespace ${namespace}: made, with a retention of ${retentionDays} days`
+      : `namespace ${namespace}: was there`,
+    searchAttributes.length === 0
+      ? 'search attributes: all were there'
+      : `search attributes: registered ${searchAttributes.join(', ')}`,
+  ];
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (/^\d+$/.test(text) && days >= 1 && days <= RETENTION_DAYS_MAX) return days;
+  throw new InvalidArgumentError(`Give a number of days from 1 to ${RETENTION_DAYS_MAX}.`);
+}

@@ -1,0 +1,35 @@
+/**
+ * A light connection for asking a server about itself: no worker, no retries, a bound on every answer.
+ * Owns the bound; what the answers mean is decided by whoever asks.
+ */
+import { Connection } from '@temporalio/client';
+import { connectionOptions, type TemporalServer } from './server-address.ts';
+
+/** A server that is well answers in milliseconds; a person waits this long for a sentence about one that is not. */
+const ANSWER_MS_MAX = 5_000;
+/** How soon a server that refused is tried again: the dev server takes a second to start. */
+const RECONNECT_MS = 100;
+
+/** What the checks need of a connection; the client's and the worker's both have it. */
+export type ServerConnection = Pick<Connection, 'workflowService' | 'operatorService' | 'withDeadline'>;
+
+/** Opens nothing by itself: the first question connects. */
+export function openServerClient(server: Omit<TemporalServer, 'namespace'>): Connection {
+  return Connection.lazy({
+    ...connectionOptions({ ...server, namespace: '' }),
+    // Without the default interceptor, which repeats for longer than the bound.
+    interceptors: [],
+    channelArgs: {
+      'grpc.initial_reconnect_backoff_ms': RECONNECT_MS,
+      'grpc.max_reconnect_backoff_ms': RECONNECT_MS,
+    },
+  });
+}
+
+/** One question. @throws the error of gRPC, DEADLINE_EXCEEDED after 5 s */
+export function ask<Answer>(
+  connection: Pick<ServerConnection, 'withDeadline'>,
+  question: () => Promise<Answer>,
+): Promise<Answer> {
+  return connection.withDeadline(Date.now() + ANSWER_MS_MAX, question);
+}
