@@ -22,6 +22,8 @@ export interface PlaceRequest {
   readonly excluded: readonly SandboxId[];
   /** The place that was refused is given back, and no other is taken. */
   readonly onlyLeaves?: boolean;
+  /** Which refusals are the last word: asked again, the same is answered. Absent: none, whoever is refused may ask anew. */
+  readonly finalRefusals?: 'all' | 'all_but_full';
   /** Id a new sandbox would get. */
   readonly newSandboxId: SandboxId;
   readonly limits: CapacityLimits;
@@ -55,7 +57,8 @@ export interface PlacementStore {
   /**
    * Reads the candidates, calls the pure `place`, reserves the attachment (and, for a new sandbox, its record and slot)
    * and records the decision. Idempotent by conversation while the recorded sandbox is not in `excluded`; a sandbox
-   * that is there is left first, whatever becomes of the new placement.
+   * that is there is left first, whatever becomes of the new placement. A final refusal is recorded as well: a call that
+   * is made again, or comes late, would otherwise take a place for a conversation that has given up.
    */
   place(request: PlaceRequest): Promise<PlaceOutcome>;
   /** Records a sandbox made through the API and takes its slot; idempotent by id. */

@@ -7,15 +7,21 @@ import { sandboxId, type ConversationId, type SandboxId } from '../core/ids.ts';
 import { place, type PlacementDecision, type PlacementRefusal } from '../core/place.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../ports/placement-store.ts';
 import { takeSlot, type SlotRequest } from './capacity.ts';
-import { flag } from './column-value.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
-import { prepareQuery } from './prepared-query.ts';
 import { claim } from './placement-claim.ts';
+import {
+  recordDecision,
+  recordedDecision,
+  recordedPlacement,
+  recordRefusal,
+  refused,
+} from './placement-record.ts';
+import { prepareQuery } from './prepared-query.ts';
 import { isWanted, NOT_WANTED } from './wanted-slot.ts';
 import { endReserved, recordReserved } from './reserved-sandbox.ts';
-import type { AttachmentTable, DecisionTable, Tables } from './tables.ts';
+import type { AttachmentTable, Tables } from './tables.ts';
 import { isAttached, isDeleted } from './tombstone.ts';
 
 export function placementStore(connection: StoreConnection): PlacementStore {
@@ -45,12 +51,8 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       alone(`detach the conversation "${id}"`, (transaction) => detach(connection, transaction, id)),
     longestIdle: (userId) =>
       connection.read('find the longest idle sandbox', (db) => longestIdle(db, userId)),
-    async decision(id) {
-      const row = await connection.read(`read the placement of the conversation "${id}"`, (db) =>
-        DECISION.first(db, { id }),
-      );
-      return row === undefined ? null : (JSON.parse(row.body) as PlacementDecision);
-    },
+    decision: (id) =>
+      connection.read(`read the placement of the conversation "${id}"`, (db) => recordedDecision(db, id)),
   };
 }
 
@@ -75,12 +77,20 @@ async function outcomeOf(
   request: PlaceRequest,
   recorded: PlaceOutcome | null,
 ): Promise<PlaceOutcome> {
-  if (request.onlyLeaves === true)
-    return refused(
-      'placement_failed',
-      `Cannot place the conversation "${request.conversationId}": no sandbox accepted it`,
-    );
-  return recorded ?? (await placeAnew(transaction, request));
+  const { conversationId, onlyLeaves = false } = request;
+  if (recorded !== null && !onlyLeaves) return recorded;
+  const outcome = onlyLeaves
+    ? refused('placement_failed', `Cannot place the conversation "${conversationId}": no sandbox accepted it`)
+    : await placeAnew(transaction, request);
+  if (outcome.kind === 'refused' && isFinal(request, outcome.refusal))
+    await recordRefusal(transaction, conversationId, outcome.refusal);
+  return outcome;
+}
+
+function isFinal({ finalRefusals }: PlaceRequest, { code }: PlacementRefusal): boolean {
+  return (
+    finalRefusals === 'all' || (finalRefusals === 'all_but_full' && code !== 'concurrency_limit_reached')
+  );
 }
 
 async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
@@ -105,40 +115,6 @@ async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest
     case 'new':
       return placeInNew(transaction, request, placement.decision);
   }
-}
-
-const DECISION = prepareQuery((db, { id }: { readonly id: string }) =>
-  db.selectFrom('placement_decision').select('body').where('conversation_id', '=', id).compile(),
-);
-
-const RECORDED = prepareQuery((db, { id }: { readonly id: string }) =>
-  db
-    .selectFrom('attachment')
-    .innerJoin('placement_decision', 'placement_decision.conversation_id', 'attachment.conversation_id')
-    .select([
-      'attachment.sandbox_id',
-      'attachment.detached',
-      'placement_decision.created',
-      'placement_decision.body',
-    ])
-    .where('attachment.conversation_id', '=', id)
-    .compile(),
-);
-
-async function recordedPlacement(
-  transaction: Transaction<Tables>,
-  id: ConversationId,
-): Promise<PlaceOutcome | null> {
-  const row = await RECORDED.first(transaction, { id });
-  if (row === undefined) return null;
-  // Whoever left is on its way out: a placement that comes late would take a slot for nobody (D11).
-  if (row.detached === 1) return refused('not_found', `Cannot place the conversation "${id}": it has left`);
-  return {
-    kind: 'placed',
-    sandboxId: sandboxId(row.sandbox_id),
-    created: row.created === 1,
-    decision: JSON.parse(row.body) as PlacementDecision,
-  };
 }
 
 /** Nothing is accepted when no slot is free (D17). */
@@ -178,34 +154,18 @@ const ATTACH = prepareQuery((db, row: Insertable<AttachmentTable>) =>
     .compile(),
 );
 
-const PUT_DECISION = prepareQuery((db, row: Insertable<DecisionTable>) =>
-  db
-    .insertInto('placement_decision')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict
-        .column('conversation_id')
-        .doUpdateSet(({ ref }) => ({ created: ref('excluded.created'), body: ref('excluded.body') })),
-    )
-    .compile(),
-);
-
 /** Also moves a conversation that the recorded sandbox refused: it is never attached to two. */
 async function attach(
   transaction: Transaction<Tables>,
   request: PlaceRequest,
   chosen: { readonly sandboxId: SandboxId; readonly decision: PlacementDecision; readonly created: boolean },
 ): Promise<PlaceOutcome> {
-  const { conversationId: conversation_id, now } = request;
+  const { conversationId, now } = request;
   const { sandboxId: sandbox_id, created, decision } = chosen;
-  await ATTACH.all(transaction, { conversation_id, sandbox_id, attached_at: now, detached: 0 });
-  const body = JSON.stringify(decision);
-  await PUT_DECISION.all(transaction, { conversation_id, created: flag(created), body });
+  const attachment = { conversation_id: conversationId, sandbox_id, attached_at: now, detached: 0 } as const;
+  await ATTACH.all(transaction, attachment);
+  await recordDecision(transaction, conversationId, { created, decision });
   return { kind: 'placed', sandboxId: chosen.sandboxId, created: chosen.created, decision: chosen.decision };
-}
-
-function refused(code: PlacementRefusal['code'], reason: string): PlaceOutcome {
-  return { kind: 'refused', refusal: { code, reason } };
 }
 
 async function reserveSandbox(transaction: Transaction<Tables>, request: SlotRequest): Promise<SlotOutcome> {

@@ -6,7 +6,8 @@ import { START_TASK_TIMEOUT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
 import type { ConversationEvent } from './message.ts';
 import { beginPlacement, leaveRefused, placeAgain, removeLeftBehind } from './placement.ts';
-import { pursueWork, takeReport } from './work.ts';
+import { takeReport } from './report.ts';
+import { pursueWork } from './work.ts';
 import {
   abandonCommand,
   acceptSnapshot,

@@ -5,8 +5,9 @@
 import type { ErrorCode } from '../error-catalogue.ts';
 import { DELIVERY_ATTEMPTS_MAX, QUEUED_MESSAGES_MAX, RATE_LIMIT_WAIT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
-import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
-import type { AgentReport, ConversationEvent } from './message.ts';
+import type { SandboxSnapshot } from '../snapshot.ts';
+import type { ConversationEvent } from './message.ts';
+import { takeReport } from './report.ts';
 import type { QueuedItem } from './state.ts';
 import {
   abandonCommand,
@@ -33,7 +34,7 @@ export function pursueWork(turn: ConversationTurn): void {
   if (sandbox === null) return;
   if (isOver(sandbox)) return becomeReadOnly(turn);
   if (!sandbox.usable) {
-    if (state.queue.length > 0) askForResume(turn, (given) => giveUpQueue(given, 'resume_failed'));
+    if (state.queue.length > 0) pursueResume(turn, sandbox);
     return;
   }
   state.resumeRequests = 0;
@@ -42,6 +43,12 @@ export function pursueWork(turn: ConversationTurn): void {
   const [first] = state.queue;
   if (first !== undefined) return pursueItem(turn, first);
   watchWhileWorking(turn);
+}
+
+/** What is being deleted never comes back (D14), and its end may be long in coming: nobody is left waiting for it (D7). */
+function pursueResume(turn: ConversationTurn, { transition }: SandboxSnapshot): void {
+  if (transition === 'deleting') return giveUpQueue(turn, 'sandbox_missing');
+  askForResume(turn, (given) => giveUpQueue(given, 'resume_failed'));
 }
 
 /** A new incarnation must be armed with its own keys before anything is handed to the agent (D15, D19). */
@@ -155,38 +162,6 @@ export function deliveryFailed(turn: ConversationTurn, event: EventOf<'deliveryF
     refuseMessage(turn, event.itemId, 'agent_refused', event.reason);
   }
   pursueWork(turn);
-}
-
-const ACTIVITY: Readonly<Record<AgentReport['status'], AgentActivity>> = {
-  IDLE: 'resting',
-  RUNNING: 'working',
-  PAUSED: 'resting',
-  WAITING_FOR_CONFIRMATION: 'confirmation',
-  FINISHED: 'resting',
-  ERROR: 'resting',
-  STUCK: 'resting',
-};
-
-/** Takes an agent's report when it is news and of this incarnation (D14). */
-export function takeReport(turn: ConversationTurn, report: AgentReport): void {
-  const { state } = turn;
-  if (report.generation !== state.sandbox?.generation) return;
-  if (state.executionStatusAt !== null && report.at < state.executionStatusAt) return;
-  // Its last word before the stop says that it was not cut off after all.
-  if (report.status !== 'RUNNING' && isGoingDown(state.sandbox)) state.interrupted = false;
-  state.executionStatus = report.status;
-  state.executionStatusAt = report.at;
-  state.executionDetail = report.detail;
-  state.limitReached = report.limitReached ?? state.limitReached;
-  const limited = report.status === 'PAUSED' && report.pausedReason === 'rate_limit';
-  state.agentActivity = limited ? 'rate_limit' : ACTIVITY[report.status];
-  state.recheckAt = limited ? (report.retryAt ?? turn.now + RATE_LIMIT_WAIT_MS) : null;
-  if (report.status !== 'RUNNING') stopWatching(turn);
-}
-
-/** Stopping or stopped, and not yet on its way to the next incarnation. */
-function isGoingDown(sandbox: SandboxSnapshot): boolean {
-  return !sandbox.usable && sandbox.transition !== 'resuming';
 }
 
 /** From a callback (no command) or from the watch (its command ends with this report). */

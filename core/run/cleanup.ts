@@ -32,8 +32,12 @@ function isOnlyUse(state: RunState, { conversationId, sandboxId }: ConversationS
 
 /** What could not be collected is not thrown away, even if its item is tried again elsewhere. */
 export function keepUncollected(turn: RunTurn, sandboxId: SandboxId | null): void {
-  if (sandboxId !== null && turn.state.rules.cleanup.onCollectFailure === 'keep')
-    setSandbox(turn, sandboxId, 'kept');
+  const { state } = turn;
+  if (sandboxId === null || state.rules.cleanup.onCollectFailure !== 'keep') return;
+  if (state.sandboxes.some((used) => used.sandboxId === sandboxId))
+    return setSandbox(turn, sandboxId, 'kept');
+  // Its first notice is still to come, and must not find it new.
+  state.sandboxes = [...state.sandboxes, { sandboxId, state: 'kept', awaiting: null }];
 }
 
 function setSandbox(

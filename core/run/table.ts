@@ -4,6 +4,7 @@
  */
 import type { Cell, TransitionTable } from '../transition-table.ts';
 import type { RunPhase } from '../projection.ts';
+import { wasSeen } from '../requests.ts';
 import { cleanedUp } from './cleanup.ts';
 import * as control from './control.ts';
 import * as items from './items.ts';
@@ -16,7 +17,7 @@ type RunCell<Type extends RunEvent['type']> = Cell<
   Extract<RunEvent, { readonly type: Type }>
 >;
 
-/** Every cell ends by looking at what the run may do next. */
+/** Every cell ends by looking at what the run may do next; a request that comes again is not looked at at all. */
 function cell<Type extends RunEvent['type']>(
   to: readonly RunPhase[],
   says: string,
@@ -26,10 +27,16 @@ function cell<Type extends RunEvent['type']>(
     to,
     says,
     run: (turn, event) => {
+      if (isRepeat(turn, event)) return;
       run(turn, event);
       control.pursue(turn);
     },
   };
+}
+
+/** It changes nothing, not even what has become due meanwhile: a timer sees to that. */
+function isRepeat({ state }: RunTurn, event: RunEvent): boolean {
+  return 'requestId' in event && wasSeen(state.seen, event.requestId);
 }
 
 const END: readonly RunPhase[] = ['cleaning', 'settling', 'reconciling', 'reporting'];

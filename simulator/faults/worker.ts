@@ -69,16 +69,27 @@ export class Worker implements WorldModel, ModelPort {
 
   /** A command that was committed. While the worker is down nothing is handed out: the next start does. */
   begin(command: ActivityCommand): void {
-    if (this.downUntil !== null) return;
+    const one = this.handOut(command);
+    if (one === null) return;
+    // What a successor takes over plans no next upgrade: with a dozen commands out, upgrades would never end.
+    const upgrade = this.parts.opportunities.strikes('worker_rolling_upgrade', one.where, null);
+    if (upgrade !== null) this.die(upgrade, figureIn(UPGRADE, upgrade), true);
+  }
+
+  /** Null when nobody is up to take it, or when the worker dies before it does. */
+  private handOut(command: ActivityCommand): Execution | null {
+    if (this.downUntil !== null) return null;
     const { opportunities, clock } = this.parts;
     const one = this.executions.begin(command, this.parts.driver);
     const { where, sender } = one;
     const dies = opportunities.strikes('worker_crash_after_commit', where, sender);
-    if (dies !== null) return this.die(dies, figureIn(DOWN, dies));
+    if (dies !== null) {
+      this.die(dies, figureIn(DOWN, dies));
+      return null;
+    }
     this.start(one);
     clock.look(where);
-    const upgrade = opportunities.strikes('worker_rolling_upgrade', where, null);
-    if (upgrade !== null) this.die(upgrade, figureIn(UPGRADE, upgrade), true);
+    return one;
   }
 
   private start(first: Execution): void {
@@ -235,7 +246,7 @@ export class Worker implements WorldModel, ModelPort {
     driver.reload();
     const commands = [...driver.outstanding()];
     if (shuffle !== null) shuffleWith(commands, shuffle);
-    for (const command of commands) this.begin(command);
+    for (const command of commands) this.handOut(command);
   }
 }
 

@@ -196,9 +196,10 @@ export class Agent {
     return this.startedAt + Math.ceil((this.restMs * missing) / Math.max(1, this.restNanoUsd));
   }
 
+  /** It stops where it halts, whether anybody has looked since or not. */
   private workedMs(now: number): number {
     if (this.still !== null) return 0;
-    return Math.min(Math.max(0, now - this.startedAt), this.restMs);
+    return Math.min(Math.max(0, now - this.startedAt), this.restMs, this.halt?.afterMs ?? Infinity);
   }
 
   private accrued(now: number): number {

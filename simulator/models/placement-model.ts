@@ -17,6 +17,14 @@ export type PlaceOutcome = { readonly leftBehind?: SandboxId } & (
   | { readonly kind: 'refused'; readonly refusal: PlacementRefusal }
 );
 
+/** What a placement goes by besides its command. */
+interface Look {
+  readonly now: number;
+  readonly lastActivityAt: (id: SandboxId) => number;
+  /** True: no sandbox is found, whatever there is. */
+  readonly fails?: boolean;
+}
+
 const NO_SANDBOX: PlaceOutcome = {
   kind: 'refused',
   refusal: { code: 'placement_failed', reason: 'Cannot place: no sandbox accepted it' },
@@ -36,6 +44,8 @@ export class PlacementModel {
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
   /** Where those who have left were. */
   private readonly left = new Map<ConversationId, SandboxId | null>();
+  /** Asked again, whoever was refused for good is refused again. */
+  private readonly refusals = new Map<ConversationId, PlaceOutcome>();
   /** Conversations whose row says that they are not at work. */
   private readonly resting = new Set<ConversationId>();
   private readonly draining = new Set<SandboxId>();
@@ -85,10 +95,7 @@ export class PlacementModel {
     return this.members.get(sandboxId) ?? [];
   }
 
-  place(
-    command: CommandOf<'placeConversation'>,
-    look: { readonly now: number; readonly lastActivityAt: (id: SandboxId) => number },
-  ): PlaceOutcome {
+  place(command: CommandOf<'placeConversation'>, look: Look): PlaceOutcome {
     const { conversationId, excluded } = command;
     // A placement that comes late would take a slot for nobody (D11).
     if (this.left.has(conversationId))
@@ -96,20 +103,35 @@ export class PlacementModel {
     const recorded = this.attached.get(conversationId);
     const isMoved = recorded !== undefined && excluded.includes(recorded.sandboxId);
     if (isMoved) this.leave(conversationId, recorded.sandboxId);
-    const outcome: PlaceOutcome =
-      command.onlyLeaves === true
-        ? NO_SANDBOX
-        : recorded === undefined || isMoved
-          ? this.placeAnew(command, look)
-          : { kind: 'placed', ...recorded };
+    const outcome = this.outcomeOf(command, isMoved ? undefined : recorded, look);
     // Asked of the last refusal, and not of this move: a repeat of this call says the same.
     const last = excluded.at(-1);
     return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };
   }
 
+  private outcomeOf(
+    command: CommandOf<'placeConversation'>,
+    recorded: Attachment | undefined,
+    look: Look,
+  ): PlaceOutcome {
+    const { conversationId, onlyLeaves = false } = command;
+    const refusal = this.refusals.get(conversationId);
+    if (!onlyLeaves && recorded !== undefined) return { kind: 'placed', ...recorded };
+    if (!onlyLeaves && refusal !== undefined) return refusal;
+    const outcome = onlyLeaves || look.fails === true ? NO_SANDBOX : this.placeAnew(command, look);
+    if (outcome.kind === 'refused' && this.isFinal(outcome.refusal))
+      this.refusals.set(conversationId, outcome);
+    return outcome;
+  }
+
+  /** Who meets a full capacity asks again, unless the policy is to refuse (D17). */
+  private isFinal({ code }: PlacementRefusal): boolean {
+    return code !== 'concurrency_limit_reached' || this.policy.onFull === 'refuse';
+  }
+
   private placeAnew(
     { conversationId, userId, strategy, sandboxId, excluded }: CommandOf<'placeConversation'>,
-    { now, lastActivityAt }: { readonly now: number; readonly lastActivityAt: (id: SandboxId) => number },
+    { now, lastActivityAt }: Look,
   ): PlaceOutcome {
     const needsCandidates = strategy !== 'NO_GROUPING' || sandboxId !== null;
     const placement = place({

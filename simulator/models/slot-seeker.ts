@@ -41,8 +41,9 @@ export class SlotSeeker {
   private tryAfter(waitMs: number, command: Slotted, tries: number): void {
     const { port, policy, failures } = this.parts;
     port.later(command.id, port.now() + waitMs, () => {
-      if (tries === 0 && failures.fails(command)) return port.answer(command, failureOf(command));
-      const full = this.attempt(command);
+      const fails = tries === 0 && failures.fails(command);
+      if (fails && command.type === 'reserveSlot') return port.answer(command, failureOf(command));
+      const full = this.attempt(command, fails);
       if (full === null) return;
       if (policy.onFull === 'refuse') return port.answer(command, full);
       if (policy.onFull === 'pause_longest_idle') this.makeRoom(command);
@@ -51,8 +52,11 @@ export class SlotSeeker {
     });
   }
 
-  /** Null when it was answered; else the refusal that it would be answered with. */
-  private attempt(command: Slotted): MachineEvent | null {
+  /**
+   * Null when it was answered; else the refusal that it would be answered with. A placement that fails for good is
+   * refused within its transaction: whatever else goes wrong with the store is tried again.
+   */
+  private attempt(command: Slotted, fails: boolean): MachineEvent | null {
     const { port, placement, policy, lastActivityAt } = this.parts;
     const commandId = command.id;
     if (command.type === 'reserveSlot') {
@@ -61,7 +65,7 @@ export class SlotSeeker {
       port.answer(command, { type: 'slotGranted', commandId });
       return null;
     }
-    const outcome = placement.place(command, { now: port.now(), lastActivityAt });
+    const outcome = placement.place(command, { now: port.now(), lastActivityAt, fails });
     const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
     if (outcome.kind === 'refused') {
       const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal, ...left };

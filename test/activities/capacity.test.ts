@@ -124,6 +124,13 @@ describe.each([
   });
 });
 
+it('a placement that was refused is refused to whoever carries it out once more, though a slot is free by then', async () => {
+  const around = await full('refuse');
+  const refusal = await attempt(around, PLACE);
+  await around.world.records.project([sandboxRow(other(1), { sequence: 2, holdsSlot: false })]);
+  expect(await attempt(around, PLACE)).toEqual(refusal);
+});
+
 it('a sandbox that holds its slot already gets it again', async () => {
   const around = await full('refuse');
   await around.world.records.project([sandboxRow(other(1), { sequence: 2, transition: 'resuming' })]);

@@ -142,6 +142,15 @@ export const SANDBOX_SCRIPTS: readonly Script[] = [
     },
   ),
   script(
+    'a message to a sandbox that is being deleted, and does not stop',
+    [
+      [0, start('a')],
+      [30 * M, { do: 'delete', of: 'a' }],
+      [31 * M, { do: 'message', name: 'a' }],
+    ],
+    { models: failing({ stopSandbox: { first: 7 } }), untilMs: 2 * H },
+  ),
+  script(
     'stops and removals that are not confirmed',
     [
       [0, start('a')],

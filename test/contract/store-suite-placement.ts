@@ -148,6 +148,38 @@ export function placementSuite(open: OpenEmptyStore): void {
       expect(await placement.detach(C2)).toEqual(NONE);
     });
 
+    it('refuses again whom it has refused for good, and lets the others ask again', async () => {
+      const { placement, records } = await open();
+      const full = { ...LIMITS, userMax: 1 };
+      const last = placeRequest(2, { limits: full, finalRefusals: 'all' });
+      const asking = placeRequest(3, { limits: full, finalRefusals: 'all_but_full' });
+      const foreign = placeRequest(4, { sandboxId: S3, finalRefusals: 'all_but_full' });
+      await placement.place(placeRequest(1, { limits: full }));
+      const outcomes = [await placement.place(last), await placement.place(foreign)];
+      expect(outcomes).toMatchObject([
+        { refusal: { code: 'concurrency_limit_reached' } },
+        { refusal: { code: 'not_found' } },
+      ]);
+      expect(await placement.place(asking)).toMatchObject({ kind: 'refused' });
+      await placement.detach(C1);
+      await records.project([sandboxRow(S3)]);
+      expect([await placement.place(last), await placement.place(foreign)]).toEqual(outcomes);
+      expect(await records.sandbox(S2)).toBeNull();
+      expect(await placement.decision(C2)).toBeNull();
+      expect(await placement.detach(C2)).toEqual(NONE);
+      expect(await placement.place(asking)).toMatchObject({ kind: 'placed' });
+    });
+
+    it('places nobody any more who was told to leave only', async () => {
+      const { placement, records } = await open();
+      await placement.place(placeRequest(1));
+      const leaving = { excluded: [S1], onlyLeaves: true, finalRefusals: 'all_but_full' } as const;
+      expect(await placement.place(placeRequest(1, leaving))).toMatchObject({ leftBehind: S1 });
+      const late = await placement.place(placeRequest(1, { newSandboxId: S2 }));
+      expect(late).toMatchObject({ refusal: { code: 'placement_failed' } });
+      expect(await records.sandbox(S2)).toBeNull();
+    });
+
     it('never overfills a sandbox, however many ask at once', async () => {
       const { placement, records } = await open();
       const limits = { ...LIMITS, userMax: 1, conversationsPerSandboxMax: 5 };

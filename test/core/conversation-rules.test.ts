@@ -161,6 +161,16 @@ describe('messages (D7)', () => {
     expect(tells(life.message('b'))).toEqual(['resumeRequested']);
   });
 
+  it('refuses at once what waits for a sandbox that is being deleted, however long that takes', () => {
+    const deleting = { ...PAUSING, transition: 'deleting' } as const;
+    const waiting = at.idle().notice(PAUSING).message('a');
+    expect(waiting.notice(deleting).recorded()).toEqual(['message_refused']);
+    expect(waiting.its).toMatchObject({ queue: [], resumeRequestId: null });
+    const late = waiting.message('b');
+    expect(late.recorded()).toEqual(['message_refused']);
+    expect(tells(late)).toEqual([]);
+  });
+
   it('becomes read-only with a refusal that shows the sandbox gone', () => {
     const life = at.idle().notice(RELEASED).message('a').resumeAnswered('sandbox_missing', GONE);
     expect(life.its.phase).toBe('readOnly');
@@ -193,6 +203,24 @@ describe('the agent (D6, D14, D15, D28)', () => {
       interrupted: false,
       executionStatus: 'FINISHED',
     });
+  });
+
+  it.each([
+    ['on its way down', (life: at.ConversationLife) => life.notice(PAUSING)],
+    ['released', (life: at.ConversationLife) => life.notice(PAUSING).notice(RELEASED)],
+    [
+      'about to come back',
+      (life: at.ConversationLife) => life.notice(RELEASED).notice({ ...RELEASED, transition: 'resuming' }),
+    ],
+  ])('calls work cut off that is reported late, when its sandbox is %s', (_where, stop) => {
+    const life = stop(at.idle()).reported('RUNNING');
+    expect(life.its).toMatchObject({
+      executionStatus: 'RUNNING',
+      interrupted: true,
+      agentActivity: 'resting',
+      watch: null,
+    });
+    expect(conversationSnapshot(life.notice(RELEASED).its).settled).toBe(true);
   });
 
   it('takes no report of an older incarnation', () => {

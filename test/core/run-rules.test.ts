@@ -41,6 +41,16 @@ describe('retries', () => {
     expect(life.works().item()).toMatchObject({ phase: 'working', conversationId: at.conversationOf(0, 2) });
   });
 
+  it('are not begun by a request that comes again, but by their timer', () => {
+    const life = at.begun({ retry });
+    const again = { type: 'concurrencyChanged', requestId: 'q', concurrency: 1 } as const;
+    fail(life.send(again));
+    const { state } = life;
+    life.now = life.item().notBefore ?? 0;
+    expect(life.send(again).state).toBe(state);
+    expect(life.timer().item().phase).toBe('starting');
+  });
+
   it('are held by the breaker and burn no attempts meanwhile', () => {
     const breaker = { on: ['agent_error'], windowMs: 3_600_000, count: 2 } as const;
     const life = fail(fail(at.begun({ retry, breaker })).timer());
@@ -197,6 +207,15 @@ describe('clean-up', () => {
     life.answer('collectFailed', { reason: 'r' });
     expect(life.its.sandboxes).toMatchObject([{ state: 'kept' }]);
     expect(tells(life)).toEqual([]);
+  });
+
+  it('keeps it also when its first notice comes behind the collection', () => {
+    const life = at.begun().started().notice({ startTask: 'WORKING', sandboxStatus: null });
+    life.ask('cancelRequested').timer().answer('collectFailed', { reason: 'r' });
+    expect(life.item().phase).toBe('ended');
+    life.notice({ startTask: 'ERROR' });
+    expect(life.its.sandboxes).toMatchObject([{ sandboxId: SANDBOX, state: 'kept' }]);
+    expect(cleanUps(life)).toEqual([]);
   });
 
   it('asks for a pause and does not wait for one that may have happened already', () => {

@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 const REMOVAL = 'core/conversation/removal.ts';
 const TURN = 'core/conversation/turn.ts';
 const WORK = 'core/conversation/work.ts';
+const REPORT = 'core/conversation/report.ts';
 
 export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
@@ -98,7 +99,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   },
   {
     name: 'older-report-accepted',
-    file: WORK,
+    file: REPORT,
     find: '  if (state.executionStatusAt !== null && report.at < state.executionStatusAt) return;\n',
     replace: '',
     mistake: 'A callback that was overtaken sets the status back.',

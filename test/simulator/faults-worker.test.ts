@@ -63,6 +63,13 @@ describe('faults of the worker', () => {
     expect([...played.stage.world.delivered.values()]).toEqual([1, 1, 1]);
   });
 
+  it('worker_rolling_upgrade: what a successor takes over plans no next upgrade', () => {
+    const [first, second] = [`worker_rolling_upgrade@${boot}/1`, `worker_rolling_upgrade@${boot}/2`];
+    const played = play([first, second]);
+    expect(played.injected.map(({ fault, where }) => `${fault}@${where}`)).toEqual([first]);
+    expect(instants(played, 'sandboxReady')).toHaveLength(instants(plain, 'sandboxReady').length);
+  });
+
   it('worker_zombie: a stop that comes hours late reaches no later incarnation', () => {
     const played = struck(`worker_zombie@${stop}/1`);
     expect(instants(played, 'sandboxStopped')[0]).toBe(
