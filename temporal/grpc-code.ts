@@ -9,6 +9,7 @@ export const GRPC = {
   notFound: 5,
   alreadyExists: 6,
   permissionDenied: 7,
+  resourceExhausted: 8,
   failedPrecondition: 9,
   unimplemented: 12,
   unavailable: 14,

@@ -1,0 +1,103 @@
+/**
+ * `parley temporal replay`: histories against this build, one line each.
+ * Owns what is printed and the exit code; histories and replaying are temporal/replay's.
+ */
+import path from 'node:path';
+import { Command, Option } from 'commander';
+import type { Histories, Replayed } from '../../temporal/replay.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { builtProgram } from '../host/places.ts';
+import { converterOf } from '../host/temporal-codec.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+import { addressOption, namespaceOption, serverOf, type ServerFlags } from './server-options.ts';
+
+interface ReplayFlags extends ServerFlags {
+  readonly workflow?: string;
+  readonly query?: string;
+  readonly json?: true;
+}
+
+export function replayCommand({ shell, finish }: CommandContext): Command {
+  return new Command()
+    .name('replay')
+    .summary('replay histories against this build')
+    .description(
+      'Replay histories against this build: of files, of one workflow, or of what a query of the server finds.',
+    )
+    .argument('[path]', 'file or folder of histories, as "temporal workflow show --output json" prints them')
+    .addOption(new Option('--workflow <id>', 'every run of this workflow on the server'))
+    .addOption(new Option('--query <text>', 'every run that the server lists for it').conflicts('workflow'))
+    .addOption(addressOption())
+    .addOption(namespaceOption())
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all replayed, 1 one did not, 2 nothing can be replayed so, 5 the server does not answer.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'parley temporal replay histories/',
+        `parley temporal replay --query "ExecutionStatus = 'Running'"`,
+      ),
+    )
+    .action(async (place: string | undefined, flags: ReplayFlags) => {
+      finish(await replayAll(shell, place, flags));
+    });
+}
+
+async function replayAll(shell: Shell, place: string | undefined, flags: ReplayFlags): Promise<ExitCode> {
+  const { workflow, query } = flags;
+  if ((place === undefined) === (workflow === undefined && query === undefined)) {
+    throw new CliError('Cannot replay: name either a file or folder, or --workflow, or --query');
+  }
+  const source = await import('../../temporal/replay.ts');
+  if (place !== undefined) {
+    return await print(shell, flags, source.recordedHistories(path.resolve(shell.cwd, place)));
+  }
+  const { connectTemporal } = await import('../../temporal/connect.ts');
+  const { WorkflowClient } = await import('@temporalio/client');
+  const server = await serverOf(shell, flags);
+  const connection = await connectTemporal(server);
+  try {
+    const dataConverter = converterOf(shell.env, () => undefined);
+    const client = new WorkflowClient({ connection, namespace: server.namespace, dataConverter });
+    const asked = query ?? source.queryOf(workflow ?? '');
+    return await print(shell, flags, source.serverHistories(client, asked));
+  } finally {
+    await connection.close();
+  }
+}
+
+async function print(shell: Shell, flags: ReplayFlags, histories: Histories): Promise<ExitCode> {
+  const { replay } = await import('../../temporal/replay.ts');
+  const { quietReplays } = await import('../../temporal/replay-log.ts');
+  quietReplays();
+  const options = {
+    workflowBundle: { codePath: builtProgram('workflows.bundle.js') },
+    dataConverter: converterOf(shell.env, () => undefined),
+  };
+  const records = flags.json === true ? openRecords(shell.stdout) : null;
+  let failed = 0;
+  let count = 0;
+  for await (const replayed of replay(options, histories)) {
+    count += 1;
+    if (replayed.problem !== null) failed += 1;
+    const { workflowId, name, events, problem } = replayed;
+    if (records === null) shell.stdout.write(`${printable(lineOf(replayed))}\n`);
+    else records.write({ type: 'replayed', workflow_id: workflowId, name, events, problem });
+  }
+  if (count === 0) throw new CliError('Cannot replay: the server lists no such workflow');
+  if (records === null) shell.stdout.write(`${count - failed} of ${count} replayed\n`);
+  return failed === 0 ? EXIT.ok : EXIT.failed;
+}
+
+function lineOf({ workflowId, name, events, problem }: Replayed): string {
+  const what = `${workflowId}  ${path.basename(name)}  ${events} events`;
+  return problem === null ? `ok      ${what}` : `failed  ${what}: ${problem}`;
+}

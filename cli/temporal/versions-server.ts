@@ -1,0 +1,52 @@
+/**
+ * What the commands about builds share: their options, and the server that they ask.
+ * Owns the light connection and its end; must not load the worker's package.
+ */
+import { Option, type Command } from 'commander';
+import type { Connection } from '@temporalio/client';
+import { configOption, jsonOption } from '../command-context.ts';
+import type { Shell } from '../shell.ts';
+import { addressOption, namespaceOption, serverOf, type ServerFlags } from './server-options.ts';
+
+export interface VersionFlags extends ServerFlags {
+  readonly deployment: string;
+  readonly json?: true;
+}
+
+export interface AskedServer {
+  readonly connection: Connection;
+  readonly namespace: string;
+}
+
+/** The name that workers give themselves, unless they are told another one. */
+const DEPLOYMENT_DEFAULT = 'parley';
+
+export function withServerOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--deployment <name>', 'deployment of the workers').default(DEPLOYMENT_DEFAULT))
+    .addOption(addressOption())
+    .addOption(namespaceOption())
+    .addOption(jsonOption())
+    .addOption(configOption());
+}
+
+/** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden */
+export async function askServer<Answer>(
+  shell: Shell,
+  flags: ServerFlags,
+  question: (server: AskedServer) => Promise<Answer>,
+): Promise<Answer> {
+  const server = await serverOf(shell, flags);
+  const { checkServer } = await import('../../temporal/check-server.ts');
+  const { openServerClient } = await import('../../temporal/server-client.ts');
+  const { serverProblem } = await import('../../temporal/server-problem.ts');
+  await checkServer(server);
+  const connection = openServerClient(server);
+  try {
+    return await question({ connection, namespace: server.namespace });
+  } catch (error) {
+    throw serverProblem(server, error);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What Parley itself counts, beside what the SDK does: commands, tries, looks, letters, rows, answers of the ended.
+ * Owns names, units and labels; no label holds an id, because each value of a label is a series of its own.
+ */
+import type { MetricMeter } from '@temporalio/common';
+import type { EntityAddress } from '../../core/ids.ts';
+import type { ActivityCommandType } from '../../core/command.ts';
+import type { ProjectionRow } from '../../core/projection.ts';
+
+export type TryOutcome = 'answered' | 'failed' | 'cut_short';
+export type LookOutcome = 'over' | 'again' | 'failed';
+
+export interface Meters {
+  /** One command is over: its machine gets an answer. `failed`: the answer that it failed for good. */
+  carriedOut(type: ActivityCommandType, outcome: 'answered' | 'failed'): void;
+  tried(type: ActivityCommandType, outcome: TryOutcome, durationMs: number): void;
+  looked(type: ActivityCommandType, outcome: LookOutcome): void;
+  sent(machine: EntityAddress['machine'], outcome: 'sent' | 'failed'): void;
+  wrote(rows: readonly ProjectionRow[]): void;
+  answeredForEnded(machine: EntityAddress['machine']): void;
+}
+
+export const TRY_SECONDS = 'parley_try_duration';
+
+export function openMeters(meter: MetricMeter): Meters {
+  const commands = meter.createCounter('parley_commands', undefined, 'Commands that are over');
+  const tries = meter.createCounter('parley_tries', undefined, 'Tries of commands that do not watch');
+  const durations = meter.createHistogram(TRY_SECONDS, 'float', 'seconds', 'How long a try took');
+  const looks = meter.createCounter('parley_looks', undefined, 'Looks at idle sandboxes and at agents');
+  const letters = meter.createCounter('parley_letters_sent', undefined, 'Letters sent to entities');
+  const rows = meter.createCounter('parley_rows_written', undefined, 'Rows written to the store');
+  const ended = meter.createCounter(
+    'parley_tombstone_answers',
+    undefined,
+    'Letters to entities that have ended, answered from their last state',
+  );
+  return {
+    carriedOut: (command, outcome) => commands.add(1, { command, outcome }),
+    tried(command, outcome, durationMs) {
+      tries.add(1, { command, outcome });
+      durations.record(durationMs / 1_000, { command });
+    },
+    looked: (command, outcome) => looks.add(1, { command, outcome }),
+    sent: (machine, outcome) => letters.add(1, { machine, outcome }),
+    wrote(written) {
+      for (const { table } of written) rows.add(1, { table });
+    },
+    answeredForEnded: (machine) => ended.add(1, { machine }),
+  };
+}
