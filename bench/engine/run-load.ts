@@ -44,7 +44,7 @@ export async function runRuns(load: RunLoad, onRun: (reading: RunReading) => voi
   await installation.close();
 }
 
-function planOf(id: RunId, load: RunLoad): Plan {
+export function planOf(id: RunId, load: Pick<RunLoad, 'items' | 'concurrency'>): Plan {
   return {
     format: 1,
     name: id,

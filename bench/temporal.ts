@@ -1,0 +1,102 @@
+/**
+ * What conversations cost on Temporal: events of history, time and memory, beside the same work in the ordinary way.
+ * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
+ */
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { measureBusySandbox } from './temporal/busy-sandbox.ts';
+import { measureHistoryCost } from './temporal/history-cost.ts';
+import { measureOpenConversations } from './temporal/open-conversations.ts';
+import { measurePolicyScenario } from './temporal/policy-scenario.ts';
+import {
+  busySandboxLines,
+  historyCostLines,
+  openConversationsLines,
+  policyScenarioLines,
+  speedLines,
+} from './temporal/lines.ts';
+import { cannotSkip } from './temporal/skipping-ground.ts';
+import { measureSpeed } from './temporal/speed.ts';
+
+const PARTS = ['history', 'speed', 'busy', 'open', 'policy'] as const;
+type Part = (typeof PARTS)[number];
+/** Played on the server that skips time. */
+const SKIPPING: readonly Part[] = ['busy', 'policy'];
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: PARTS.join(',') },
+    json: { type: 'boolean', default: false },
+    listing: { type: 'boolean', default: false },
+    conversations: { type: 'string', default: '200' },
+    repeats: { type: 'string', default: '3' },
+    touches: { type: 'string', default: '5000' },
+    'ordinary-touches': { type: 'string', default: '500' },
+    open: { type: 'string', default: '1000,10000' },
+  },
+});
+/** The history part: as many as its aims are stated for. */
+const COUNTED = { conversations: 8, atOnce: 4, activityMs: 150 };
+
+/** Figures of one part, and how they are told. */
+interface Told {
+  readonly figures: unknown;
+  readonly lines: readonly string[];
+}
+
+const measures: Readonly<Record<Part, () => Promise<Told>>> = {
+  async history() {
+    const cost = await measureHistoryCost(COUNTED);
+    return { figures: { load: COUNTED, ...cost }, lines: historyCostLines(cost, values.listing) };
+  },
+  async speed() {
+    const load = { conversations: Number(values.conversations), atOnce: 20, repeats: Number(values.repeats) };
+    const speed = await measureSpeed(load, (name, once) =>
+      progress([name, ...speedLines(once)].join('\n  ')),
+    );
+    return { figures: { load, ...speed }, lines: speedLines(speed) };
+  },
+  async busy() {
+    const load = { touches: Number(values.touches), ordinaryTouches: Number(values['ordinary-touches']) };
+    const busy = await measureBusySandbox(load);
+    return { figures: busy, lines: busySandboxLines(busy, values.listing) };
+  },
+  async open() {
+    const sizes = values.open
+      .split(',')
+      .map(Number)
+      .toSorted((a, b) => a - b);
+    const open = await measureOpenConversations(sizes, (count) => progress(`${count} open`));
+    return { figures: open, lines: openConversationsLines(open) };
+  },
+  async policy() {
+    const policy = await measurePolicyScenario();
+    return { figures: policy, lines: policyScenarioLines(policy) };
+  },
+};
+
+function progress(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const names = values.only.split(',');
+const unknown = names.find((name) => !PARTS.some((part) => part === name));
+if (unknown !== undefined) {
+  progress(`Cannot measure "${unknown}": the parts are ${PARTS.join(', ')}`);
+  process.exit(2);
+}
+
+const report: Partial<Record<Part, unknown>> = {};
+for (const part of PARTS.filter((one) => names.includes(one))) {
+  const missing = SKIPPING.includes(part) ? cannotSkip() : null;
+  if (missing !== null) {
+    progress(`${part} is left out: ${missing}`);
+    report[part] = { leftOut: missing };
+    continue;
+  }
+  const { figures, lines } = await measures[part]();
+  const load = (loadavg()[0] ?? 0).toFixed(1);
+  report[part] = { figures, loadAverage: Number(load) };
+  if (!values.json) console.log([`${part} (load ${load})`, ...lines].join('\n  '));
+}
+if (values.json) console.log(JSON.stringify(report, null, 2));

@@ -1,0 +1,72 @@
+/**
+ * A store on disk and the real activities over an instant world, as both ways of doing the work have them.
+ * Owns the folder, and an agent that is at work once before it has finished; must not know Temporal.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Activities } from '../../activities/activity.ts';
+import { activitiesOf } from '../../activities/registry.ts';
+import type { World } from '../../activities/world.ts';
+import { IDLE_TIME_DEFAULT_MS } from '../../core/limits.ts';
+import { systemClock } from '../../engine/system-clock.ts';
+import type { AgentServer } from '../../ports/agent-server.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import { openStore, type Store } from '../../store/open-store.ts';
+import { instantWorld } from '../instant-world.ts';
+import { taking } from './paced-activities.ts';
+
+export interface WorldOptions {
+  /** How long every activity takes. */
+  readonly activityMs: number;
+  readonly clock?: Clock;
+  /** Between two looks at a runtime and an agent. Absent: as seldom as the idle rule allows. */
+  readonly pollMs?: number;
+  /** What differs from the instant world. */
+  readonly world?: (world: World, store: Store) => World;
+  readonly activities?: (activities: Activities, store: Store) => Activities;
+}
+
+export interface BenchWorld {
+  readonly store: Store;
+  readonly activities: Activities;
+  close(): Promise<void>;
+}
+
+/** Whoever asks a machine for something does so through `notifier`; a direct workflow has nobody to ask. */
+export async function openWorld(options: WorldOptions, notifier: Notifier = NOBODY): Promise<BenchWorld> {
+  const { activityMs, clock = systemClock, pollMs = IDLE_TIME_DEFAULT_MS } = options;
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
+  const store = await openStore({ kind: 'sqlite', path: path.join(folder, 'bench.db') });
+  const instant = instantWorld({ store, clock, notifier });
+  const deployment = { ...instant.deployment, pollMs };
+  const working = { ...instant, deployment, agent: workingOnce(instant.agent) };
+  const activities = taking(activitiesOf(options.world?.(working, store) ?? working), activityMs);
+  return {
+    store,
+    activities: options.activities?.(activities, store) ?? activities,
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const NOBODY: Notifier = { deliver: () => Promise.reject(new Error('Cannot deliver: nobody is there')) };
+
+/** Right after a message the agent is at work; whoever looks again finds that it has finished. */
+function workingOnce(agent: AgentServer): AgentServer {
+  const atWork = new Set<string>();
+  return {
+    ...agent,
+    sendMessage: (target, id, message) => {
+      atWork.add(id);
+      return agent.sendMessage(target, id, message);
+    },
+    async conversation(target, id) {
+      const view = await agent.conversation(target, id);
+      return view !== null && atWork.delete(id) ? { ...view, executionStatus: 'RUNNING' } : view;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * Parley on a server of Temporal: store, activities, workers and post.
+ * Owns the wiring, as a host has it; what is asked of it is a part's business.
+ */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type { ProjectionRow } from '../../core/projection.ts';
+import { systemClock } from '../../engine/system-clock.ts';
+import type { EngineStore } from '../../ports/engine-store.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { Store } from '../../store/open-store.ts';
+import { carrierActivities } from '../../temporal/carrier.ts';
+import { Post } from '../../temporal/post.ts';
+import { tombstones } from '../../temporal/tombstones.ts';
+import { startWorkers } from '../../temporal/worker.ts';
+import { openWorld, type WorldOptions } from './bench-world.ts';
+import { NAMESPACE, type Ground } from './ground.ts';
+import { Milestones } from './milestones.ts';
+
+/** The bundle that the product ships; benches run in the root of the repository. */
+const BUNDLE = path.resolve('dist/workflows.bundle.js');
+/** As a deployment has it when it says nothing. */
+const EVENTS_MAX = 2_000;
+
+export interface DeploymentOptions extends WorldOptions {
+  /** After rows were written. */
+  readonly onRows?: (rows: readonly ProjectionRow[]) => void;
+}
+
+export interface Deployment {
+  readonly store: Store;
+  readonly requests: Notifier;
+  readonly milestones: Milestones;
+  stop(): Promise<void>;
+}
+
+export async function deploy(
+  { connection, client }: Ground,
+  options: DeploymentOptions,
+): Promise<Deployment> {
+  const { clock = systemClock, onRows } = options;
+  const late: { post: Post | null } = { post: null };
+  const notifier: Notifier = {
+    deliver: (delivery) => late.post?.notices.deliver(delivery) ?? Promise.reject(new Error('not yet')),
+  };
+  const { store, activities, close } = await openWorld(options, notifier);
+  const queue = `bench-${randomBytes(4).toString('hex')}`;
+  const milestones = new Milestones();
+  const seen = seenBy(store.engine, (rows) => {
+    milestones.see(rows);
+    onRows?.(rows);
+  });
+  const post = new Post({ client, queue, eventsMax: EVENTS_MAX, tombstones: tombstones(seen, clock), clock });
+  late.post = post;
+  const workers = await startWorkers({
+    connection,
+    namespace: NAMESPACE,
+    queue,
+    bundlePath: BUNDLE,
+    activities: carrierActivities({
+      store: seen,
+      send: (letter) => post.send(letter),
+      activities,
+      clock,
+      onError: ({ type }, { message }) => void process.stderr.write(`${type}: ${message}\n`),
+    }),
+    // Looks that wait for nothing are cut off at the end of a part.
+    extra: { shutdownGraceTime: 100 },
+  });
+  return {
+    store,
+    requests: post.requests,
+    milestones,
+    async stop() {
+      await workers.stop();
+      await close();
+    },
+  };
+}
+
+function seenBy(
+  store: EngineStore,
+  onRows: (rows: readonly ProjectionRow[]) => void,
+): Pick<EngineStore, 'load' | 'commit'> {
+  return {
+    load: (address) => store.load(address),
+    async commit(batch) {
+      await store.commit(batch);
+      onRows(batch.projections);
+    },
+  };
+}

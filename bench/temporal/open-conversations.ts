@@ -1,0 +1,85 @@
+/**
+ * Many conversations that are open and idle: what the worker's process holds in memory, and how long a status read takes.
+ * Owns the load; they are started with activities that answer at once, twenty in a sandbox, and without a message.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ConversationId } from '../../core/ids.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { Store } from '../../store/open-store.ts';
+import { birthOf, eachAtOnce, started } from './conversations.ts';
+import { deploy } from './deployment.ts';
+import { onDevServer } from './ground.ts';
+import { percentile } from './means.ts';
+
+/** Started at once: enough to keep the server busy. */
+const AT_ONCE = 40;
+/** What a start leaves under way is over by then. */
+const SETTLE_MS = 5_000;
+const READS = 2_000;
+const PROGRESS_EVERY = 500;
+
+export interface OpenConversations {
+  readonly open: number;
+  /** Of the one process that is worker and client. */
+  readonly rssMb: number;
+  /** One record by its id, as it is in the store. */
+  readonly readP50Ms: number;
+  readonly startedPerSecond: number;
+}
+
+/** Grows one deployment to each of `sizes`, ascending. */
+export async function measureOpenConversations(
+  sizes: readonly number[],
+  onProgress: (open: number) => void,
+): Promise<readonly OpenConversations[]> {
+  return await onDevServer(async (ground) => {
+    const { requests, milestones, store, stop } = await deploy(ground, {
+      activityMs: 0,
+      // Nobody looks at runtimes and nobody idles out while this goes on: what is open stays as it is.
+      pollMs: DAY_MS,
+      world: (world) => ({
+        ...world,
+        deployment: { ...world.deployment, limits: { ...world.deployment.limits, idleTimeMs: null } },
+      }),
+    });
+    const ids: ConversationId[] = [];
+    const grow = async (size: number): Promise<number> => {
+      const names = Array.from({ length: size - ids.length }, (_, index) => `open ${ids.length + index}`);
+      const from = performance.now();
+      await eachAtOnce(names, AT_ONCE, async (name) => {
+        const birth = birthOf(name, { strategy: 'ADD_TO_ANY', initialMessage: null });
+        await requests.deliver(started(birth));
+        await milestones.at(birth.conversationId, 'READY');
+        ids.push(birth.conversationId);
+        if (ids.length % PROGRESS_EVERY === 0) onProgress(ids.length);
+      });
+      return (1_000 * names.length) / (performance.now() - from);
+    };
+    try {
+      const found: OpenConversations[] = [];
+      for (const open of sizes) {
+        const startedPerSecond = await grow(open);
+        await pause(SETTLE_MS);
+        const readP50Ms = await readP50(store, ids);
+        found.push({ open, rssMb: process.memoryUsage.rss() / 2 ** 20, readP50Ms, startedPerSecond });
+      }
+      return found;
+    } finally {
+      await stop();
+    }
+  });
+}
+
+async function readP50(store: Store, ids: readonly ConversationId[]): Promise<number> {
+  const ms: number[] = [];
+  for (let read = 0; read < READS; read += 1) {
+    const id = ids[(read * 7_919) % ids.length];
+    if (id === undefined) throw new Error('Cannot read: nothing is open');
+    const from = performance.now();
+    const row = await store.records.conversation(id);
+    ms.push(performance.now() - from);
+    if (row?.startTask !== 'READY')
+      throw new Error(`Cannot trust the figure: conversation "${id}" is not open`);
+  }
+  return percentile(ms, 0.5);
+}
