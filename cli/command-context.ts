@@ -3,6 +3,7 @@
  * Owns their one spelling; must not load anything.
  */
 import { Option } from 'commander';
+import type { EngineKind } from './config/deployment-config.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Shell } from './shell.ts';
 
@@ -14,6 +15,11 @@ export interface CommandContext {
 
 export function configOption(): Option {
   return new Option('--config <file>', 'deployment to use (default: parley.yaml, found upward)');
+}
+
+export function engineOption(): Option {
+  const kinds: readonly EngineKind[] = ['embedded', 'temporal'];
+  return new Option('--engine <kind>', 'engine to use, instead of engine.kind').choices(kinds);
 }
 
 export function jsonOption(): Option {

@@ -8,16 +8,9 @@ import net from 'node:net';
 import path from 'node:path';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { LoadedDeployment } from './config/load-deployment.ts';
+import { checkEngine } from './doctor-engine.ts';
+import type { Finding } from './doctor-finding.ts';
 import type { Shell } from './shell.ts';
-
-export interface Finding {
-  readonly check: string;
-  /** `warning` does not keep a run from working. */
-  readonly status: 'ok' | 'warning' | 'failed';
-  readonly detail: string;
-  /** What to do; null when all is well. */
-  readonly remedy: string | null;
-}
 
 /** The oldest Node that every dependency runs on. */
 const NODE_MIN = [20, 19] as const;
@@ -35,6 +28,7 @@ export async function runChecks(shell: Shell, loaded: LoadedDeployment): Promise
     await checkIsolation(config),
     checkModels(config),
     ...(await checkPort(config)),
+    ...(await checkEngine(config)),
   ];
 }
 

@@ -8,6 +8,7 @@ import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '
 import type { FailureClass } from '../core/status.ts';
 import type { StoredEvent } from '../ports/record-store.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { ResourceClass } from '../core/resource.ts';
 
 /** What a user asks of a run that exists; `requestId` makes a repeat harmless. */
 export type RunRequest =
@@ -18,12 +19,40 @@ export type RunRequest =
       readonly classes: readonly FailureClass[];
     };
 
+export interface HostOptions {
+  onNotice(text: string): void;
+  /** True for a worker: it owns the data directory or ends, and never starts a Temporal server of its own. */
+  readonly isWorker?: boolean;
+}
+
+/** What a person is told of the engine. */
+export type EngineFacts =
+  | { readonly kind: 'embedded' }
+  | {
+      readonly kind: 'temporal';
+      readonly address: string;
+      readonly namespace: string;
+      /** Prefix of the task queues. */
+      readonly queue: string;
+      /** Null in a process that only asks: it carries nothing out. */
+      readonly worker: WorkerFacts | null;
+    };
+
+export interface WorkerFacts {
+  readonly queues: readonly string[];
+  readonly slots: Readonly<Record<ResourceClass, number>>;
+  /** Names the build of the workflows. */
+  readonly buildId: string;
+}
+
 export interface HostPort {
   /**
    * Takes the data directory's lock, starts engine, proxy, webhook and Git relay, and goes on with every unfinished run.
-   * @throws ParleyError data_directory_locked, config_invalid, runtime_failed, runtime_unreachable, store_unavailable
+   * On Temporal, when a living worker owns the directory, the host only asks that one.
+   * @throws ParleyError data_directory_locked, config_invalid, runtime_failed, runtime_unreachable, store_unavailable,
+   *   engine_unreachable, engine_misconfigured, codec_key_missing
    */
-  openHost(config: DeploymentConfig, options: { onNotice(text: string): void }): Promise<Host>;
+  openHost(config: DeploymentConfig, options: HostOptions): Promise<Host>;
   /** Read only, beside a running engine or without one. @throws ParleyError store_unavailable */
   openReader(config: DeploymentConfig): Promise<Reader>;
   /** Sends a request to the engine that owns the data directory. False when no engine is running. */
@@ -59,16 +88,24 @@ export interface Reader {
 }
 
 export interface Host extends Reader {
+  readonly engine: EngineFacts;
+  /** Rejects when the engine cannot go on; resolves when the host was closed. */
+  readonly ended: Promise<void>;
+  /** Whether it takes work at this moment; never rejects. */
+  isReady(): Promise<boolean>;
   /** What separates sandboxes here, in a word for people. */
   readonly isolation: string;
   readonly warnings: readonly string[];
-  /** Idempotent for the same plan. @throws ParleyError run_exists when the run has another plan */
+  /**
+   * Idempotent for the same plan.
+   * @throws ParleyError run_exists when the run has another plan, engine_misconfigured when it is on another engine
+   */
   startRun(runId: RunId, plan: Plan): Promise<void>;
-  /** Accepted durably when it returns. @throws ParleyError not_found */
+  /** Accepted durably when it returns. @throws ParleyError not_found, engine_misconfigured as above */
   tellRun(runId: RunId, event: RunRequest): Promise<void>;
   /**
    * Resolves when the run is finished, or rests (paused, drained) with nothing in flight. `onChange` fires after every
-   * commit that touched it. Ends early when `signal` aborts.
+   * commit that touched it. Ends early when `signal` aborts. Rejects when the engine cannot go on.
    */
   waitForRun(
     runId: RunId,

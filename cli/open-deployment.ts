@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { CliError } from './cli-error.ts';
-import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { DeploymentConfig, EngineKind } from './config/deployment-config.ts';
 import { loadDeployment } from './config/load-deployment.ts';
 import { printProblem } from './config/problem.ts';
 import { EXIT } from './exit-code.ts';
@@ -17,6 +17,8 @@ export interface DeploymentRequest {
   readonly path: string | undefined;
   /** True for commands that start the proxy: its problems count. */
   readonly startsProxy: boolean;
+  /** Value of `--engine`. */
+  readonly engine?: EngineKind | undefined;
 }
 
 /** Prints what is wrong. @throws CliError when the command cannot go on */
@@ -25,7 +27,10 @@ export async function openDeployment(shell: Shell, request: DeploymentRequest): 
   const { config, problems } = await loadDeployment({ path: request.path ?? null, cwd, env });
   const relevant = problems.filter((problem) => request.startsProxy || problem.area === 'deployment');
   for (const problem of relevant) shell.stderr.write(printable(printProblem(problem)));
-  if (config !== null && !relevant.some(({ severity }) => severity === 'error')) return config;
+  if (config !== null && !relevant.some(({ severity }) => severity === 'error')) {
+    const { engine = config.engine.kind } = request;
+    return { ...config, engine: { ...config.engine, kind: engine } };
+  }
   throw new CliError('Cannot use the configuration: it has errors', {
     exitCode: EXIT.usage,
     remedy: 'correct them and look with "parley config check"',

@@ -43,3 +43,18 @@ export async function openHostWithView(
     throw error;
   }
 }
+
+/** Both are closed when `doing` fails. */
+export async function orClose(
+  { host, view }: { readonly host: Host; readonly view: RunView },
+  doing: Promise<void>,
+): Promise<void> {
+  try {
+    await doing;
+  } catch (error) {
+    view.close();
+    // Why it failed counts, not how the host ends.
+    await host.close().catch(() => undefined);
+    throw error;
+  }
+}

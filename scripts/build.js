@@ -35,6 +35,8 @@ const INSIDE_PROGRAMS = {
 };
 /** The workflows' bundle: what a worker loads into Temporal's sandbox. */
 const WORKFLOW_BUNDLE = 'workflows.bundle.js';
+/** Says what the bundle was made by; a worker compares it with itself (cli/host/workflow-bundle.ts). */
+const WORKFLOW_STAMP = 'workflows.bundle.json';
 /** Loaded by path on both sides of the sandbox's wall, and therefore CommonJS. */
 const LOADED_BY_PATH = { 'failure-converter': 'workflows/failure-converter.ts' };
 /** Maps are written one folder below dist/ and moved up with their programs: a folder before each source undoes that. */
@@ -151,13 +153,30 @@ async function bundleWorkflows(outdir) {
   if (!existsSync(workflowsPath)) return;
   const { bundleWorkflowCode } = await import('@temporalio/worker');
   const silent = () => undefined;
-  const logger = { log: silent, trace: silent, debug: silent, info: silent, warn: silent, error: console.error };
+  const logger = {
+    log: silent,
+    trace: silent,
+    debug: silent,
+    info: silent,
+    warn: silent,
+    error: console.error,
+  };
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     failureConverterPath: path.join(ROOT, LOADED_BY_PATH['failure-converter']),
     logger,
   });
   writeFileSync(path.join(outdir, WORKFLOW_BUNDLE), code);
+  const stamp = {
+    program: versionIn(path.join(ROOT, 'package.json')),
+    sdk: versionIn(path.join(ROOT, 'node_modules/@temporalio/worker/package.json')),
+    hash: createHash('sha256').update(code).digest('hex'),
+  };
+  writeFileSync(path.join(outdir, WORKFLOW_STAMP), `${JSON.stringify(stamp)}\n`);
+}
+
+function versionIn(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
 /** One esbuild call with what every bundle of the project has in common. */

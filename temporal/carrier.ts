@@ -5,6 +5,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import { addressKey } from '../core/ids.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import { isWatch } from '../core/resource.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -47,11 +48,15 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
           ? null
           : { address: tombstone.address, state: tombstone.state as Json, deadline: null, done: true };
       await say(options, said, entity);
-      const answers = await Promise.all(commands.map((command) => tryBrief(options, command)));
-      return Object.assign({}, ...answers) as BriefAnswers;
+      const tried = await Promise.all(commands.map((command) => tryBrief(options, command)));
+      return {
+        events: Object.assign({}, ...tried.map(({ events }) => events)) as BriefAnswers['events'],
+        failed: tried.flatMap(({ failed }) => failed),
+      };
     },
-    async carryOut({ command, ...said }) {
-      const progress = (Context.current().info.heartbeatDetails as Progress | undefined) ?? FRESH;
+    async carryOut({ command, failures, ...said }) {
+      const left = Context.current().info.heartbeatDetails as Progress | undefined;
+      const progress = left ?? { ...FRESH, failures };
       if (!progress.isSaid) await say(options, said, null);
       return await attempt(options, command, { ...progress, isSaid: true });
     },
@@ -67,22 +72,48 @@ async function say(
     await keep(store, entity, rows);
     onRows?.();
   }
-  await Promise.all(letters.map(send));
+  await Promise.all(byReceiver(letters).map((ones) => sendInOrder(ones, send)));
+}
+
+/** What one step says to one receiver arrives in the order in which it was said: an answer before the news after it. */
+async function sendInOrder(letters: readonly AddressedLetter[], send: CarrierOptions['send']): Promise<void> {
+  for (const letter of letters) await send(letter);
+}
+
+function byReceiver(letters: readonly AddressedLetter[]): readonly (readonly AddressedLetter[])[] {
+  const groups = new Map<string, AddressedLetter[]>();
+  for (const letter of letters) {
+    const key = addressKey(letter.to);
+    groups.set(key, [...(groups.get(key) ?? []), letter]);
+  }
+  return [...groups.values()];
 }
 
 /** One short try; what takes longer, or has to be tried again, is left to an activity of its own. */
 async function tryBrief(options: CarrierOptions, command: ActivityCommand): Promise<BriefAnswers> {
   const activity = activityOf(options, command);
   const signal = AbortSignal.timeout(BRIEF_TRY_MS);
+  const answer = (event: MachineEvent | null): BriefAnswers => ({
+    events: { [command.id]: event },
+    failed: [],
+  });
   try {
-    const event = await activity.run(command as never, { signal, attempt: 0 });
-    return signal.aborted ? {} : { [command.id]: event };
+    return answer(await whileBrief(activity.run(command as never, { signal, attempt: 0 }), signal));
   } catch (cause) {
+    if (signal.aborted) return { events: {}, failed: [] };
     const error = asParleyError(cause);
-    if (signal.aborted) return {};
     options.onError?.(command, error, 0);
-    return error.retry ? {} : { [command.id]: await activity.failed(command as never, error) };
+    if (error.retry && activity.retry.attemptsMax !== 1) return { events: {}, failed: [command.id] };
+    return answer(activity.failed(command as never, error));
   }
+}
+
+/** Whoever is too slow is not waited for, whether it heeds its signal or not. */
+function whileBrief<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const late = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  return Promise.race([work, late]);
 }
 
 async function attempt(

@@ -10,15 +10,22 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type WorkflowClient,
 } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
+import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import { addressKey } from '../core/ids.ts';
 import { machineOf } from '../core/machines.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delivery, Notifier } from '../ports/notifier.ts';
-import { noticeSignal, requestUpdate, type AddressedLetter, type DriveInput } from '../workflows/letter.ts';
+import {
+  MALFORMED,
+  noticeSignal,
+  requestUpdate,
+  type AddressedLetter,
+  type DriveInput,
+} from '../workflows/letter.ts';
 import { attributesOf } from '../workflows/visibility.ts';
+import { GRPC, grpcCode, grpcDetails } from './grpc-code.ts';
 import { letterId } from './letter-id.ts';
 import type { Tombstones } from './tombstones.ts';
 
@@ -27,6 +34,9 @@ const REQUEST_TRIES_MAX = 8;
 const REQUEST_AGAIN_MS = 50;
 /** A request waits so long for a worker before it says that there is none. */
 const REQUEST_WAIT_MS = 30_000;
+/** A workflow whose task was lost with its worker takes requests again once the task is done anew, which the server delays. */
+const NOT_READY_WAIT_MS = 60_000;
+const NOT_READY_AGAIN_MS = 500;
 
 export interface PostOptions {
   readonly client: WorkflowClient;
@@ -85,10 +95,17 @@ export class Post {
   }
 
   private async request(letter: AddressedLetter): Promise<void> {
+    const { clock } = this.options;
+    const notReadyUntil = clock.now() + NOT_READY_WAIT_MS;
     for (let tried = 1; ; tried += 1) {
       try {
         return await this.tryRequest(letter);
       } catch (error) {
+        if (isNotReady(error) && clock.now() < notReadyUntil) {
+          tried = 0;
+          await new Promise((resolve) => setTimeout(resolve, NOT_READY_AGAIN_MS));
+          continue;
+        }
         if (isOver(error)) {
           if (await this.answeredForTheEnded(letter)) return;
           if (error instanceof WorkflowNotFoundError && this.birthBy(letter) === null) return;
@@ -160,7 +177,14 @@ function isOver(error: unknown): boolean {
 
 /** The run ended while it held the request; the next one may take it, under the same id. */
 function isCutShort(error: unknown): boolean {
-  return error instanceof WorkflowUpdateFailedError && !String(error.cause).includes('malformed');
+  if (!(error instanceof WorkflowUpdateFailedError)) return false;
+  return !(error.cause instanceof ApplicationFailure && error.cause.type === MALFORMED);
+}
+
+/** The last task of the workflow failed or was lost; the server refuses requests until one went well. */
+function isNotReady(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return grpcCode(error) === GRPC.failedPrecondition || grpcCode(cause) === GRPC.failedPrecondition;
 }
 
 function unreachable(error: unknown): unknown {
@@ -171,6 +195,8 @@ function unreachable(error: unknown): unknown {
       'Cannot get an answer from the engine: no worker took the request; start one with "parley worker"',
       { cause: error },
     );
-  const reason = error instanceof Error ? error.message : String(error);
+  // The packages say why only in the cause.
+  const why = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const reason = grpcDetails(why);
   return new ParleyError('engine_unreachable', `Cannot reach the engine: ${reason}`, { cause: error });
 }

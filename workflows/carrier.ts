@@ -22,11 +22,17 @@ export interface BriefBatch extends Announcement {
   readonly tombstone: { readonly address: EntityAddress; readonly state: unknown } | null;
 }
 
-/** Null: its machine waits for no answer. Absent: its try failed, and it is handed out by itself. */
-export type BriefAnswers = Readonly<Record<string, MachineEvent | null>>;
+export interface BriefAnswers {
+  /** By command id. Null: its machine waits for no answer. Absent: it was slow or failed, and is handed out by itself. */
+  readonly events: Readonly<Record<string, MachineEvent | null>>;
+  /** Ids of those whose try failed: it counts as the first one. */
+  readonly failed: readonly string[];
+}
 
 export interface LongBatch extends Announcement {
   readonly command: ActivityCommand;
+  /** Tries of it that failed already. */
+  readonly failures: number;
 }
 
 export interface CarrierActivities {

@@ -6,7 +6,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  makeContinueAsNewFunc,
   setHandler,
   sleep,
   workflowInfo,
@@ -19,6 +18,7 @@ import { HandOut } from './hand-out.ts';
 import { LazyTimer } from './lazy-timer.ts';
 import { moveOnSignal, noticeSignal, requestUpdate, type DriveInput, type Letter } from './letter.ts';
 import { refuseMalformed } from './malformed.ts';
+import { goOnWithNewestBuild } from './next-build.ts';
 import { Visibility } from './visibility.ts';
 
 /** Events of a history by default before its run is continued as new; the server would ask for it at 4,096. */
@@ -103,9 +103,5 @@ function moveOn(input: DriveInput, entity: Entity, shown: string): Promise<never
     out: [...entity.out.values()],
     seen: entity.seenIds,
   } as const;
-  // The next run begins on the newest build; this one stays where it began.
-  const next = makeContinueAsNewFunc<(input: DriveInput) => Promise<void>>({
-    initialVersioningBehavior: 'AUTO_UPGRADE',
-  });
-  return next({ ...input, shown, carried });
+  return goOnWithNewestBuild({ ...input, shown, carried });
 }

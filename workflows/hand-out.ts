@@ -4,7 +4,7 @@
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
-import { isBrief, isWatch } from '../core/resource.ts';
+import { isBrief, isWatch, resourceOf } from '../core/resource.ts';
 import { announce, carryOut, type Announcement, type BriefBatch } from './carrier.ts';
 import type { Activation } from './entity.ts';
 
@@ -12,6 +12,14 @@ interface Long {
   readonly scope: CancellationScope;
   /** What goes out with it; said again by others when it is cancelled, because it may not have been said. */
   readonly announcement: Announcement;
+}
+
+/**
+ * What goes with a command is said when it begins. A watch would be cancelled one day, and what went with it said twice;
+ * a boot may wait long for its slot.
+ */
+function mayBear({ type }: ActivityCommand): boolean {
+  return !isWatch(type) && resourceOf(type) !== 'sandbox';
 }
 
 const SILENT: Announcement = { rows: [], letters: [] };
@@ -41,8 +49,7 @@ export class HandOut {
     const letters = [...unsaid.flatMap((one) => one.letters), ...activation.letters];
     const brief = activation.commands.filter(({ type }) => isBrief(type));
     const long = activation.commands.filter(({ type }) => !isBrief(type));
-    // One that waits by nature would be cancelled one day, and what went with it would be said twice.
-    const bearer = brief.length === 0 ? long.find(({ type }) => !isWatch(type)) : undefined;
+    const bearer = brief.length === 0 ? long.find(mayBear) : undefined;
     const hasToSay = rows.length + letters.length + brief.length > 0 && bearer === undefined;
     if (hasToSay || tombstone !== null) this.brief({ rows, letters, commands: brief, tombstone });
     for (const command of long) this.start(command, command === bearer ? { rows, letters } : SILENT);
@@ -50,21 +57,22 @@ export class HandOut {
 
   private brief(batch: BriefBatch): void {
     this.briefCount += 1;
-    void announce(batch).then((answers) => {
+    void announce(batch).then(({ events, failed }) => {
       this.briefCount -= 1;
       for (const command of batch.commands) {
-        const answer = answers[command.id];
-        if (answer !== undefined) this.listener.answered(command.id, answer);
-        else if (this.listener.isOut(command.id)) this.start(command, SILENT);
+        const event = events[command.id];
+        if (event !== undefined) this.listener.answered(command.id, event);
+        else if (this.listener.isOut(command.id))
+          this.start(command, SILENT, Number(failed.includes(command.id)));
       }
     });
   }
 
-  private start(command: ActivityCommand, announcement: Announcement): void {
+  private start(command: ActivityCommand, announcement: Announcement, failures = 0): void {
     const scope = new CancellationScope({ cancellable: true });
     this.long.set(command.id, { scope, announcement });
     scope
-      .run(() => carryOut(this.queue, { ...announcement, command }))
+      .run(() => carryOut(this.queue, { ...announcement, command, failures }))
       .then((event) => {
         this.long.delete(command.id);
         this.listener.answered(command.id, event);

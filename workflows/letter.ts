@@ -23,6 +23,9 @@ export const noticeSignal = defineSignal<[Letter]>('notice');
 /** A wish of a user: returns once it is in the history, or refuses what no machine understands. */
 export const requestUpdate = defineUpdate<void, [Letter]>('request');
 
+/** Type of the failure of a request that is no letter. */
+export const MALFORMED = 'malformed';
+
 /** Asks an entity to go on in a new run, on the newest build, as soon as nothing is under way. */
 export const moveOnSignal = defineSignal<[]>('moveOn');
 

@@ -3,7 +3,7 @@
  * Owns the shape check only; whether a wish can be granted is the machine's to say.
  */
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { Letter } from './letter.ts';
+import { MALFORMED, type Letter } from './letter.ts';
 
 /** Ids are command ids and random ones: nothing longer comes from us. */
 const ID_LENGTH_MAX = 512;
@@ -18,5 +18,5 @@ export function refuseMalformed(letter: Letter): void {
     typeof event?.type === 'string'
   )
     return;
-  throw ApplicationFailure.nonRetryable('Cannot take the request: it is no event with an id', 'malformed');
+  throw ApplicationFailure.nonRetryable('Cannot take the request: it is no event with an id', MALFORMED);
 }

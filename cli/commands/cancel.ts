@@ -3,12 +3,19 @@
  * Owns whom to tell: the engine that runs, or, when none does, a host of its own that ends the run.
  */
 import { Command } from 'commander';
-import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
-import type { DeploymentConfig } from '../config/deployment-config.ts';
+import {
+  configOption,
+  engineOption,
+  examples,
+  jsonOption,
+  plainOption,
+  type CommandContext,
+} from '../command-context.ts';
+import type { EngineKind } from '../config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { RunRequest } from '../host-port.ts';
 import { noSuchRun, openDeployment, openRuns } from '../open-deployment.ts';
-import { openHostWithView } from '../open-host.ts';
+import { openHostWithView, orClose } from '../open-host.ts';
 import { openRecords, runRecord } from '../print/records.ts';
 import { parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
@@ -19,6 +26,7 @@ import type { RunRow } from '../../core/projection.ts';
 interface CancelOptions {
   readonly json?: true;
   readonly plain?: true;
+  readonly engine?: EngineKind;
   readonly config?: string;
 }
 
@@ -28,6 +36,7 @@ export function cancelCommand({ shell, finish }: CommandContext): Command {
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
     .addOption(plainOption())
+    .addOption(engineOption())
     .addOption(configOption())
     .addHelpText(
       'after',
@@ -72,10 +81,11 @@ interface Takeover {
 
 /** Nobody else can end it: agents have to be stopped and results collected. */
 async function cancelHere(shell: Shell, { runId, event, options }: Takeover): Promise<ExitCode> {
-  const config: DeploymentConfig = await openDeployment(shell, { path: options.config, startsProxy: true });
+  const { config: path, engine } = options;
+  const config = await openDeployment(shell, { path, startsProxy: true, engine });
   const { host, view } = await openHostWithView(shell, config, options);
   const plan = await host.plan(runId);
-  await host.tellRun(runId, event);
+  await orClose({ host, view }, host.tellRun(runId, event));
   const exitCode = await attend({ shell, host, runId, plan, view, json: options.json === true });
   // That a cancelled run has unsuccessful conversations is what was asked for.
   return exitCode === EXIT.failed || exitCode === EXIT.outsideTolerance ? EXIT.ok : exitCode;

@@ -5,7 +5,8 @@
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { loadDeployment } from '../config/load-deployment.ts';
-import { runChecks, type Finding } from '../doctor-checks.ts';
+import { runChecks } from '../doctor-checks.ts';
+import type { Finding } from '../doctor-finding.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { openRecords } from '../print/records.ts';
 import { padded, printable } from '../print/terminal-text.ts';

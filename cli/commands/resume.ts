@@ -5,10 +5,18 @@
 import { Command } from 'commander';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
 import { CliError } from '../cli-error.ts';
-import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
+import {
+  configOption,
+  engineOption,
+  examples,
+  jsonOption,
+  plainOption,
+  type CommandContext,
+} from '../command-context.ts';
+import type { EngineKind } from '../config/deployment-config.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { noSuchRun, openDeployment } from '../open-deployment.ts';
-import { openHostWithView } from '../open-host.ts';
+import { openHostWithView, orClose } from '../open-host.ts';
 import { parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
 import type { Shell } from '../shell.ts';
@@ -17,6 +25,7 @@ interface ResumeOptions {
   readonly class?: string;
   readonly json?: true;
   readonly plain?: true;
+  readonly engine?: EngineKind;
   readonly config?: string;
 }
 
@@ -30,6 +39,7 @@ export function resumeCommand({ shell, finish }: CommandContext): Command {
     .option('--class <list>', 'failure classes that are taken up, by commas', CLASSES_DEFAULT.join(','))
     .addOption(jsonOption())
     .addOption(plainOption())
+    .addOption(engineOption())
     .addOption(configOption())
     .addHelpText('after', `\nFailure classes: ${FAILURE_CLASSES.join(', ')}.`)
     .addHelpText('after', '\nExit codes: those of "parley run".')
@@ -48,7 +58,8 @@ export function resumeCommand({ shell, finish }: CommandContext): Command {
 async function resume(shell: Shell, id: string, options: ResumeOptions): Promise<ExitCode> {
   const runId = parseRunId(id);
   const classes = parseClasses(options.class ?? '');
-  const config = await openDeployment(shell, { path: options.config, startsProxy: true });
+  const { config: path, engine } = options;
+  const config = await openDeployment(shell, { path, startsProxy: true, engine });
   const { host, view } = await openHostWithView(shell, config, options);
   const row = await host.run(runId);
   const plan = row === null ? null : await host.plan(runId);
@@ -64,7 +75,8 @@ async function resume(shell: Shell, id: string, options: ResumeOptions): Promise
     itemCount: plan.items.length,
     results: host.resultsLocation(runId),
   });
-  await host.tellRun(runId, { type: 'resumeRequested', requestId: `resume-${shell.randomHex(16)}`, classes });
+  const requestId = `resume-${shell.randomHex(16)}`;
+  await orClose({ host, view }, host.tellRun(runId, { type: 'resumeRequested', requestId, classes }));
   return await attend({ shell, host, runId, plan, view, json: options.json === true });
 }
 

@@ -6,12 +6,20 @@ import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan.ts';
 import { CliError } from '../cli-error.ts';
-import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
+import {
+  configOption,
+  engineOption,
+  examples,
+  jsonOption,
+  plainOption,
+  type CommandContext,
+} from '../command-context.ts';
+import type { EngineKind } from '../config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Host } from '../host-port.ts';
 import { loadPlan, withConcurrency } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
-import { openHostWithView } from '../open-host.ts';
+import { openHostWithView, orClose } from '../open-host.ts';
 import { newRunId, parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
 import type { Shell } from '../shell.ts';
@@ -21,6 +29,7 @@ interface RunOptions {
   readonly runId?: string;
   readonly json?: true;
   readonly plain?: true;
+  readonly engine?: EngineKind;
   readonly concurrency?: string;
   readonly config?: string;
 }
@@ -35,6 +44,7 @@ export function runCommand({ shell, finish }: CommandContext): Command {
     .option('--concurrency <n>', 'conversations at once, instead of what the job says')
     .addOption(jsonOption())
     .addOption(plainOption())
+    .addOption(engineOption())
     .addOption(configOption())
     .addHelpText(
       'after',
@@ -53,7 +63,8 @@ export function runCommand({ shell, finish }: CommandContext): Command {
 async function run(shell: Shell, file: string, options: RunOptions): Promise<ExitCode> {
   const concurrency = parseConcurrency(options.concurrency);
   const named = options.runId === undefined ? null : parseRunId(options.runId);
-  const config = await openDeployment(shell, { path: options.config, startsProxy: true });
+  const { config: path, engine } = options;
+  const config = await openDeployment(shell, { path, startsProxy: true, engine });
   const compiled = loadPlan(shell, { file, config: options.config, checksSecrets: true });
   if (compiled === null) {
     throw new CliError(`Cannot run "${file}": the job has errors`, {
@@ -84,13 +95,7 @@ async function start({ host, view, runId, plan }: Start): Promise<void> {
     itemCount: items.length,
     results: host.resultsLocation(runId),
   });
-  try {
-    await host.startRun(runId, plan);
-  } catch (error) {
-    view.close();
-    await host.close();
-    throw error;
-  }
+  await orClose({ host, view }, host.startRun(runId, plan));
 }
 
 function parseConcurrency(text: string | undefined): number | null {

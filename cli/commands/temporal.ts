@@ -6,8 +6,19 @@ import { Command } from 'commander';
 import { examples, type CommandContext } from '../command-context.ts';
 import { devCommand } from '../temporal/dev.ts';
 import { registerCommand } from '../temporal/register.ts';
+import { replayCommand } from '../temporal/replay.ts';
+import { versionsCommand } from '../temporal/versions.ts';
+import { drainCommand } from '../temporal/versions-drain.ts';
+import { promoteCommand } from '../temporal/versions-promote.ts';
 
-const SUBCOMMANDS: readonly ((context: CommandContext) => Command)[] = [devCommand, registerCommand];
+const SUBCOMMANDS: readonly ((context: CommandContext) => Command)[] = [
+  devCommand,
+  registerCommand,
+  replayCommand,
+  versionsCommand,
+  promoteCommand,
+  drainCommand,
+];
 
 export function temporalCommand(context: CommandContext): Command {
   const group = new Command('temporal')

@@ -2,9 +2,35 @@
  * A deployment after its configuration was read: plain data, absolute paths, milliseconds.
  * Owns the shape; must not read anything. No field reaches the length of a session (D10).
  */
+import type { ResourceClass } from '../../core/resource.ts';
 import type { Deployment } from '../../ports/deployment.ts';
+import type { TemporalTls } from '../../temporal/server-address.ts';
+import type { ENGINE_KINDS } from './deployment-schema.ts';
 
 export type IsolationChoice = 'auto' | 'namespaces' | 'none';
+
+export type EngineKind = (typeof ENGINE_KINDS)[number];
+
+/** How the engine on Temporal is set up; it counts when a command asks for that engine. */
+export interface TemporalConfig {
+  /** `HOST:PORT`; null when none is named: a run then starts a server of its own. */
+  readonly address: string | null;
+  readonly namespace: string;
+  /** Prefix of the task queues. */
+  readonly queue: string;
+  /** Null speaks TLS only when there is a key. */
+  readonly tls: TemporalTls | null;
+  /** Never printed (D20). */
+  readonly apiKey: string | null;
+  readonly slots: Readonly<Record<ResourceClass, number>>;
+  /** Events of a history before it is continued as new. */
+  readonly eventsMax: number;
+}
+
+export interface EngineConfig {
+  readonly kind: EngineKind;
+  readonly temporal: TemporalConfig;
+}
 
 export interface CodeHostConfig {
   /** Clone URL template; a `file:` template is absolute. */
@@ -22,6 +48,7 @@ export interface GatewayExportConfig {
 export interface DeploymentConfig {
   /** What the activities need. */
   readonly deployment: Deployment;
+  readonly engine: EngineConfig;
   /** Absolute; holds the store, workspaces, blobs and keys. */
   readonly dataDir: string;
   /** Absolute; one folder per run. */

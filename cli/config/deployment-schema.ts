@@ -12,7 +12,13 @@ const SANDBOXES_MAX = 100_000;
 const CONVERSATIONS_MAX = 1_000;
 const ITERATIONS_MAX = 100_000;
 const PORT_MAX = 65_535;
+/** Below, a conversation would be continued as new all the time; above, the server itself asks for it. */
+const EVENTS_MAX_RANGE = [40, 8_000] as const;
+/** More at once than one process can hold. */
+const SLOTS_MAX = 10_000;
 const TEXT_MAX = 1_024;
+
+export const ENGINE_KINDS = ['embedded', 'temporal'] as const;
 
 export const GROUPING_WORDS = GROUPING_STRATEGIES.map(
   (word) => word.toLowerCase() as Lowercase<GroupingStrategy>,
@@ -20,6 +26,11 @@ export const GROUPING_WORDS = GROUPING_STRATEGIES.map(
 
 /** The one way to name a value that must not stand in a file (D20). */
 export const ENVIRONMENT_REFERENCE = /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/;
+
+/** `HOST:PORT`; an address of IPv6 stands in brackets. */
+const ADDRESS = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/[\]]+):\d{1,5}$/;
+/** What a task queue may be called: its name is part of the names of the queues of each class. */
+const TASK_QUEUE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 const text = (description: string) => z.string().min(1).max(TEXT_MAX).meta({ description }).optional();
 const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, description: string) =>
@@ -45,8 +56,45 @@ const gatewayExport = z.strictObject({
   format: oneOf(['jsonl', 'csv'], 'Form of the rows.'),
 });
 
+const slots = (what: string) => count(1, SLOTS_MAX, `${what} at once in one process.`);
+
+const engine = z.strictObject({
+  kind: oneOf(ENGINE_KINDS, 'What drives the machines.'),
+  address: z
+    .string()
+    .regex(ADDRESS)
+    .meta({ description: 'Temporal server as HOST:PORT; without one, a run starts a server of its own.' })
+    .optional(),
+  namespace: text('Namespace on the Temporal server.'),
+  task_queue: z
+    .string()
+    .regex(TASK_QUEUE)
+    .meta({ description: 'Prefix of the task queues of this deployment.' })
+    .optional(),
+  tls: z
+    .strictObject({
+      ca: text('Authority of the certificate of the server, a PEM file; relative to this file.'),
+      cert: text('Certificate of this client, a PEM file; relative to this file.'),
+      key: text('Key of that certificate, a PEM file; relative to this file.'),
+      server_name: text('Name in the certificate of the server, where it is not that of the address.'),
+    })
+    .meta({ description: 'TLS to the Temporal server; empty trusts the authorities of the system.' })
+    .optional(),
+  api_key: secret('Key of the Temporal server as os.environ/NAME; it means TLS.'),
+  slots: z
+    .strictObject({
+      sandbox: slots('Starts, stops and deletions of sandboxes'),
+      agent: slots('Calls to agents and commands in sandboxes'),
+      bookkeeping: slots('Placements, records and reports'),
+      watch: slots('Looks at idle sandboxes and at agents'),
+    })
+    .meta({ description: 'How much of each class a worker carries out.' })
+    .optional(),
+  events_max: count(...EVENTS_MAX_RANGE, 'Events of a history before it is continued as new.'),
+});
+
 export const deploymentSchema = z.strictObject({
-  engine: z.strictObject({ kind: oneOf(['embedded'], 'What drives the machines.') }).optional(),
+  engine: engine.meta({ description: 'The durable engine: in this process, or on Temporal.' }).optional(),
   store: z
     .strictObject({ path: text('Data directory, relative to this file.') })
     .meta({ description: 'Where records, workspaces and sealed secrets live.' })

@@ -4,10 +4,11 @@
  */
 import path from 'node:path';
 import type { Tree } from '../../dsl/tree.ts';
-import { entryOf } from '../../dsl/tree.ts';
+import { entryOf, treeAt } from '../../dsl/tree.ts';
 import type { DeploymentFile } from './deployment-file.ts';
 import { ENVIRONMENT_REFERENCE } from './deployment-schema.ts';
 import type { EffectiveValue, Environment } from './effective-values.ts';
+import { SECRET_VARIABLES } from './engine-block.ts';
 import type { LoadedDeployment } from './load-deployment.ts';
 
 export interface ExplainedValue {
@@ -16,15 +17,26 @@ export interface ExplainedValue {
   readonly origin: string;
 }
 
-const OPEN_BLOCKS = ['code_hosts', 'gateway', 'proxy_config'];
+const OPEN_BLOCKS = ['engine.tls', 'engine.api_key', 'code_hosts', 'gateway', 'proxy_config'];
 const SECRET_KEY = /key|token|secret|password|authorization/i;
 /** Keys whose name only sounds like one of a secret. */
 const NOT_SECRET = /_per_token$|_tokens?$|^max_tokens/;
+/** A path to a key, which tells nothing of it. */
+const KEY_FILE = 'engine.tls.key';
 
 export function explainDeployment(loaded: LoadedDeployment, env: Environment): readonly ExplainedValue[] {
   const { values, file, config } = loaded;
   const settings = values.map((value) => explainSetting(value, config?.baseDir ?? null));
-  return [...settings, ...OPEN_BLOCKS.flatMap((block) => explainBlock(block, file, env))];
+  const blocks = OPEN_BLOCKS.flatMap((block) => explainBlock(block, file, env));
+  return [...settings, ...blocks, ...explainKeys(env)];
+}
+
+/** What is given by a variable alone, and is a secret. */
+function explainKeys(env: Environment): readonly ExplainedValue[] {
+  return SECRET_VARIABLES.map((name) => {
+    const isSet = (env[name] ?? '') !== '';
+    return { path: name, value: isSet ? 'set' : 'not set', origin: isSet ? `env ${name}` : 'default' };
+  });
 }
 
 /** Folders are shown as they are used. */
@@ -35,7 +47,7 @@ function explainSetting(
   const isFolder = name === 'store.path' || name === 'results.path';
   const shown =
     isFolder && baseDir !== null && source !== 'env' ? path.resolve(baseDir, String(value)) : value;
-  return { path: name, value: shown, origin };
+  return { path: name, value: shown === '' ? 'none' : shown, origin };
 }
 
 function explainBlock(
@@ -43,7 +55,9 @@ function explainBlock(
   file: DeploymentFile | null,
   env: Environment,
 ): readonly ExplainedValue[] {
-  const entry = file === null ? undefined : entryOf(file.tree ?? undefined, block);
+  const at = block.split('.');
+  const parent = treeAt(file?.tree ?? undefined, at.slice(0, -1));
+  const entry = file === null ? undefined : entryOf(parent, at.at(-1) ?? '');
   if (file === null || entry === undefined) return [{ path: block, value: 'none', origin: 'default' }];
   return leaves(entry.value, block).map(({ path: name, tree }) => ({
     path: name,
@@ -64,15 +78,18 @@ function leaves(tree: Tree, name: string): readonly Leaf[] {
     case 'list':
       return tree.items.flatMap((item, at) => leaves(item, `${name}[${at}]`));
     case 'map':
+      // An empty map says something, too: TLS with nothing of its own.
+      if (tree.entries.length === 0) return [{ path: name, tree }];
       return tree.entries.flatMap((entry) => leaves(entry.value, `${name}.${entry.key}`));
   }
 }
 
 function shownValue(name: string, tree: Tree, env: Environment): ExplainedValue['value'] {
-  if (tree.kind !== 'scalar') return null;
+  if (tree.kind !== 'scalar') return '{}';
   const variable = ENVIRONMENT_REFERENCE.exec(String(tree.value))?.[1];
   if (variable !== undefined) return `${String(tree.value)} (${env[variable] ? 'set' : 'not set'})`;
   const key = name.split('.').at(-1) ?? '';
+  if (name === KEY_FILE) return tree.value;
   const isHeader = /extra_headers/.test(name);
   return isHeader || (SECRET_KEY.test(key) && !NOT_SECRET.test(key)) ? '(hidden)' : tree.value;
 }

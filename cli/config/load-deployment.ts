@@ -8,10 +8,11 @@ import type { GroupingStrategy } from '../../core/status.ts';
 import { toValue } from '../../dsl/tree.ts';
 import { readCodeHosts } from './code-hosts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
-import type { DeploymentConfig, IsolationChoice } from './deployment-config.ts';
+import type { DeploymentConfig, EngineConfig, EngineKind, IsolationChoice } from './deployment-config.ts';
 import { findDeploymentFile, readDeploymentFile, type DeploymentFile } from './deployment-file.ts';
 import { deploymentSchema, type DeploymentDocument } from './deployment-schema.ts';
 import { effectiveValues, valueOf, type EffectiveValue, type Environment } from './effective-values.ts';
+import { readEngineBlock, type EngineBlock } from './engine-block.ts';
 import { readGatewayExport } from './gateway-export.ts';
 import type { Problem } from './problem.ts';
 import { checkProxy } from './proxy-problems.ts';
@@ -51,15 +52,17 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
   const parts = { document: read.document, file, env, baseDir: baseDirOf(file, cwd) };
   const codeHosts = await readCodeHosts(parts);
   const gatewayExport = readGatewayExport(parts);
+  const engine = await readEngineBlock(parts);
   const proxyConfigRaw = read.document.proxy_config;
   const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
   const proxy = await checkProxy({ raw: proxyConfigRaw, vendor, port, env, file });
-  problems.push(...codeHosts.problems, ...gatewayExport.problems, ...proxy.problems);
+  problems.push(...codeHosts.problems, ...gatewayExport.problems, ...engine.problems, ...proxy.problems);
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
   const config: DeploymentConfig = {
     deployment: deploymentOf(values, proxy.forwardsHeaders),
+    engine: engineOf(values, engine),
     dataDir: directoryOf(values, 'store.path', folders),
     resultsDir: directoryOf(values, 'results.path', folders),
     baseDir: parts.baseDir,
@@ -113,6 +116,27 @@ function deploymentOf(values: readonly EffectiveValue[], forwardsHeaders: boolea
     iterationsMax: numberOf(values, 'agent.iterations_max'),
     forwardsHeaders,
     pollMs: POLL_MS,
+  };
+}
+
+function engineOf(values: readonly EffectiveValue[], { tls, apiKey }: EngineBlock): EngineConfig {
+  const slots = (name: SettingPath): number => numberOf(values, name);
+  return {
+    kind: textOf(values, 'engine.kind') as EngineKind,
+    temporal: {
+      address: textOf(values, 'engine.address') || null,
+      namespace: textOf(values, 'engine.namespace'),
+      queue: textOf(values, 'engine.task_queue'),
+      tls,
+      apiKey,
+      slots: {
+        sandbox: slots('engine.slots.sandbox'),
+        agent: slots('engine.slots.agent'),
+        bookkeeping: slots('engine.slots.bookkeeping'),
+        watch: slots('engine.slots.watch'),
+      },
+      eventsMax: numberOf(values, 'engine.events_max'),
+    },
   };
 }
 

@@ -74,12 +74,21 @@ export function wordIssue(issue: Issue, tree: Tree | undefined): Wording {
 
 /** What stands there may be a secret, so it is not repeated. */
 function wordFormat(key: PropertyKey | undefined, name: string): Wording {
-  if (key === 'token' || key === 'key') {
+  // From a variable, the key is the whole path.
+  const last = String(key).split('.').at(-1);
+  if (last === 'token' || last === 'key' || last === 'api_key') {
     const remedy = 'write the name of an environment variable: os.environ/NAME';
     return { message: `the value of ${name} does not belong in a file (D20)`, remedy };
   }
-  return { message: `${name} has the wrong form`, remedy: 'use lower-case letters and digits' };
+  return { message: `${name} has the wrong form`, remedy: FORMS[last ?? ''] ?? FORM_DEFAULT };
 }
+
+const FORM_DEFAULT = 'use lower-case letters and digits';
+
+const FORMS: Readonly<Record<string, string>> = {
+  address: 'write HOST:PORT, such as 127.0.0.1:7233',
+  task_queue: 'use letters, digits, ".", "_" and "-"',
+};
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'text',

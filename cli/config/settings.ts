@@ -21,11 +21,24 @@ export interface Setting {
   readonly env: string;
 }
 
+/** As workflows/drive.ts has it: well below what the server accepts, and rarely reached. */
+const EVENTS_MAX_DEFAULT = 2_000;
+
 /** A loop of an agent that needs more steps than this has usually lost its way. */
 const ITERATIONS_DEFAULT = 500;
 
 export const SETTINGS = [
   { path: 'engine.kind', fallback: 'embedded', env: 'PARLEY_ENGINE' },
+  // The names that every tool of Temporal reads; empty means that there is none.
+  { path: 'engine.address', fallback: '', env: 'TEMPORAL_ADDRESS' },
+  { path: 'engine.namespace', fallback: 'default', env: 'TEMPORAL_NAMESPACE' },
+  { path: 'engine.task_queue', fallback: 'parley', env: 'PARLEY_TASK_QUEUE' },
+  // As temporal/worker.ts has them: boots are heavy; agent traffic and looks are mostly waiting.
+  { path: 'engine.slots.sandbox', fallback: 8, env: 'PARLEY_SLOTS_SANDBOX' },
+  { path: 'engine.slots.agent', fallback: 64, env: 'PARLEY_SLOTS_AGENT' },
+  { path: 'engine.slots.bookkeeping', fallback: 16, env: 'PARLEY_SLOTS_BOOKKEEPING' },
+  { path: 'engine.slots.watch', fallback: 64, env: 'PARLEY_SLOTS_WATCH' },
+  { path: 'engine.events_max', fallback: EVENTS_MAX_DEFAULT, env: 'PARLEY_EVENTS_MAX' },
   { path: 'store.path', fallback: '.parley', env: 'PARLEY_DATA_DIR' },
   { path: 'results.path', fallback: 'out', env: 'PARLEY_RESULTS_DIR' },
   { path: 'runtime.kind', fallback: 'process', env: 'PARLEY_RUNTIME' },

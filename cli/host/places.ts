@@ -14,6 +14,10 @@ export interface Places {
   readonly blobs: string;
   readonly sealKeyFile: string;
   readonly spool: string;
+  /** What the owner of the directory says about its engine, for other processes. */
+  readonly engineNote: string;
+  /** Database of a Temporal server that a run starts for itself. */
+  readonly temporalDatabase: string;
   /** Sockets of sandboxes; one folder each. */
   readonly sandboxSockets: string;
   readonly proxySocket: string;
@@ -32,6 +36,8 @@ export function placesOf(dataDir: string): Places {
     blobs: join(dataDir, 'blobs'),
     sealKeyFile: join(dataDir, 'seal.key'),
     spool: join(dataDir, 'spool'),
+    engineNote: join(dataDir, 'engine.json'),
+    temporalDatabase: join(dataDir, 'temporal.db'),
     sandboxSockets: join(sockets, 's'),
     // Their folders are bound into every sandbox: one each, with nothing else inside.
     proxySocket: join(sockets, 'p', 'proxy.sock'),
@@ -41,8 +47,15 @@ export function placesOf(dataDir: string): Places {
   };
 }
 
+export type BuiltProgram =
+  | 'agent-server.cjs'
+  | 'failure-converter.cjs'
+  | 'sandbox-init.cjs'
+  | 'scripted-gateway.js'
+  | 'workflows.bundle.js';
+
 /** A program that the build made beside this one. */
-export function builtProgram(name: 'agent-server.cjs' | 'sandbox-init.cjs' | 'scripted-gateway.js'): string {
+export function builtProgram(name: BuiltProgram): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, name)) && dirname(folder) !== folder) {
     if (existsSync(join(folder, 'dist', name))) return join(folder, 'dist', name);

@@ -12,6 +12,8 @@ const TELL_EVERY_MS = 100;
 export interface RunWatch {
   /** To be called after every commit. */
   poke(): void;
+  /** Ends every wait, now and later: the engine cannot go on. */
+  fail(error: Error): void;
   /** Resolves when the run is finished, at rest with nothing in flight, or the signal is aborted. */
   wait(
     runId: RunId,
@@ -22,6 +24,7 @@ export interface RunWatch {
 
 export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): RunWatch {
   const waiting: (() => void)[] = [];
+  const failure: { error: Error | null } = { error: null };
   const poked = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
@@ -31,9 +34,14 @@ export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): 
       waiting.push(wake);
       signal.addEventListener('abort', wake, { once: true });
     });
+  const poke = (): void => {
+    for (const wake of waiting.splice(0)) wake();
+  };
   return {
-    poke() {
-      for (const wake of waiting.splice(0)) wake();
+    poke,
+    fail(error) {
+      failure.error ??= error;
+      poke();
     },
     async wait(runId, onChange, signal) {
       let told = -1;
@@ -45,6 +53,7 @@ export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): 
           onChange(row, await records.runItems(runId));
         }
         if (row !== null && (isAtRest(row) || signal.aborted)) return row;
+        if (failure.error !== null) throw failure.error;
         await changed;
         if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, TELL_EVERY_MS));
       }

@@ -36,6 +36,18 @@ describe('loadDeployment()', () => {
         forwardsHeaders: false,
         pollMs: 5_000,
       },
+      engine: {
+        kind: 'embedded',
+        temporal: {
+          address: null,
+          namespace: 'default',
+          queue: 'parley',
+          tls: null,
+          apiKey: null,
+          slots: { sandbox: 8, agent: 64, bookkeeping: 16, watch: 64 },
+          eventsMax: 2_000,
+        },
+      },
       dataDir: path.join(cwd, '.parley'),
       resultsDir: path.join(cwd, 'out'),
       baseDir: cwd,
@@ -195,7 +207,7 @@ describe('explainDeployment()', () => {
 
 describe('settings', () => {
   it('are the single values of the schema, all of them', () => {
-    const open = /^(code_hosts|proxy_config|gateway)/;
+    const open = /^(code_hosts|proxy_config|gateway|engine\.(tls|api_key))/;
     const keys = allKeyPaths().filter((key) => !open.test(key));
     const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
     expect(SETTINGS.map((setting) => setting.path).sort()).toEqual(leaves.sort());

@@ -5,7 +5,9 @@
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
-import type { Host, HostPort, Reader, RunRequest } from '../../cli/host-port.ts';
+import { hostLife } from '../../cli/host/host-life.ts';
+import type { EngineConfig } from '../../cli/config/deployment-config.ts';
+import type { EngineFacts, Host, HostPort, Reader, RunRequest } from '../../cli/host-port.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { isResting } from '../../cli/print/run-words.ts';
 
@@ -18,8 +20,12 @@ export interface FakeHost extends HostPort {
   readonly requests: RunRequest[];
   readonly calls: string[];
   started: { readonly runId: string; readonly plan: Plan } | null;
+  /** What the last host was opened for. */
+  opened: { readonly engine: EngineConfig; readonly isWorker: boolean } | null;
   /** Changes the rows, as a commit would. */
   commit(rows: Rows): void;
+  /** The engine cannot go on. */
+  fail(error: Error): void;
 }
 
 export interface FakeHostOptions {
@@ -29,6 +35,9 @@ export interface FakeHostOptions {
   readonly lifecycle?: readonly (LifecycleEvent & { readonly at: number })[];
   readonly warnings?: readonly string[];
   readonly summary?: ReconciliationSummary;
+  readonly engine?: EngineFacts;
+  /** The end of a host waits for this. */
+  readonly closing?: Promise<void>;
   /** Another process owns the data directory, and answers `control`. */
   readonly locked?: boolean;
   /** What a request leads to. */
@@ -48,7 +57,10 @@ export const SUMMARY: ReconciliationSummary = {
 export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   let rows = options.rows ?? null;
   let poke: () => void = () => undefined;
+  const life = hostLife();
   const host: FakeHost = {
+    opened: null,
+    fail: (error) => life.fail(error),
     requests: [],
     calls: [],
     started: null,
@@ -56,7 +68,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       rows = changed;
       poke();
     },
-    openHost(_config, { onNotice }) {
+    openHost({ engine }, { onNotice, isWorker = false }) {
+      host.opened = { engine, isWorker };
       if (options.locked === true)
         throw new ParleyError('data_directory_locked', 'Cannot use it: process 1 owns it');
       for (const warning of options.warnings ?? []) onNotice(warning);
@@ -68,12 +81,13 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       return Promise.resolve(options.locked === true);
     },
   };
-  const told = (next: Rows | null | undefined): void => {
-    if (next != null) host.commit(next);
-  };
+  const told = (next: Rows | null | undefined): void => void (next != null && host.commit(next));
   const reader = (): Reader => fakeReader({ options, calls: host.calls, rows: () => rows });
   const opened = (): Host => ({
     ...reader(),
+    engine: options.engine ?? { kind: 'embedded' },
+    ended: life.ended,
+    isReady: () => Promise.resolve(true),
     isolation: 'none',
     warnings: options.warnings ?? [],
     startRun(runId, plan) {
@@ -103,6 +117,10 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     },
     report: () => Promise.resolve(['/results/report.md']),
     collect: () => Promise.resolve(['/results/first/changes.patch']),
+    async close() {
+      await options.closing;
+      host.calls.push('close');
+    },
   });
   return host;
 }

@@ -39,6 +39,17 @@ describe('parley validate', () => {
     expect(loaded.packages).toEqual(ALLOWED_PACKAGES);
   });
 
+  it('is not alone in leaving Temporal out: only its engine loads that', () => {
+    const commands = ['run', 'resume', 'cancel', 'worker', 'status', 'config', 'doctor', 'temporal'];
+    const entries = ['cli/main.ts', 'cli/host/host.ts', ...commands.map((name) => `cli/commands/${name}.ts`)];
+    const ofTemporal = (name: string): boolean => name.startsWith('@temporalio/');
+    expect(loadedBy(metafile, entries).packages.filter(ofTemporal)).toEqual([]);
+    const engine = loadedBy(metafile, ['cli/host/temporal-engine.ts']);
+    expect(engine.packages.filter(ofTemporal)).toContain('@temporalio/worker');
+    // Who only asks does not load what carries out.
+    expect(loadedBy(metafile, ['cli/host/temporal-client.ts']).packages).not.toContain('@temporalio/worker');
+  });
+
   it('would be told from a command that does load them', () => {
     const loaded = loadedBy(metafile, ['cli/host/host.ts']);
     expect(loaded.sources.some((source) => source.startsWith('store/'))).toBe(true);

@@ -21,6 +21,12 @@ export interface TracedStep {
 export class EntityTraces {
   readonly byEntity = new Map<string, TracedStep[]>();
   count = 0;
+  private readonly startAt: number;
+
+  /** `startAt`: the instant at which the script began, epoch milliseconds. */
+  constructor(startAt: number = START_AT) {
+    this.startAt = startAt;
+  }
 
   /** Steps that changed neither the view nor ordered anything are left out. */
   add(step: {
@@ -36,7 +42,7 @@ export class EntityTraces {
     this.byEntity.set(key, trace);
     const view = viewOf(address.machine, after);
     trace.push({
-      atMs: at - START_AT,
+      atMs: at - this.startAt,
       event: event.type,
       view,
       orders: commands.map(orderName),

@@ -179,6 +179,20 @@ export const WORK_SCRIPTS: readonly Script[] = [
     { untilMs: 6 * H },
   ),
   script(
+    'a batch in one shared sandbox, one item after the other',
+    [
+      [
+        0,
+        run(3, {
+          placement: { strategy: 'ADD_TO_ANY', sandboxId: null },
+          admission: { concurrency: 1 },
+          cleanup: { sandbox: 'delete', conversation: 'keep', onCollectFailure: 'keep' },
+        }),
+      ],
+    ],
+    { untilMs: 6 * H },
+  ),
+  script(
     'somebody else is in the sandbox that a batch lets go',
     [
       [0, run(1, { placement: { strategy: 'ADD_TO_ANY', sandboxId: null } })],
@@ -209,6 +223,19 @@ export const WORK_SCRIPTS: readonly Script[] = [
       policy: { capacity: { ...POLICY.capacity, userMax: 2 } },
       untilMs: 8 * H,
     },
+  ),
+  script(
+    'no slot for one item of a batch',
+    [
+      [
+        0,
+        run(3, {
+          admission: { concurrency: 3 },
+          retry: [{ on: ['rate_limited'], attempts: 5, initialMs: 5 * M, factor: 2, maxMs: H }],
+        }),
+      ],
+    ],
+    { policy: { capacity: { ...POLICY.capacity, userMax: 2 } }, untilMs: 8 * H },
   ),
   script(
     'a report without its reconciliation',

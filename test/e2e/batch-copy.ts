@@ -65,7 +65,8 @@ function copyPrograms(target: string): void {
   mkdirSync(target);
   const source = path.join(ROOT, 'dist');
   for (const entry of readdirSync(source, { withFileTypes: true })) {
-    if (!entry.isFile() || !/\.c?js$/.test(entry.name)) continue;
+    // A stamp stands beside the bundle of workflows.
+    if (!entry.isFile() || !/\.(c?js|json)$/.test(entry.name)) continue;
     const [from, to] = [path.join(source, entry.name), path.join(target, entry.name)];
     try {
       linkSync(from, to);

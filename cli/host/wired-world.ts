@@ -20,7 +20,7 @@ import { builtProgram, type Places } from './places.ts';
 import { createSecretSource } from './secret-source.ts';
 import { settledSpend, type SettledSpend } from './settled-spend.ts';
 
-export interface EmbeddedParts {
+export interface WorldParts {
   readonly config: DeploymentConfig;
   readonly places: Places;
   readonly store: Store;
@@ -30,14 +30,14 @@ export interface EmbeddedParts {
   readonly warn: (text: string) => void;
 }
 
-export interface EmbeddedWorld {
+export interface WiredWorld {
   readonly world: World;
   readonly spend: SettledSpend;
   readonly agent: AgentClient;
   readonly codeHosts: CodeHosts;
 }
 
-export function embeddedWorld(parts: EmbeddedParts): EmbeddedWorld {
+export function wireWorld(parts: WorldParts): WiredWorld {
   const { config, places, store, env } = parts;
   const agent = createAgentClient();
   const codeHosts = codeHostsOf(config);
@@ -69,7 +69,7 @@ export function embeddedWorld(parts: EmbeddedParts): EmbeddedWorld {
   return { world, spend, agent, codeHosts };
 }
 
-function runtimeOf({ config, places, warn }: EmbeddedParts): SandboxRuntime {
+function runtimeOf({ config, places, warn }: WorldParts): SandboxRuntime {
   return createProcessRuntime({
     dataDir: places.dataDir,
     socketDir: places.sandboxSockets,

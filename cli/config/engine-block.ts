@@ -1,0 +1,95 @@
+/**
+ * What the block `engine` holds besides single values: certificates, the key of the server, and the codec's keys.
+ * Owns reading them and what is wrong with them; must not connect, and must not repeat a value (D20).
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { TemporalTls } from '../../temporal/server-address.ts';
+import { errorAt, openReference, type ConfigParts } from './config-parts.ts';
+import type { Problem } from './problem.ts';
+
+/** Counts when the file says nothing; `parley temporal register` reads it too. */
+const API_KEY_VARIABLE = 'PARLEY_TEMPORAL_API_KEY';
+const CODEC_KEYS_VARIABLE = 'PARLEY_TEMPORAL_CODEC_KEYS';
+/** Secrets of the engine that are given by a variable of this name. */
+export const SECRET_VARIABLES = [API_KEY_VARIABLE, CODEC_KEYS_VARIABLE];
+
+export interface EngineBlock {
+  /** Null when the file does not ask for TLS. */
+  readonly tls: TemporalTls | null;
+  readonly apiKey: string | null;
+  readonly problems: readonly Problem[];
+}
+
+export async function readEngineBlock(parts: ConfigParts): Promise<EngineBlock> {
+  const tls = readTls(parts);
+  const apiKey = readApiKey(parts);
+  const problems = [...tls.problems, ...apiKey.problems, ...(await codecProblems(parts))];
+  return { tls: tls.tls, apiKey: apiKey.key, problems };
+}
+
+function readTls(parts: ConfigParts): {
+  readonly tls: TemporalTls | null;
+  readonly problems: readonly Problem[];
+} {
+  const written = parts.document.engine?.tls;
+  if (written === undefined) return { tls: null, problems: [] };
+  const problems: Problem[] = [];
+  const read = (key: 'ca' | 'cert' | 'key'): Buffer | null => {
+    const name = written[key];
+    if (name === undefined) return null;
+    try {
+      return readFileSync(path.resolve(parts.baseDir, name));
+    } catch {
+      const message = `Cannot read "engine.tls.${key}": there is no file "${name}" that can be read`;
+      problems.push(errorAt(parts, ['engine', 'tls', key], { message, remedy: 'name a PEM file' }));
+      return null;
+    }
+  };
+  const [ca, certificate, key] = [read('ca'), read('cert'), read('key')];
+  if ((written.cert === undefined) !== (written.key === undefined)) {
+    const there = written.cert === undefined ? 'key' : 'cert';
+    const message = `Cannot use "engine.tls.${there}" alone: a certificate and its key belong together`;
+    problems.push(
+      errorAt(parts, ['engine', 'tls', there], { message, remedy: 'write both, or leave both out' }),
+    );
+  }
+  const tls: TemporalTls = {
+    ...(ca === null ? {} : { rootCertificates: ca }),
+    ...(written.server_name === undefined ? {} : { serverName: written.server_name }),
+    ...(certificate === null || key === null ? {} : { client: { certificate, key } }),
+  };
+  return { tls, problems };
+}
+
+function readApiKey(parts: ConfigParts): {
+  readonly key: string | null;
+  readonly problems: readonly Problem[];
+} {
+  const written = parts.document.engine?.api_key;
+  if (written === undefined) return { key: parts.env[API_KEY_VARIABLE] || null, problems: [] };
+  const key = openReference(written, parts.env);
+  if (key !== null) return { key, problems: [] };
+  const variable = written.slice('os.environ/'.length);
+  const message = `Cannot use the key of the Temporal server: environment variable "${variable}" is not set`;
+  const problem = errorAt(parts, ['engine', 'api_key'], {
+    message,
+    remedy: `set ${variable}, or remove the key`,
+  });
+  return { key, problems: [problem] };
+}
+
+/** The keys themselves are read where they are used; here only whether they can be. */
+async function codecProblems({ env }: ConfigParts): Promise<readonly Problem[]> {
+  const { parseCodecKeys } = await import('../../temporal/codec/codec-keys.ts');
+  try {
+    parseCodecKeys(env[CODEC_KEYS_VARIABLE]);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    const [message = '', remedy = null] = error.message.split('; ', 2);
+    const place = { file: `environment ${CODEC_KEYS_VARIABLE}`, line: null, column: null };
+    return [{ severity: 'error', area: 'deployment', ...place, message, remedy }];
+  }
+}

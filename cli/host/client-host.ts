@@ -1,0 +1,75 @@
+/**
+ * The host of a process that finds its data directory owned by an engine on Temporal: it asks, and looks at the rows.
+ * Owns finding that engine; must not start one, and must not carry anything out.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ParleyError } from '../../core/parley-error.ts';
+import { openStore } from '../../store/open-store.ts';
+import { loadSealKey } from '../../store/seal-key.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { Host, HostOptions } from '../host-port.ts';
+import type { Closers } from './closers.ts';
+import { readEngineNote, type EngineNote } from './engine-note.ts';
+import { hostLife } from './host-life.ts';
+import { hostOf } from './host-of.ts';
+import { placesOf, type Places } from './places.ts';
+import { createRunWatch } from './run-watch.ts';
+import { wireWorld } from './wired-world.ts';
+
+/** Rows are looked at this often: another process writes them. */
+const LOOK_EVERY_MS = 250;
+/** An owner that has just started says within this time where its engine is. */
+const NOTE_MS_MAX = 20_000;
+const NOTE_LOOK_MS = 100;
+
+/** @throws `locked` when the owner of the directory is no engine on Temporal; else as HostPort.openHost */
+export async function openClientHost(
+  config: DeploymentConfig,
+  { options, closers, locked }: ClientOpening,
+): Promise<Host> {
+  const places = placesOf(config.dataDir);
+  const note = await engineNote(places, locked);
+  const store = await openStore({ kind: 'sqlite', path: places.database });
+  closers.add(() => store.close());
+  const { env } = process;
+  const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
+  const watch = createRunWatch(store.records);
+  const life = hostLife();
+  const onFailure = (error: Error): void => {
+    watch.fail(error);
+    life.fail(error);
+  };
+  const { openRequests } = await import('./temporal-client.ts');
+  const requests = await openRequests({ config, store, env, closers, onFailure }, note);
+  const warn = options.onNotice;
+  const { world, agent } = wireWorld({ config, places, store, sealKey, notifier: requests, env, warn });
+  closers.add(() => agent.close());
+  warn(`another process owns the data directory and carries this out, on Temporal at ${note.address}`);
+  const looking = setInterval(() => watch.poke(), LOOK_EVERY_MS);
+  closers.add(() => clearInterval(looking));
+  const { address, namespace, queue } = note;
+  const facts = { kind: 'temporal', address, namespace, queue, worker: null } as const;
+  const isReady = (): Promise<boolean> => Promise.resolve(true);
+  return hostOf({ config, store, world, facts, requests, isReady, watch, life, warnings: [], closers });
+}
+
+export interface ClientOpening {
+  readonly options: HostOptions;
+  readonly closers: Closers;
+  /** Why this process is not the owner. */
+  readonly locked: ParleyError;
+}
+
+async function engineNote(
+  places: Places,
+  locked: ParleyError,
+): Promise<EngineNote & { readonly address: string }> {
+  const until = Date.now() + NOTE_MS_MAX;
+  for (;;) {
+    const note = readEngineNote(places);
+    const address = note?.address ?? null;
+    if (note !== null && address !== null) return { ...note, address };
+    if (note === null || Date.now() > until) throw locked;
+    await pause(NOTE_LOOK_MS);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Starting runs and speaking to them, the same on both engines.
+ * Owns that a run stays on the engine it was begun on, and that a request is seen in the rows before anybody waits.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { LOCAL_USER } from '../../activities/start-conversation.ts';
+import type { RunId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { RunRow } from '../../core/projection.ts';
+import { runBirth } from '../../core/run/state.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { EngineKind } from '../config/deployment-config.ts';
+import type { Host } from '../host-port.ts';
+import { isAtRest } from './run-watch.ts';
+
+export interface RunRequestParts {
+  readonly store: Store;
+  readonly kind: EngineKind;
+  readonly requests: Notifier;
+}
+
+/** On Temporal the rows of a request may come after its acknowledgement; a run that rests always changes. */
+const CHANGE_MS_MAX = 10_000;
+/** A finished run with nothing to take up does not change: this long it might have been late. */
+const FINISHED_CHANGE_MS_MAX = 1_000;
+const LOOK_MS = 25;
+
+export function runRequests({ store, kind, requests }: RunRequestParts): Pick<Host, 'startRun' | 'tellRun'> {
+  return {
+    async startRun(runId, plan) {
+      await requireOwn(store, kind, runId);
+      await store.plans.putPlan(runId, plan);
+      const birth = runBirth(plan, { runId, userId: LOCAL_USER });
+      await requests.deliver({ to: { machine: 'run', id: runId }, event: { type: 'runStarted', birth } });
+    },
+    async tellRun(runId, event) {
+      const before = await requireOwn(store, kind, runId);
+      if (before === null) throw new ParleyError('not_found', `Cannot find the run "${runId}"`);
+      await requests.deliver({ to: { machine: 'run', id: runId }, event });
+      if (kind === 'temporal' && isAtRest(before)) await changed(store, before);
+    },
+  };
+}
+
+async function changed({ records }: Store, { runId, sequence, phase }: RunRow): Promise<void> {
+  const until = Date.now() + (phase === 'finished' ? FINISHED_CHANGE_MS_MAX : CHANGE_MS_MAX);
+  while ((await records.run(runId))?.sequence === sequence && Date.now() < until) await pause(LOOK_MS);
+}
+
+/** Its row, or null. An entity of the embedded engine is in the store from its first moment, one on Temporal at its end. */
+async function requireOwn(
+  { records, engine }: Store,
+  kind: EngineKind,
+  runId: RunId,
+): Promise<RunRow | null> {
+  const row = await records.run(runId);
+  if (row === null) return null;
+  const stored = await engine.load({ machine: 'run', id: runId });
+  if (stored?.done === true) return row;
+  const begunOn: EngineKind = stored === null ? 'temporal' : 'embedded';
+  if (begunOn === kind) return row;
+  const message = `Cannot go on with the run "${runId}" on the engine "${kind}": it was begun on "${begunOn}"`;
+  throw new ParleyError('engine_misconfigured', message, {
+    remedy: `add --engine ${begunOn}, or set engine.kind to it`,
+  });
+}

@@ -1,0 +1,46 @@
+/**
+ * Asking the engine on Temporal from a process that does not own the data directory.
+ * Owns the light connection; carries nothing out, and must not load the worker's package.
+ */
+import { Connection, WorkflowClient } from '@temporalio/client';
+import { systemClock } from '../../engine/system-clock.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { Store } from '../../store/open-store.ts';
+import { checkServer } from '../../temporal/check-server.ts';
+import { Post } from '../../temporal/post.ts';
+import { connectionOptions } from '../../temporal/server-address.ts';
+import { serverProblem } from '../../temporal/server-problem.ts';
+import { tombstones } from '../../temporal/tombstones.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { Environment } from '../config/effective-values.ts';
+import type { Closers } from './closers.ts';
+import type { EngineNote } from './engine-note.ts';
+import { converterOf } from './temporal-codec.ts';
+import { namedServer } from './temporal-server.ts';
+
+export interface ClientParts {
+  readonly config: DeploymentConfig;
+  readonly store: Store;
+  readonly env: Environment;
+  readonly closers: Closers;
+  readonly onFailure: (error: Error) => void;
+}
+
+/** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
+export async function openRequests(
+  { config, store, env, closers, onFailure }: ClientParts,
+  { namespace, queue, address }: EngineNote & { readonly address: string },
+): Promise<Notifier> {
+  const settings = config.engine.temporal;
+  const dataConverter = converterOf(env, onFailure);
+  const server = { ...namedServer(settings, address), namespace };
+  await checkServer(server);
+  const connection = await Connection.connect(connectionOptions(server)).catch((error: unknown) => {
+    throw serverProblem(server, error);
+  });
+  closers.add(() => connection.close());
+  const client = new WorkflowClient({ connection, namespace, dataConverter });
+  const clock = systemClock;
+  const { eventsMax } = settings;
+  return new Post({ client, queue, eventsMax, tombstones: tombstones(store.engine, clock), clock }).requests;
+}

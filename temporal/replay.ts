@@ -1,0 +1,100 @@
+/**
+ * Replays histories against a bundle of workflows: does today's driver still decide as it did then?
+ * Owns where histories come from and what a problem is; prints nothing.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { WorkflowClient } from '@temporalio/client';
+import type { ReplayWorkerOptions } from '@temporalio/worker';
+import { ParleyError } from '../core/parley-error.ts';
+import { historyFromText, type History } from './history-json.ts';
+
+export interface RecordedHistory {
+  /** The driver reads from it which entity it hosts. */
+  readonly workflowId: string;
+  /** What a reader recognises it by: its file, or its run. */
+  readonly name: string;
+  readonly history: History;
+}
+
+export interface Replayed {
+  readonly workflowId: string;
+  readonly name: string;
+  readonly events: number;
+  /** Null: replayed to its end. */
+  readonly problem: string | null;
+}
+
+/** A page of a listing; a run is fetched when its turn comes. */
+export type Histories = AsyncIterable<RecordedHistory> | Iterable<RecordedHistory>;
+
+/** One after the other: each is a workflow of its own. */
+export async function* replay(options: ReplayWorkerOptions, histories: Histories): AsyncIterable<Replayed> {
+  // Loaded here, because the package holds a native library and most commands never need it.
+  const { Worker } = await import('@temporalio/worker');
+  for await (const { workflowId, name, history } of histories) {
+    const events = history.events?.length ?? 0;
+    let problem: string | null = null;
+    for await (const { error } of Worker.runReplayHistories(options, [{ workflowId, history }]))
+      problem = error === undefined ? null : oneLine(error.message);
+    yield { workflowId, name, events, problem };
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/**
+ * Histories as JSON, as `temporal workflow show --output json` prints them, of a file or of a folder with all below it.
+ * @throws ParleyError invalid_request when there is none, or one that cannot be read
+ */
+export function recordedHistories(place: string): readonly RecordedHistory[] {
+  const files = filesOf(place);
+  if (files.length === 0) throw unreadable(place, 'there is no history in it');
+  return files.map((file) => readHistory(file));
+}
+
+function filesOf(place: string): readonly string[] {
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) throw unreadable(place, 'there is no such file or folder');
+  if (stats.isFile()) return [place];
+  const names = readdirSync(place, { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => path.join(place, name));
+}
+
+function readHistory(file: string): RecordedHistory {
+  let history: History;
+  try {
+    history = historyFromText(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw unreadable(file, error instanceof Error ? oneLine(error.message) : String(error));
+  }
+  const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? '';
+  if (workflowId === '') throw unreadable(file, 'its first event does not say which workflow was started');
+  return { workflowId, name: file, history };
+}
+
+function unreadable(place: string, because: string): ParleyError {
+  return new ParleyError('invalid_request', `Cannot replay "${place}": ${because}`, {
+    remedy: 'give a file, or a folder of files, written by "temporal workflow show --output json"',
+  });
+}
+
+/** Every run of one workflow, newest first, or of all that a query of the server's visibility finds. */
+export async function* serverHistories(
+  client: WorkflowClient,
+  query: string,
+): AsyncIterable<RecordedHistory> {
+  for await (const { workflowId, runId } of client.list({ query })) {
+    const history = await client.getHandle(workflowId, runId).fetchHistory();
+    yield { workflowId, name: runId, history };
+  }
+}
+
+export function queryOf(workflowId: string): string {
+  return `WorkflowId = '${workflowId.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,26 @@
+/** One script on simulator, embedded engine and Temporal. Owns what is asked of the third; the first two are expect-equal.ts's. */
+import { expect } from 'vitest';
+import type { Script } from '../../simulator/script.ts';
+import { expectEqual } from './expect-equal.ts';
+import { playSimulated } from './play-simulated.ts';
+import { playTemporal, type PlayedOnTemporal } from './play-temporal.ts';
+import { differences } from './temporal/same-traces.ts';
+
+/** The embedded engine to the millisecond, Temporal as exactly as a clock that cannot be held allows. */
+export async function expectEqualOnThree(script: Script): Promise<void> {
+  expect(await expectEqual(script)).toBeGreaterThan(1);
+  await expectEqualOnTemporal(script);
+}
+
+export async function expectEqualOnTemporal(
+  script: Script,
+  options: Parameters<typeof playTemporal>[1] = {},
+): Promise<PlayedOnTemporal> {
+  const { traces } = playSimulated(script);
+  const played = await playTemporal(script, options);
+  expect({ script: script.name, differences: differences(traces, played) }).toEqual({
+    script: script.name,
+    differences: [],
+  });
+  return played;
+}

@@ -1,0 +1,31 @@
+/**
+ * The product's workflows, with every step told outside. Bundled for tests alone.
+ * Owns nothing but the wire: a sink may call twice, so every step has a number within its run.
+ */
+import { condition, proxySinks, setHandler } from '@temporalio/workflow';
+import { announce } from '../../../workflows/carrier.ts';
+import { drive } from '../../../workflows/drive.ts';
+import { requestUpdate, type DriveInput } from '../../../workflows/letter.ts';
+import type { ObserverSinks } from './observer-sinks.ts';
+
+const { observer } = proxySinks<ObserverSinks>();
+
+function observed(input: DriveInput): Promise<void> {
+  let number = 0;
+  return drive(input, (record) => {
+    number += 1;
+    observer.step(number, record);
+  });
+}
+
+export const sandbox = (input: DriveInput): Promise<void> => observed(input);
+export const conversation = (input: DriveInput): Promise<void> => observed(input);
+export const run = (input: DriveInput): Promise<void> => observed(input);
+
+/** Goes the ways of the others once: a server, a worker and a bundle are slow the first time. */
+export async function warmUp(): Promise<void> {
+  let asked = false;
+  setHandler(requestUpdate, () => void (asked = true));
+  await announce({ rows: [], letters: [], commands: [], tombstone: null });
+  await condition(() => asked);
+}

@@ -1,0 +1,140 @@
+/**
+ * A deployment on a Temporal server for tests: a store, fake activities, a post, and workers that come and go.
+ * Owns the wiring, as a worker process has it; must not assert.
+ */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { WorkflowClient, type DataConverter } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { onTestFinished } from 'vitest';
+import type { ActivityCommand } from '../../../core/command.ts';
+import type { ParleyError } from '../../../core/parley-error.ts';
+import { systemClock } from '../../../engine/system-clock.ts';
+import type { EngineStore } from '../../../ports/engine-store.ts';
+import type { Store } from '../../../store/open-store.ts';
+import { carrierActivities } from '../../../temporal/carrier.ts';
+import { Post } from '../../../temporal/post.ts';
+import { tombstones } from '../../../temporal/tombstones.ts';
+import { startWorkers, type Workers, type WorkerSlots } from '../../../temporal/worker.ts';
+import type { AddressedLetter } from '../../../workflows/letter.ts';
+import { newStore } from '../../engine/engine-harness.ts';
+import type { FakeActivities, Overrides } from '../../engine/fake-activities.ts';
+import { watchingFakes, type Looks } from './watching-fakes.ts';
+
+export const BUNDLE = path.resolve(import.meta.dirname, '../../../dist/workflows.bundle.js');
+/** What a deployment has by default: nothing is continued as new in a test that is not about it. */
+const EVENTS_MAX = 2_000;
+/** Whoever waits for an answer that never comes learns it soon. */
+const REQUEST_WAIT_MS = 15_000;
+/** By default it would name process and machine, in every history. */
+const IDENTITY = 'parley-test';
+
+export interface DeploymentOptions {
+  readonly address: string;
+  readonly store?: Store;
+  readonly activities?: Overrides;
+  readonly looks?: Looks;
+  readonly eventsMax?: number;
+  readonly dataConverter?: DataConverter;
+  readonly bundlePath?: string;
+  readonly slots?: WorkerSlots;
+  readonly requestWaitMs?: number;
+}
+
+export interface Failure {
+  readonly command: ActivityCommand;
+  readonly error: ParleyError;
+  readonly attempt: number;
+}
+
+export interface Deployment extends FakeActivities {
+  readonly queue: string;
+  readonly store: Store;
+  readonly client: WorkflowClient;
+  readonly post: Post;
+  /** Every failed try. */
+  readonly failures: Failure[];
+  /** Every letter that a workflow had sent. */
+  readonly sent: AddressedLetter[];
+  startWorkers(): Promise<Workers>;
+  /** Ends its workers and its connection; those left at the end of the running test are ended then. */
+  stop(): Promise<void>;
+}
+
+/** Begins with workers; everything is gone when the running test ends. */
+export async function deploy(options: DeploymentOptions): Promise<Deployment> {
+  const deployment = await wire(options);
+  await deployment.startWorkers();
+  return deployment;
+}
+
+/** The same without a worker. */
+export async function wire(options: DeploymentOptions): Promise<Deployment> {
+  const { address, eventsMax = EVENTS_MAX, dataConverter, bundlePath = BUNDLE, slots } = options;
+  const store = options.store ?? (await newStore());
+  const connection = await NativeConnection.connect({ address });
+  const converter = dataConverter === undefined ? {} : { dataConverter };
+  const client = new WorkflowClient({ connection, identity: IDENTITY, ...converter });
+  const queue = `parley-${randomBytes(6).toString('hex')}`;
+  const clock = systemClock;
+  const stones = tombstones(store.engine, clock);
+  const post = new Post({
+    client,
+    queue,
+    eventsMax,
+    tombstones: stones,
+    clock,
+    requestWaitMs: options.requestWaitMs ?? REQUEST_WAIT_MS,
+  });
+  const fakes = watchingFakes(clock, options.activities, options.looks);
+  const failures: Failure[] = [];
+  const sent: AddressedLetter[] = [];
+  const activities = carrierActivities({
+    store: store.engine satisfies EngineStore,
+    send: (letter) => {
+      sent.push(letter);
+      return post.send(letter);
+    },
+    activities: fakes.activities,
+    clock,
+    onError: (command, error, attempt) => void failures.push({ command, error, attempt }),
+  });
+  const begun: Workers[] = [];
+  const deployment: Deployment = {
+    ...fakes,
+    queue,
+    store,
+    client,
+    post,
+    failures,
+    sent,
+    async startWorkers() {
+      const workers = await startWorkers({
+        connection,
+        namespace: 'default',
+        queue,
+        activities,
+        bundlePath,
+        ...(slots === undefined ? {} : { slots }),
+        extra: { ...converter, identity: IDENTITY, shutdownGraceTime: 100 },
+      });
+      begun.push(workers);
+      return workers;
+    },
+    async stop() {
+      await Promise.all(begun.splice(0).map((workers) => workers.stop()));
+      await connection.close();
+    },
+  };
+  let stopped = false;
+  onTestFinished(async () => {
+    if (!stopped) await deployment.stop();
+  });
+  return {
+    ...deployment,
+    stop: async () => {
+      stopped = true;
+      await deployment.stop();
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * Lives of every workflow kind, played on a server to record their histories.
+ * Owns the scenes: between them every status, a continued run and a deletion are in a history; must not assert.
+ */
+import { runId, userId } from '../../../core/ids.ts';
+import type { MachineEvent } from '../../../core/command.ts';
+import { ParleyError } from '../../../core/parley-error.ts';
+import { moveOnSignal } from '../../../workflows/letter.ts';
+import { ITEM, RULES, SUMMARY } from '../../core/run-life.ts';
+import { conversationAt, message, started } from '../../engine/engine-harness.ts';
+import { birthOf, sandboxOf } from '../../engine/fake-activities.ts';
+import { CONVERSATION_BIRTH } from '../../core/conversation-life.ts';
+import { deploy, type Deployment, type DeploymentOptions } from './deployment.ts';
+import { eventually, untilConversation, untilEnded } from './eventually.ts';
+
+const FINISHED = { startTask: 'READY', executionStatus: 'FINISHED', queuedMessages: 0 } as const;
+export const RUN = runId('r1');
+const DELETION_MS = 1_500;
+
+/** Ids of the workflows whose histories are worth keeping, by the name of the scene. */
+export async function playLives(
+  options: Pick<DeploymentOptions, 'address' | 'dataConverter'>,
+): Promise<{ readonly deployment: Deployment; readonly workflows: Readonly<Record<string, string>> }> {
+  let tries = 0;
+  let post: Deployment['post'] | null = null;
+  const deployment = await deploy({
+    ...options,
+    activities: {
+      placeConversation: ({ id: commandId, conversationId: id }) => {
+        const limits = {
+          idleTimeMs: 1_200_000,
+          deletionTimeMs: id === conversationAt(2) ? DELETION_MS : 864_000_000,
+        };
+        return { type: 'placed', commandId, sandboxId: sandboxOf(id), birth: { ...birthOf(id), limits } };
+      },
+      startConversation: async ({ id: commandId, index, key, attempt }) => {
+        const id = conversationAt(10 * (index + 1) + attempt);
+        const initialMessage = { messageId: `first-${id}`, text: 't', run: true };
+        const birth = {
+          ...CONVERSATION_BIRTH,
+          conversationId: id,
+          runId: RUN,
+          key,
+          itemIndex: index,
+          initialMessage,
+        };
+        const watcher = { machine: 'run', id: RUN } as const;
+        await post?.notices.deliver({
+          to: { machine: 'conversation', id },
+          event: { type: 'started', birth, watcher },
+        });
+        return { type: 'conversationStarted', commandId, index, conversationId: id };
+      },
+      prepareRepository: ({ id: commandId, conversationId: id }): MachineEvent => {
+        if (id !== conversationAt(11)) return { type: 'repositoryPrepared', commandId };
+        tries += 1;
+        throw new ParleyError(
+          tries === 1 ? 'agent_unreachable' : 'repository_failed',
+          'Cannot clone: refused',
+        );
+      },
+      collectItem: ({ id: commandId, index }) => ({
+        type: 'itemCollected',
+        commandId,
+        index,
+        costNanoUsd: 1,
+      }),
+      cleanUpSandbox: async ({ id: commandId, sandboxId }) => {
+        const event = { type: 'deleteRequested', requestId: commandId } as const;
+        await post?.notices.deliver({ to: { machine: 'sandbox', id: sandboxId }, event });
+        return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: true };
+      },
+      reconcileRun: ({ id: commandId }) => ({ type: 'runReconciled', commandId, summary: SUMMARY }),
+      reportRun: ({ id: commandId }) => ({ type: 'runReported', commandId }),
+    },
+  });
+  post = deployment.post;
+  await Promise.all([resumedAndDeleted(deployment), expired(deployment), batch(deployment)]);
+  return {
+    deployment,
+    workflows: {
+      'conversation-resumed-and-deleted': `conversation/${conversationAt(1)}`,
+      'sandbox-paused-resumed-and-deleted': `sandbox/${sandboxOf(conversationAt(1))}`,
+      'sandbox-expired-after-pause': `sandbox/${sandboxOf(conversationAt(2))}`,
+      'conversation-read-only': `conversation/${conversationAt(2)}`,
+      'run-with-a-retry': `run/${RUN}`,
+      'conversation-of-a-run-that-failed': `conversation/${conversationAt(11)}`,
+    },
+  };
+}
+
+async function pause({ post }: Deployment, index: number): Promise<void> {
+  const to = { machine: 'sandbox', id: sandboxOf(conversationAt(index)) } as const;
+  await post.requests.deliver({
+    to,
+    event: { type: 'pauseRequested', requestId: `p${index}`, reason: 'user' },
+  });
+}
+
+async function resumedAndDeleted(deployment: Deployment): Promise<void> {
+  const { post, client } = deployment;
+  const id = conversationAt(1);
+  await post.requests.deliver(started(1));
+  await untilConversation(deployment, id, FINISHED);
+  await pause(deployment, 1);
+  await untilConversation(deployment, id, { sandboxStatus: 'PAUSED' });
+  for (const workflow of [`conversation/${id}`, `sandbox/${sandboxOf(id)}`]) {
+    await client.getHandle(workflow).signal(moveOnSignal);
+  }
+  await post.requests.deliver(message(1, 'second'));
+  await eventually(() => deployment.idsOf('resumeSandbox').length, 1);
+  await untilConversation(deployment, id, { ...FINISHED, sandboxStatus: 'RUNNING' });
+  const event = { type: 'deleteRequested', requestId: 'd' } as const;
+  await post.requests.deliver({ to: { machine: 'conversation', id }, event });
+  await untilEnded(deployment, `conversation/${id}`);
+  await untilEnded(deployment, `sandbox/${sandboxOf(id)}`);
+}
+
+async function expired(deployment: Deployment): Promise<void> {
+  const id = conversationAt(2);
+  await deployment.post.requests.deliver(started(2));
+  await untilConversation(deployment, id, FINISHED);
+  await pause(deployment, 2);
+  await untilConversation(deployment, id, { sandboxStatus: 'MISSING' });
+}
+
+async function batch(deployment: Deployment): Promise<void> {
+  const retry = [{ on: ['infra'], attempts: 1, initialMs: 10, factor: 1, maxMs: 10 }] as const;
+  const rules = { ...RULES, concurrency: 2, settleMs: 50, retry };
+  const items = [0, 1].map((index) => ({ ...ITEM, key: `k${index}` }));
+  const birth = { runId: RUN, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
+  await deployment.post.requests.deliver({
+    to: { machine: 'run', id: RUN },
+    event: { type: 'runStarted', birth },
+  });
+  await eventually(async () => (await deployment.store.records.run(RUN))?.phase, 'finished');
+}

@@ -1,0 +1,45 @@
+/**
+ * Fake activities whose watches can be looked at, as a driver on Temporal does.
+ * Owns what a look finds by default: the agent has finished, and the sandbox is busy for another hour.
+ */
+import type { Look } from '../../../activities/activity.ts';
+import type { ActivityCommand, CommandOf } from '../../../core/command.ts';
+import type { WatchCommandType } from '../../../core/resource.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import {
+  fakeActivities,
+  reportOf,
+  type FakeActivities,
+  type Overrides,
+} from '../../engine/fake-activities.ts';
+
+export type Looks = {
+  readonly [Type in WatchCommandType]?: (command: CommandOf<Type>) => Look;
+};
+
+const AGAIN_MS = 3_600_000;
+
+export function watchingFakes(clock: Clock, overrides: Overrides = {}, looks: Looks = {}): FakeActivities {
+  const fakes = fakeActivities(clock, overrides);
+  const found: Required<Looks> = {
+    watchAgent: ({ id, generation }) => over(id, clock.now(), generation),
+    watchIdle: () => ({ kind: 'again', at: clock.now() + AGAIN_MS, memory: null }),
+    ...looks,
+  };
+  const looked = <Type extends WatchCommandType>(type: Type) => ({
+    ...fakes.activities[type],
+    look: (command: ActivityCommand): Promise<Look> => {
+      fakes.ran.push({ id: command.id, type, attempt: 0, command });
+      return Promise.resolve(found[type](command as never));
+    },
+  });
+  const watches = { watchAgent: looked('watchAgent'), watchIdle: looked('watchIdle') };
+  return { ...fakes, activities: { ...fakes.activities, ...watches } as FakeActivities['activities'] };
+}
+
+function over(commandId: string, at: number, generation: number): Look {
+  return {
+    kind: 'over',
+    event: { type: 'agentReported', commandId, report: reportOf('FINISHED', at, generation) },
+  };
+}
