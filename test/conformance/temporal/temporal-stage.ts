@@ -3,12 +3,8 @@
  * Owns the wiring, what settled means and how time leaps; must not know a rule.
  */
 import { WithStartWorkflowOperation, WorkflowClient } from '@temporalio/client';
-import type { InjectedSinks } from '@temporalio/worker';
 import { isActivityCommand, type MachineEvent } from '../../../core/command.ts';
 import type { EntityAddress } from '../../../core/ids.ts';
-import { machineOf } from '../../../core/machines.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { EngineStore } from '../../../ports/engine-store.ts';
 import type { Notifier } from '../../../ports/notifier.ts';
 import { World } from '../../../simulator/models/world.ts';
 import { RandomStream } from '../../../simulator/random.ts';
@@ -16,29 +12,25 @@ import type { Script } from '../../../simulator/script.ts';
 import { openStore } from '../../../store/open-store.ts';
 import { carrierActivities } from '../../../temporal/carrier.ts';
 import { Post } from '../../../temporal/post.ts';
-import { tombstones, type Tombstones } from '../../../temporal/tombstones.ts';
 import { startWorkers } from '../../../temporal/worker.ts';
 import type { StepRecord } from '../../../workflows/entity.ts';
 import { requestUpdate } from '../../../workflows/letter.ts';
 import { HeldTries } from './held-tries.ts';
 import { LettersUnderWay } from './letters-under-way.ts';
 import { modelActivities } from './model-activities.ts';
-import type { Note, ObserverSinks } from './observer-sinks.ts';
+import type { Note } from './observer-sinks.ts';
 import { observedBundle } from './observed-bundle.ts';
+import { observedTombstones, projectedTo } from './seen-store.ts';
 import { ServerClock } from './server-clock.ts';
+import { sinksOf } from './sinks-of.ts';
 import { startSkippingServer } from './skipping-server.ts';
 import { TemporalPort } from './temporal-port.ts';
 import { Unrest } from './unrest.ts';
+import { LOOK_EVERY_MS, SETTLE_MAX_MS, until, untilNoneRuns } from './until.ts';
 
 const QUEUE = 'conformance';
-/** `PENDING_ACTIVITY_STATE_STARTED` of the API. */
-const TRY_STARTED = 2;
-/** How often it is asked whether everything is settled, in real time. */
-const LOOK_EVERY_MS = 2;
 /** A shorter way is gone in real time: a leap takes as long. */
 const LEAP_MIN_MS = 60;
-/** Real time that settling may take on a machine that is busy with other tests. */
-const SETTLE_MAX_MS = 30_000;
 
 export interface TemporalStage {
   readonly world: World;
@@ -62,6 +54,15 @@ export async function openTemporalStage(
   eventsMax: number,
   onStep: (step: StepRecord) => void,
 ): Promise<TemporalStage> {
+  const parts = await wire(script, eventsMax, onStep);
+  await warmUp(parts.client);
+  const startAt = parts.clock.now();
+  return stageOf(parts, startAt, parts.clock.passedMs);
+}
+
+type Parts = Awaited<ReturnType<typeof wire>>;
+
+async function wire(script: Script, eventsMax: number, onStep: (step: StepRecord) => void) {
   const bundlePath = await observedBundle();
   const server = await startSkippingServer();
   const { env } = server;
@@ -76,17 +77,7 @@ export async function openTemporalStage(
   const tries = new HeldTries();
   const unrest = new Unrest(tries);
   const letters = new LettersUnderWay((id) => unrest.isOpen(id));
-  let requests = 0;
-  const take = (step: StepRecord): void => {
-    onStep(step);
-    for (const command of step.commands) {
-      if (isActivityCommand(command)) port.order(command);
-      else if (command.type === 'cancelCommand') {
-        port.cancel(command.commandId);
-        tries.cancel(command.commandId);
-      }
-    }
-  };
+  const take = taking({ onStep, port, tries });
   const client = new WorkflowClient({ connection: env.connection, interceptors: [letters.interceptor] });
   const buried = observedTombstones(engineStore, clock, take);
   const post = new Post({ client, queue: QUEUE, eventsMax, tombstones: buried, clock });
@@ -103,12 +94,49 @@ export async function openTemporalStage(
       activities: modelActivities(tries, pace),
       clock,
     }),
-    extra: { sinks: sinksOf(hear, take), shutdownGraceTime: 1, shutdownForceTime: 1_000 },
+    extra: {
+      sinks: sinksOf((...heard) => hear({ unrest, tries, client }, ...heard), take),
+      shutdownGraceTime: 1,
+      shutdownForceTime: 1_000,
+    },
   });
-  await warmUp(client);
-  const startAt = clock.now();
-  const passedBeforeMs = clock.passedMs;
+  return { server, problems, clock, port, world, store, tries, unrest, letters, client, post, pace, workers };
+}
 
+/** Commands of a step reach the model's port as they are ordered and cancelled. */
+function taking({ onStep, port, tries }: Pick<Parts, 'port' | 'tries'> & OnStep): (step: StepRecord) => void {
+  return (step) => {
+    onStep(step);
+    for (const command of step.commands) {
+      if (isActivityCommand(command)) port.order(command);
+      else if (command.type === 'cancelCommand') {
+        port.cancel(command.commandId);
+        tries.cancel(command.commandId);
+      }
+    }
+  };
+}
+
+interface OnStep {
+  readonly onStep: (step: StepRecord) => void;
+}
+
+async function hear(
+  { unrest, tries, client }: Pick<Parts, 'unrest' | 'tries' | 'client'>,
+  workflowId: string,
+  runId: string,
+  note: Note,
+): Promise<void> {
+  unrest.hear(workflowId, runId, note);
+  // This server's clock stands still for ever for a try that outlives its run; the worker waits for the sink.
+  if (note.end !== 'continued') return;
+  await until(() => note.longs.every((id) => tries.isHeldBy(id, runId)));
+  if (tries.sendAwayOf(runId)) await untilNoneRuns(client, workflowId);
+}
+
+function stageOf(parts: Parts, startAt: number, passedBeforeMs: number): TemporalStage {
+  const { world, port, unrest, clock, post, problems, tries, pace, workers, server, store } = parts;
+  const requests = { count: 0 };
   return {
     world,
     port,
@@ -118,15 +146,15 @@ export async function openTemporalStage(
       return clock.passedMs - passedBeforeMs;
     },
     request(to, event) {
-      requests += 1;
+      requests.count += 1;
       post.requests
         .deliver({ to, event } as Parameters<Notifier['deliver']>[0])
         .catch((problem: unknown) => problems.push(problem))
-        .finally(() => void (requests -= 1));
+        .finally(() => void (requests.count -= 1));
     },
     async settle() {
       for (;;) {
-        await rest();
+        await rest(parts, requests);
         if (port.beginOrdered()) continue;
         const answer = port.takeAnswer();
         if (answer !== null) tries.end(answer.commandId, answer.event);
@@ -149,31 +177,24 @@ export async function openTemporalStage(
       throwFirst(problems);
     },
   };
+}
 
-  function underWay(): string | null {
-    if (port.deliveries > 0) return 'something is being delivered';
-    // The answer to a request comes with the end of a task, which a local batch holds.
-    return requests > 0 && !tries.areInBatches ? 'a request waits for its answer' : null;
+async function rest(parts: Parts, requests: { readonly count: number }): Promise<void> {
+  const { unrest, letters, clock, problems } = parts;
+  const until = performance.now() + SETTLE_MAX_MS;
+  for (;;) {
+    throwFirst(problems);
+    const found = underWay(parts, requests) ?? unrest.find(letters, clock.now());
+    if (found === null) return;
+    if (performance.now() > until) throw new Error(`Cannot settle: ${found}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
+}
 
-  async function hear(workflowId: string, runId: string, note: Note): Promise<void> {
-    unrest.hear(workflowId, runId, note);
-    // This server's clock stands still for ever for a try that outlives its run; the worker waits for the sink.
-    if (note.end !== 'continued') return;
-    await until(() => note.longs.every((id) => tries.isHeldBy(id, runId)));
-    if (tries.sendAwayOf(runId)) await untilNoneRuns(client, workflowId);
-  }
-
-  async function rest(): Promise<void> {
-    const until = performance.now() + SETTLE_MAX_MS;
-    for (;;) {
-      throwFirst(problems);
-      const found = underWay() ?? unrest.find(letters, clock.now());
-      if (found === null) return;
-      if (performance.now() > until) throw new Error(`Cannot settle: ${found}`);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    }
-  }
+function underWay({ port, tries }: Parts, requests: { readonly count: number }): string | null {
+  if (port.deliveries > 0) return 'something is being delivered';
+  // The answer to a request comes with the end of a task, which a local batch holds.
+  return requests.count > 0 && !tries.areInBatches ? 'a request waits for its answer' : null;
 }
 
 /** What happens at the beginning of a script happens at once, as everything after it. */
@@ -192,79 +213,4 @@ async function warmUp(client: WorkflowClient): Promise<void> {
 function throwFirst(problems: readonly unknown[]): void {
   if (problems.length > 0)
     throw new Error(`Cannot play the script: ${String(problems[0])}`, { cause: problems[0] });
-}
-
-/** The model sees rows when they are written, as placement does. */
-function projectedTo(world: World, store: EngineStore): EngineStore {
-  return {
-    ...boundTo(store),
-    async commit(batch) {
-      await store.commit(batch);
-      world.project(batch.projections);
-    },
-  };
-}
-
-function boundTo(store: EngineStore): EngineStore {
-  return {
-    load: (address) => store.load(address),
-    armed: () => store.armed(),
-    outbox: () => store.outbox(),
-    inbox: () => store.inbox(),
-    commit: (batch) => store.commit(batch),
-  };
-}
-
-/** What an ended entity answers is a step as well, though no workflow takes it. */
-function observedTombstones(
-  store: EngineStore,
-  clock: Clock,
-  onStep: (step: StepRecord) => void,
-): Tombstones {
-  const buried = tombstones(store, clock);
-  return {
-    async answer(letter) {
-      const stored = await store.load(letter.to);
-      const said = await buried.answer(letter);
-      if (stored === null || said === null) return said;
-      const at = clock.now();
-      const { state, commands } = machineOf(letter.to.machine).step(stored.state, letter.event, at);
-      if (state !== stored.state || commands.length > 0)
-        onStep({ address: letter.to, at, event: letter.event, after: state, commands });
-      return said;
-    },
-  };
-}
-
-/** Until the server has heard that no try of the workflow is being made. */
-function untilNoneRuns(client: WorkflowClient, workflowId: string): Promise<void> {
-  return until(async () => {
-    const { raw } = await client.getHandle(workflowId).describe();
-    return (raw.pendingActivities ?? []).every(({ state }) => state !== TRY_STARTED);
-  });
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + SETTLE_MAX_MS;
-  while (!(await isSo()) && performance.now() < end)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-}
-
-function sinksOf(
-  hear: (workflowId: string, runId: string, note: Note) => Promise<void>,
-  onStep: (step: StepRecord) => void,
-): InjectedSinks<ObserverSinks> {
-  const taken = new Map<string, number>();
-  return {
-    observer: {
-      step: {
-        fn({ runId }, number, record) {
-          if (number <= (taken.get(runId) ?? 0)) return;
-          taken.set(runId, number);
-          onStep(record);
-        },
-      },
-      note: { fn: ({ workflowId, runId }, note) => hear(workflowId, runId, note) },
-    },
-  };
 }

@@ -11,6 +11,9 @@ const ENTRIES: readonly RegExp[] = [
   /^(bench|scripts)\/[^/]+\.ts$/,
   /^(test|examples)\/.*\.test\.ts$/,
   /^testing\/(index|vitest)\.ts$/,
+  // Temporal's bundler takes these by their path.
+  /^workflows\/index\.ts$/,
+  /^test\/conformance\/temporal\/(observed-workflows|observer-interceptors)\.ts$/,
   /^test\/helpers\/global-setup\.ts$/,
   /^[^/]+\.config\.ts$/,
 ];
