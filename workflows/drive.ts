@@ -72,8 +72,8 @@ export async function drive(input: DriveInput, onStep?: (record: StepRecord) => 
       const isDone = entity.isDone;
       out.give(activation, isDone ? { address: entity.address, state: entity.state } : null);
       timer.arm(entity.deadline);
-      const hasNews = (): boolean => letters.length > 0 || answers.length > 0 || timer.struck;
-      const isAtRest = (): boolean => out.briefCount === 0 && !hasNews() && allHandlersFinished();
+      const hasNews = (): boolean => letters.length > 0 || answers.length > 0 || timer.struck || out.mayGoOn;
+      const isAtRest = (): boolean => out.isSilent && !hasNews() && allHandlersFinished();
       const mayEnd = (): boolean => isDone || (wantsToMoveOn(input, wish) && onlyWatches(entity));
       await condition(() => hasNews() || (isAtRest() && mayEnd()));
       if (!hasNews() && acknowledgedAt === workflowInfo().historyLength) await sleep(1);
