@@ -18,6 +18,8 @@ export const PATIENCE = { timeout: 120_000, retry: 1 } as const;
 const COINCIDENCES: ReadonlySet<string> = new Set([
   // Two sandboxes are created at once, and the older one is chosen.
   'a batch in one shared sandbox, reconciled, conversations removed',
+  // Three conversations hear at once that their sandbox goes, and tell their run.
+  'a batch in one shared sandbox, one item after the other',
   // Two refused starts are due again at once, in one deadline of the run.
   'no slot for half of a batch',
   // Three conversations tell their sandbox at once that their agents rest.
