@@ -5,15 +5,8 @@
 import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/command.ts';
 import type { ParleyError } from '../core/parley-error.ts';
 import type { WatchCommandType } from '../core/resource.ts';
+import type { RetryPolicy } from '../core/retry.ts';
 import type { Json } from '../ports/engine-store.ts';
-
-/** How a retryable error is met; a definite one is answered at once. */
-export interface RetryPolicy {
-  readonly initialMs: number;
-  readonly maxMs: number;
-  /** Tries in all; null for until the machine cancels the command (its own deadline bounds it). */
-  readonly attemptsMax: number | null;
-}
 
 export interface ActivityContext {
   /** Aborted when the machine cancelled the command or the driver stops. */

@@ -7,6 +7,7 @@ import type { Activities, Activity, ActivityContext } from '../activities/activi
 import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/command.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import { resourceOf, type ResourceClass } from '../core/resource.ts';
+import { waitBeforeRetry } from '../core/retry.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { OutboxEntry } from '../ports/engine-store.ts';
 
@@ -170,13 +171,9 @@ export class Dispatcher {
     const { entry } = out;
     const command = commandIn(entry) as Parameters<Activity['failed']>[0];
     this.options.onError(command, error, entry.attempt);
-    const { attemptsMax, initialMs, maxMs } = activity.retry;
-    const attempt = entry.attempt + 1;
-    if (!error.retry || (attemptsMax !== null && attempt >= attemptsMax)) {
-      return this.finish(out, activity.failed(command, error));
-    }
-    const waitMs = Math.min(maxMs, initialMs * 2 ** Math.min(entry.attempt, 20));
-    const retry = { attempt, notBefore: this.options.clock.now() + waitMs };
+    const waitMs = error.retry ? waitBeforeRetry(activity.retry, entry.attempt) : null;
+    if (waitMs === null) return this.finish(out, activity.failed(command, error));
+    const retry = { attempt: entry.attempt + 1, notBefore: this.options.clock.now() + waitMs };
     const again: Out = { entry: { ...entry, ...retry }, cancellation: out.cancellation, timer: null };
     this.out.set(entry.commandId, again);
     this.options.retried(again.entry, retry);

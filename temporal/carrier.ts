@@ -8,6 +8,7 @@ import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import { addressKey } from '../core/ids.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import { isWatch } from '../core/resource.ts';
+import { waitBeforeRetry } from '../core/retry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
 import type { Announcement, BriefAnswers, CarrierActivities } from '../workflows/carrier.ts';
@@ -103,7 +104,8 @@ async function tryBrief(options: CarrierOptions, command: ActivityCommand): Prom
     if (signal.aborted) return { events: {}, failed: [] };
     const error = asParleyError(cause);
     options.onError?.(command, error, 0);
-    if (error.retry && activity.retry.attemptsMax !== 1) return { events: {}, failed: [command.id] };
+    if (error.retry && waitBeforeRetry(activity.retry, 0) !== null)
+      return { events: {}, failed: [command.id] };
     return answer(activity.failed(command as never, error));
   }
 }
@@ -174,12 +176,12 @@ async function failedAttempt(
   error: ParleyError,
 ): Promise<MachineEvent | null> {
   onError?.(command, error, progress.failures);
-  const { attemptsMax, initialMs, maxMs } = activity.retry;
-  const failures = progress.failures + 1;
-  if (!error.retry || (attemptsMax !== null && failures >= attemptsMax))
-    return await activity.failed(command as never, error);
-  const waitMs = Math.min(maxMs, initialMs * 2 ** Math.min(progress.failures, 20));
-  return comeBack({ ...progress, failures }, waitMs, { type: error.code, message: error.message });
+  const waitMs = error.retry ? waitBeforeRetry(activity.retry, progress.failures) : null;
+  if (waitMs === null) return await activity.failed(command as never, error);
+  return comeBack({ ...progress, failures: progress.failures + 1 }, waitMs, {
+    type: error.code,
+    message: error.message,
+  });
 }
 
 /** Ends this try; the server begins the next one after the wait, and the history hears of neither. */

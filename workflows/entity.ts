@@ -3,7 +3,7 @@
  * Owns repeats and late answers; must not start, wait for or send anything.
  */
 import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
-import { addressKey, type EntityAddress } from '../core/ids.ts';
+import type { EntityAddress } from '../core/ids.ts';
 import { machineOf, type HostedMachine } from '../core/machines.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import type { AddressedLetter, Carried, Letter } from './letter.ts';
@@ -126,5 +126,3 @@ export function addressOf(workflowId: string): EntityAddress {
   const machine = workflowId.slice(0, slash) as EntityAddress['machine'];
   return { machine, id: workflowId.slice(slash + 1) };
 }
-
-export const workflowIdOf = addressKey;

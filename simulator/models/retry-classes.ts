@@ -3,19 +3,13 @@
  * Owns the simulator's copy of the product's retry classes: this folder must not import activities, so a test compares.
  */
 import type { ActivityCommandType } from '../../core/command.ts';
+import { waitBeforeRetry, type RetryPolicy } from '../../core/retry.ts';
 
-export interface RetryClass {
-  readonly initialMs: number;
-  readonly maxMs: number;
-  /** Tries in all; null for until the machine cancels the command. */
-  readonly attemptsMax: number | null;
-}
+const PATIENT: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: null };
+const ONCE: RetryPolicy = { initialMs: 0, maxMs: 0, attemptsMax: 1 };
+const BRIEF: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: 8 };
 
-const PATIENT: RetryClass = { initialMs: 500, maxMs: 15_000, attemptsMax: null };
-const ONCE: RetryClass = { initialMs: 0, maxMs: 0, attemptsMax: 1 };
-const BRIEF: RetryClass = { initialMs: 500, maxMs: 15_000, attemptsMax: 8 };
-
-export const RETRY_CLASSES: Readonly<Record<ActivityCommandType, RetryClass>> = {
+export const RETRY_CLASSES: Readonly<Record<ActivityCommandType, RetryPolicy>> = {
   createSandbox: PATIENT,
   resumeSandbox: PATIENT,
   stopSandbox: BRIEF,
@@ -42,12 +36,7 @@ export const RETRY_CLASSES: Readonly<Record<ActivityCommandType, RetryClass>> = 
   reportRun: BRIEF,
 };
 
-/** Doublings beyond this change nothing: every class has met its longest wait. */
-const DOUBLINGS_MAX = 20;
-
-/** Milliseconds until the next try; null when the tries are used up. `tried` counts tries before the one that failed. */
+/** Milliseconds until the next try of a command; null when the tries are used up. */
 export function waitBeforeNext(type: ActivityCommandType, tried: number): number | null {
-  const { initialMs, maxMs, attemptsMax } = RETRY_CLASSES[type];
-  if (attemptsMax !== null && tried + 1 >= attemptsMax) return null;
-  return Math.min(maxMs, initialMs * 2 ** Math.min(tried, DOUBLINGS_MAX));
+  return waitBeforeRetry(RETRY_CLASSES[type], tried);
 }

@@ -1,6 +1,6 @@
 /** What becomes of commands on Temporal: batches, tries, slowness, cancellation and deadlines, on a real server. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RetryPolicy } from '../../activities/activity.ts';
+import type { RetryPolicy } from '../../core/retry.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';
@@ -102,7 +102,7 @@ describeWith('temporal', 'a command on Temporal', () => {
   );
 
   it(
-    'that is cancelled before a worker took it still says what went with it',
+    'that waits for its slot holds back nothing that was said with it, and never runs once cancelled',
     async () => {
       let boot = (): void => undefined;
       const booted = new Promise<void>((resolve) => (boot = resolve));
@@ -116,7 +116,7 @@ describeWith('temporal', 'a command on Temporal', () => {
           },
         },
       });
-      // The first one's boot takes the only slot; the second one's waits, with the answer to its conversation.
+      // The first one's boot takes the only slot; the second one's waits, but its answer to the conversation does not.
       await deployment.post.requests.deliver(started(4));
       await eventually(() => deployment.idsOf('createSandbox').length, 1);
       await deployment.post.requests.deliver(started(5));
@@ -126,7 +126,7 @@ describeWith('temporal', 'a command on Temporal', () => {
         deployment.sent.filter(
           ({ to, event }) => to.id === conversationAt(5) && event.type === 'attachAnswered',
         ).length;
-      expect(answer()).toBe(0);
+      await eventually(answer, 1);
       await deployment.client.getHandle(second).cancel();
       const seen = async (): Promise<unknown> =>
         (await runsOf(deployment.client, second))[0]?.history.events?.filter(
@@ -134,7 +134,6 @@ describeWith('temporal', 'a command on Temporal', () => {
         ).length;
       await eventually(seen, 1);
       boot();
-      await eventually(answer, 1);
       await untilConversation(deployment, conversationAt(5), { ...FAILED, sandboxStatus: 'MISSING' });
       expect(deployment.idsOf('createSandbox').length).toBe(1);
     },

@@ -1,0 +1,24 @@
+/**
+ * How often a command is tried again, and after which wait: the same for every driver and for the simulator.
+ * Owns the rule; which command is met with which policy is said elsewhere.
+ */
+
+/** How a retryable error is met; a definite one is answered at once. */
+export interface RetryPolicy {
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** Tries in all; null for until the machine cancels the command (its own deadline bounds it). */
+  readonly attemptsMax: number | null;
+}
+
+/** Doublings beyond this change nothing: every policy has met its longest wait. */
+const DOUBLINGS_MAX = 20;
+
+/** Milliseconds until the next try; null when the tries are used up. `tried` counts tries before the one that failed. */
+export function waitBeforeRetry(
+  { initialMs, maxMs, attemptsMax }: RetryPolicy,
+  tried: number,
+): number | null {
+  if (attemptsMax !== null && tried + 1 >= attemptsMax) return null;
+  return Math.min(maxMs, initialMs * 2 ** Math.min(tried, DOUBLINGS_MAX));
+}
