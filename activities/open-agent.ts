@@ -6,6 +6,7 @@ import { BRIEF, type Activity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { workspaceFacts } from './in-sandbox.ts';
+import { launchFacts } from './launch-facts.ts';
 import { openSecrets } from './redaction.ts';
 import type { World } from './world.ts';
 
@@ -19,6 +20,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
     const { conversationId, generation } = command;
     const target = await agentTarget(world, command);
     const { workingDir } = await workspaceFacts(world, conversationId);
+    const { extraHeaders } = await launchFacts(world.vault, conversationId);
     const view = await world.agent.openConversation(target, {
       conversationId,
       workingDir,
@@ -26,7 +28,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
         model: command.model ?? MODEL_DEFAULT,
         baseUrl: `${target.address.routes.proxyUrl}/v1`,
         apiKey: world.keys.proxyKey(conversationId, generation),
-        extraHeaders: {},
+        extraHeaders,
         sessionHeader: `x-${world.deployment.vendor}-session-id`,
       },
       secrets: await openSecrets(world, conversationId),

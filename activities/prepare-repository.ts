@@ -5,6 +5,7 @@
 import type { CommandOf } from '../core/command.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
+import { launchFacts } from './launch-facts.ts';
 import { quoted, runScript } from './in-sandbox.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { World } from './world.ts';
@@ -44,9 +45,11 @@ async function prepare(
     command.repository === null
       ? emptyScript(workingDir)
       : cloneScript(cloneUrl(world, target, command), command, workingDir);
+  const { gitAuthor } = await launchFacts(world.vault, command.conversationId);
+  const author = gitAuthor ?? world.deployment.gitAuthor;
   const credential = await writeCredential(world, target, command, workingDir);
   const result = await runScript(world, target, {
-    script: `${identify(world, credential)}\n${script}`,
+    script: `${identify(author, credential)}\n${script}`,
     workingDir: target.address.workspaceDir,
     timeoutMs: CLONE_TIMEOUT_MS,
     code: 'repository_failed',
@@ -70,8 +73,7 @@ async function writeCredential(
 }
 
 /** The author of commits is configured apart from any push credential (D19). */
-function identify(world: World, credential: string): string {
-  const { name, email } = world.deployment.gitAuthor;
+function identify({ name, email }: World['deployment']['gitAuthor'], credential: string): string {
   return [
     'set -e',
     `export GIT_CONFIG_GLOBAL=${quoted(credential)} GIT_TERMINAL_PROMPT=0`,

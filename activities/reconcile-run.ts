@@ -7,9 +7,11 @@ import { nanoUsd, type NanoUsd } from '../core/money.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanReconcile } from '../core/plan.ts';
 import type { ReconciliationSummary, RunRow } from '../core/projection.ts';
-import type { Reconciliation, RowVerdict } from '../core/reconcile-result.ts';
+import { isKept, type Expectation, type Measured } from '../core/reconcile-expectation.ts';
+import type { Reconciliation, ReconcileSums, RowVerdict } from '../core/reconcile-result.ts';
 import { reconcile } from '../core/reconcile.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import type { ExportReading } from '../ports/gateway-export.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { planOf } from './plan-item.ts';
 import { billedRows } from './reconcile/billed-rows.ts';
@@ -33,7 +35,7 @@ export const reconcileRun = (world: World): Activity<'reconcileRun'> => ({
   retry: BRIEF,
   run: async (command) => {
     try {
-      const summary = await reconcileNow(world, command.runId, null);
+      const { summary } = await reconcileNow(world, command.runId);
       return { type: 'runReconciled', commandId: command.id, summary };
     } catch (error) {
       await keepFailure(world, command.runId, error).catch(() => undefined);
@@ -62,6 +64,24 @@ async function keepFailure(world: World, runId: RunId, error: unknown): Promise<
   });
 }
 
+/** What a user asks beyond the job. */
+export interface ReconcileRequest {
+  /** A saved export instead of where the job says. */
+  readonly rowsFile?: string;
+  readonly reading?: ExportReading;
+  /** A name of a model that the gateway bills → the name under which our proxy knows it. */
+  readonly modelAliases?: Readonly<Record<string, string>>;
+  /** Beside the job's own tolerance. */
+  readonly expectations?: readonly Expectation[];
+}
+
+export interface ReconcileAnswer {
+  readonly summary: ReconciliationSummary;
+  readonly sums: ReconcileSums;
+  /** One for each expectation that was asked, in their order. */
+  readonly isKept: readonly boolean[];
+}
+
 /**
  * Reads rows from where the plan says, or from a file, and writes `reconciliation.json` into the run's results.
  * When it throws, nothing was written.
@@ -70,33 +90,43 @@ async function keepFailure(world: World, runId: RunId, error: unknown): Promise<
 export async function reconcileNow(
   world: World,
   runId: RunId,
-  rowsFile: string | null,
-): Promise<ReconciliationSummary> {
+  request: ReconcileRequest = {},
+): Promise<ReconcileAnswer> {
   const run = await world.records.run(runId);
   if (run === null)
     throw new ParleyError('not_found', `Cannot reconcile run "${runId}": there is no such run`);
   const plan = await planOf(world, runId);
   const asked = plan.reconcile ?? UNASKED;
-  const rules = rowsFile === null ? asked : { ...asked, rows: { from: 'file', path: rowsFile } as const };
-  const record = await account(world, { run, plan, rules });
+  const { rowsFile: path } = request;
+  const rules = path === undefined ? asked : { ...asked, rows: { from: 'file', path } as const };
+  const record = await account(world, { run, plan, rules, request });
   await writeRecord(world, record);
-  return record.summary;
+  const measured = measure(record);
+  const isEachKept = (request.expectations ?? []).map((expectation) => isKept(expectation, measured));
+  return { summary: record.summary, sums: record.result, isKept: isEachKept };
 }
 
 interface Question {
   readonly run: RunRow;
   readonly plan: Plan;
   readonly rules: PlanReconcile;
+  readonly request: ReconcileRequest;
 }
 
-async function account(world: World, { run, plan, rules }: Question): Promise<ReconciliationDone> {
+async function account(world: World, { run, plan, rules, request }: Question): Promise<ReconciliationDone> {
   const now = world.clock.now();
   const interval = intervalOf(run, { ...rules, now });
   const spendRows = await callsWithin(world, interval);
   const sessions = bySession(spendRows);
   const attempts = attemptsOf(world, run.runId, await world.records.runItems(run.runId));
+  const { reading, modelAliases } = request;
   const ownCalls = attempts.flatMap(({ conversationId }) => sessions.get(conversationId) ?? []);
-  const gatewayRows = await billedRows(world, { source: rules.rows, interval, ownCalls });
+  const gatewayRows = await billedRows(world, {
+    source: rules.rows,
+    interval,
+    ownCalls,
+    ...(reading === undefined ? {} : { reading }),
+  });
   const { verdicts, ...result } = reconcile({
     gatewayRows,
     spendRows,
@@ -106,6 +136,7 @@ async function account(world: World, { run, plan, rules }: Question): Promise<Re
     windowBeforeMs: rules.windowBeforeMs,
     windowAfterMs: rules.windowAfterMs,
     ambiguous: rules.ambiguous,
+    ...(modelAliases === undefined ? {} : { modelAliases }),
   });
   const { unmatchedNanoUsdMax } = rules;
   return {
@@ -143,6 +174,23 @@ function summarise(
 /** A credit does not make up for a charge that nobody can explain. */
 function unmatched(verdicts: readonly RowVerdict[]): number {
   return verdicts.reduce((sum, verdict) => (isUnmatched(verdict) ? sum + Math.abs(verdict.cost) : sum), 0);
+}
+
+/** What expectations are compared with; sizes, because a credit does not make up for a charge. */
+function measure({ rows, result }: ReconciliationDone): Measured {
+  const size = (isCounted: (verdict: RowVerdict) => boolean): number =>
+    rows.reduce((sum, row) => (isCounted(row) ? sum + Math.abs(row.cost) : sum), 0);
+  const { unbilled, unpriced, duplicates, late } = result.counts;
+  return {
+    whole: size(() => true),
+    unmatched: size(isUnmatched),
+    ambiguous: size(({ kind }) => kind === 'ambiguous'),
+    unassigned: size(({ kind }) => kind === 'unassigned'),
+    unbilled,
+    unpriced,
+    duplicates,
+    late,
+  };
 }
 
 /** A call that our proxy sent for somebody else is matched: with somebody else. */

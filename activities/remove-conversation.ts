@@ -5,6 +5,7 @@
 import type { CommandOf } from '../core/command.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
+import { launchScope } from './launch-facts.ts';
 import { repositoryScope, secretScope } from './redaction.ts';
 import type { World } from './world.ts';
 
@@ -18,6 +19,7 @@ export const removeConversation = (world: World): Activity<'removeConversation'>
     await world.records.removeConversation(conversationId);
     await world.vault.removeScope(secretScope(conversationId));
     await world.vault.removeScope(repositoryScope(conversationId));
+    await world.vault.removeScope(launchScope(conversationId));
     return { type: 'conversationRemoved', commandId, sandboxToRemove };
   },
   failed: (command) => ({ type: 'conversationRemoved', commandId: command.id, sandboxToRemove: false }),

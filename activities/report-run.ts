@@ -11,6 +11,7 @@ import type { ReportData } from './report/report-data.ts';
 import { reportDocument } from './report/report-document.ts';
 import { renderHtml } from './report/render-html.ts';
 import { renderJsonl } from './report/render-jsonl.ts';
+import { renderJunit } from './report/render-junit.ts';
 import { renderMarkdown } from './report/render-markdown.ts';
 import type { World } from './world.ts';
 
@@ -50,5 +51,7 @@ function render(format: PlanReport['format'], data: ReportData): string {
       return renderHtml(reportDocument(data));
     case 'jsonl':
       return renderJsonl(data);
+    case 'junit':
+      return renderJunit(data);
   }
 }

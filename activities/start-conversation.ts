@@ -5,19 +5,17 @@
 import type { CommandOf } from '../core/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId } from '../core/ids.ts';
-import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../core/limits.ts';
+import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { repositoryScope, secretForms, secretScope } from './redaction.ts';
 import { planItem } from './plan-item.ts';
+import { isPermittedName } from './secret-rules.ts';
 import type { World } from './world.ts';
 
 /** Owner of conversations on a deployment without users of its own. */
 export const LOCAL_USER = userId('local');
-
-/** Variables that the sandbox and the agent set themselves (D20). */
-const RESERVED_NAME = new RegExp(`^(${SECRET_PREFIXES_RESERVED.join('|')})`, 'i');
 
 type Start = CommandOf<'startConversation'>;
 
@@ -26,13 +24,14 @@ export const startConversation = (world: World): Activity<'startConversation'> =
   retry: BRIEF,
   run: async (command) => {
     const { plan, item } = await planItem(world, command);
+    const observability = observabilityOf(item);
     const conversationId = world.keys.conversationIdOf(command);
     await sealSecrets(world, plan, item, conversationId);
     await world.notifier.deliver({
       to: { machine: 'conversation', id: conversationId },
       event: {
         type: 'started',
-        birth: birthOf(world, plan, command, { item, conversationId }),
+        birth: birthOf(world, plan, command, { item, conversationId, observability }),
         watcher: { machine: 'run', id: command.runId },
       },
     });
@@ -53,6 +52,7 @@ export const startConversation = (world: World): Activity<'startConversation'> =
 async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: ConversationId): Promise<void> {
   const values = new Map<string, string>();
   for (const [name, secret] of Object.entries(item.secrets)) {
+    // The job language refuses these names, too; a plan may come from somewhere else.
     if (!isPermittedName(name)) {
       throw new ParleyError(
         'secret_reserved',
@@ -73,11 +73,6 @@ async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: Convers
   if (token !== null) await world.vault.put(repositoryScope(id), 'token', token);
 }
 
-/** The job language refuses these names, too; a plan may come from somewhere else. */
-function isPermittedName(name: string): boolean {
-  return SECRET_NAME_PATTERN.test(name) && !RESERVED_NAME.test(name);
-}
-
 async function resolve(world: World, plan: Plan, name: string): Promise<string> {
   const reference = plan.secrets[name];
   const value = reference === undefined ? null : await world.secrets.resolve(reference);
@@ -85,11 +80,31 @@ async function resolve(world: World, plan: Plan, name: string): Promise<string> 
   return value;
 }
 
+/** A plan may come from somewhere else than a job file. @throws ParleyError plan_invalid */
+function observabilityOf({ key, observability }: PlanItem): Observability | null {
+  if (observability === undefined) return null;
+  const { spanName, tags, metadata } = observability;
+  const read = readObservability({
+    observability_span_name: spanName,
+    observability_tags: tags,
+    observability_metadata: metadata,
+  });
+  if (read.kind === 'read') return read.observability;
+  const said = read.problems.map(({ field, message }) => `${field} ${message}`).join(', ');
+  throw new ParleyError('plan_invalid', `Cannot start "${key}": ${said}`);
+}
+
+interface BirthOfItem {
+  readonly item: PlanItem;
+  readonly conversationId: ConversationId;
+  readonly observability: Observability | null;
+}
+
 function birthOf(
   world: World,
   plan: Plan,
   command: Start,
-  { item, conversationId }: { readonly item: PlanItem; readonly conversationId: ConversationId },
+  { item, conversationId, observability }: BirthOfItem,
 ): ConversationBirth {
   const { deployment, keys } = world;
   return {
@@ -108,8 +123,9 @@ function birthOf(
     sandboxId: plan.placement.sandboxId === null ? null : sandboxId(plan.placement.sandboxId),
     initialMessage: { messageId: keys.uuidOf(`${conversationId}/initial`), text: item.prompt, run: true },
     iterationsMax: item.limits.turns ?? deployment.iterationsMax,
-    confirmation: 'never',
+    confirmation: item.confirmation ?? 'never',
     nanoUsdMax: item.limits.nanoUsd,
     noProgressMs: plan.wait.noProgressMs,
+    ...(observability === null ? {} : { observability }),
   };
 }

@@ -64,6 +64,13 @@ export const bashPageSchema = z.object({
   items: z.array(bashOutputSchema),
   next_page_id: z.string().nullish(),
 });
+export const gitChangesSchema = z.array(
+  z.object({ status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']), path: z.string() }),
+);
+export const gitDiffSchema = z.object({
+  modified: z.string().nullish(),
+  original: z.string().nullish(),
+});
 export const serverInfoSchema = z.object({ idle_time: z.number() });
 
 /** @throws ParleyError agent_refused: the answer does not have the expected shape; the message names the field */

@@ -8,10 +8,20 @@ import type { AgentServer, AgentTarget, CommandResult } from '../ports/agent-ser
 import { jsonOf } from './call.ts';
 import type { Caller } from './call.ts';
 import { CONTENT_BYTES_MAX, EVENTS_PER_PAGE, EXECUTE_MARGIN_MS, OUTPUT_PAGES_MAX } from './limits.ts';
-import { bashOutputSchema, bashPageSchema, parseAnswer, serverInfoSchema } from './wire.ts';
+import {
+  bashOutputSchema,
+  bashPageSchema,
+  gitChangesSchema,
+  gitDiffSchema,
+  parseAnswer,
+  serverInfoSchema,
+} from './wire.ts';
 import type { BashOutput } from './wire.ts';
 
-type WorkspaceCalls = Pick<AgentServer, 'idleSeconds' | 'execute' | 'readFile' | 'writeFile' | 'patch'>;
+type WorkspaceCalls = Pick<
+  AgentServer,
+  'idleSeconds' | 'execute' | 'readFile' | 'writeFile' | 'patch' | 'gitChanges' | 'gitDiff'
+>;
 
 /** Exit code of a command whose time ran out. */
 const TIMED_OUT = -1;
@@ -40,6 +50,24 @@ export function createWorkspaceCalls(call: Caller): WorkspaceCalls {
       form.set('file', new Blob([Uint8Array.from(content)]), posix.basename(path));
       await call(target, { method: 'POST', path: '/api/file/upload', query: { path }, form });
     },
+    async gitChanges(target, request) {
+      const answer = await call(target, {
+        method: 'GET',
+        path: '/api/git/changes',
+        query: gitQuery(request),
+      });
+      return parseAnswer(gitChangesSchema, jsonOf(answer));
+    },
+    async gitDiff(target, request) {
+      const answer = await call(target, {
+        method: 'GET',
+        path: '/api/git/diff',
+        query: gitQuery(request),
+        bytesMax: CONTENT_BYTES_MAX,
+      });
+      const { modified = null, original = null } = parseAnswer(gitDiffSchema, jsonOf(answer));
+      return { modified, original };
+    },
     async patch(target, { path, baseCommit }) {
       const query = { path, ref: baseCommit };
       const answer = await call(target, {
@@ -51,6 +79,10 @@ export function createWorkspaceCalls(call: Caller): WorkspaceCalls {
       return answer.body;
     },
   };
+}
+
+function gitQuery({ path, ref }: { readonly path: string; readonly ref: string | null }) {
+  return { path, ...(ref === null ? {} : { ref }) };
 }
 
 async function execute(

@@ -62,7 +62,16 @@ function nothing(): Promise<never> {
 function instantRuntime(): SandboxRuntime {
   const up = new Map<SandboxId, SandboxAddress>();
   return {
-    capabilities: { kind: 'instant', isolation: 'none', pause: ['files'], egress: 'none' },
+    capabilities: {
+      kind: 'instant',
+      isolation: 'none',
+      pause: ['files'],
+      resume: { files: 'boot', memory: null },
+      egress: 'none',
+      limits: { memory: 'none', processes: 'none', cpu: 'none', fileSize: 'none', workspace: 'none' },
+      export: 'always',
+      survivesRestart: false,
+    },
     start: ({ sandboxId, generation }) => {
       const address: SandboxAddress = {
         sandboxId,
@@ -118,6 +127,8 @@ function instantAgent(clock: Clock): AgentServer {
     readFile: () => Promise.resolve(null),
     writeFile: done,
     readCallback: () => null,
+    gitChanges: () => Promise.resolve([]),
+    gitDiff: () => Promise.resolve({ modified: null, original: null }),
     patch: () => Promise.resolve(new Uint8Array()),
   };
 }

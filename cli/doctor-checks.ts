@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { LoadedDeployment } from './config/load-deployment.ts';
 import { checkEngine } from './doctor-engine.ts';
+import { checkSandboxes } from './doctor-runtimes.ts';
 import type { Finding } from './doctor-finding.ts';
 import type { Shell } from './shell.ts';
 
@@ -25,7 +26,7 @@ export async function runChecks(shell: Shell, loaded: LoadedDeployment): Promise
     ...always,
     checkFolder('data directory', config.dataDir),
     checkFolder('results', config.resultsDir),
-    await checkIsolation(config),
+    ...(await checkSandboxes(config)),
     checkModels(config),
     ...(await checkPort(config)),
     ...(await checkEngine(config)),
@@ -93,21 +94,6 @@ function checkFolder(check: string, folder: string): Finding {
       'change its owner, or name another path in parley.yaml',
     );
   }
-}
-
-async function checkIsolation({ isolation }: DeploymentConfig): Promise<Finding> {
-  if (isolation === 'none') {
-    return warning('isolation', 'none is configured', 'set runtime.isolation to "auto" or "namespaces"');
-  }
-  const { chooseIsolation } = await import('../runtimes/process/isolation.ts');
-  const warnings: string[] = [];
-  const { kind } = chooseIsolation({ isolation: 'auto', warn: (text) => warnings.push(text) });
-  if (kind === 'namespaces') return ok('isolation', 'bubblewrap separates sandboxes');
-  const detail = warnings.join(' ');
-  const remedy = 'install bubblewrap (bwrap) and allow unprivileged user namespaces';
-  return isolation === 'namespaces'
-    ? failed('isolation', detail, remedy)
-    : warning('isolation', detail, remedy);
 }
 
 function checkModels({ proxyConfigRaw }: DeploymentConfig): Finding {

@@ -2,24 +2,41 @@
  * What the commands need of the wired parts: a host that runs things, a reader beside it, and a word to whoever runs.
  * Owns the interface; `cli/host/host.ts` exports functions of these names. Must not hold code.
  */
+import type { ReconcileAnswer, ReconcileRequest } from '../activities/reconcile-run.ts';
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
-import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../core/projection.ts';
-import type { FailureClass } from '../core/status.ts';
+import type { LifecycleEvent, RunItemRow, RunRow } from '../core/projection.ts';
+import type { RunEvent } from '../core/run/message.ts';
 import type { StoredEvent } from '../ports/record-store.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { ResourceClass } from '../core/resource.ts';
 
 /** What a user asks of a run that exists; `requestId` makes a repeat harmless. */
-export type RunRequest =
-  | { readonly type: 'cancelRequested' | 'drainRequested'; readonly requestId: string }
-  | {
-      readonly type: 'resumeRequested';
-      readonly requestId: string;
-      readonly classes: readonly FailureClass[];
-    };
+export type RunRequest = Extract<RunEvent, { readonly requestId: string }>;
+
+/** The application API, for a host that serves it. */
+export interface ApplicationOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly dialect: 'spec' | 'openhands';
+  readonly corsOrigins: readonly string[];
+  /** Where clients reach it, when that is not where it listens; null otherwise. */
+  readonly publicUrl: string | null;
+  readonly version: string;
+  onAccess(line: object): void;
+}
+
+/** What is told of a served API when it begins. */
+export interface ApplicationFacts {
+  readonly url: string;
+  /** The key that was made because there was none and nobody but this machine can call; null otherwise. */
+  readonly firstKey: string | null;
+}
 
 export interface HostOptions {
+  /** Absent: no API is served. */
+  readonly application?: ApplicationOptions;
   onNotice(text: string): void;
   /** True for a worker: it owns the data directory or ends, and never starts a Temporal server of its own. */
   readonly isWorker?: boolean;
@@ -41,8 +58,12 @@ export type EngineFacts =
 export interface WorkerFacts {
   readonly queues: readonly string[];
   readonly slots: Readonly<Record<ResourceClass, number>>;
-  /** Names the build of the workflows. */
+  /** Names the build of the workers, by version and workflows unless the deployment names it. */
   readonly buildId: string;
+  /** Whose build it is; null when workers have no versions. */
+  readonly deployment: string | null;
+  /** Page of metrics; null when none is shown. */
+  readonly metricsUrl: string | null;
 }
 
 export interface HostPort {
@@ -88,6 +109,8 @@ export interface Reader {
 }
 
 export interface Host extends Reader {
+  /** Null when no API is served. */
+  readonly application: ApplicationFacts | null;
   readonly engine: EngineFacts;
   /** Rejects when the engine cannot go on; resolves when the host was closed. */
   readonly ended: Promise<void>;
@@ -112,8 +135,8 @@ export interface Host extends Reader {
     onChange: (row: RunRow, items: readonly RunItemRow[]) => void,
     signal: AbortSignal,
   ): Promise<RunRow>;
-  /** `rowsFile` null asks where the plan says. @throws ParleyError export_invalid, export_unavailable, not_found */
-  reconcile(runId: RunId, rowsFile: string | null): Promise<ReconciliationSummary>;
+  /** @throws ParleyError export_invalid, export_unavailable, not_found */
+  reconcile(runId: RunId, request: ReconcileRequest): Promise<ReconcileAnswer>;
   /** Writes the reports anew; absolute paths of what was written. */
   report(runId: RunId): Promise<readonly string[]>;
   /** Collects what is missing, as far as stored events allow; absolute paths of what was written. */

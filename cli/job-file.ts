@@ -3,11 +3,11 @@
  * Owns access to the disk; what the text says is the compiler's business.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { SecretReference } from '../core/plan.ts';
 import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
-import type { FileRead, JobWorld } from '../dsl/world.ts';
+import type { FileRead, GivenInputs, JobWorld, RowsRead } from '../dsl/world.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-code.ts';
 import type { Shell } from './shell.ts';
@@ -70,14 +70,18 @@ export interface JobWorldOptions {
   readonly models: readonly string[] | null;
   /** Whether secrets must exist here: a run needs them, a look at the file does not. */
   readonly checksSecrets: boolean;
+  /** Absent where nobody was asked for values. */
+  readonly inputs?: GivenInputs;
 }
 
-export function jobWorld({ shell, file, models, checksSecrets }: JobWorldOptions): JobWorld {
+export function jobWorld({ shell, file, models, checksSecrets, inputs }: JobWorldOptions): JobWorld {
   const folder = path.dirname(path.resolve(shell.cwd, file));
   return {
     readFile: (relativePath) => readPrompt(path.resolve(folder, relativePath)),
+    readRows: (relativePath) => readRows(path.resolve(folder, relativePath)),
     sha256,
     models,
+    ...(inputs === undefined ? {} : { inputs }),
     ...(checksSecrets ? { secretExists: (secret: SecretReference) => secretExists(secret, shell.env) } : {}),
   };
 }
@@ -96,6 +100,31 @@ function readPrompt(file: string): FileRead {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
     return { problem: error instanceof TypeError ? 'binary' : 'missing' };
+  }
+}
+
+/** A data file is read in pieces of this size, so that its length costs no memory. */
+const CHUNK_BYTES = 256 * 1024;
+
+function readRows(file: string): RowsRead {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return { problem: 'missing' };
+  return stats.isDirectory() ? { problem: 'directory' } : { chunks: chunksOf(file) };
+}
+
+/** Closed when the last piece was taken, or when nobody takes more. */
+function* chunksOf(file: string): Generator<string> {
+  const descriptor = openSync(file, 'r');
+  try {
+    const decoder = new TextDecoder('utf-8');
+    const buffer = new Uint8Array(CHUNK_BYTES);
+    for (;;) {
+      const length = readSync(descriptor, buffer);
+      if (length === 0) break;
+      yield decoder.decode(buffer.subarray(0, length), { stream: true });
+    }
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -7,7 +7,8 @@ import type { Plan } from '../core/plan.ts';
 import { canonicalJson } from '../dsl/canonical-json.ts';
 import { compileJob } from '../dsl/compile-job.ts';
 import { printDiagnostics } from '../dsl/print-diagnostics.ts';
-import { jobWorld, readJobFile, sha256, shownText } from './job-file.ts';
+import { givenInputs, refuseInputs, type InputOptions } from './given-inputs.ts';
+import { jobWorld, readJobFile, sha256 } from './job-file.ts';
 import { listedModels } from './listed-models.ts';
 import type { Shell } from './shell.ts';
 
@@ -17,17 +18,23 @@ export interface PlanRequest {
   /** Value of `--config`. */
   readonly config: string | undefined;
   readonly checksSecrets: boolean;
+  /** Values for the inputs of the job; a saved plan has its own. */
+  readonly inputs?: InputOptions;
 }
 
 /** Null when the job has errors, which are printed to standard error. @throws ParleyError plan_invalid */
 export function loadPlan(shell: Shell, request: PlanRequest): Plan | null {
   const { file, config, checksSecrets } = request;
+  const inputs = givenInputs(shell, request.inputs ?? {});
   const bytes = readJobFile(file, shell.cwd);
-  if (file.endsWith('.json')) return readPlan(file, bytes);
+  if (file.endsWith('.json')) {
+    refuseInputs(file, request.inputs ?? {});
+    return readPlan(file, bytes);
+  }
   const models = listedModels(shell, config);
-  const world = jobWorld({ shell, file, models, checksSecrets });
-  const { plan, diagnostics } = compileJob({ path: file, text: bytes }, world);
-  shell.stderr.write(printDiagnostics(diagnostics, shownText(bytes), { format: 'pretty' }));
+  const world = jobWorld({ shell, file, models, checksSecrets, inputs });
+  const { plan, diagnostics, texts } = compileJob({ path: file, text: bytes }, world);
+  shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
   return plan;
 }
 
@@ -57,7 +64,7 @@ function parseJson(file: string, bytes: Uint8Array): unknown {
 
 /** The same plan with another number of conversations at once: a plan of its own, with its own hash. */
 export function withConcurrency(plan: Plan, concurrency: number): Plan {
-  const { hash: _hash, ...rest } = { ...plan, admission: { concurrency } };
+  const { hash: _hash, ...rest } = { ...plan, admission: { ...plan.admission, concurrency } };
   return { ...rest, hash: hashOf(rest) };
 }
 

@@ -4,11 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Clock } from '../ports/clock.ts';
 import type { HostPort } from './host-port.ts';
-import type { ChildProgram, InterruptSignal, Shell } from './shell.ts';
+import type { ChildProgram, Detached, InterruptSignal, Shell } from './shell.ts';
 
 const INTERRUPTS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
@@ -32,6 +33,7 @@ export function processShell(options: { readonly version: string; readonly progr
       };
     },
     runProgram: (program) => runProgram(options.programDir, program),
+    startDetached,
   };
 }
 
@@ -49,6 +51,28 @@ const clock: Clock = {
 /** The module exports the functions of the port under their names. */
 function loadHostPort(): Promise<HostPort> {
   return import('./host/host.ts');
+}
+
+/** The file that Node was started with finds the built program, wherever it is called from. */
+function startDetached({
+  args,
+  logFile,
+}: {
+  readonly args: readonly string[];
+  readonly logFile: string;
+}): Detached {
+  mkdirSync(path.dirname(logFile), { recursive: true, mode: 0o700 });
+  const log = openSync(logFile, 'a', 0o600);
+  const program = [...process.execArgv, process.argv[1] ?? '', ...args];
+  const child = spawn(process.execPath, program, { detached: true, stdio: ['ignore', log, log] });
+  closeSync(log);
+  child.unref();
+  return {
+    ended: new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => resolve(code ?? 1));
+    }),
+  };
 }
 
 function runProgram(programDir: string, { file, args }: ChildProgram): Promise<number> {

@@ -21,6 +21,7 @@ const COMMANDS: readonly CommandEntry[] = [
     async () => (await import('./commands/init.ts')).initCommand,
   ),
   entry('validate', 'check job files', async () => (await import('./commands/validate.ts')).validateCommand),
+  entry('fmt', 'lay out job files', async () => (await import('./commands/fmt.ts')).fmtCommand),
   entry('plan', 'show what a run would do', async () => (await import('./commands/plan.ts')).planCommand),
   entry(
     'simulate',
@@ -46,6 +47,8 @@ const COMMANDS: readonly CommandEntry[] = [
   ),
   entry('logs', 'print transcripts', async () => (await import('./commands/logs.ts')).logsCommand),
   entry('resume', 'go on with a run', async () => (await import('./commands/resume.ts')).resumeCommand),
+  entry('ctl', 'steer a run that goes on', async () => (await import('./commands/ctl.ts')).ctlCommand),
+  entry('wait', 'wait for a run', async () => (await import('./commands/wait.ts')).waitCommand),
   entry('cancel', 'end a run', async () => (await import('./commands/cancel.ts')).cancelCommand),
   entry(
     'collect',
@@ -53,9 +56,19 @@ const COMMANDS: readonly CommandEntry[] = [
     async () => (await import('./commands/collect.ts')).collectCommand,
   ),
   entry(
+    'archive',
+    'list and check archives of removed sandboxes',
+    async () => (await import('./commands/archive.ts')).archiveCommand,
+  ),
+  entry(
     'reconcile',
     'join spend with conversations',
     async () => (await import('./commands/reconcile.ts')).reconcileCommand,
+  ),
+  entry(
+    'apply',
+    'apply one result to a checkout',
+    async () => (await import('./commands/apply.ts')).applyCommand,
   ),
   entry('report', 'write the reports anew', async () => (await import('./commands/report.ts')).reportCommand),
   entry(
@@ -63,6 +76,8 @@ const COMMANDS: readonly CommandEntry[] = [
     'carry out runs on Temporal',
     async () => (await import('./commands/worker.ts')).workerCommand,
   ),
+  entry('serve', 'serve the application API', async () => (await import('./commands/serve.ts')).serveCommand),
+  entry('key', 'issue and revoke API keys', async () => (await import('./commands/key.ts')).keyCommand),
   entry('doctor', 'check this machine', async () => (await import('./commands/doctor.ts')).doctorCommand),
   entry(
     'config',
@@ -75,6 +90,11 @@ const COMMANDS: readonly CommandEntry[] = [
     async () => (await import('./commands/schema.ts')).schemaCommand,
   ),
   entry('explain', 'explain a code', async () => (await import('./commands/explain.ts')).explainCommand),
+  entry(
+    'proxy',
+    'serve models in front of a gateway',
+    async () => (await import('./commands/proxy.ts')).proxyCommand,
+  ),
   entry(
     'agent-server',
     'run the Agent Server alone',

@@ -39,6 +39,13 @@ export interface Shell {
   onInterrupt(listener: (signal: InterruptSignal) => void): () => void;
   /** Runs a program on the same terminal, forwards signals, and resolves with its exit code. */
   runProgram(program: ChildProgram): Promise<number>;
+  /** Starts this program once more, without this terminal: it outlives this process, and writes into a file. */
+  startDetached(options: { readonly args: readonly string[]; readonly logFile: string }): Detached;
+}
+
+export interface Detached {
+  /** Resolves with its exit code, should it end while somebody still waits. */
+  readonly ended: Promise<number>;
 }
 
 export type InterruptSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';

@@ -52,6 +52,17 @@ export const ERROR_CATALOGUE = {
     retry: true,
     when: 'No sandbox slot is free; nothing was accepted.',
   },
+  idempotency_conflict: {
+    status: 409,
+    retry: false,
+    when: 'The idempotency key, or the id of the conversation, was used for another request.',
+  },
+  name_taken: { status: 409, retry: false, when: 'There is a record of that name already.' },
+  count_limit_reached: {
+    status: 409,
+    retry: false,
+    when: 'The user has as many records of this kind as are allowed.',
+  },
   queue_full: { status: 429, retry: true, when: 'Too many messages are waiting in the conversation.' },
   conversation_deleted: {
     status: 404,
@@ -135,6 +146,12 @@ export const ERROR_CATALOGUE = {
     when: 'A header to be forwarded has a value that cannot be sent (D23).',
   },
   request_too_large: { status: 413, retry: false, when: 'The body of the request is larger than the bound.' },
+  rate_limited: {
+    status: 429,
+    retry: true,
+    when: 'The virtual key has used up its requests, tokens or calls at one time.',
+  },
+  budget_exceeded: { status: 429, retry: true, when: 'The budget of the virtual key is used up.' },
   method_not_allowed: { status: 405, retry: false, when: 'The path exists, but not for this method.' },
   // Durable engine
   engine_unreachable: {

@@ -37,6 +37,16 @@ export interface EntityAddress {
   readonly id: string;
 }
 
+/** Whose order a command is: its id is `<machine>/<entity>#<count>`. */
+export function addressOfCommand(commandId: string): EntityAddress {
+  const slash = commandId.indexOf('/');
+  const hash = commandId.lastIndexOf('#');
+  return {
+    machine: commandId.slice(0, slash) as MachineName,
+    id: commandId.slice(slash + 1, hash < 0 ? undefined : hash),
+  };
+}
+
 /** The address as one string, used as a key in stores and traces. */
 export function addressKey(address: EntityAddress): string {
   return `${address.machine}/${address.id}`;

@@ -65,6 +65,16 @@ export const RATE_LIMIT_WAIT_MS = MINUTE_MS;
 /** Tags (spec "Limits", D21). */
 export const TAG_VALUE_CODE_POINTS_MAX = 256;
 export const TAG_KEY_PATTERN = /^[a-z0-9]+$/;
+/**
+ * What a start request says about its trace (D21); the spec names no bounds. All of it goes with every record of the
+ * conversation, and collectors cut longer texts off or refuse the span.
+ */
+export const OBSERVABILITY_NAME_CODE_POINTS_MAX = 128;
+export const OBSERVABILITY_TAGS_MAX = 50;
+export const OBSERVABILITY_METADATA_MAX = 50;
+export const OBSERVABILITY_KEY_CODE_POINTS_MAX = 128;
+export const OBSERVABILITY_TEXT_CODE_POINTS_MAX = 256;
+export const OBSERVABILITY_ARRAY_MAX = 50;
 /** Secrets of one conversation (D20). */
 export const SECRETS_MAX = 50;
 export const SECRET_BYTES_MAX = 65_536;

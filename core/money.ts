@@ -28,20 +28,38 @@ export function sumUsd(amounts: Iterable<NanoUsd>): NanoUsd {
   return total;
 }
 
-const DECIMAL_USD = /^(-?)(\d+)(?:\.(\d+))?$/;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+const NANO_DIGITS = 9;
+
+/** A decimal as it was written: `digits` / 10^`scale`. */
+export interface Decimal {
+  readonly isNegative: boolean;
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+/** Null when the text is not a plain decimal number, with or without an exponent. */
+export function parseDecimal(text: string): Decimal | null {
+  const match = DECIMAL.exec(plainDecimal(text.trim()));
+  if (!match) return null;
+  const [, sign, whole = '0', fraction = ''] = match;
+  return { isNegative: sign === '-', digits: BigInt(whole + fraction), scale: fraction.length };
+}
+
+/** In nano-USD, rounded half-even once; null when it is no safe integer. */
+export function decimalToUsd({ isNegative, digits, scale }: Decimal): NanoUsd | null {
+  const up = 10n ** BigInt(Math.max(0, NANO_DIGITS - scale));
+  const nano = Number(divideHalfEven(digits * up, 10n ** BigInt(Math.max(0, scale - NANO_DIGITS))));
+  return Number.isSafeInteger(nano) ? ((isNegative && nano !== 0 ? -nano : nano) as NanoUsd) : null;
+}
 
 /**
  * Reads a decimal USD text exactly. More than nine fractional digits are rounded half-even to a nano-USD.
  * Returns null when the text is not a plain decimal number.
  */
 export function parseUsd(text: string): NanoUsd | null {
-  const match = DECIMAL_USD.exec(plainDecimal(text.trim()));
-  if (!match) return null;
-  const [, sign, whole = '0', fraction = ''] = match;
-  const digits = BigInt(whole + fraction.padEnd(9, '0'));
-  const extra = Math.max(0, fraction.length - 9);
-  const nano = Number(divideHalfEven(digits, 10n ** BigInt(extra)));
-  return Number.isSafeInteger(nano) ? ((sign === '-' && nano !== 0 ? -nano : nano) as NanoUsd) : null;
+  const decimal = parseDecimal(text);
+  return decimal === null ? null : decimalToUsd(decimal);
 }
 
 /** Gateways print tiny amounts in exponent form; it is exact once the point is moved. */

@@ -2,6 +2,7 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
+import type { Observability } from './observability.ts';
 import type { ExecutionStatus, FailureClass, GroupingStrategy } from './status.ts';
 
 /** A secret by reference; the value is opened only inside an activity (D20). */
@@ -18,6 +19,18 @@ export interface PlanRepository {
   readonly host: string | null;
   /** Name of a job secret holding a credential for this host; null for none. */
   readonly tokenSecret: string | null;
+  /** Author of the agent's commits; absent means the deployment's (D19). */
+  readonly author?: { readonly name: string; readonly email: string };
+}
+
+/** A plugin attached to a conversation. */
+export interface PlanPlugin {
+  /** Repository that holds it, `owner/name`. */
+  readonly source: string;
+  /** Branch or tag; null for the default branch. */
+  readonly ref: string | null;
+  /** Folder in the repository; null for its root. */
+  readonly path: string | null;
 }
 
 /** A command run in the sandbox before collection; its exit code decides success (D28). */
@@ -39,11 +52,20 @@ export interface PlanItem {
   /** Model name as the proxy lists it. */
   readonly model: string;
   readonly tags: Readonly<Record<string, string>>;
+  /** What its trace tells of it (D21); absent for nothing. */
+  readonly observability?: Observability;
   /** Environment name → job secret name. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly verify: PlanVerify | null;
   readonly limits: PlanItemLimits;
   readonly priority: number;
+  /** From 1, where the entry is repeated; absent otherwise. */
+  readonly repeat?: number;
+  /** When the agent asks before it acts; absent means never. */
+  readonly confirmation?: 'never' | 'risky' | 'always';
+  readonly plugins?: readonly PlanPlugin[];
+  /** Absent when it needs nobody. */
+  readonly needs?: readonly PlanNeed[];
   /** Position in the plan, from 0: breaks every tie. */
   readonly index: number;
   /** SHA-256 of the canonical JSON of the fields above except `index`. */
@@ -67,9 +89,53 @@ export interface PlanPlacement {
   readonly sandboxId: string | null;
 }
 
+/**
+ * What limits how items begin. A rule that the job does not write is absent, so that its plan, and the hash of it, stay
+ * what they were.
+ */
 export interface PlanAdmission {
   /** Conversations in flight at once, at least 1. */
   readonly concurrency: number;
+  /** At most so many in flight with an equal value. */
+  readonly per?: readonly PlanKeyedLimit[];
+  /** Starts are this far apart at least, in milliseconds. */
+  readonly startEveryMs?: number;
+  /** The first wave is spread over this time. */
+  readonly rampMs?: number;
+  readonly adaptive?: PlanAdaptive;
+  /** Highest priority first when absent; ties by position in the plan. */
+  readonly order?: PlanOrder;
+  /** So many begin first; the others only if all of these succeeded. */
+  readonly canary?: number;
+}
+
+/** A limit for each value of a field, or for one value of it. */
+export interface PlanKeyedLimit {
+  readonly field: 'repo' | 'model' | 'entry' | 'tags' | 'matrix';
+  /** The tag or axis; null for the other fields. */
+  readonly name: string | null;
+  /** Null: each value has its own count. */
+  readonly value: string | null;
+  readonly max: number;
+}
+
+/** Halves the places on failures of these classes, and gives them back one by one. */
+export interface PlanAdaptive {
+  readonly on: readonly FailureClass[];
+  /** Never fewer places than this, at least 1. */
+  readonly min: number;
+}
+
+export type PlanOrder = { readonly by: 'position' } | { readonly by: 'shuffle'; readonly seed: number };
+
+/** An item begins only after all items of another entry have ended, and ended well enough. */
+export interface PlanNeed {
+  /** Id of the conversation entry that is waited for. */
+  readonly entry: string;
+  /** `succeeded`: otherwise the item is skipped; `ended`: however they ended. */
+  readonly outcome: 'succeeded' | 'ended';
+  /** True: only its items with the same values on the axes that both have. */
+  readonly each: boolean;
 }
 
 export interface PlanRetryRule {
@@ -92,6 +158,10 @@ export interface PlanBudget {
   /** Held per item before admission, settled on its end. */
   readonly reserveNanoUsd: number;
   readonly mode: 'observe' | 'audit' | 'enforce';
+  /** What an exceeded budget does to the run in `enforce`; absent: it is paused. */
+  readonly onExceeded?: 'drain' | 'cancel';
+  /** Spend at which the run says so, once; absent for none. */
+  readonly softNanoUsd?: number;
 }
 
 export interface PlanWait {
@@ -133,7 +203,7 @@ export interface PlanReconcile {
 }
 
 export interface PlanReport {
-  readonly format: 'markdown' | 'html' | 'jsonl';
+  readonly format: 'markdown' | 'html' | 'jsonl' | 'junit';
   /** File name below the run's folder. */
   readonly file: string;
 }
@@ -144,11 +214,28 @@ export interface PlanTolerance {
 }
 
 /** The compiled job. `hash` covers every other field, and is independent of map order and of file paths. */
+/** When a job runs by itself; no part of what a run does. */
+export interface PlanSchedule {
+  /** Expressions of five fields; it fires when one of them says so. */
+  readonly cron: readonly string[];
+  /** IANA name. */
+  readonly timezone: string;
+  /** What happens when the run before is still going on. */
+  readonly overlap: 'skip' | 'buffer_one' | 'buffer_all' | 'cancel_other' | 'allow_all';
+  /** How long ago a run may have been due that is made up for; null: as long as the server says. */
+  readonly catchupMs: number | null;
+  /** Each run begins later by a random time up to this; null: at once. */
+  readonly jitterMs: number | null;
+  readonly paused: boolean;
+}
+
 export interface Plan {
   readonly format: 1;
   readonly name: string;
   readonly description: string | null;
   readonly labels: Readonly<Record<string, string>>;
+  /** Effective values of the job's inputs; absent when it has none. Never a secret. */
+  readonly inputs?: Readonly<Record<string, string | number | boolean>>;
   readonly secrets: Readonly<Record<string, SecretReference>>;
   readonly items: readonly PlanItem[];
   readonly placement: PlanPlacement;
@@ -161,6 +248,8 @@ export interface Plan {
   readonly cleanup: PlanCleanup;
   readonly tolerate: PlanTolerance;
   readonly reconcile: PlanReconcile | null;
+  /** Absent when the job has none. */
+  readonly schedule?: PlanSchedule;
   readonly report: readonly PlanReport[];
   readonly hash: string;
 }

@@ -3,6 +3,7 @@
  * Owns their shapes; every row carries a stamp, so that an old write never wins.
  */
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from './ids.ts';
+import type { Observability } from './observability.ts';
 import type { Stamp } from './snapshot.ts';
 import type {
   ExecutionStatus,
@@ -54,6 +55,8 @@ export interface ConversationRow extends Stamp {
   readonly model: string | null;
   readonly title: string | null;
   readonly tags: Readonly<Record<string, string>>;
+  /** As the start request has it (D21); absent when it says nothing. */
+  readonly observability?: Observability;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -68,7 +71,7 @@ export interface RunRow extends Stamp {
   readonly planHash: string;
   readonly phase: RunPhase;
   readonly mode: RunMode;
-  /** Why it is paused, drained or stopped; null otherwise. */
+  /** Why it is paused, drained or stopped; in normal mode what keeps the next item from beginning, null when nothing does. */
   readonly reason: string | null;
   readonly total: number;
   readonly waiting: number;

@@ -16,13 +16,14 @@ export interface ReconcileConversation {
   readonly modelNames: readonly string[];
   /** When it could have called a model, epoch milliseconds by our clock; an open end is still going on. */
   readonly windows: readonly { readonly startedAt: number; readonly endedAt: number | null }[];
+  /** When it ended, by our clock: what begins later is late. Null while it goes on; left out, its last window's end. */
+  readonly endedAt?: number | null;
   /** Ids of its attempts, as its spend metadata carries them. */
   readonly attemptIds: readonly string[];
 }
 
-export interface ReconcileQuestion {
-  readonly gatewayRows: readonly GatewayRow[];
-  readonly spendRows: readonly SpendRow[];
+/** Everything but the rows of either side. */
+export interface ReconcileRules {
   readonly conversations: readonly ReconcileConversation[];
   /** Only with header forwarding does spend metadata reach the gateway, so only then may it be believed. */
   readonly isForwarding: boolean;
@@ -30,6 +31,13 @@ export interface ReconcileQuestion {
   readonly windowBeforeMs: number;
   readonly windowAfterMs: number;
   readonly ambiguous: 'keep' | 'split_by_tokens';
+  /** A name of a model that the gateway bills → the name under which our proxy knows it. */
+  readonly modelAliases?: Readonly<Record<string, string>>;
+}
+
+export interface ReconcileQuestion extends ReconcileRules {
+  readonly gatewayRows: readonly GatewayRow[];
+  readonly spendRows: readonly SpendRow[];
 }
 
 /** A part of an ambiguous amount that an estimate gives to a conversation. */
@@ -51,7 +59,7 @@ export type RowVerdict =
       readonly kind: 'assigned';
       readonly by: 'response_id' | 'session' | 'window';
       readonly conversationId: ConversationId;
-      /** Begun after the last window of its conversation had closed. */
+      /** Begun after its conversation had ended: by our call's clock where there is one, else by theirs less the skew. */
       readonly isLate: boolean;
     })
   | (VerdictBase & {
@@ -78,9 +86,36 @@ export interface ConversationTotal {
   readonly estimated: NanoUsd;
 }
 
-export interface Reconciliation {
+/** What falls on one model, user, team or value of a tag, in both directions. */
+export interface ReconcileGroup {
+  /** Null where neither side says. */
+  readonly name: string | null;
+  readonly rows: number;
+  /** Rows without a price, which are in no amount. */
+  readonly unpriced: number;
+  readonly assigned: NanoUsd;
+  readonly ambiguous: NanoUsd;
+  readonly unassigned: NanoUsd;
+  /** Calls of these conversations that succeeded and that nobody billed. */
+  readonly unbilledCalls: number;
+}
+
+/** Each list sums to the totals; the largest amount first. At most GROUPS_MAX names each, the rest under one. */
+export interface ReconcileBreakdown {
+  readonly byModel: readonly ReconcileGroup[];
+  readonly byUser: readonly ReconcileGroup[];
+  readonly byTeam: readonly ReconcileGroup[];
+  /** By the value of each tag that any conversation has. */
+  readonly byTag: Readonly<Record<string, readonly ReconcileGroup[]>>;
+}
+
+export interface Reconciliation extends ReconcileSums {
   /** One per gateway row, in the order of the rows. */
   readonly verdicts: readonly RowVerdict[];
+}
+
+/** What reconciliation says of all rows together. */
+export interface ReconcileSums {
   /** One per conversation, in the order they were given. */
   readonly conversations: readonly ConversationTotal[];
   /** assigned + ambiguous + unassigned = total, to the nano-USD. */
@@ -93,6 +128,7 @@ export interface Reconciliation {
   readonly counts: ReconcileCounts;
   /** Calls of these conversations that succeeded and that nobody billed: at most UNBILLED_SHOWN_MAX of their ids. */
   readonly unbilledCalls: readonly string[];
+  readonly breakdown: ReconcileBreakdown;
   /** How far the gateway's clock is ahead of ours; null when no row was joined by response id. */
   readonly clockSkewMs: number | null;
 }
@@ -106,6 +142,8 @@ export interface ReconcileCounts {
   readonly unassigned: number;
   readonly duplicates: number;
   readonly late: number;
+  /** Rows whose price nobody knows; they are joined, and are in no amount. */
+  readonly unpriced: number;
   readonly unbilled: number;
   readonly conversationsWithoutRows: number;
 }

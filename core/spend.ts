@@ -40,6 +40,10 @@ export interface SpendRow {
   readonly costSource: 'entry' | 'gateway' | 'unpriced';
   /** Parsed spend metadata header; `invalid` keeps that it could not be parsed. */
   readonly metadata: Readonly<Record<string, unknown>> | 'invalid' | null;
+  /** Team that the key belongs to; absent when it belongs to none. */
+  readonly team?: string;
+  /** Tags of the key and of the call, each once; absent when there are none. */
+  readonly tags?: readonly string[];
 }
 
 /** One row of a gateway's own export, normalised. */
@@ -57,6 +61,11 @@ export interface GatewayRow {
   readonly cost: NanoUsd;
   /** Attempt or session id that the caller's spend metadata carried, when forwarding was on. */
   readonly metadataSessionId: string | null;
+  /** Who used it and for which team, as far as the gateway says. */
+  readonly user?: string | null;
+  readonly team?: string | null;
+  /** True when the export gives no price; `cost` is 0 then and means nothing. */
+  readonly isUnpriced?: boolean;
   /** Where it stands in the export, counted from 1, so that a report can point at it. */
   readonly position: number;
 }

@@ -84,5 +84,6 @@ export const OUTCOMES = [
   'waiting',
   'failed',
   'cancelled',
+  'skipped',
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];

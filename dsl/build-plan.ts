@@ -4,7 +4,6 @@
  */
 import type {
   Plan,
-  PlanBudget,
   PlanItem,
   PlanReconcile,
   PlanReport,
@@ -13,11 +12,13 @@ import type {
   SecretReference,
 } from '../core/plan.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { buildAdmission, buildBudget } from './build-admission.ts';
+import { buildSchedule } from './build-schedule.ts';
 import { canonicalJson } from './canonical-json.ts';
+import type { InputValue } from './inputs/input-value.ts';
 import { amountNano, durationMs, resolvePlacement, sorted } from './resolve-item.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 
-const CONCURRENCY_DEFAULT = 10;
 /** Half an hour below the session limit, so that there is time to collect. */
 const DEADLINE_DEFAULT_MS = 11 * HOUR_MS + 30 * MINUTE_MS;
 const NO_PROGRESS_DEFAULT_MS = 30 * MINUTE_MS;
@@ -36,7 +37,10 @@ const RECONCILE_DEFAULT = {
 
 export function buildPlan(
   job: JobDocument,
-  items: readonly PlanItem[],
+  {
+    items,
+    inputs,
+  }: { readonly items: readonly PlanItem[]; readonly inputs: ReadonlyMap<string, InputValue> },
   sha256: (text: string) => string,
 ): Plan {
   const { cleanup } = job;
@@ -45,10 +49,11 @@ export function buildPlan(
     name: job.name,
     description: job.description ?? null,
     labels: sorted(job.labels ?? {}),
+    ...(inputs.size === 0 ? {} : { inputs: byName(inputs) }),
     secrets: buildSecrets(job.secrets ?? {}),
     items,
     placement: resolvePlacement(job.placement),
-    admission: { concurrency: job.admission?.concurrency ?? CONCURRENCY_DEFAULT },
+    admission: buildAdmission(job.admission),
     budget: buildBudget(job.budget, items),
     retry: job.retry?.map(buildRetry) ?? RETRY_DEFAULT,
     breaker: buildBreaker(job.breaker),
@@ -61,24 +66,18 @@ export function buildPlan(
     },
     tolerate: { failed: job.tolerate?.failed ?? 0 },
     reconcile: buildReconcile(job.reconcile),
+    ...(job.schedule === undefined ? {} : { schedule: buildSchedule(job.schedule) }),
     report: (job.report ?? []).map(({ to }) => ({ format: formatOf(to), file: to })),
   };
   return { ...plan, hash: sha256(canonicalJson(plan)) };
 }
 
-function buildSecrets(secrets: NonNullable<JobDocument['secrets']>): Record<string, SecretReference> {
-  return Object.fromEntries(Object.entries(secrets).sort(([a], [b]) => (a < b ? -1 : 1)));
+function byName(inputs: ReadonlyMap<string, InputValue>): NonNullable<Plan['inputs']> {
+  return Object.fromEntries([...inputs].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Without `reserve`, the largest limit of one item is held back: no item can cost more. */
-function buildBudget(budget: JobDocument['budget'], items: readonly PlanItem[]): PlanBudget | null {
-  if (budget === undefined) return null;
-  const largest = items.reduce((most, item) => Math.max(most, item.limits.nanoUsd ?? 0), 0);
-  return {
-    nanoUsd: amountNano(budget.usd) ?? 0,
-    reserveNanoUsd: amountNano(budget.reserve) ?? largest,
-    mode: budget.mode ?? 'enforce',
-  };
+function buildSecrets(secrets: NonNullable<JobDocument['secrets']>): Record<string, SecretReference> {
+  return Object.fromEntries(Object.entries(secrets).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function buildRetry({ on, attempts, backoff }: NonNullable<JobDocument['retry']>[number]): PlanRetryRule {
@@ -126,5 +125,6 @@ function buildReconcile(reconcile: JobDocument['reconcile']): PlanReconcile | nu
 
 function formatOf(file: string): PlanReport['format'] {
   if (file.endsWith('.html')) return 'html';
+  if (file.endsWith('.xml')) return 'junit';
   return file.endsWith('.jsonl') ? 'jsonl' : 'markdown';
 }

@@ -7,6 +7,8 @@ import type { RuleCode, Severity } from './rule-catalogue.ts';
 /** Another place that belongs to the finding, e.g. the first of two equal ids. Line and column count from 1. */
 export interface RelatedPlace {
   readonly message: string;
+  /** Absent when it is the file of the finding. */
+  readonly file?: string;
   readonly line: number;
   readonly column: number;
 }

@@ -78,6 +78,8 @@ function applyExclude(product: readonly Combination[], rules: Rules): Combinatio
   let kept = [...product];
   (conversation.exclude ?? []).forEach((rule, index) => {
     const place = childOf(childOf(tree, 'exclude'), index);
+    // What depends on a condition is decided for every row (expand-items.ts).
+    if (Object.hasOwn(rule, 'when')) return;
     if (!axesFit(rule, { ...rules, place })) return;
     const matches = product.filter((combination) => isSubset(rule, combination));
     if (matches.length === 0) addNoMatch(rule, { ...rules, place });
@@ -159,7 +161,7 @@ function applyInclude(kept: readonly Combination[], rules: Rules): Combination[]
   });
 }
 
-function isSubset(rule: Combination, combination: Combination): boolean {
+export function isSubset(rule: Combination, combination: Combination): boolean {
   return Object.entries(rule).every(([axis, value]) => combination[axis] === value);
 }
 

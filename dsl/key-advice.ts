@@ -8,6 +8,7 @@ import type { EntryWords, Language } from './language.ts';
 import { nearestName } from './nearest-name.ts';
 import { unwrap } from './normalise.ts';
 import { quote } from './quote.ts';
+import { SHORTHANDS } from './schema/shorthand.ts';
 import type { TreePath } from './tree.ts';
 
 /** A level of the language: `''` is the top, `conversations[].limits` is the limits of a conversation. */
@@ -120,10 +121,19 @@ function collectLevels(schema: z.core.$ZodType, path: string): Level[] {
   const bare = unwrap(schema);
   if (bare instanceof z.ZodArray) return collectLevels(bare.element, `${path}[]`);
   if (bare instanceof z.ZodRecord) return collectLevels(bare.valueType, `${path}.*`);
+  if (bare instanceof z.ZodDiscriminatedUnion && !SHORTHANDS.has(bare)) return collectUnion(bare, path);
   if (!(bare instanceof z.ZodObject)) return [];
   const shape = Object.entries<z.core.$ZodType>(bare.shape);
   const inside = shape.flatMap(([key, field]) => collectLevels(field, path === '' ? key : `${path}.${key}`));
   return [{ path, keys: shape.map(([key]) => key) }, ...inside];
+}
+
+/** A union that is written in its long form has the keys of all its options. */
+function collectUnion(union: z.ZodDiscriminatedUnion, path: string): Level[] {
+  const keys = union.options.flatMap((option) =>
+    option instanceof z.ZodObject ? Object.keys(option.shape) : [],
+  );
+  return [{ path, keys: [...new Set(keys)] }];
 }
 
 /** The keys that a map at this place may have; none where keys are names of the user. */

@@ -4,18 +4,20 @@
  */
 import { outlastsSession } from '../core/session.ts';
 import type { Plan } from '../core/plan.ts';
+import type { JobDocument } from './schema/job-schema.ts';
 import { formatDuration } from './duration.ts';
 import { nearestName } from './nearest-name.ts';
 import { quote } from './quote.ts';
 import type { Report } from './report.ts';
-import { parseTemplate } from './template.ts';
+import { expressionsIn } from './template.ts';
 import type { Span } from './text-position.ts';
 import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreePath } from './tree.ts';
 import { conversationsOf } from './check/check-context.ts';
-import { templateFields } from './check/check-templates.ts';
+import { templateFields } from './check/template-fields.ts';
 
 export interface LintContext {
   readonly plan: Plan;
+  readonly job: JobDocument;
   readonly root: Tree;
   readonly report: Report;
   readonly models: readonly string[] | null;
@@ -28,6 +30,7 @@ export function lint(context: LintContext): void {
   lintRetry(context);
   lintPlacement(context);
   lintAxes(context);
+  lintPrompts(context);
   if (context.models !== null) lintModels(context, context.models);
 }
 
@@ -124,13 +127,15 @@ function lintPlacement(context: LintContext): void {
   });
 }
 
-/** An axis that appears in no template of its conversation makes copies that differ in nothing but the key. */
+/** An axis that appears in no text of its conversation makes copies that differ in nothing but the key. */
 function lintAxes({ root, report }: LintContext): void {
-  const inherited = fieldAxes(childOf(root, 'defaults'));
+  const inherited = sourcesIn(childOf(root, 'defaults'));
   for (const { tree } of conversationsOf(root)) {
-    const used = new Set([...inherited, ...fieldAxes(tree)]);
+    const used = [...inherited, ...sourcesIn(tree)];
+    const decorated = itemsOf(childOf(tree, 'extend')).flatMap((entry) => entriesOf(childOf(entry, 'match')));
     for (const axis of entriesOf(childOf(tree, 'matrix'))) {
-      if (used.has(axis.key)) continue;
+      if (used.some((source) => names(source, `matrix.${axis.key}`))) continue;
+      if (decorated.some(({ key }) => key === axis.key)) continue;
       report.add(
         'JOB506',
         axis.keySpan,
@@ -143,14 +148,37 @@ function lintAxes({ root, report }: LintContext): void {
   }
 }
 
-function fieldAxes(tree: Tree | undefined): string[] {
+/** Two entries that ask for the same thing cost twice; copies on purpose are "repeat". */
+function lintPrompts({ plan, root, report }: LintContext): void {
+  const ids = new Map(conversationsOf(root).map(({ id, tree }) => [id, childOf(tree, 'id')]));
+  if (ids.size < 2) return;
+  const seen = new Map<string, string>();
+  for (const { entry, prompt, model, repository } of plan.items) {
+    const task = JSON.stringify([prompt, model, repository]);
+    const first = seen.get(task);
+    if (first === undefined) seen.set(task, entry);
+    const [here, there] = [ids.get(entry), ids.get(first ?? entry)];
+    if (first === undefined || first === entry || here === undefined || there === undefined) continue;
+    report.add('JOB514', here.span, `${quote(entry)} asks for the same as ${quote(first)}`, {
+      remedy: 'remove one, or write "repeat" for copies on purpose',
+      related: [{ span: there.span, message: 'first here' }],
+    });
+  }
+}
+
+/** Expressions of every field that changes what a conversation does, which a key does not. */
+function sourcesIn(tree: Tree | undefined): string[] {
   if (tree === undefined) return [];
-  const texts = templateFields(tree)
-    .filter((field) => !field.withId)
-    .map((field) => textOf(field.tree) ?? '');
-  return texts.flatMap((text) =>
-    parseTemplate(text).parts.flatMap((part) => (part.kind === 'axis' ? [part.axis] : [])),
-  );
+  const texts = templateFields(tree).filter((field) => !field.withId);
+  const extending = itemsOf(childOf(tree, 'extend')).flatMap((entry) => textOf(childOf(entry, 'when')) ?? []);
+  return [
+    ...texts.flatMap((field) => expressionsIn(textOf(field.tree) ?? '').map(({ source }) => source)),
+    ...extending,
+  ];
+}
+
+function names(source: string, name: string): boolean {
+  return new RegExp(`(?<![\\w.])${name.replace('.', '\\s*\\.\\s*')}(?!\\w)`).test(source);
 }
 
 function lintModels({ plan, root, report }: LintContext, models: readonly string[]): void {

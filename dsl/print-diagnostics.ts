@@ -5,11 +5,12 @@
 import { withoutMark } from './decode-source.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { createExcerpts, type Excerpts } from './excerpt.ts';
+import { sarifLog } from './sarif.ts';
 
-export const DIAGNOSTIC_FORMATS = ['pretty', 'json', 'jsonl', 'github'] as const;
+export const DIAGNOSTIC_FORMATS = ['pretty', 'json', 'jsonl', 'sarif', 'github'] as const;
 export type DiagnosticFormat = (typeof DIAGNOSTIC_FORMATS)[number];
 
-/** Ends with a line break unless there is nothing to say; `json` is always an array. `sources` is the file of the findings, or each file by its path. */
+/** Ends with a line break unless there is nothing to say; `json` is always an array, `sarif` always a log. `sources` is the file of the findings, or each file by its path. */
 export function printDiagnostics(
   diagnostics: readonly Diagnostic[],
   sources: string | ReadonlyMap<string, string>,
@@ -20,6 +21,8 @@ export function printDiagnostics(
       return `${JSON.stringify(diagnostics, null, 2)}\n`;
     case 'jsonl':
       return diagnostics.map((diagnostic) => `${JSON.stringify(diagnostic)}\n`).join('');
+    case 'sarif':
+      return `${JSON.stringify(sarifLog(diagnostics), null, 2)}\n`;
     case 'github':
       return diagnostics.map((diagnostic) => `${githubLine(diagnostic)}\n`).join('');
     case 'pretty': {
@@ -52,7 +55,7 @@ function excerptsByFile(
 function prettyBlock(diagnostic: Diagnostic, excerpts: Excerpts): string {
   const { file, line, column, severity, code, message, remedy, related } = diagnostic;
   const notes = (related ?? []).map(
-    (place) => `      = ${place.message}: ${file}:${place.line}:${place.column}`,
+    (place) => `      = ${place.message}: ${place.file ?? file}:${place.line}:${place.column}`,
   );
   return [
     `${file}:${line}:${column}: ${severity} ${code}: ${message}`,

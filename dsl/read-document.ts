@@ -19,7 +19,10 @@ export interface ReadDocument {
   readonly root: Tree | null;
 }
 
-export function readDocument(source: JobSource, language: Language): ReadDocument {
+/** A pass over the tree as it is written, before it is held to the schema; null ends the reading. */
+export type WrittenPass = (written: Tree, report: Report) => Tree | null;
+
+export function readDocument(source: JobSource, language: Language, pass?: WrittenPass): ReadDocument {
   const decoded = decodeSource(source.text, language.document);
   if (!decoded.ok) {
     const report = createReport(source.path, '\n'.repeat(decoded.line - 1), language);
@@ -28,10 +31,10 @@ export function readDocument(source: JobSource, language: Language): ReadDocumen
     return { report, root: null };
   }
   const report = createReport(source.path, decoded.text, language);
-  return { report, root: readTree(report) };
+  return { report, root: readTree(report, pass) };
 }
 
-function readTree(report: Report): Tree | null {
+function readTree(report: Report, pass: WrittenPass = (written) => written): Tree | null {
   const { language } = report;
   checkIndentation(report);
   if (report.hasErrors()) return null;
@@ -41,7 +44,8 @@ function readTree(report: Report): Tree | null {
     report.add('JOB203', written.span, `a ${language.document} is a map of keys`, { remedy: language.head });
     return null;
   }
-  return toLongForm(written, report);
+  const passed = pass(written, report);
+  return passed === null ? null : toLongForm(passed, report);
 }
 
 function toLongForm(written: Tree, report: Report): Tree {

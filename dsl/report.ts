@@ -18,27 +18,68 @@ export interface FindingExtra {
 export interface Report {
   /** Adds a finding; a second one of the same code at the same place is dropped, but for missing keys. */
   add(code: RuleCode, span: Span, message: string, extra?: FindingExtra): void;
+  /** Findings of another report, or in a file that has no offsets here, behind those of the text. */
+  adopt(diagnostics: readonly Diagnostic[]): void;
+  /** Puts the text of another file behind this one; returns the offset at which it starts. */
+  append(file: string, text: string): number;
+  /** Texts by the paths of their files. */
+  texts(): ReadonlyMap<string, string>;
+  /** The file in which an offset lies. */
+  fileAt(offset: number): string;
   hasErrors(): boolean;
   /** Sorted by position, at most DIAGNOSTICS_MAX. */
   diagnostics(): Diagnostic[];
+  /** Of every file, in the order of their offsets. */
   readonly text: string;
+  /** Of the first file. */
   readonly lines: LineIndex;
   /** Whose words the findings use. */
   readonly language: Language;
 }
 
+/** One of the texts whose offsets the report knows; they lie one behind the other. */
+interface Source {
+  readonly file: string;
+  readonly start: number;
+  readonly lines: LineIndex;
+}
+
 export function createReport(file: string, text: string, language: Language): Report {
-  const found = new Map<string, { readonly start: number; readonly diagnostic: Diagnostic }>();
+  const found = new Map<string, Placed>();
   const lines = indexLines(text);
+  const sources: Source[] = [{ file, start: 0, lines }];
+  const sourceAt = (offset: number): Source =>
+    sources.findLast(({ start }) => start <= offset) ?? { file, start: 0, lines };
+  const texts = new Map([[file, text]]);
+  let whole = text;
   return {
-    text,
+    get text() {
+      return whole;
+    },
     lines,
     language,
     add(code, span, message, extra = {}) {
       const key = `${code}@${span.start}${code === 'JOB202' ? message : ''}`;
       if (found.has(key)) return;
-      found.set(key, { start: span.start, diagnostic: place(file, lines, { code, span, message, extra }) });
+      const diagnostic = place(sourceAt, { code, span, message, extra });
+      found.set(key, { start: span.start, diagnostic });
     },
+    adopt(diagnostics) {
+      for (const diagnostic of diagnostics) {
+        const { code, line, column } = diagnostic;
+        const key = `${code}@${diagnostic.file}:${line}:${column}`;
+        if (!found.has(key)) found.set(key, { start: Number.MAX_SAFE_INTEGER, diagnostic });
+      }
+    },
+    append(other, added) {
+      const start = whole.length + 1;
+      whole = `${whole}\n${added}`;
+      texts.set(other, added);
+      sources.push({ file: other, start, lines: indexLines(added) });
+      return start;
+    },
+    texts: () => texts,
+    fileAt: (offset) => sourceAt(offset).file,
     hasErrors: () => [...found.values()].some(({ diagnostic }) => diagnostic.severity === 'error'),
     diagnostics: () => capped([...found.values()].sort(byPosition).map(({ diagnostic }) => diagnostic)),
   };
@@ -51,22 +92,24 @@ interface Finding {
   readonly extra: FindingExtra;
 }
 
-function place(file: string, lines: LineIndex, { code, span, message, extra }: Finding): Diagnostic {
-  const start = lines.position(span.start);
-  const end = lines.position(Math.max(span.end, span.start));
-  const related = extra.related?.map((other) => ({
-    message: other.message,
-    ...lines.position(other.span.start),
-  }));
+function place(sourceAt: (offset: number) => Source, { code, span, message, extra }: Finding): Diagnostic {
+  const { file, start, lines } = sourceAt(span.start);
+  const from = lines.position(span.start - start);
+  const to = lines.position(Math.max(span.end, span.start) - start);
+  const related = extra.related?.map((other) => {
+    const source = sourceAt(other.span.start);
+    const position = source.lines.position(other.span.start - source.start);
+    return { message: other.message, ...position, ...(source.file === file ? {} : { file: source.file }) };
+  });
   return {
     code,
     severity: RULE_CATALOGUE[code].severity,
     message,
     file,
-    line: start.line,
-    column: start.column,
-    endLine: end.line,
-    endColumn: end.column,
+    line: from.line,
+    column: from.column,
+    endLine: to.line,
+    endColumn: to.column,
     remedy: extra.remedy ?? null,
     ...(related === undefined ? {} : { related }),
   };
@@ -75,7 +118,10 @@ function place(file: string, lines: LineIndex, { code, span, message, extra }: F
 type Placed = { readonly start: number; readonly diagnostic: Diagnostic };
 
 function byPosition(a: Placed, b: Placed): number {
-  return a.start - b.start || (a.diagnostic.code < b.diagnostic.code ? -1 : 1);
+  if (a.start !== b.start) return a.start - b.start;
+  const one = a.diagnostic;
+  const other = b.diagnostic;
+  return one.line - other.line || (one.code < other.code ? -1 : 1);
 }
 
 function capped(sorted: Diagnostic[]): Diagnostic[] {

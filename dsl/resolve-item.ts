@@ -1,15 +1,27 @@
 /**
- * One conversation with one combination as the fields of a plan item.
+ * One conversation as the fields of a plan item, those that are alike once and those that are filled item by item.
  * Owns built-in defaults of an item; texts arrive filled.
  */
 import { normalUuid } from '../core/ids.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { parseUsd } from '../core/money.ts';
-import type { PlanItem, PlanItemLimits, PlanPlacement, PlanRepository, PlanVerify } from '../core/plan.ts';
+import type {
+  PlanItem,
+  PlanItemLimits,
+  PlanPlacement,
+  PlanPlugin,
+  PlanRepository,
+  PlanVerify,
+} from '../core/plan.ts';
 import type { GroupingStrategy } from '../core/status.ts';
+import { buildNeeds } from './build-needs.ts';
 import { parseDuration } from './duration.ts';
 import type { Combination } from './expand-matrix.ts';
-import type { ConversationDocument } from './schema/conversation-schema.ts';
+import type {
+  ConversationDocument,
+  PluginDocument,
+  RepositoryDocument,
+} from './schema/conversation-schema.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 
 /** A check that takes longer belongs into the prompt. */
@@ -17,50 +29,75 @@ const VERIFY_TIMEOUT_DEFAULT_MS = 10 * MINUTE_MS;
 
 /** The interpolated texts of one item. */
 export interface FilledFields {
+  readonly key: string;
   readonly prompt: string;
   readonly model: string;
   readonly repositoryName: string | null;
   readonly branch: string | null;
   readonly tags: Readonly<Record<string, string>>;
+  readonly priority: number;
 }
 
-export interface ItemSource {
-  readonly conversation: ConversationDocument;
-  readonly combination: Combination;
-  readonly key: string;
-  readonly filled: FilledFields;
+type Spec = Omit<PlanItem, 'index' | 'specHash'>;
+
+/** What every item of a conversation has alike, resolved once. */
+export interface ItemBase {
+  readonly first: Pick<Spec, 'entry'>;
+  readonly middle: Pick<Spec, 'secrets' | 'verify' | 'limits'>;
+  readonly last: Pick<Spec, 'confirmation' | 'plugins'>;
+  readonly repository: Omit<PlanRepository, 'name' | 'branch'> | null;
 }
 
-/** Everything of an item that its hash covers. */
-export function resolveItem({
-  conversation,
-  combination,
-  key,
-  filled,
-}: ItemSource): Omit<PlanItem, 'index' | 'specHash'> {
+export function resolveBase(conversation: ConversationDocument): ItemBase {
+  const { confirmation, plugins, repo } = conversation;
   return {
-    key,
-    entry: conversation.id,
-    matrix: sorted(combination),
+    first: { entry: conversation.id },
+    middle: {
+      secrets: sorted(conversation.secrets ?? {}),
+      verify: resolveVerify(conversation),
+      limits: resolveLimits(conversation),
+      ...(conversation.needs === undefined ? {} : { needs: buildNeeds(conversation.needs) }),
+    },
+    last: {
+      ...(confirmation === undefined ? {} : { confirmation }),
+      ...(plugins === undefined || plugins.length === 0 ? {} : { plugins: plugins.map(resolvePlugin) }),
+    },
+    repository: repo === undefined ? null : resolveRepository(repo),
+  };
+}
+
+/** Everything of an item that its hash covers. `repeat` is null where nothing is repeated. */
+export function resolveItem(
+  base: ItemBase,
+  filled: FilledFields,
+  { matrix, repeat }: { readonly matrix: Combination; readonly repeat: number | null },
+): Spec {
+  const { repositoryName: name, branch } = filled;
+  return {
+    key: filled.key,
+    ...base.first,
+    matrix,
     prompt: filled.prompt,
-    repository: resolveRepository(conversation, filled),
+    repository: name === null || base.repository === null ? null : { name, branch, ...base.repository },
     model: filled.model,
-    tags: sorted(filled.tags),
-    secrets: sorted(conversation.secrets ?? {}),
-    verify: resolveVerify(conversation),
-    limits: resolveLimits(conversation),
-    priority: conversation.priority ?? 0,
+    tags: filled.tags,
+    ...base.middle,
+    priority: filled.priority,
+    ...(repeat === null ? {} : { repeat }),
+    ...base.last,
   };
 }
 
-function resolveRepository({ repo }: ConversationDocument, filled: FilledFields): PlanRepository | null {
-  if (repo === undefined || filled.repositoryName === null) return null;
+function resolveRepository({ host, token, author }: RepositoryDocument): ItemBase['repository'] {
   return {
-    name: filled.repositoryName,
-    branch: filled.branch,
-    host: repo.host ?? null,
-    tokenSecret: repo.token?.secret ?? null,
+    host: host ?? null,
+    tokenSecret: token?.secret ?? null,
+    ...(author === undefined ? {} : { author: { name: author.name, email: author.email } }),
   };
+}
+
+function resolvePlugin({ source, ref, path }: PluginDocument): PlanPlugin {
+  return { source, ref: ref ?? null, path: path ?? null };
 }
 
 function resolveVerify({ verify }: ConversationDocument): PlanVerify | null {

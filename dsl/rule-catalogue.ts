@@ -97,6 +97,10 @@ export const RULE_CATALOGUE = {
     'secret in clear',
     'A job refers to secrets by name; the value itself never stands in the file (D20).',
   ),
+  JOB219: error(
+    'no schedule',
+    'A cron expression of the schedule cannot be read, or its time zone is not known.',
+  ),
   // References
   JOB301: error('duplicate id', 'Two conversations have the same id.'),
   JOB302: error('unknown secret', 'A conversation uses a secret that the job does not declare.'),
@@ -117,15 +121,53 @@ export const RULE_CATALOGUE = {
   JOB311: error('too many conversations', 'The job expands to more conversations than one plan may hold.'),
   JOB312: error('duplicate report', 'Two reports would be written to one file.'),
   JOB313: error('secret not found', 'A declared secret does not exist where the job says it is.'),
+  JOB314: error('input without value', 'An input has no default, and no value was given for it.'),
+  JOB315: error(
+    'value does not fit',
+    'The value or default of an input is not of its type, out of its bounds, or not one of its words.',
+  ),
+  JOB316: error('unknown input', 'A value is given for an input that the job does not declare.'),
+  JOB317: error(
+    'bad data file',
+    'A data file has no header, names a column twice, has no rows, or is not named by exactly one of "csv" and "jsonl".',
+  ),
+  JOB318: error(
+    'bad row',
+    'A row of a data file does not have the columns of the others, or cannot be read. The finding names the line.',
+  ),
+  JOB319: error('no rows left', 'The condition of "items" leaves out every row of its data file.'),
+  JOB320: error('chain of files', 'Files build on each other in a circle, or in too long a chain.'),
+  JOB321: error('extends nothing', 'An entry of "extend" matches no conversation.'),
+  JOB322: error(
+    'prompt variable',
+    'A prompt file names a variable that "vars" does not have, or "vars" has one that the file does not name.',
+  ),
+  JOB331: error('unknown stage', 'An entry of "needs" names a conversation that the job does not have.'),
+  JOB332: error(
+    'stages in a circle',
+    'Conversations wait for each other along "needs", so none of them could ever start.',
+  ),
   // Interpolation
   JOB401: error('not closed', 'An interpolation opens with "${{" and is not closed with "}}".'),
   JOB402: error('unknown axis', 'An interpolation names an axis that the matrix does not have.'),
   JOB403: error(
-    'unknown expression',
-    'An interpolation holds something else than the name of a matrix axis.',
+    'not available here',
+    'An interpolation is empty, or uses a name that exists at another place or only once the run goes on.',
   ),
   JOB404: error('not interpolated', 'The key takes fixed text; interpolation is not available here.'),
   JOB405: error('bad result', 'After interpolation the text is not valid for its key.'),
+  JOB406: error(
+    'unknown name',
+    'An expression uses an input, column, field, variable or function that does not exist.',
+  ),
+  JOB407: error(
+    'wrong type',
+    'An expression joins values of types that do not fit, or gives something its place cannot take.',
+  ),
+  JOB408: error('expression syntax', 'The text is not an expression of the Common Expression Language.'),
+  JOB409: error('impossible value', 'An expression holds a text that is no duration.'),
+  JOB410: error('expression too large', 'An expression is longer, deeper or more nested than is read.'),
+  JOB411: error('expression fails', 'An expression cannot be evaluated for a conversation or a row.'),
   // Lint
   JOB501: warning(
     'deadline beyond the session',
@@ -158,6 +200,16 @@ export const RULE_CATALOGUE = {
   JOB511: warning(
     'end not awaited',
     'A conversation that ends in a status that is not awaited waits for its deadline.',
+  ),
+  JOB512: warning('unused input', 'An input is declared and never used.'),
+  JOB513: warning('always the same', 'A condition depends on nothing, so it takes all or none.'),
+  JOB514: warning(
+    'same prompt twice',
+    'Two conversations ask for the same thing of the same model on the same repository.',
+  ),
+  JOB515: warning(
+    'schedule never fires',
+    'No month that the schedule names has the day that it names, so the job never runs by itself.',
   ),
   // Schema of scenarios
   SCN201: error(

@@ -24,6 +24,7 @@ export function addSchemaProblems(issues: readonly Issue[], root: Tree, report: 
     if (
       issue.code === 'unrecognized_keys' ||
       missing.includes(issue) ||
+      isOpen(treeAt(root, issue.path as TreePath)) ||
       isExplained(issue, unknown, { root, report })
     )
       continue;
@@ -145,6 +146,11 @@ function isExplained(issue: Issue, unknown: readonly UnknownKey[], { root, repor
   if (!isNull(treeAt(root, path))) return false;
   const beside = unknown.filter((key) => samePath(key.at, path.slice(0, -1)));
   return beside.some(({ entry }) => keysAt(path, report.language).includes(entry.key));
+}
+
+/** Also a map whose shorthand is an input without value. */
+function isOpen(tree: Tree | undefined): boolean {
+  return tree?.kind === 'scalar' && tree.open === true;
 }
 
 function isNull(tree: Tree | undefined): boolean {

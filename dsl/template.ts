@@ -1,19 +1,22 @@
 /**
- * Interpolation: `${{ matrix.axis }}` in one pass, `$${{` for the three characters themselves.
- * Owns reading and filling; must not know which fields have it. What is filled in is never read again.
+ * Interpolation: `${{ expression }}` in one pass, `$${{` for the three characters themselves.
+ * Owns where expressions stand in a text; must not know which fields have them, or what they give.
  */
 
 /** Where the text of a template comes from, in the order of the text. */
 export type TemplatePart =
-  | { readonly kind: 'literal'; readonly text: string }
-  | { readonly kind: 'axis'; readonly axis: string; readonly occurrence: number }
-  | { readonly kind: 'id'; readonly occurrence: number };
+  { readonly kind: 'literal'; readonly text: string } | ({ readonly kind: 'expression' } & Interpolated);
 
-/** `occurrence` counts every `${{` of the text from 0, escaped ones included, so that it can be found in the file. */
-export interface TemplateProblem {
-  readonly kind: 'unclosed' | 'expression';
-  readonly expression: string;
-  readonly occurrence: number;
+/** `start` and `end` are offsets of the expression in the text, in UTF-16 units. */
+export interface Interpolated {
+  readonly source: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An interpolation that is not closed, or holds nothing; offsets as above. */
+export interface TemplateProblem extends Interpolated {
+  readonly kind: 'unclosed' | 'empty';
 }
 
 export interface Template {
@@ -30,7 +33,7 @@ export function parseTemplate(text: string): Template {
   const parts: TemplatePart[] = [];
   const problems: TemplateProblem[] = [];
   let at = 0;
-  for (let occurrence = 0; problems.length < PROBLEMS_MAX; occurrence++) {
+  while (problems.length < PROBLEMS_MAX) {
     const open = text.indexOf(OPEN, at);
     if (open === -1) break;
     const escaped = open > at && text[open - 1] === '$';
@@ -41,13 +44,22 @@ export function parseTemplate(text: string): Template {
       continue;
     }
     const close = closeOf(text, open);
-    const expression = text.slice(open + OPEN.length, close ?? undefined).trim();
-    if (close === null) problems.push({ kind: 'unclosed', expression, occurrence });
-    else pushExpression({ parts, problems }, expression, occurrence);
+    const found = interpolatedAt(text, open + OPEN.length, close);
+    if (close === null) problems.push({ kind: 'unclosed', ...found, start: open, end: open + OPEN.length });
+    else if (found.source === '')
+      problems.push({ kind: 'empty', ...found, start: open, end: close + CLOSE.length });
+    else parts.push({ kind: 'expression', ...found });
     at = close === null ? open + OPEN.length : close + CLOSE.length;
   }
   pushLiteral(parts, text.slice(at));
   return { parts, problems };
+}
+
+function interpolatedAt(text: string, from: number, close: number | null): Interpolated {
+  const inside = text.slice(from, close ?? undefined);
+  const source = inside.trim();
+  const start = from + inside.length - inside.trimStart().length;
+  return { source, start, end: start + source.length };
 }
 
 /** The closing braces, unless another interpolation opens before them. */
@@ -61,33 +73,8 @@ function pushLiteral(parts: TemplatePart[], text: string): void {
   if (text !== '') parts.push({ kind: 'literal', text });
 }
 
-function pushExpression(
-  into: { readonly parts: TemplatePart[]; readonly problems: TemplateProblem[] },
-  expression: string,
-  occurrence: number,
-): void {
-  const axis = /^matrix\.([A-Za-z][A-Za-z0-9_]*)$/.exec(expression)?.[1];
-  if (axis !== undefined) into.parts.push({ kind: 'axis', axis, occurrence });
-  else if (expression === 'id') into.parts.push({ kind: 'id', occurrence });
-  else into.problems.push({ kind: 'expression', expression, occurrence });
-}
-
-/** Fills a template that has no problems. An axis without a value leaves nothing. */
-export function fillTemplate(
-  text: string,
-  values: { readonly id: string; readonly matrix: Readonly<Record<string, string>> },
-): string {
-  if (!text.includes(OPEN)) return text;
-  return parseTemplate(text)
-    .parts.map((part) => {
-      switch (part.kind) {
-        case 'literal':
-          return part.text;
-        case 'axis':
-          return values.matrix[part.axis] ?? '';
-        case 'id':
-          return values.id;
-      }
-    })
-    .join('');
+/** The expressions of a text. */
+export function expressionsIn(text: string): Interpolated[] {
+  if (!text.includes(OPEN)) return [];
+  return parseTemplate(text).parts.flatMap((part) => (part.kind === 'expression' ? [part] : []));
 }

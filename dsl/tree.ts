@@ -32,6 +32,8 @@ export interface TreeScalar {
   readonly source: string;
   /** Written without quotes on one or more lines, not as a block. */
   readonly plain: boolean;
+  /** Stands for an input that has no value yet: nothing can be said about it. */
+  readonly open?: true;
 }
 
 export type TreePath = readonly (string | number)[];

@@ -7,9 +7,22 @@ import type { SecretReference } from '../core/plan.ts';
 export type FileProblem = 'missing' | 'directory' | 'too_large' | 'binary';
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };
 
+/** A data file in pieces of text, in order; the pieces are read while they are taken. */
+export type RowsRead = { readonly chunks: Iterable<string> } | { readonly problem: FileProblem };
+
+/** Values of inputs: as typed on a command line, where everything is text, or as a file of values has them. */
+export interface GivenInputs {
+  readonly typed: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
 export interface JobWorld {
   /** Reads a text file by its path relative to the job file. Must not throw. */
   readFile(relativePath: string): FileRead;
+  /** Reads a data file by its path relative to the job file; absent where there are none. Must not throw. */
+  readRows?(relativePath: string): RowsRead;
+  /** Absent means that nobody was asked: inputs without a default are left open, and there is no plan. */
+  readonly inputs?: GivenInputs;
   /** Lower-case hex SHA-256 of the UTF-8 bytes. */
   sha256(text: string): string;
   /** Models the proxy lists; null or absent means nobody knows, and nothing is checked. */

@@ -1,26 +1,69 @@
 /**
  * An export that somebody saved as a file.
- * Owns the choice of the format by the file's ending; rows are normalised in export-rows.ts.
+ * Owns the choice of the format by the file's ending, and reading one row after the other where the format lets it.
  */
+import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
-import { parseExport, type ExportFormat } from './export-rows.ts';
+import type { ExportReading } from '../ports/gateway-export.ts';
+import { normalise, parseExport, parseLine, type ExportFormat } from './export-rows.ts';
 import { EXPORT_BYTES_MAX } from './limits.ts';
+import { FieldReader } from './row-fields.ts';
 
 /** @throws ParleyError export_invalid, which is definite: the same file reads the same the next time */
-export async function readExportFile(path: string): Promise<readonly GatewayRow[]> {
+export async function readExportFile(
+  path: string,
+  reading: ExportReading = {},
+): Promise<readonly GatewayRow[]> {
+  const rows: GatewayRow[] = [];
+  for await (const row of streamExportFile(path, reading)) rows.push(row);
+  return rows;
+}
+
+/**
+ * JSON lines come one after the other, however long the file is; the other formats are read whole and are bounded.
+ * @throws ParleyError export_invalid
+ */
+export async function* streamExportFile(
+  path: string,
+  reading: ExportReading = {},
+): AsyncIterable<GatewayRow> {
   const format = formatOf(path);
-  return parseExport(await readText(path), format);
+  if (format !== 'jsonl') {
+    yield* parseExport(await readText(path), format, reading);
+    return;
+  }
+  const fields = new FieldReader(reading);
+  let position = 0;
+  for await (const line of linesOf(path)) {
+    const text = position === 0 ? line.replace(/^\uFEFF/, '') : line;
+    if (text.trim() === '') continue;
+    position += 1;
+    yield normalise(parseLine(text, position), position, fields);
+  }
 }
 
 function formatOf(path: string): ExportFormat {
   if (/\.(jsonl|ndjson)$/i.test(path)) return 'jsonl';
+  if (/\.json$/i.test(path)) return 'json';
   if (/\.csv$/i.test(path)) return 'csv';
   throw new ParleyError(
     'export_invalid',
-    `Cannot read the export "${path}": it ends neither in .jsonl nor in .csv`,
+    `Cannot read the export "${path}": it ends in none of .jsonl, .json and .csv`,
   );
+}
+
+async function* linesOf(path: string): AsyncIterable<string> {
+  const stream = createReadStream(path, 'utf8');
+  try {
+    yield* createInterface({ input: stream, crlfDelay: Infinity });
+  } catch (cause) {
+    throw unreadable(path, cause);
+  } finally {
+    stream.destroy();
+  }
 }
 
 async function readText(path: string): Promise<string> {
@@ -29,8 +72,12 @@ async function readText(path: string): Promise<string> {
     if (size > EXPORT_BYTES_MAX) throw new Error(`it has more than ${EXPORT_BYTES_MAX} bytes`);
     return await readFile(path, 'utf8');
   } catch (cause) {
-    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    const why = isMissing ? 'there is no such file' : cause instanceof Error ? cause.message : String(cause);
-    throw new ParleyError('export_invalid', `Cannot read the export "${path}": ${why}`, { cause });
+    throw unreadable(path, cause);
   }
+}
+
+function unreadable(path: string, cause: unknown): ParleyError {
+  const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+  const why = isMissing ? 'there is no such file' : cause instanceof Error ? cause.message : String(cause);
+  return new ParleyError('export_invalid', `Cannot read the export "${path}": ${why}`, { cause });
 }

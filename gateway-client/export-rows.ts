@@ -1,32 +1,60 @@
 /**
- * Rows of a gateway's export, as JSON lines or CSV, normalised.
- * Owns the names under which gateways spell a field; must not match rows with anything.
+ * Rows of a gateway's export, as JSON, JSON lines or CSV, normalised.
+ * Owns the shape of a row and what makes one unreadable; must not match rows with anything.
  */
-import { parseUsd } from '../core/money.ts';
 import { normalUuid } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
+import type { ExportReading } from '../ports/gateway-export.ts';
 import { parseCsv } from './csv.ts';
+import { costOf } from './row-cost.ts';
+import { FieldReader, type Field, type RawRow } from './row-fields.ts';
 
-export type ExportFormat = 'jsonl' | 'csv';
-
-type RawRow = Readonly<Record<string, unknown>>;
+export type ExportFormat = 'json' | 'jsonl' | 'csv';
 
 /** @throws ParleyError export_invalid, naming the row and the field */
-export function parseExport(text: string, format: ExportFormat): readonly GatewayRow[] {
-  const raw = format === 'csv' ? parseCsv(text) : parseJsonLines(text);
-  return raw.map((row, index) => normalise(row, index + 1));
+export function parseExport(
+  text: string,
+  format: ExportFormat,
+  reading: ExportReading = {},
+): readonly GatewayRow[] {
+  const fields = new FieldReader(reading);
+  return rawRows(text, format).map((row, index) => normalise(row, index + 1, fields));
 }
 
-function parseJsonLines(text: string): readonly RawRow[] {
-  const lines = text
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  return lines.map((line, index) => parseLine(line, index + 1));
+function rawRows(text: string, format: ExportFormat): readonly RawRow[] {
+  switch (format) {
+    case 'csv':
+      return parseCsv(text);
+    case 'json':
+      return parseJson(text);
+    case 'jsonl': {
+      const lines = text
+        .replace(/^\uFEFF/, '')
+        .split('\n')
+        .filter((line) => line.trim() !== '');
+      return lines.map((line, index) => parseLine(line, index + 1));
+    }
+  }
 }
 
-function parseLine(line: string, position: number): RawRow {
+/** A list of rows, or an object that has one under `data`, as paged answers do. */
+function parseJson(text: string): readonly RawRow[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new ParleyError('export_invalid', 'Cannot read the export: it is not JSON', { cause });
+  }
+  const rows = isObject(value) ? value['data'] : value;
+  if (!Array.isArray(rows)) {
+    throw new ParleyError('export_invalid', 'Cannot read the export: it is no list of rows');
+  }
+  return rows.map((row: unknown, index) => asRow(row, index + 1));
+}
+
+/** @throws ParleyError export_invalid */
+export function parseLine(line: string, position: number): RawRow {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -35,59 +63,59 @@ function parseLine(line: string, position: number): RawRow {
       cause,
     });
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RawRow;
+  return asRow(value, position);
+}
+
+function asRow(value: unknown, position: number): RawRow {
+  if (isObject(value)) return value;
   throw new ParleyError('export_invalid', `Cannot read row ${position} of the export: it is not an object`);
 }
 
-/** Several gateways, several spellings: the first one present counts. */
-const FIELDS = {
-  responseId: ['request_id', 'response_id', 'id'],
-  start: ['time_start', 'startTime', 'start_time', 'time'],
-  end: ['time_end', 'endTime', 'end_time'],
-  model: ['model'],
-  session: ['session_id'],
-  tags: ['tags', 'request_tags'],
-  key: ['api_key_name', 'key_name', 'api_key'],
-  prompt: ['prompt_tokens'],
-  completion: ['completion_tokens'],
-  cost: ['cost_usd', 'spend', 'cost'],
-  metadata: ['metadata'],
-} as const;
+function isObject(value: unknown): value is RawRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
-function normalise(row: RawRow, position: number): GatewayRow {
-  const startedAt = instant(row, FIELDS.start, position);
-  const session = text(row, FIELDS.session);
+/** `position` counts from 1. @throws ParleyError export_invalid */
+export function normalise(row: RawRow, position: number, fields: FieldReader): GatewayRow {
+  const startedAt = instant(row, { field: 'started_at', position, fields });
+  const hasEnd = fields.value(row, 'ended_at') !== null;
+  const session = fields.text(row, 'session_id');
+  const cost = costOf(row, fields);
+  if (!cost.ok) throw invalid(position, fields.nameOf(cost.field), cost.value, cost.remedy);
+  const [user, team] = [fields.text(row, 'user'), fields.text(row, 'team')];
+  // A field that most exports lack is left out: there may be millions of rows.
   return {
-    responseId: text(row, FIELDS.responseId),
+    responseId: fields.text(row, 'response_id'),
     startedAt,
-    endedAt: text(row, FIELDS.end) === null ? startedAt : instant(row, FIELDS.end, position),
-    model: text(row, FIELDS.model) ?? '',
+    endedAt: hasEnd ? instant(row, { field: 'ended_at', position, fields }) : startedAt,
+    model: fields.text(row, 'model') ?? '',
     sessionId: session === null ? null : normalUuid(session),
-    tags: list(row, FIELDS.tags),
-    keyName: text(row, FIELDS.key),
-    promptTokens: count(row, FIELDS.prompt),
-    completionTokens: count(row, FIELDS.completion),
-    cost: amount(row, position),
-    metadataSessionId: metadataSession(row),
+    tags: list(fields.structured(row, 'tags')),
+    keyName: fields.text(row, 'key'),
+    promptTokens: fields.count(row, 'prompt_tokens'),
+    completionTokens: fields.count(row, 'completion_tokens'),
+    cost: cost.cost,
+    metadataSessionId: metadataSession(fields.structured(row, 'metadata')),
+    ...(user === null ? {} : { user }),
+    ...(team === null ? {} : { team }),
+    ...(cost.isUnpriced ? { isUnpriced: true } : {}),
     position,
   };
 }
 
-function first(row: RawRow, names: readonly string[]): unknown {
-  for (const name of names)
-    if (row[name] !== undefined && row[name] !== null && row[name] !== '') return row[name];
-  return null;
+interface Wanted {
+  readonly field: Field;
+  readonly position: number;
+  readonly fields: FieldReader;
 }
 
-function text(row: RawRow, names: readonly string[]): string | null {
-  const value = first(row, names);
-  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
-}
-
-function instant(row: RawRow, names: readonly string[], position: number): number {
-  const value = text(row, names);
-  const at = value === null ? Number.NaN : Date.parse(inUtc(value));
-  if (Number.isNaN(at)) throw invalid(position, names[0] ?? 'time', value);
+/** A text, or a number of epoch milliseconds. */
+function instant(row: RawRow, { field, position, fields }: Wanted): number {
+  const value = fields.value(row, field);
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  const text = typeof value === 'string' ? value : null;
+  const at = text === null ? Number.NaN : Date.parse(inUtc(text));
+  if (Number.isNaN(at)) throw invalid(position, fields.nameOf(field), text);
   return at;
 }
 
@@ -96,47 +124,25 @@ function inUtc(time: string): string {
   return /\d{2}:\d{2}(:\d{2}([.,]\d+)?)?$/.test(time) && !/[+-]\d{2}:?\d{2}$/.test(time) ? `${time}Z` : time;
 }
 
-function amount(row: RawRow, position: number): GatewayRow['cost'] {
-  const value = text(row, FIELDS.cost);
-  const parsed = value === null ? null : parseUsd(value);
-  if (parsed === null) throw invalid(position, FIELDS.cost[0], value);
-  return parsed;
+function list(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((tag) => typeof tag === 'string') : NO_TAGS;
 }
 
-function count(row: RawRow, names: readonly string[]): number {
-  const value = Number(text(row, names) ?? 0);
-  return Number.isSafeInteger(value) && value >= 0 ? value : 0;
-}
+const NO_TAGS: readonly string[] = [];
 
-function list(row: RawRow, names: readonly string[]): readonly string[] {
-  const value = structured(first(row, names));
-  return Array.isArray(value) ? value.filter((tag) => typeof tag === 'string') : [];
-}
-
-/** Spend metadata is a JSON text in some exports and an object in others. */
-function metadataSession(row: RawRow): string | null {
-  const metadata = structured(first(row, FIELDS.metadata));
-  if (typeof metadata !== 'object' || metadata === null) return null;
-  const { session_id: session, attempt_id: attempt } = metadata as Record<string, unknown>;
-  const found = session ?? attempt;
+/** LiteLLM keeps what a caller sent under a name of its own; other gateways have it at the top. */
+function metadataSession(metadata: unknown): string | null {
+  if (!isObject(metadata)) return null;
+  const sent = isObject(metadata['spend_logs_metadata']) ? metadata['spend_logs_metadata'] : metadata;
+  const found = sent['session_id'] ?? sent['attempt_id'];
   return typeof found === 'string' ? normalUuid(found) : null;
 }
 
-function structured(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return null;
-  }
-}
-
-function invalid(position: number, field: string, value: string | null): ParleyError {
+function invalid(position: number, field: string, value: string | null, remedy = ''): ParleyError {
+  const what = value === null ? 'missing' : `"${value}"`;
   return new ParleyError(
     'export_invalid',
-    `Cannot read row ${position} of the export: "${field}" is ${value === null ? 'missing' : `"${value}"`}`,
-    {
-      details: { position, field },
-    },
+    `Cannot read row ${position} of the export: "${field}" is ${what}${remedy}`,
+    { details: { position, field } },
   );
 }

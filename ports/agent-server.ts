@@ -67,6 +67,17 @@ export interface AgentEvent {
   readonly [field: string]: unknown;
 }
 
+export interface GitChange {
+  readonly status: 'MOVED' | 'ADDED' | 'DELETED' | 'UPDATED';
+  /** Relative to the repository. */
+  readonly path: string;
+}
+
+export interface GitDiff {
+  readonly modified: string | null;
+  readonly original: string | null;
+}
+
 export interface CommandResult {
   /** -1 when the time ran out. */
   readonly exitCode: number;
@@ -117,6 +128,16 @@ export interface AgentServer {
   writeFile(target: AgentTarget, path: string, content: Uint8Array): Promise<void>;
   /** Reads the body of a callback; null while the conversation is being deleted. @throws ParleyError agent_refused */
   readCallback(body: unknown): AgentConversationView | null;
+  /** What changed in the repository around `path` (absolute) since `ref`; empty outside a repository. */
+  gitChanges(
+    target: AgentTarget,
+    request: { readonly path: string; readonly ref: string | null },
+  ): Promise<readonly GitChange[]>;
+  /** One file before and after; both null outside a repository. */
+  gitDiff(
+    target: AgentTarget,
+    request: { readonly path: string; readonly ref: string | null },
+  ): Promise<GitDiff>;
   /** One patch of everything since `baseCommit`: committed, uncommitted and untracked. */
   patch(
     target: AgentTarget,

@@ -4,6 +4,14 @@
  */
 import type { GatewayRow } from '../core/spend.ts';
 
+/** How an export that follows nobody's custom is read. */
+export interface ExportReading {
+  /** A field of ours → the column that holds it, before the names that are known anyway. */
+  readonly columns?: Readonly<Record<string, string>>;
+  /** A currency → USD for one unit of it, as a decimal. A row in any other currency is refused. */
+  readonly rates?: Readonly<Record<string, string>>;
+}
+
 export interface GatewayExport {
   /**
    * Rows with `from <= startedAt < to`.
@@ -11,8 +19,8 @@ export interface GatewayExport {
    */
   rows(interval: { readonly from: number; readonly to: number }): Promise<readonly GatewayRow[]>;
   /**
-   * Every row of an export that somebody saved; the ending of the path, .jsonl or .csv, says how it is written.
+   * Every row of an export that somebody saved; the ending of the path, .jsonl, .json or .csv, says how it is written.
    * @throws ParleyError export_invalid when the file is missing, has another ending, or holds a row that cannot be read
    */
-  fileRows(path: string): Promise<readonly GatewayRow[]>;
+  fileRows(path: string, reading?: ExportReading): Promise<readonly GatewayRow[]>;
 }

@@ -2,6 +2,7 @@
  * Who may call the proxy.
  * Owns the interface between the proxy and whatever issues keys; must not hold a key in clear.
  */
+import type { ProxyKeyRecord } from './proxy-keys.ts';
 
 /** What a virtual key allows. `name` goes into spend rows; the value never does. */
 export interface ProxyCaller {
@@ -11,6 +12,14 @@ export interface ProxyCaller {
   readonly userId: string | null;
   /** Model names it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Team that the key belongs to; absent for none. */
+  readonly team?: string;
+  /** On every row of the key; absent for none. */
+  readonly tags?: readonly string[];
+  /** Under the metadata of every row of the key, where the call's own does not say otherwise; absent for none. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Rate limits and budget to be kept; absent for a key without any. */
+  readonly limits?: ProxyKeyRecord;
 }
 
 export interface KeyDirectory {

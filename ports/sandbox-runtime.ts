@@ -2,8 +2,18 @@
  * Where sandboxes come from.
  * Owns the interface every runtime implements; one contract suite runs against all of them.
  * A runtime knows nothing of lifecycle rules: it starts, stops, destroys and tells what it sees.
+ * Beside the six calls every runtime has, `freezer` and `removeLeftovers` exist where `capabilities` says so; `limits`,
+ * `resume`, `export` and `survivesRestart` of the capabilities and `cause` of a crash are what the suite reads.
  */
 import type { SandboxId } from '../core/ids.ts';
+
+/**
+ * How well a limit holds: `sandbox`, the kernel holds it for the sandbox as a whole; `process`, the kernel holds it
+ * for each process by itself; `watched`, somebody looks now and then and ends a sandbox that is over it; `none`.
+ */
+export type LimitStrength = 'sandbox' | 'process' | 'watched' | 'none';
+
+export type LimitName = 'memory' | 'processes' | 'cpu' | 'fileSize' | 'workspace';
 
 /** What a runtime can do; published, so that nobody finds out by failing. */
 export interface RuntimeCapabilities {
@@ -12,8 +22,39 @@ export interface RuntimeCapabilities {
   readonly isolation: 'namespaces' | 'container' | 'virtual_machine' | 'none';
   /** What a pause keeps: `files` stops every process (D6); `memory` freezes them. */
   readonly pause: readonly ('files' | 'memory')[];
+  /**
+   * How long a resume takes, by what the pause kept: `boot`, as long as a first start; `thaw`, some milliseconds.
+   * Null where there is no such pause.
+   */
+  readonly resume: { readonly files: 'boot'; readonly memory: 'thaw' | null };
   readonly egress: 'none' | 'allow_list' | 'open';
+  readonly limits: Readonly<Record<LimitName, LimitStrength>>;
+  /** `always`: an export works while the sandbox is up and while it is stopped. */
+  readonly export: 'always' | 'stopped';
+  /** Whether sandboxes go on when our process ends, and are found again. */
+  readonly survivesRestart: boolean;
 }
+
+/** Bounds of every sandbox of a runtime; null sets none. */
+export interface SandboxLimits {
+  readonly memoryBytes: number | null;
+  readonly processes: number | null;
+  /** Processors' worth of time: 0.5 is half of one. */
+  readonly cpus: number | null;
+  /** The largest single file. */
+  readonly fileBytes: number | null;
+  /** Everything the sandbox keeps on disk together. */
+  readonly workspaceBytes: number | null;
+}
+
+/** Why an incarnation ended by itself, as far as it is known. */
+export type CrashCause =
+  /** Its program ended, with that code; null when nobody saw it. */
+  | { readonly kind: 'exit'; readonly exitCode: number | null }
+  /** The kernel ended it because its memory was used up. */
+  | { readonly kind: 'out_of_memory' }
+  /** It kept more on disk than it may, and was ended for it. */
+  | { readonly kind: 'disk_limit' };
 
 /** How the outside reaches what runs inside, and how the inside reaches us. */
 export interface SandboxAddress {
@@ -39,14 +80,44 @@ export interface StartSandboxRequest {
 
 /** What a runtime knows of one sandbox: an answer, a definite absence, or nothing at all (D13). */
 export type RuntimePresence =
-  | { readonly kind: 'up'; readonly generation: number; readonly address: SandboxAddress }
+  | {
+      readonly kind: 'up';
+      readonly generation: number;
+      readonly address: SandboxAddress;
+      /** True while it is frozen: connections are taken and not answered. */
+      readonly isFrozen?: boolean;
+    }
   | { readonly kind: 'stopped'; readonly generation: number }
-  | { readonly kind: 'crashed'; readonly generation: number; readonly reason: string }
+  /** `reason` is for people and holds the last words; `cause` is absent where a runtime does not tell it. */
+  | {
+      readonly kind: 'crashed';
+      readonly generation: number;
+      readonly reason: string;
+      readonly cause?: CrashCause;
+    }
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown'; readonly reason: string };
 
+/**
+ * Pause with memory: every process of an incarnation stands still, and goes on where it was.
+ * Both calls are idempotent. A stop or a removal of a frozen sandbox works as of any other.
+ */
+export interface RuntimeFreezer {
+  /** @throws ParleyError runtime_gone (nothing is up), stale_generation, runtime_unreachable */
+  freeze(target: { readonly sandboxId: SandboxId; readonly generation: number }): Promise<void>;
+  /** @throws ParleyError as `freeze` */
+  thaw(target: { readonly sandboxId: SandboxId; readonly generation: number }): Promise<void>;
+}
+
 export interface SandboxRuntime {
   readonly capabilities: RuntimeCapabilities;
+  /** Present exactly when `capabilities.pause` has `memory`. */
+  readonly freezer?: RuntimeFreezer;
+  /**
+   * Removes what belongs to no sandbox that the runtime holds: sockets, control groups, half-made things.
+   * Resolves with one line for each. Never touches a sandbox. @throws ParleyError runtime_unreachable
+   */
+  removeLeftovers?(): Promise<readonly string[]>;
   /**
    * Brings an incarnation up and waits until its Agent Server answers. First start and resume are the same call:
    * storage that exists is used again. Idempotent by (sandboxId, generation); an older incarnation still up is stopped first.

@@ -8,5 +8,7 @@ export interface SecretVault {
   /** @throws ParleyError seal_broken when the value does not open with the configured key */
   get(scope: string, name: string): Promise<string | null>;
   names(scope: string): Promise<readonly string[]>;
+  /** Removing what is not there is success. */
+  remove(scope: string, name: string): Promise<void>;
   removeScope(scope: string): Promise<void>;
 }

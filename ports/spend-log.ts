@@ -9,7 +9,15 @@ export interface SpendQuery {
   readonly from?: number;
   readonly to?: number;
   readonly sessionId?: string;
+  /** The name the caller used. */
   readonly model?: string;
+  readonly keyName?: string;
+  readonly user?: string;
+  readonly team?: string;
+  /** Rows that carry this tag. */
+  readonly tag?: string;
+  /** Top-level members of the spend metadata with exactly these texts; numbers and booleans count as their text. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** `callId` of the last row of the previous page, in (startedAt, callId) order. */
   readonly after?: { readonly startedAt: number; readonly callId: string };
   /** 1..1000, default 1000. */

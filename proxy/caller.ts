@@ -19,7 +19,8 @@ const BEARER = /^bearer +(\S+) *$/i;
 
 /** The check of one proxy. The master key is compared by digest in constant time; every call asks the directory. */
 export function callerFinder(options: {
-  readonly keys: KeyDirectory;
+  /** Asked in order until one knows the key. */
+  readonly directories: readonly KeyDirectory[];
   readonly masterKey: string | null;
   readonly vendor: string;
 }): FindCaller {
@@ -28,16 +29,17 @@ export function callerFinder(options: {
     const key = presentedKey(headers, options.vendor);
     if (key === null) return failure('unauthorized', 'Cannot authenticate the call: no API key was passed');
     if (master !== null && timingSafeEqual(digest(key), master)) return MASTER;
-    return findVirtual(options.keys, key);
+    return findVirtual(options.directories, key);
   };
 }
 
-async function findVirtual(keys: KeyDirectory, key: string): Promise<Caller | Failure> {
+async function findVirtual(directories: readonly KeyDirectory[], key: string): Promise<Caller | Failure> {
   try {
-    const caller = await keys.find(key);
-    if (caller === null)
-      return failure('unauthorized', 'Cannot authenticate the call: the API key is unknown or expired');
-    return { ...caller, isAdmin: false };
+    for (const keys of directories) {
+      const caller = await keys.find(key);
+      if (caller !== null) return { ...caller, isAdmin: false };
+    }
+    return failure('unauthorized', 'Cannot authenticate the call: the API key is unknown or expired');
   } catch {
     return failure('store_unavailable', 'Cannot authenticate the call: the key directory did not answer');
   }
@@ -46,7 +48,7 @@ async function findVirtual(keys: KeyDirectory, key: string): Promise<Caller | Fa
 function presentedKey(headers: IncomingHttpHeaders, vendor: string): string | null {
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
-  const other = headers[`x-${vendor}-api-key`] ?? headers['x-api-key'];
+  const other = headers[`x-${vendor}-api-key`] ?? headers['x-api-key'] ?? headers['api-key'];
   if (typeof other !== 'string' || other === '') return null;
   return BEARER.exec(other)?.[1] ?? other;
 }

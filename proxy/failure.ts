@@ -14,6 +14,8 @@ const TYPES = {
   not_found: 'invalid_request_error',
   method_not_allowed: 'invalid_request_error',
   request_too_large: 'invalid_request_error',
+  rate_limited: 'rate_limit_error',
+  budget_exceeded: 'insufficient_quota',
   internal: 'server_error',
   gateway_unreachable: 'server_error',
   gateway_failed: 'server_error',
@@ -36,6 +38,8 @@ export interface Failure {
   readonly message: string;
   /** The field or header at fault; null when it is no single one. */
   readonly param: string | null;
+  /** Sent as `retry-after`; absent or null sends none. */
+  readonly retryAfterS?: number | null;
 }
 
 /** `message` follows "Cannot VERB thing: state". */

@@ -8,7 +8,8 @@ export interface GatewayAddress {
   readonly kind: GatewayKind;
   readonly upstreamModel: string;
   readonly origin: string;
-  readonly completionsPath: string;
+  /** Ends in `/v1`. */
+  readonly basePath: string;
   /** Plain http to an address that is not this machine: the key would travel in clear. */
   readonly exposed: boolean;
 }
@@ -32,9 +33,9 @@ export function readGatewayAddress(
   const path = base.pathname.replace(/\/+$/, '');
   const wrong = suffixProblem(target.kind, `${base.origin}${path}`, vendor);
   if (wrong !== null) return { ok: false, field: 'api_base', reason: wrong };
-  const completionsPath = `${path}${target.kind === 'vendor' ? '/v1' : ''}/chat/completions`;
+  const basePath = `${path}${target.kind === 'vendor' ? '/v1' : ''}`;
   const exposed = base.protocol === 'http:' && !isLoopback(base.hostname);
-  return { ok: true, address: { ...target, origin: base.origin, completionsPath, exposed } };
+  return { ok: true, address: { ...target, origin: base.origin, basePath, exposed } };
 }
 
 function readModel(vendor: string, model: string): { kind: GatewayKind; upstreamModel: string } | null {

@@ -11,6 +11,7 @@ import { connectionFailure, type ReplyHeaders } from './gateway-reply.ts';
 import { HeldReply } from './held-reply.ts';
 import { sendFailure } from './http-exchange.ts';
 import { JOINED_BODY_BYTES_MAX } from './limits.ts';
+import type { RelayKind } from './relay-kind.ts';
 import type { Reply } from './reply.ts';
 import type { CloseFacts } from './spend-row.ts';
 import { StreamedReply } from './streamed-reply.ts';
@@ -18,13 +19,25 @@ import { readCostHeader } from './usage.ts';
 
 export interface GatewayCallOptions {
   readonly res: ServerResponse;
+  readonly kind: RelayKind;
   readonly entry: ModelEntry;
   readonly row: SpendRow;
   readonly headers: readonly string[];
   readonly body: readonly Buffer[];
   readonly isUsageShown: boolean;
+  /**
+   * Asked before a failure is passed on, while the caller has nothing of a reply: true when another try follows.
+   * `status` null means that no answer came.
+   */
+  readonly handOver: (status: number | null, retryAfter: string | null) => boolean;
   /** Called once, when the call has ended in whatever way. */
-  readonly onClosed: (facts: Omit<CloseFacts, 'endedAt'>) => void;
+  readonly onClosed: (end: CallEnd) => void;
+}
+
+export interface CallEnd extends Omit<CloseFacts, 'endedAt'> {
+  /** The caller was told nothing, because another try follows. */
+  readonly isHandedOver: boolean;
+  readonly retryAfter: string | null;
 }
 
 export class GatewayCall implements Dispatcher.DispatchHandler {
@@ -33,21 +46,25 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   private reply: Reply | null = null;
   private httpStatus: number | null = null;
   private headerCost: NanoUsd | null = null;
+  private retryAfter: string | null = null;
   private isClosed = false;
+  private isHandedOver = false;
+  private readonly onLeft = (): void => this.leave();
+  private readonly onDrained = (): void => this.controller?.resume();
 
   constructor(options: GatewayCallOptions) {
     this.options = options;
-    options.res.on('close', () => this.leave());
-    options.res.on('drain', () => this.controller?.resume());
+    options.res.on('close', this.onLeft);
+    options.res.on('drain', this.onDrained);
   }
 
   /** Sends the call; everything further happens on its events. */
   dispatch(pool: Pool): void {
-    const { entry, headers, body } = this.options;
+    const { entry, kind, headers, body } = this.options;
     const length = body.reduce((sum, piece) => sum + piece.length, 0);
     const request: Dispatcher.DispatchOptions = {
       method: 'POST',
-      path: entry.completionsPath,
+      path: `${entry.basePath}${kind.suffix}`,
       headers: [...headers],
       // The type leaves out what the pool takes as well: any iterable of buffers.
       body: (length <= JOINED_BODY_BYTES_MAX ? Buffer.concat(body) : body) as Buffer,
@@ -73,11 +90,17 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     // 1xx replies announce the real one.
     if (status < 200 || this.isClosed) return;
     this.httpStatus = status;
-    const { res, entry, isUsageShown } = this.options;
+    this.retryAfter = headers['retry-after'] ?? null;
+    if (status >= 400 && this.handsOver(status)) return;
+    const { res, kind, entry, isUsageShown } = this.options;
     const isStream = status < 300 && (headers['content-type'] ?? '').startsWith('text/event-stream');
     if (!isStream) this.headerCost = readCostHeader(headers);
     this.reply = isStream
-      ? new StreamedReply({ res, headers, apiKey: entry.apiKey, isUsageShown })
+      ? new StreamedReply({
+          ...{ res, kind, headers, isUsageShown },
+          apiKey: entry.apiKey,
+          handOver: (refusal) => this.handsOver(refusal),
+        })
       : new HeldReply({ res, status, headers, apiKey: entry.apiKey });
   }
 
@@ -97,13 +120,26 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.isClosed) return;
     const { res, row } = this.options;
+    // The answer that is not passed on was cut: its status is known, and the next try is decided.
+    if (this.isHandedOver || (!res.headersSent && this.handsOver(null))) {
+      this.close('failed');
+      return;
+    }
     const failed = connectionFailure(error, { modelName: row.modelName, hadReply: this.reply !== null });
     if (this.reply === null) sendFailure(res, failed);
     this.close(this.reply?.drop(failed) === true ? 'succeeded' : 'failed');
   }
 
+  private handsOver(status: number | null): boolean {
+    if (this.options.handOver(status, this.retryAfter)) this.isHandedOver = true;
+    return this.isHandedOver;
+  }
+
   private close(state: CloseFacts['state']): void {
+    const { res } = this.options;
     this.isClosed = true;
+    res.off('close', this.onLeft);
+    res.off('drain', this.onDrained);
     this.options.onClosed({
       state,
       httpStatus: this.httpStatus,
@@ -111,6 +147,8 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
       usage: this.reply?.usage ?? null,
       price: this.options.entry.price,
       headerCost: this.headerCost,
+      isHandedOver: this.isHandedOver,
+      retryAfter: this.retryAfter,
     });
   }
 }

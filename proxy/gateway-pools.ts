@@ -7,6 +7,8 @@ import { CONNECTIONS_PER_GATEWAY_MAX, CONNECT_TIMEOUT_MS, GATEWAY_KEEP_ALIVE_MS 
 
 export class GatewayPools {
   private readonly pools = new Map<string, Pool>();
+  /** Pools of gateways that are no longer configured and still have calls. */
+  private readonly leaving = new Set<Pool>();
 
   /** Made on first use: a proxy starts without opening a connection. */
   to(origin: string): Pool {
@@ -23,7 +25,17 @@ export class GatewayPools {
     return pool;
   }
 
+  /** Lets go of gateways that are no longer configured, once their calls have ended. */
+  keepOnly(origins: ReadonlySet<string>): void {
+    for (const [origin, pool] of this.pools) {
+      if (origins.has(origin)) continue;
+      this.pools.delete(origin);
+      this.leaving.add(pool);
+      void pool.close().finally(() => this.leaving.delete(pool));
+    }
+  }
+
   async close(): Promise<void> {
-    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+    await Promise.all([...this.pools.values(), ...this.leaving].map((pool) => pool.destroy()));
   }
 }

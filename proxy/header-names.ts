@@ -34,6 +34,11 @@ export function metadataHeader(vendor: string): string {
   return `x-${vendor}-spend-logs-metadata`;
 }
 
+/** Tags of one call, with commas between them. */
+export function tagsHeader(vendor: string): string {
+  return `x-${vendor}-tags`;
+}
+
 /** Names that an entry's static headers cannot set. */
 export function isReservedStaticHeader(name: string, vendor: string): boolean {
   return HOP_BY_HOP_OR_OWN.has(name) || name === sessionHeader(vendor);

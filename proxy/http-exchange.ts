@@ -4,11 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { envelope, failure, type Failure } from './failure.ts';
+import { asObject, parseJson, type JsonObject } from './json-value.ts';
+import { ADMIN_REQUEST_BYTES_MAX } from './limits.ts';
 
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly url: URL;
+  readonly url: Pick<URL, 'pathname' | 'searchParams'>;
 }
 
 export function sendJson(res: ServerResponse, status: number, body: unknown): void {
@@ -16,6 +18,8 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
 }
 
 export function sendFailure(res: ServerResponse, failed: Failure): void {
+  if (typeof failed.retryAfterS === 'number' && !res.headersSent)
+    res.setHeader('retry-after', failed.retryAfterS);
   sendBody(res, { status: failed.status, body: envelope(failed) });
 }
 
@@ -47,4 +51,16 @@ export function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer
       resolve(failure('invalid_request', 'Cannot read the request: the caller went away')),
     );
   });
+}
+
+/** The body of an admin route as a JSON object, or why there is none. */
+export async function readJsonBody(
+  req: IncomingMessage,
+): Promise<{ readonly json: JsonObject } | { readonly failed: Failure }> {
+  const body = await readBody(req, ADMIN_REQUEST_BYTES_MAX);
+  if ('code' in body) return { failed: body };
+  const json = asObject(parseJson(body.toString('utf8')));
+  if (json !== null) return { json };
+  const message = 'Cannot read the request: it must be a JSON object';
+  return { failed: failure('invalid_request', message, 'request_body') };
 }

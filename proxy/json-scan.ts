@@ -32,6 +32,8 @@ const CLOSE_BRACKET = 0x5d;
 
 /** Strings shorter than this are walked in place: a call into the native search costs more than it saves. */
 const WALKED_BYTES = 24;
+/** Where one quote is escaped, as in code, the next is near. */
+const WALKED_AFTER_ESCAPE_BYTES = 4_096;
 /** A key longer than this is none that anybody wants. */
 const KEY_BYTES_MAX = 64;
 
@@ -66,36 +68,39 @@ export function scanTopLevel(body: Buffer, wanted: ReadonlySet<string>): TopLeve
   }
 }
 
-/** The key's text, "" for one too long to matter; null when it holds an escape, so that it may spell any name. */
+/** No text of JSON holds one as it is. */
+// eslint-disable-next-line no-control-regex -- these characters are what is looked for
+const ESCAPE_OR_CONTROL = /[\\\u0000-\u001f]/;
+
+/** The key's text, "" for one too long to matter; null when it may spell any name, or is no JSON. */
 function readKey(body: Buffer, keyStart: number, keyEnd: number): string | null {
   if (keyEnd - keyStart > KEY_BYTES_MAX)
     return body.subarray(keyStart, keyEnd).includes(BACKSLASH) ? null : '';
   const key = body.toString('latin1', keyStart + 1, keyEnd - 1);
-  return key.includes('\\') ? null : key;
+  return ESCAPE_OR_CONTROL.test(key) ? null : key;
 }
 
-/** `at` is the opening quote. Returns one past the closing quote, or -1. */
+/**
+ * `at` is the opening quote. Returns one past the closing quote, or -1.
+ * Text is walked as long as escapes are near, because a call into the native search costs more than a few steps; a
+ * stretch without any, as of an image, is searched.
+ */
 function skipString(body: Buffer, at: number): number {
   if (body[at] !== QUOTE) return -1;
-  const walkEnd = Math.min(body.length, at + 1 + WALKED_BYTES);
-  let i = at + 1;
-  while (i < walkEnd) {
-    const byte = body[i];
-    if (byte === QUOTE) return i + 1;
-    i += byte === BACKSLASH ? 2 : 1;
-  }
-  return searchStringEnd(body, i);
-}
-
-/** `from` is inside a string and not right after an odd backslash. */
-function searchStringEnd(body: Buffer, from: number): number {
-  for (let search = from; ;) {
-    const quote = body.indexOf(QUOTE, search);
+  let walkEnd = Math.min(body.length, at + 1 + WALKED_BYTES);
+  for (let i = at + 1; ;) {
+    while (i < walkEnd) {
+      const byte = body[i];
+      if (byte === QUOTE) return i + 1;
+      i += byte === BACKSLASH ? 2 : 1;
+    }
+    const quote = body.indexOf(QUOTE, i);
     if (quote < 0) return -1;
     let run = quote - 1;
-    while (run >= from && body[run] === BACKSLASH) run -= 1;
+    while (run >= i && body[run] === BACKSLASH) run -= 1;
     if ((quote - 1 - run) % 2 === 0) return quote + 1;
-    search = quote + 1;
+    i = quote + 1;
+    walkEnd = Math.min(body.length, i + WALKED_AFTER_ESCAPE_BYTES);
   }
 }
 

@@ -31,6 +31,15 @@ export const TIMEOUT_DEFAULT_S = 600;
 /** The longest `timeout` of an entry: past a day no agent waits. */
 export const TIMEOUT_MAX_S = 86_400;
 
+/** The largest `weight` of an entry: beyond it the others of its name would get nothing. */
+export const WEIGHT_MAX = 1_000;
+/** Further tries of one call: more only pile load on a gateway that cannot take it. */
+export const RETRIES_MAX = 10;
+/** The pause before the first further try, doubled for each one after, unless the gateway names another. */
+export const RETRY_PAUSE_MS = 250;
+/** The longest pause before a further try; a gateway that asks for more gets its answer passed on instead. */
+export const RETRY_PAUSE_MS_MAX = 10_000;
+
 /** A client that has not sent its whole request by then is cut off; the reply may take as long as it needs. */
 export const REQUEST_TIMEOUT_MS = 300_000;
 /** Idle client connections outlive the idle time of common load balancers (60 s), which must close first. */
@@ -54,3 +63,19 @@ export const QUEUE_ROWS_MAX = 20_000;
 export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
 /** Rows of one page read for `GET /spend/logs`. */
 export const SPEND_PAGE_ROWS = 1_000;
+/** Rows folded into daily totals in one transaction: short enough not to hold up the rows that come in. */
+export const FOLD_ROWS = 500;
+/** How often old rows are looked for. */
+export const FOLD_EVERY_MS = 3_600_000;
+/** The longest retention: ten years. */
+export const RETENTION_DAYS_MAX = 3_650;
+
+/** Virtual keys kept in memory with their use; further ones are read from the store again. */
+export const KEYS_IN_MEMORY_MAX = 10_000;
+/** A key that was changed by another process counts as it was for at most this long. */
+export const KEY_MEMORY_MS = 30_000;
+/** Tags of one row: what a person may look for, and no more than a row should hold. */
+export const TAGS_MAX = 32;
+export const TAG_LENGTH_MAX = 128;
+/** The changed file is looked for this often; SIGHUP reads it at once. */
+export const CONFIG_LOOK_MS = 1_000;

@@ -2,12 +2,13 @@
  * One model entry, from the configuration or from `POST /model/new`.
  * Owns its fields and their checks; must not know what else is configured.
  */
+import { createHash } from 'node:crypto';
 import type { ConfigProblem, ModelEntry } from './config.ts';
 import { resolveEnvironment, type Environment } from './environment.ts';
 import { readGatewayAddress, type GatewayAddress } from './gateway-address.ts';
-import { isReservedStaticHeader, isSendableValue } from './header-names.ts';
 import { asObject, asText, type JsonObject } from './json-value.ts';
-import { TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S } from './limits.ts';
+import { TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S, WEIGHT_MAX } from './limits.ts';
+import { readStaticHeaders } from './static-headers.ts';
 import { parsePrice, type TokenPrice } from '../core/price.ts';
 
 export interface EntryContext {
@@ -15,6 +16,8 @@ export interface EntryContext {
   readonly vendor: string;
   /** Path of the entry in its document. */
   readonly path: string;
+  /** Sent on every call of every entry. */
+  readonly customHeaders: ReadonlyMap<string, string>;
   readonly problems: ConfigProblem[];
 }
 
@@ -27,9 +30,11 @@ const PARAMS = new Set([
   'output_cost_per_token',
   'timeout',
   'extra_headers',
+  'weight',
 ]);
 const KEY_TEXT = /^[\x21-\x7e]+$/;
-const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Enough that two entries of one deployment never meet by chance. */
+const ID_DIGITS = 20;
 
 /** The entry, or null when a problem with severity `error` was added. */
 export function readModelEntry(raw: unknown, context: EntryContext): ModelEntry | null {
@@ -43,7 +48,7 @@ export function readModelEntry(raw: unknown, context: EntryContext): ModelEntry 
   if (entry === null || name === null) return reader.refuse('model_name', 'it must be a text');
   const params = asObject(entry[`${context.vendor}_params`]);
   if (params === null) return reader.refuse(`${context.vendor}_params`, 'it must be an object');
-  return readParams(reader, name, params);
+  return readParams(reader, { name, params, id: asText(asObject(entry['model_info'])?.['id']) });
 }
 
 /** Collects the problems of one entry under its name. */
@@ -73,11 +78,19 @@ class EntryReader {
   }
 }
 
-function readParams(reader: EntryReader, modelName: string, params: JsonObject): ModelEntry | null {
+interface RawEntry {
+  readonly name: string;
+  readonly params: JsonObject;
+  /** `model_info.id`; null makes one. */
+  readonly id: string | null;
+}
+
+function readParams(reader: EntryReader, { name: modelName, params, id }: RawEntry): ModelEntry | null {
   const address = readAddress(reader, params);
   const apiKey = readKey(reader, params['api_key']);
   const price = readPrice(reader, params);
   const timeoutMs = readTimeout(reader, params['timeout']);
+  const weight = readWeight(reader, params['weight']);
   const extraHeaders = readExtraHeaders(reader, params['extra_headers']);
   for (const key of Object.keys(params)) {
     if (!PARAMS.has(key)) reader.warn(key, 'the proxy does not use this parameter');
@@ -90,14 +103,16 @@ function readParams(reader: EntryReader, modelName: string, params: JsonObject):
   }
   if (address === null || apiKey === null || reader.failed) return null;
   return {
+    id: id ?? entryId(modelName, address),
     modelName,
     kind: address.kind,
     upstreamModel: address.upstreamModel,
     origin: address.origin,
-    completionsPath: address.completionsPath,
+    basePath: address.basePath,
     apiKey,
     price,
     timeoutMs,
+    weight,
     extraHeaders,
   };
 }
@@ -148,18 +163,23 @@ function readTimeout(reader: EntryReader, value: unknown): number {
 }
 
 function readExtraHeaders(reader: EntryReader, value: unknown): ReadonlyMap<string, string> {
-  const headers = new Map<string, string>();
-  const object = value === undefined ? {} : asObject(value);
-  if (object === null) reader.refuse('extra_headers', 'it must be an object of header name to text');
-  for (const [given, text] of Object.entries(object ?? {})) {
-    const name = given.toLowerCase();
-    if (!HEADER_NAME.test(name) || typeof text !== 'string' || !isSendableValue(text)) {
-      reader.refuse('extra_headers', `"${given}" cannot be sent as a header`);
-    } else if (isReservedStaticHeader(name, reader.context.vendor)) {
-      reader.warn('extra_headers', `"${given}" is set by the proxy and left out`);
-    } else {
-      headers.set(name, text);
-    }
-  }
-  return headers;
+  const { headers, refused, leftOut } = readStaticHeaders(value, reader.context.vendor);
+  for (const reason of refused) reader.refuse('extra_headers', reason);
+  for (const reason of leftOut) reader.warn('extra_headers', reason);
+  return new Map([...reader.context.customHeaders, ...headers]);
+}
+
+function readWeight(reader: EntryReader, value: unknown): number {
+  if (value === undefined) return 1;
+  const weight = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof weight === 'number' && weight > 0 && weight <= WEIGHT_MAX) return weight;
+  reader.refuse('weight', `it must be a number above 0, at most ${WEIGHT_MAX}`);
+  return 1;
+}
+
+/** The key is no part of it: an id is shown, and must give nobody a way to try keys. */
+function entryId(modelName: string, address: GatewayAddress): string {
+  const { kind, upstreamModel, origin, basePath } = address;
+  const facts = JSON.stringify([modelName, kind, upstreamModel, origin, basePath]);
+  return createHash('sha256').update(facts).digest('hex').slice(0, ID_DIGITS);
 }

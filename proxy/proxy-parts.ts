@@ -2,33 +2,47 @@
  * What the routes share.
  * Owns the bundle and the counters; must not hold state of one call.
  */
-import type { ProxyConfig } from './config.ts';
+import type { SpendAccounts } from '../ports/spend-accounts.ts';
+import type { SpendLog } from '../ports/spend-log.ts';
+import type { CallMetrics } from './call-metrics.ts';
 import type { FindCaller } from './caller.ts';
+import type { ProxyConfig } from './config.ts';
 import type { Environment } from './environment.ts';
-import type { GatewayCall } from './gateway-call.ts';
 import type { GatewayPools } from './gateway-pools.ts';
 import type { ProxyLog } from './log.ts';
 import type { ModelTable } from './model-table.ts';
 import type { HeaderRule } from './request-headers.ts';
-import type { SpendLog } from '../ports/spend-log.ts';
 import type { SpendWriter } from './spend-writer.ts';
+import type { VirtualKeys } from './virtual-keys.ts';
+
+/** What a reload replaces as a whole. */
+export interface LiveConfig {
+  readonly config: ProxyConfig;
+  readonly headerRule: HeaderRule;
+  readonly models: ModelTable;
+}
 
 export interface ProxyParts {
-  readonly config: ProxyConfig;
+  /** Replaced by a reload; whoever needs it twice for one call takes it once. */
+  live: LiveConfig;
   readonly vendor: string;
   readonly env: Environment;
   readonly findCaller: FindCaller;
-  readonly headerRule: HeaderRule;
-  readonly models: ModelTable;
   readonly pools: GatewayPools;
   readonly spend: SpendLog;
+  /** Null in a proxy that keeps no virtual keys and no totals. */
+  readonly accounts: SpendAccounts | null;
+  readonly virtualKeys: VirtualKeys | null;
   readonly writer: SpendWriter;
   readonly clock: { now(): number };
   readonly newId: () => string;
   readonly log: ProxyLog;
   readonly counters: CallCounters;
-  /** Calls that were sent and have not ended. */
-  readonly openCalls: Set<GatewayCall>;
+  readonly metrics: CallMetrics;
+  /** Calls that have not ended. */
+  readonly openCalls: Set<{ leave(): void }>;
+  /** The proxy takes no new call and ends those in flight. */
+  isDraining: boolean;
 }
 
 /** Calls since the start. A call counts when its spend row opens. */
@@ -39,4 +53,7 @@ export interface CallCounters {
   aborted: number;
   /** Ended without a price (D26). */
   unpriced: number;
+  /** Configurations taken and refused since the start. */
+  reloads: number;
+  reloadFailures: number;
 }

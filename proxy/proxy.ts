@@ -3,7 +3,10 @@
  * Owns its life from the first socket to the last flush; must not wire real stores or read the environment.
  */
 import type { KeyDirectory } from '../ports/key-directory.ts';
+import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
+import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
+import { CallMetrics } from './call-metrics.ts';
 import { callerFinder } from './caller.ts';
 import type { ProxyConfig } from './config.ts';
 import type { Environment } from './environment.ts';
@@ -12,10 +15,12 @@ import { openListener, type Listener, type ProxyAddress } from './listener.ts';
 import { CLOSE_GRACE_MS } from './limits.ts';
 import type { ProxyLog } from './log.ts';
 import { ModelTable } from './model-table.ts';
-import type { CallCounters, ProxyParts } from './proxy-parts.ts';
+import type { CallCounters, LiveConfig, ProxyParts } from './proxy-parts.ts';
 import { headerRule } from './request-headers.ts';
 import { route } from './router.ts';
+import { SpendRetention } from './spend-retention.ts';
 import { SpendWriter } from './spend-writer.ts';
+import { VirtualKeys } from './virtual-keys.ts';
 
 export interface ProxyOptions {
   /** Checked by `parseProxyConfig`, without a problem that is an error. */
@@ -30,6 +35,8 @@ export interface ProxyOptions {
   /** A directory of this process alone; created when missing. Holds rows the store does not have yet. */
   readonly spoolDir: string;
   readonly log: ProxyLog;
+  /** Virtual keys, budgets and daily totals; without it the routes for them answer 404. */
+  readonly accounting?: { readonly keys: ProxyKeyStore; readonly accounts: SpendAccounts };
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
 }
@@ -50,6 +57,13 @@ export interface Proxy {
    * rows. Call it once.
    */
   close(graceMs?: number): Promise<void>;
+  /**
+   * Serves by this configuration from the next call on; calls in flight end by the old one. Entries that were added
+   * stay (D25). The master key stays as it was, because it comes from the process's environment.
+   */
+  reload(config: ProxyConfig): void;
+  /** Counts a configuration that was refused, for the metrics. */
+  reloadRefused(): void;
   /** Brings the rows of every call that has ended to the store; while it is away, to no effect. */
   flushSpend(): Promise<void>;
   metrics(): ProxyMetrics;
@@ -59,11 +73,12 @@ export interface Proxy {
 export function createProxy(options: ProxyOptions): Proxy {
   const parts = assemble(options);
   const listeners: Listener[] = [];
+  const retention = retentionOf(parts);
   let recovery: Promise<void> | null = null;
   return {
     async listen(address) {
       // The store being away is no reason not to serve: the writer keeps the order and tries again.
-      recovery ??= parts.writer.flush();
+      recovery ??= parts.writer.flush().then(() => retention?.start());
       await recovery;
       const listener = await openListener(address, (req, res) => void route(parts, req, res));
       listeners.push(listener);
@@ -73,10 +88,21 @@ export function createProxy(options: ProxyOptions): Proxy {
       return listeners.map((listener) => listener.address);
     },
     async close(graceMs = CLOSE_GRACE_MS) {
+      parts.isDraining = true;
       await Promise.all(listeners.map((listener) => listener.close(graceMs)));
       for (const call of parts.openCalls) call.leave();
       await parts.pools.close();
+      await retention?.stop();
+      parts.metrics.stop();
       await parts.writer.stop();
+    },
+    reload(config) {
+      parts.live = liveOf(config, options.vendor, parts.live.models);
+      parts.pools.keepOnly(new Set(parts.live.models.entries().map((entry) => entry.origin)));
+      parts.counters.reloads += 1;
+    },
+    reloadRefused() {
+      parts.counters.reloadFailures += 1;
     },
     flushSpend: () => parts.writer.flush(),
     metrics: () => ({
@@ -88,22 +114,53 @@ export function createProxy(options: ProxyOptions): Proxy {
   };
 }
 
+function liveOf(config: ProxyConfig, vendor: string, before?: ModelTable): LiveConfig {
+  return { config, headerRule: headerRule(config, vendor), models: new ModelTable(config.models, before) };
+}
+
+function retentionOf(parts: ProxyParts): SpendRetention | null {
+  const { accounts, clock, log } = parts;
+  if (accounts === null) return null;
+  return new SpendRetention({ accounts, clock, log, days: () => parts.live.config.spendRetentionDays });
+}
+
 function assemble(options: ProxyOptions): ProxyParts {
-  const { config, vendor, keys, spend, clock, log } = options;
+  const { config, vendor, keys, spend, clock, log, accounting } = options;
+  const writer = new SpendWriter({ spend, spoolDir: options.spoolDir, clock, log });
+  const virtualKeys =
+    accounting === undefined
+      ? null
+      : new VirtualKeys({
+          store: accounting.keys,
+          accounts: accounting.accounts,
+          flush: () => writer.flush(),
+          clock,
+        });
+  const directories = virtualKeys === null ? [keys] : [keys, virtualKeys];
   return {
-    config,
+    live: liveOf(config, vendor),
     vendor,
     env: options.env ?? {},
-    findCaller: callerFinder({ keys, masterKey: config.masterKey, vendor }),
-    headerRule: headerRule(config, vendor),
-    models: new ModelTable(config.models),
+    findCaller: callerFinder({ directories, masterKey: config.masterKey, vendor }),
     pools: new GatewayPools(),
     spend,
-    writer: new SpendWriter({ spend, spoolDir: options.spoolDir, clock, log }),
+    accounts: accounting?.accounts ?? null,
+    virtualKeys,
+    writer,
     clock,
     newId: options.newId,
     log,
-    counters: { callsTotal: 0, succeeded: 0, failed: 0, aborted: 0, unpriced: 0 },
+    counters: {
+      callsTotal: 0,
+      succeeded: 0,
+      failed: 0,
+      aborted: 0,
+      unpriced: 0,
+      reloads: 0,
+      reloadFailures: 0,
+    },
+    metrics: new CallMetrics(),
     openCalls: new Set(),
+    isDraining: false,
   };
 }

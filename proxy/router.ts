@@ -4,41 +4,78 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from './caller.ts';
-import { serveCompletion } from './completions-route.ts';
 import { failure, type Failure } from './failure.ts';
-import { sendFailure, sendJson, type Exchange } from './http-exchange.ts';
-import { addModel, listModels, showModel } from './models-route.ts';
+import { showHealth, showLiveness, showReadiness } from './health-route.ts';
+import { sendFailure, type Exchange } from './http-exchange.ts';
+import { blockKey, deleteKeys, listKeys, makeKey, showKey, withKeys } from './keys-route.ts';
+import { showMetrics } from './metrics-route.ts';
+import { addModel, deleteModel, listModels, showEntries, showModel } from './models-route.ts';
 import type { ProxyParts } from './proxy-parts.ts';
-import { exportSpend } from './spend-route.ts';
+import { CHAT, EMBEDDINGS, RESPONSES, type RelayKind } from './relay-kind.ts';
+import { serveRelay } from './relay-route.ts';
+import { exportSpend, showDaily } from './spend-route.ts';
+
+type Serve = (parts: ProxyParts, exchange: Exchange, id: string) => Promise<void> | void;
 
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
-  readonly serve: (parts: ProxyParts, exchange: Exchange, id: string) => Promise<void> | void;
+  readonly serve: Serve;
 }
 
-const ROUTES: readonly Route[] = [
-  { method: 'POST', path: /^(?:\/v1)?\/chat\/completions$/, serve: serveCompletion },
-  { method: 'GET', path: /^(?:\/v1)?\/models$/, serve: forCaller(listModels) },
+/** Paths without a parameter are looked up; the first of them is the hot one. */
+const FIXED: Readonly<Record<string, Readonly<Partial<Record<string, Serve>>>>> = {
+  '/v1/chat/completions': { POST: relay(CHAT) },
+  '/chat/completions': { POST: relay(CHAT) },
+  '/v1/responses': { POST: relay(RESPONSES) },
+  '/responses': { POST: relay(RESPONSES) },
+  '/v1/embeddings': { POST: relay(EMBEDDINGS) },
+  '/embeddings': { POST: relay(EMBEDDINGS) },
+  '/v1/models': { GET: forCaller(listModels) },
+  '/models': { GET: forCaller(listModels) },
+  '/model/new': { POST: forAdmin(addModel) },
+  '/model/info': { GET: forAdmin(showEntries) },
+  '/v1/model/info': { GET: forAdmin(showEntries) },
+  '/model/delete': { POST: forAdmin(deleteModel) },
+  '/key/generate': { POST: forAdmin(withKeys(makeKey)) },
+  '/key/delete': { POST: forAdmin(withKeys(deleteKeys)) },
+  '/key/list': { GET: forAdmin(withKeys(listKeys)) },
+  '/key/info': { GET: forAdmin(withKeys(showKey)) },
+  '/key/block': { POST: forAdmin(withKeys(blockKey(true))) },
+  '/key/unblock': { POST: forAdmin(withKeys(blockKey(false))) },
+  '/spend/logs': { GET: forAdmin(exportSpend) },
+  '/spend/daily': { GET: forAdmin(showDaily) },
+  '/metrics': { GET: forAdmin(showMetrics) },
+  '/health': { GET: forAdmin(showHealth) },
+  '/health/liveliness': { GET: showLiveness },
+  '/health/liveness': { GET: showLiveness },
+  '/health/readiness': { GET: showReadiness },
+};
+
+/** A model's name may hold slashes. */
+const WITH_MODEL: readonly Route[] = [
   {
     method: 'GET',
     path: /^(?:\/v1)?\/models\/(.+)$/,
     serve: forCaller((parts, exchange, caller, id) => showModel(parts, exchange, { caller, id })),
   },
-  { method: 'POST', path: /^\/model\/new$/, serve: forAdmin(addModel) },
-  { method: 'GET', path: /^\/spend\/logs$/, serve: forAdmin(exportSpend) },
   {
-    method: 'GET',
-    path: /^\/health\/live(?:liness|ness)$/,
-    serve: (_parts, { res }) => sendJson(res, 200, "I'm alive!"),
+    method: 'POST',
+    path: /^(?:\/v1)?\/(?:engines|openai\/deployments)\/(.+)\/chat\/completions$/,
+    serve: relay(CHAT),
   },
-  { method: 'GET', path: /^\/health\/readiness$/, serve: showReadiness },
+  {
+    method: 'POST',
+    path: /^(?:\/v1)?\/(?:engines|openai\/deployments)\/(.+)\/embeddings$/,
+    serve: relay(EMBEDDINGS),
+  },
 ];
 
 /** Serves one request; whatever a route throws becomes a 500 in the envelope, and a log line. */
 export async function route(parts: ProxyParts, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  if (parts.isDraining) res.setHeader('connection', 'close');
   try {
-    const url = URL.canParse(req.url ?? '', 'http://proxy') ? new URL(req.url ?? '', 'http://proxy') : null;
+    const url = urlOf(req.url ?? '');
     if (url === null)
       sendFailure(res, failure('invalid_request', 'Cannot read the request: its target is no path'));
     else await serveFirst(parts, { req, res, url });
@@ -51,22 +88,36 @@ export async function route(parts: ProxyParts, req: IncomingMessage, res: Server
   }
 }
 
+/** What is already a plain path needs no parsing. */
+function urlOf(target: string): Exchange['url'] | null {
+  if (Object.hasOwn(FIXED, target)) return { pathname: target, searchParams: NO_QUERY };
+  return URL.canParse(target, 'http://proxy') ? new URL(target, 'http://proxy') : null;
+}
+
+const NO_QUERY = new URLSearchParams();
+
 async function serveFirst(parts: ProxyParts, exchange: Exchange): Promise<void> {
-  const { method } = exchange.req;
+  const { method = '' } = exchange.req;
   const { pathname } = exchange.url;
-  let isKnownPath = false;
-  for (const candidate of ROUTES) {
+  const fixed = Object.hasOwn(FIXED, pathname) ? FIXED[pathname] : undefined;
+  const serve = fixed !== undefined && Object.hasOwn(fixed, method) ? fixed[method] : undefined;
+  if (serve !== undefined) return serve(parts, exchange, '');
+  let isKnownPath = fixed !== undefined;
+  for (const candidate of fixed === undefined ? WITH_MODEL : []) {
     const match = candidate.path.exec(pathname);
     if (match === null) continue;
     if (candidate.method === method) return candidate.serve(parts, exchange, decoded(match[1] ?? ''));
     isKnownPath = true;
   }
-  const place = `"${method ?? ''} ${pathname}"`;
+  const place = `"${method} ${pathname.slice(0, PATH_SHOWN_MAX)}"`;
   const failed = isKnownPath
     ? failure('method_not_allowed', `Cannot serve ${place}: the route has another method`)
     : failure('not_found', `Cannot serve ${place}: there is no such route`);
   sendFailure(exchange.res, failed);
 }
+
+/** Enough to recognise a typing error. */
+const PATH_SHOWN_MAX = 200;
 
 function decoded(text: string): string {
   try {
@@ -76,9 +127,13 @@ function decoded(text: string): string {
   }
 }
 
+function relay(kind: RelayKind): Serve {
+  return (parts, exchange, pathModel) => serveRelay(parts, exchange, { kind, pathModel });
+}
+
 type ForCaller = (parts: ProxyParts, exchange: Exchange, caller: Caller, id: string) => Promise<void> | void;
 
-function forCaller(serve: ForCaller): Route['serve'] {
+function forCaller(serve: ForCaller): Serve {
   return async (parts, exchange, id) => {
     const caller = await parts.findCaller(exchange.req.headers);
     if (isFailure(caller)) sendFailure(exchange.res, caller);
@@ -86,7 +141,7 @@ function forCaller(serve: ForCaller): Route['serve'] {
   };
 }
 
-function forAdmin(serve: ForCaller): Route['serve'] {
+function forAdmin(serve: ForCaller): Serve {
   return forCaller((parts, exchange, caller, id) => {
     if (caller.isAdmin) return serve(parts, exchange, caller, id);
     sendFailure(
@@ -98,10 +153,4 @@ function forAdmin(serve: ForCaller): Route['serve'] {
 
 function isFailure(value: Caller | Failure): value is Failure {
   return 'code' in value;
-}
-
-/** Ready even while the store is away: the spool takes the rows. No model is ever called for it. */
-function showReadiness(parts: ProxyParts, exchange: Exchange): void {
-  const spend = parts.writer.isStoreReachable ? 'connected' : 'spooling';
-  sendJson(exchange.res, 200, { status: 'healthy', spend });
 }

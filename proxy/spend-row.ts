@@ -5,26 +5,22 @@
 import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
 import { asObject, parseJson } from './json-value.ts';
+import { TAG_LENGTH_MAX, TAGS_MAX } from './limits.ts';
 import { costOf, type TokenPrice } from '../core/price.ts';
 import type { Usage } from './usage.ts';
 
-export type OpenFacts = Pick<
+/** What is the same for every try of one call. */
+export type CallerFacts = Pick<
   SpendRow,
-  | 'callId'
-  | 'startedAt'
-  | 'route'
-  | 'modelName'
-  | 'upstreamModel'
-  | 'streamed'
-  | 'sessionId'
-  | 'user'
-  | 'keyName'
-  | 'metadata'
+  'modelName' | 'sessionId' | 'user' | 'keyName' | 'metadata' | 'team' | 'tags'
 >;
 
-export function openRow(facts: OpenFacts): SpendRow {
+export type TryFacts = Pick<SpendRow, 'callId' | 'startedAt' | 'route' | 'upstreamModel' | 'streamed'>;
+
+export function openRow(caller: CallerFacts, facts: TryFacts): SpendRow {
   return {
     ...facts,
+    ...caller,
     state: 'open',
     endedAt: null,
     httpStatus: null,
@@ -78,8 +74,24 @@ function entryCost(price: TokenPrice | null, usage: Usage | null): NanoUsd | nul
   return costOf(price, { promptTokens, completionTokens: completionTokens ?? 0 });
 }
 
-/** The spend metadata header; `invalid` when it is no JSON object: that never fails the call. */
-export function readMetadata(header: string | string[] | undefined): SpendRow['metadata'] {
-  if (header === undefined) return null;
-  return asObject(typeof header === 'string' ? parseJson(header) : undefined) ?? 'invalid';
+/**
+ * The spend metadata header over that of the key; `invalid` when it is no JSON object: that never fails the call.
+ */
+export function readMetadata(
+  header: string | string[] | undefined,
+  ofKey: Readonly<Record<string, unknown>> | undefined,
+): SpendRow['metadata'] {
+  if (header === undefined) return ofKey ?? null;
+  const own = asObject(typeof header === 'string' ? parseJson(header) : undefined);
+  return own === null ? 'invalid' : { ...ofKey, ...own };
+}
+
+/** Tags of the key and of the call, each once; what is too much is left out, and never fails the call. */
+export function readTags(header: string | string[] | undefined, ofKey: readonly string[]): readonly string[] {
+  if (header === undefined) return ofKey;
+  const own = (typeof header === 'string' ? header : header.join(','))
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '' && tag.length <= TAG_LENGTH_MAX);
+  return [...new Set([...ofKey, ...own])].slice(0, TAGS_MAX);
 }

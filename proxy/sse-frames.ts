@@ -7,44 +7,51 @@ import { FRAME_BYTES_MAX } from './limits.ts';
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const NOTHING: Buffer = Buffer.alloc(0);
+const BLANK_LINE = Buffer.from('\n\n');
+/** The end of "\r\n\r\n"; its first line feed may follow either kind of line. */
+const BLANK_LINE_CR = Buffer.from('\n\r\n');
 
-/** Cuts a byte stream after each blank line. The frames, joined, are the stream. */
+/** Holds back what is not yet a whole frame. What it gives out, joined, is the stream. */
 export class FrameSplitter {
-  private rest: Buffer = Buffer.alloc(0);
-  /** Where the search for the end of `rest` goes on. */
-  private searched = 0;
+  private rest: Buffer = NOTHING;
 
-  /** The frames that became complete. Text without a blank line for too long comes out as it is. */
-  push(chunk: Buffer): readonly Buffer[] {
+  /** The frames that became complete, in one piece. Text without a blank line for too long comes out as it is. */
+  push(chunk: Buffer): Buffer {
     const bytes = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
-    const frames: Buffer[] = [];
-    let start = 0;
-    for (let from = this.searched; ;) {
-      const end = frameEnd(bytes, from);
-      if (end < 0) break;
-      frames.push(bytes.subarray(start, end));
-      start = end;
-      from = end;
+    const end = lastFrameEnd(bytes);
+    if (bytes.length - end > FRAME_BYTES_MAX) {
+      this.rest = NOTHING;
+      return bytes;
     }
-    this.keep(bytes.subarray(start), frames);
-    return frames;
+    this.rest = bytes.subarray(end);
+    return bytes.subarray(0, end);
   }
 
   /** What is left when the stream has ended: a frame without its blank line, or nothing. */
   flush(): Buffer {
-    const rest = this.rest;
-    this.rest = Buffer.alloc(0);
-    this.searched = 0;
+    const { rest } = this;
+    this.rest = NOTHING;
     return rest;
   }
+}
 
-  private keep(rest: Buffer, frames: Buffer[]): void {
-    const isTooLong = rest.length > FRAME_BYTES_MAX;
-    if (isTooLong) frames.push(rest);
-    this.rest = isTooLong ? Buffer.alloc(0) : rest;
-    // A border is at most three bytes long, so its first byte may be among the last two.
-    this.searched = Math.max(0, this.rest.length - 2);
+/** Cuts after each blank line; the frames, joined, are the bytes. */
+export function cutFrames(bytes: Buffer): readonly Buffer[] {
+  const frames: Buffer[] = [];
+  let start = 0;
+  for (let end = frameEnd(bytes, 0); end >= 0; end = frameEnd(bytes, start)) {
+    frames.push(bytes.subarray(start, end));
+    start = end;
   }
+  if (start < bytes.length) frames.push(bytes.subarray(start));
+  return frames;
+}
+
+/** One past the last blank line; 0 when there is none. */
+function lastFrameEnd(bytes: Buffer): number {
+  const [plain, other] = [bytes.lastIndexOf(BLANK_LINE), bytes.lastIndexOf(BLANK_LINE_CR)];
+  return Math.max(plain < 0 ? 0 : plain + BLANK_LINE.length, other < 0 ? 0 : other + BLANK_LINE_CR.length);
 }
 
 /** One past the blank line that ends the frame: "\n\n" or "\n\r\n", the latter within "\r\n\r\n"; -1 when not there. */

@@ -7,6 +7,7 @@ import { envelope, type Failure } from './failure.ts';
 import { relayedError, relayedHeaders, statusOfErrorFrame, type ReplyHeaders } from './gateway-reply.ts';
 import { sendFailure } from './http-exchange.ts';
 import type { JsonObject } from './json-value.ts';
+import type { RelayKind } from './relay-kind.ts';
 import type { Reply } from './reply.ts';
 import { StreamWatch } from './stream-watch.ts';
 import type { Usage } from './usage.ts';
@@ -17,6 +18,9 @@ export interface StreamedReplyOptions {
   readonly apiKey: string;
   /** Whether the caller asked for the usage frame itself. */
   readonly isUsageShown: boolean;
+  readonly kind: RelayKind;
+  /** Whether another try follows a stream that began with an error of this status. */
+  readonly handOver: (status: number) => boolean;
 }
 
 export class StreamedReply implements Reply {
@@ -65,8 +69,15 @@ export class StreamedReply implements Reply {
       sendFailure(res, failed);
       return false;
     }
-    res.end(isComplete || this.watch.error !== null ? undefined : `data: ${envelope(failed)}\n\n`);
+    res.end(isComplete || this.watch.error !== null ? undefined : this.errorFrame(failed));
     return isComplete;
+  }
+
+  /** One frame in the words of the route, so that a client of it reports the failure. */
+  private errorFrame(failed: Failure): string {
+    if (this.options.kind.lastEvents === null) return `data: ${envelope(failed)}\n\n`;
+    const { code, message, param } = failed;
+    return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`;
   }
 
   /** Nothing is sent before the first frame, so that an error there still has its status. */
@@ -94,6 +105,7 @@ export class StreamedReply implements Reply {
     const { res, headers, apiKey } = this.options;
     this.isRefused = true;
     const status = statusOfErrorFrame(frame);
+    if (this.options.handOver(status)) return;
     const body = relayedError(Buffer.from(JSON.stringify(frame)), { status, apiKey });
     const own = { 'content-type': 'application/json', 'content-length': body.length };
     res.writeHead(status, { ...relayedHeaders(headers), ...own });

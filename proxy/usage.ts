@@ -13,14 +13,15 @@ export interface Usage {
   readonly cost: NanoUsd | null;
 }
 
-/** Reads the member `usage` of a reply; null when it is no object. */
+/** Reads the member `usage` of a reply, in the words of chat or of responses; null when it is no object. */
 export function readUsage(value: unknown): Usage | null {
   const usage = asObject(value);
   if (usage === null) return null;
+  const details = usage['prompt_tokens_details'] ?? usage['input_tokens_details'];
   return {
-    promptTokens: readCount(usage['prompt_tokens']),
-    completionTokens: readCount(usage['completion_tokens']),
-    cachedTokens: readCount(asObject(usage['prompt_tokens_details'])?.['cached_tokens']),
+    promptTokens: readCount(usage['prompt_tokens'] ?? usage['input_tokens']),
+    completionTokens: readCount(usage['completion_tokens'] ?? usage['output_tokens']),
+    cachedTokens: readCount(asObject(details)?.['cached_tokens']),
     cost: readCost(usage['cost']),
   };
 }

@@ -27,6 +27,7 @@ const HOST_PROGRAMS = {
   'scripted-gateway': 'scripted-gateway/main.ts',
   testing: 'testing/index.ts',
   'testing-vitest': 'testing/vitest.ts',
+  'time-skipping': 'temporal/time-skipping/main.ts',
 };
 /** Programs of a sandbox. CommonJS in one file: they are bound into a place without node_modules. */
 const INSIDE_PROGRAMS = {

@@ -6,7 +6,7 @@ import { addressKey } from '../core/ids.ts';
 import { changedBy } from './checkers/changed-items.ts';
 import { PUNCTUAL, type Moment, type Timeliness } from './checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from './checkers/list.ts';
-import type { Simulation } from './simulation.ts';
+import type { PlayedSimulation } from './played-simulation.ts';
 import type { SimulationStep } from './simulation-options.ts';
 import type { WorldFacts } from './world-facts.ts';
 
@@ -25,12 +25,12 @@ const VIOLATIONS_MAX = 100;
 
 export class Checking {
   readonly violations: Violation[] = [];
-  private readonly simulation: Simulation;
+  private readonly simulation: PlayedSimulation;
   private readonly facts: WorldFacts;
   private readonly timeliness: Timeliness;
   private readonly safety = safetyCheckers();
 
-  constructor(simulation: Simulation, facts: WorldFacts, timeliness: Timeliness = PUNCTUAL) {
+  constructor(simulation: PlayedSimulation, facts: WorldFacts, timeliness: Timeliness = PUNCTUAL) {
     this.simulation = simulation;
     this.facts = facts;
     this.timeliness = timeliness;

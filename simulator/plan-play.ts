@@ -4,13 +4,16 @@
  */
 import { runId, type EntityAddress } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
-import { runBirth, type RunState } from '../core/run/state.ts';
+import { runBirth } from '../core/run/birth.ts';
+import type { RunState } from '../core/run/state.ts';
 import { Checking, type Violation } from './checking.ts';
 import type { FaultMix } from './faults/catalogue.ts';
 import { FaultyStage, type FaultyStageOptions } from './faults/faulty-stage.ts';
+import type { ModelPort } from './model-port.ts';
 import { SIMULATED_USER } from './models/run-model.ts';
 import { World } from './models/world.ts';
 import { PlanTimeline } from './plan-timeline.ts';
+import type { PlayedSimulation } from './played-simulation.ts';
 import { RandomStream } from './random.ts';
 import { replacing, type ReplacedAnswers } from './recording/replaced-answers.ts';
 import { Simulation } from './simulation.ts';
@@ -32,20 +35,35 @@ export interface PlanPlayOptions extends Pick<
   readonly curves?: boolean;
   /** Puts a recorded answer in the place of one that the model made up. */
   readonly replaces?: ReplacedAnswers;
-  /** What may fail, and how often; absent or empty: nothing. Not together with `replaces`. */
+  /** What may fail, and how often; absent or empty: nothing. Not together with `replaces` or `stage`. */
   readonly faults?: FaultMix;
+  /** Another driver than the simulator's; it says itself when the clock begins, and is not checked. */
+  readonly stage?: OpenStage;
 }
 
-/** The driver, and the world that it drives. */
-type Stage = Pick<PlanPlay, 'simulation' | 'world'>;
+/** A driver, and the world that it drives. */
+export interface PlayedStage {
+  readonly simulation: PlayedSimulation;
+  readonly world: World;
+  /** Epoch milliseconds at which its clock begins. */
+  readonly startAt: number;
+}
+export type OpenStage = (
+  world: (port: ModelPort) => World,
+  onStep: (step: SimulationStep) => void,
+) => PlayedStage;
+
+type Stage = Pick<PlayedStage, 'simulation' | 'world'>;
 type OnStep = (step: SimulationStep) => void;
 
 const RUN = runId('simulated');
 export const RUN_ADDRESS: EntityAddress = { machine: 'run', id: RUN };
 
 export class PlanPlay {
-  readonly simulation: Simulation;
+  readonly simulation: PlayedSimulation;
   readonly world: World;
+  /** Epoch milliseconds at which the clock began. */
+  readonly startAt: number;
   readonly timeline = new PlanTimeline();
   readonly trace: Trace;
   /** Most capacity slots held at once, and when first. */
@@ -56,20 +74,22 @@ export class PlanPlay {
   private readonly faulty: FaultyStage | null;
 
   constructor(options: PlanPlayOptions) {
-    const { plan, startAt } = options;
+    const { plan } = options;
     this.trace = new Trace(options.onTraceLine ?? null);
-    this.peak = { count: 0, at: startAt };
     const onStep: OnStep = (step) => {
       this.see(step);
       options.onStep?.(step);
     };
     const mayFail = Object.values(options.faults ?? {}).some((share) => share > 0);
     this.faulty = mayFail ? faultyStage(options, onStep) : null;
-    const stage = this.faulty ?? plainStage(options, onStep);
+    const opened = options.stage?.((port) => worldOf(options, port), onStep) ?? null;
+    const stage = opened ?? this.faulty ?? plainStage(options, onStep);
+    const startAt = (this.startAt = opened?.startAt ?? options.startAt);
+    this.peak = { count: 0, at: startAt };
     this.simulation = stage.simulation;
     this.world = stage.world;
-    this.checking =
-      options.checks === true && this.faulty === null ? new Checking(this.simulation, this.world) : null;
+    const isPlain = opened === null && this.faulty === null;
+    this.checking = options.checks === true && isPlain ? new Checking(this.simulation, this.world) : null;
     this.curves = options.curves === true ? new CurveRecorder(this.world, startAt) : null;
     this.world.addPlan(RUN, plan);
     const birth = runBirth(plan, { runId: RUN, userId: SIMULATED_USER });
@@ -107,14 +127,15 @@ export class PlanPlay {
   }
 }
 
-function plainStage({ startAt, models, policy, seed, replaces }: PlanPlayOptions, onStep: OnStep): Stage {
+function worldOf({ models, policy, seed, replaces }: PlanPlayOptions, port: ModelPort): World {
+  return new World(replacing(port, replaces), { models, policy, random: new RandomStream(seed) });
+}
+
+function plainStage(options: PlanPlayOptions, onStep: OnStep): Stage {
   const late: { world: World | null } = { world: null };
   const simulation = new Simulation({
-    startAt,
-    world: (port) => {
-      const random = new RandomStream(seed);
-      return (late.world = new World(replacing(port, replaces), { models, policy, random }));
-    },
+    startAt: options.startAt,
+    world: (port) => (late.world = worldOf(options, port)),
     onStep,
   });
   if (late.world === null) throw new Error('Cannot simulate: there is no world');

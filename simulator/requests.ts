@@ -37,5 +37,5 @@ export function message(messageId: string, text: string): ConversationEvent {
 
 /** `count` conversations of the run at once, from now on. */
 export function concurrency(requestId: string, count: number): RunEvent {
-  return { type: 'concurrencyChanged', requestId, concurrency: count };
+  return { type: 'settingsChanged', requestId, settings: { concurrency: count } };
 }

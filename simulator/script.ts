@@ -5,7 +5,7 @@
 import type { MachineEvent } from '../core/command.ts';
 import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
-import { runBirth } from '../core/run/state.ts';
+import { runBirth } from '../core/run/birth.ts';
 import type { FailureClass, GroupingStrategy } from '../core/status.ts';
 import { birthOutsideRun } from './models/birth-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from './models/derived-id.ts';

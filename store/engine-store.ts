@@ -12,27 +12,41 @@ import type {
   OutboxEntry,
   StoredEntity,
 } from '../ports/engine-store.ts';
+import type { Journal } from '../ports/journal.ts';
 import { flag, safeInteger, safeIntegerOrNull } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { address } from './entity-address.ts';
+import { writeEntry } from './journal.ts';
 import { projectRows } from './projection-writer.ts';
 import { prepareQuery, prepareRows } from './prepared-query.ts';
 import type { EntityTable, InboxTable, OutboxTable, Tables } from './tables.ts';
 
-export function engineStore(connection: StoreConnection): EngineStore {
+export function engineStore(connection: StoreConnection): EngineStore & Journal {
   return {
     load: (entity) => load(connection, entity),
     armed: () => armed(connection),
     outbox: () => outbox(connection),
     inbox: () => inbox(connection),
     commit: (batch) =>
-      connection.write('commit a batch', async (transaction) => {
-        await putEntities(transaction, batch.entities);
-        await changeOutbox(transaction, batch);
-        await changeInbox(transaction, batch);
-        await projectRows(connection, transaction, batch.projections);
+      connection.write('commit a batch', (transaction) => apply(connection, transaction, batch)),
+    commitJournaled: (entry, batch) =>
+      connection.write('commit a journaled batch', async (transaction) => {
+        const verdict = await writeEntry(transaction, entry);
+        if (verdict.kind === 'applied') await apply(connection, transaction, batch);
+        return verdict;
       }),
   };
+}
+
+async function apply(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  batch: CommitBatch,
+): Promise<void> {
+  await putEntities(transaction, batch.entities);
+  await changeOutbox(transaction, batch);
+  await changeInbox(transaction, batch);
+  await projectRows(connection, transaction, batch.projections);
 }
 
 const ENTITY = prepareQuery((db, { machine, id }: Pick<EntityTable, 'machine' | 'id'>) =>

@@ -3,11 +3,17 @@
  * A released entry never changes: a database remembers the names it has, in order.
  */
 import { PostgresAdapter, type Kysely, type Migration } from 'kysely';
+import { createJournal } from './schema-journal.ts';
+import { createProxyTables } from './schema-proxy.ts';
+import { addApplication } from './schema-application.ts';
 import { createSchema } from './schema.ts';
 
 /** Names sort by age; the last is the version of this program. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first': { up: (db: Kysely<unknown>) => createSchema(db, isPostgres(db)) },
+  '0002-journal': { up: (db: Kysely<unknown>) => createJournal(db, isPostgres(db)) },
+  '0003-proxy': { up: (db: Kysely<unknown>) => createProxyTables(db, isPostgres(db)) },
+  '0003-application': { up: (db: Kysely<unknown>) => addApplication(db, isPostgres(db)) },
 };
 
 function isPostgres(db: Kysely<unknown>): boolean {

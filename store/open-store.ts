@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../core/parley-error.ts';
 import type { EngineStore } from '../ports/engine-store.ts';
+import type { Journal } from '../ports/journal.ts';
 import type { PlacementStore } from '../ports/placement-store.ts';
 import type {
   ActivityStore,
@@ -16,8 +17,22 @@ import type {
   WorkspaceStore,
 } from '../ports/record-store.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
+import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
+import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
+import type { ApiKeyStore } from '../ports/api-keys.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
+import type { EventSearch } from '../ports/event-search.ts';
+import type { RecordSearch } from '../ports/record-search.ts';
+import type { StartTaskStore } from '../ports/start-tasks.ts';
+import type { UserDocuments } from '../ports/user-documents.ts';
 import { activityStore } from './activity-store.ts';
+import { apiKeyStore } from './api-key-store.ts';
+import { auditLog } from './audit-log.ts';
+import { documentStore } from './document-store.ts';
+import { eventSearch } from './event-search.ts';
+import { recordSearch } from './record-search.ts';
+import { startTaskStore } from './start-task-store.ts';
 import { archiveStore } from './archive-store.ts';
 import { fail, storeConnection, type StoreConnection } from './connection.ts';
 import { engineStore } from './engine-store.ts';
@@ -28,9 +43,11 @@ import { MIGRATIONS } from './migrations.ts';
 import { placementStore } from './placement-store.ts';
 import { planStore } from './plan-store.ts';
 import { openPostgres, type StorePool } from './postgres.ts';
+import { proxyKeyStore } from './proxy-key-store.ts';
 import { recordStore } from './record-store.ts';
 import type { SealKey } from './seal-key.ts';
 import { secretVault, type VaultOptions } from './secret-vault.ts';
+import { spendAccounts } from './spend-accounts.ts';
 import { spendLog } from './spend-log.ts';
 import { openSqlite, type SqliteHandle, type SqliteOptions } from './sqlite.ts';
 import { workspaceStore } from './workspace-store.ts';
@@ -48,7 +65,7 @@ interface SqliteStoreOptions {
 }
 
 export interface Store {
-  readonly engine: EngineStore;
+  readonly engine: EngineStore & Journal;
   readonly placement: PlacementStore;
   readonly records: RecordStore;
   readonly plans: PlanStore;
@@ -58,6 +75,14 @@ export interface Store {
   readonly workspaces: WorkspaceStore;
   readonly archives: ArchiveStore;
   readonly spend: SpendLog;
+  readonly search: RecordSearch;
+  readonly startTasks: StartTaskStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly documents: UserDocuments;
+  readonly audit: AuditLog;
+  readonly eventSearch: EventSearch;
+  readonly accounts: SpendAccounts;
+  readonly proxyKeys: ProxyKeyStore;
   vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
   /** No call may be under way. Ends the pool that was handed in. */
   close(): Promise<void>;
@@ -116,6 +141,14 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     workspaces: workspaceStore(connection),
     archives: archiveStore(connection),
     spend: spendLog(connection),
+    search: recordSearch(connection),
+    startTasks: startTaskStore(connection),
+    apiKeys: apiKeyStore(connection),
+    documents: documentStore(connection),
+    audit: auditLog(connection),
+    eventSearch: eventSearch(connection),
+    accounts: spendAccounts(connection),
+    proxyKeys: proxyKeyStore(connection),
     vault: (sealKey, options) => secretVault(connection, sealKey, options),
     close,
   };

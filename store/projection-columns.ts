@@ -4,7 +4,7 @@
  */
 import { isAtWork } from '../core/at-work.ts';
 import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../core/projection.ts';
-import { flag } from './column-value.ts';
+import { columnText, flag } from './column-value.ts';
 
 export function sandboxColumns(row: SandboxRow) {
   return {
@@ -29,6 +29,10 @@ export function conversationColumns(row: ConversationRow) {
     sandbox_id: row.sandboxId,
     at_work: flag(isAtWork(row)),
     created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    title: columnText(row.title ?? ''),
+    sandbox_status: row.sandboxStatus ?? '',
+    execution_status: row.executionStatus ?? '',
     generation: row.generation,
     sequence: row.sequence,
     body: JSON.stringify(row),

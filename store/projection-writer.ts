@@ -7,6 +7,7 @@ import type { ConversationRow, ProjectionRow, SandboxRow } from '../core/project
 import { isNewer } from '../core/snapshot.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { conversationColumns, runColumns, runItemColumns, sandboxColumns } from './projection-columns.ts';
+import { writeTags } from './conversation-tags.ts';
 import { prepareRows } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
 
@@ -81,6 +82,7 @@ async function projectConversations(
   );
   const deleted = new Set(tombstones.map((tombstone) => tombstone.conversation_id));
   const living = rows.filter((row) => !deleted.has(row.conversationId));
+  await writeTags(transaction, living);
   await PUT_CONVERSATIONS.execute(transaction, living.map(conversationColumns));
 }
 

@@ -111,7 +111,16 @@ const BURY = prepareQuery((db, { id }: Key) =>
 );
 
 const FORGET = (
-  ['conversation', 'event', 'transcript', 'lifecycle_event', 'workspace', 'placement_decision'] as const
+  [
+    'conversation',
+    'conversation_tag',
+    'start_task',
+    'event',
+    'transcript',
+    'lifecycle_event',
+    'workspace',
+    'placement_decision',
+  ] as const
 ).map((table) =>
   prepareQuery((db, { id }: Key) => db.deleteFrom(table).where('conversation_id', '=', id).compile()),
 );

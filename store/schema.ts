@@ -2,17 +2,8 @@
  * The tables of version 1, as data, and their creation in either dialect.
  * Part of a released migration: it never changes, later versions alter what it made.
  */
-import { sql, type CreateTableBuilder, type Expression, type Kysely } from 'kysely';
-
-/** `?` may be null; `=0` has the default 0; `position` grows with every insert and is the primary key. */
-type ColumnKind = 'text' | 'text?' | 'bigint' | 'bigint?' | 'flag' | 'flag=0' | 'position';
-
-interface TableDefinition {
-  readonly columns: Readonly<Record<string, ColumnKind>>;
-  readonly primaryKey?: readonly string[];
-  readonly unique?: readonly string[];
-  readonly indexes?: readonly (readonly string[])[];
-}
+import type { Kysely } from 'kysely';
+import { createTables, type TableDefinition } from './create-tables.ts';
 
 const STAMP = { generation: 'bigint', sequence: 'bigint' } as const;
 const ENTITY = { machine: 'text', id: 'text' } as const;
@@ -181,49 +172,5 @@ const LOGS: Readonly<Record<string, TableDefinition>> = {
 /** Creates every table and index of version 1. */
 export async function createSchema(db: Kysely<unknown>, isPostgres: boolean): Promise<void> {
   const tables = { ...ENGINE, ...RECORDS, ...PLACEMENT, ...LOGS };
-  for (const [name, definition] of Object.entries(tables))
-    await createTable(db, { name, definition, isPostgres });
-}
-
-async function createTable(
-  db: Kysely<unknown>,
-  table: { readonly name: string; readonly definition: TableDefinition; readonly isPostgres: boolean },
-): Promise<void> {
-  const { name, definition, isPostgres } = table;
-  let create: CreateTableBuilder<string, string> = db.schema.createTable(name);
-  for (const [column, kind] of Object.entries(definition.columns)) {
-    create = create.addColumn(column, columnType(kind, isPostgres), (builder) => {
-      if (kind === 'position') return builder.primaryKey();
-      if (kind === 'flag=0') return builder.notNull().defaultTo(0);
-      return kind.endsWith('?') ? builder : builder.notNull();
-    });
-  }
-  if (definition.primaryKey)
-    create = create.addPrimaryKeyConstraint(`${name}_key`, [...definition.primaryKey]);
-  if (definition.unique) create = create.addUniqueConstraint(`${name}_unique`, [...definition.unique]);
-  await create.execute();
-  for (const columns of definition.indexes ?? []) {
-    await db.schema
-      .createIndex(`${name}_by_${columns.join('_')}`)
-      .on(name)
-      .columns([...columns])
-      .execute();
-  }
-}
-
-function columnType(kind: ColumnKind, isPostgres: boolean): Expression<unknown> {
-  switch (kind) {
-    case 'text':
-    case 'text?':
-      // Compared byte by byte in both dialects, so that pages have the same order everywhere.
-      return isPostgres ? sql`text collate "C"` : sql`text`;
-    case 'bigint':
-    case 'bigint?':
-      return sql`bigint`;
-    case 'flag':
-    case 'flag=0':
-      return sql`integer`;
-    case 'position':
-      return isPostgres ? sql`bigserial` : sql`integer`;
-  }
+  await createTables(db, tables, isPostgres);
 }

@@ -36,6 +36,10 @@ const NAMES = prepareQuery((db, { scope }: Pick<Place, 'scope'>) =>
   db.selectFrom('secret').select('name').where('scope', '=', scope).orderBy('name').compile(),
 );
 
+const REMOVE_ONE = prepareQuery((db, { scope, name }: Place) =>
+  db.deleteFrom('secret').where('scope', '=', scope).where('name', '=', name).compile(),
+);
+
 const REMOVE = prepareQuery((db, { scope }: Pick<Place, 'scope'>) =>
   db.deleteFrom('secret').where('scope', '=', scope).compile(),
 );
@@ -73,6 +77,11 @@ export function secretVault(
     async names(scope) {
       const rows = await connection.read(`list the secrets of "${scope}"`, (db) => NAMES.all(db, { scope }));
       return rows.map((row) => row.name);
+    },
+    async remove(scope, name) {
+      await connection.write(`remove the secret "${name}"`, (transaction) =>
+        REMOVE_ONE.all(transaction, { scope, name }),
+      );
     },
     async removeScope(scope) {
       await connection.write(`remove the secrets of "${scope}"`, (transaction) =>

@@ -29,6 +29,8 @@ export function spendColumns(row: SpendRow) {
     cost_nano_usd: row.cost,
     cost_source: row.costSource,
     metadata: row.metadata === null ? null : JSON.stringify(row.metadata),
+    team: columnTextOrNull(row.team ?? null),
+    tags: row.tags === undefined || row.tags.length === 0 ? null : JSON.stringify(row.tags),
   };
 }
 
@@ -55,5 +57,7 @@ export function spendRow(row: Selectable<SpendTable>): SpendRow {
     cachedTokens: safeIntegerOrNull(row.cached_tokens),
     cost: cost === null ? null : nanoUsd(cost),
     metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as SpendRow['metadata']),
+    ...(row.team === null ? {} : { team: row.team }),
+    ...(row.tags === null ? {} : { tags: JSON.parse(row.tags) as readonly string[] }),
   };
 }

@@ -2,7 +2,7 @@
  * Spend rows of the proxy (D26).
  * Owns that a call has one row and that a closed one never opens again; must not price or match.
  */
-import type { ExpressionBuilder } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
 import type { SpendRow, SpendRowState } from '../core/spend.ts';
 import type { SpendLog, SpendQuery } from '../ports/spend-log.ts';
@@ -77,32 +77,97 @@ function mayReplaceStored(
   ]);
 }
 
-/** @throws ParleyError invalid_request when the limit is not 1..1000 */
+/**
+ * Tags and metadata are narrowed by the database and decided here, so that both dialects answer alike.
+ * @throws ParleyError invalid_request when the limit is not 1..1000
+ */
 async function search(connection: StoreConnection, query: SpendQuery): Promise<readonly SpendRow[]> {
-  const { from, to, sessionId, model, after, limit = PAGE_MAX } = query;
+  const { limit = PAGE_MAX } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
     throw new ParleyError(
       'invalid_request',
       `Cannot search spend rows: the limit "${limit}" is not 1 to ${PAGE_MAX}`,
     );
   }
-  const rows = await connection.read('search spend rows', (db) => {
-    let found = db.selectFrom('spend').selectAll();
-    if (from !== undefined) found = found.where('started_at', '>=', from);
-    if (to !== undefined) found = found.where('started_at', '<', to);
-    if (sessionId !== undefined) found = found.where('session_id', '=', columnText(sessionId));
-    if (model !== undefined) found = found.where('model_name', '=', columnText(model));
-    if (after !== undefined) {
-      found = found.where((where) =>
-        where.or([
-          where('started_at', '>', after.startedAt),
-          where.and([where('started_at', '=', after.startedAt), where('call_id', '>', after.callId)]),
-        ]),
-      );
-    }
-    return found.orderBy('started_at').orderBy('call_id').limit(limit).execute();
-  });
+  const isExact = query.tag === undefined && query.metadata === undefined;
+  const found: SpendRow[] = [];
+  let { after } = query;
+  for (;;) {
+    const from = { ...query, ...(after === undefined ? {} : { after }), limit: isExact ? limit : PAGE_MAX };
+    const rows = await page(connection, from);
+    found.push(...rows.filter((row) => isExact || carries(row, query)));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < from.limit || found.length >= limit) return found.slice(0, limit);
+    after = { startedAt: last.startedAt, callId: last.callId };
+  }
+}
+
+async function page(connection: StoreConnection, query: SpendQuery): Promise<readonly SpendRow[]> {
+  const rows = await connection.read('search spend rows', (db) =>
+    filtered(db, query)
+      .orderBy('started_at')
+      .orderBy('call_id')
+      .limit(query.limit ?? PAGE_MAX)
+      .execute(),
+  );
   return rows.map(spendRow);
+}
+
+function filtered(db: Kysely<Tables>, query: SpendQuery) {
+  const { from, to, tag, metadata, after } = query;
+  let found = db.selectFrom('spend').selectAll();
+  if (from !== undefined) found = found.where('started_at', '>=', from);
+  if (to !== undefined) found = found.where('started_at', '<', to);
+  for (const [column, text] of exactTexts(query)) {
+    if (text !== undefined) found = found.where(column, '=', columnText(text));
+  }
+  if (tag !== undefined) found = found.where('tags', 'like', containing(tag));
+  for (const [name, text] of Object.entries(metadata ?? {})) {
+    found = found.where('metadata', 'like', containing(name));
+    found = found.where('metadata', 'like', `%${escaped(JSON.stringify(text).slice(1, -1))}%`);
+  }
+  if (after === undefined) return found;
+  return found.where((where) =>
+    where.or([
+      where('started_at', '>', after.startedAt),
+      where.and([where('started_at', '=', after.startedAt), where('call_id', '>', after.callId)]),
+    ]),
+  );
+}
+
+function exactTexts(query: SpendQuery) {
+  return [
+    ['session_id', query.sessionId],
+    ['model_name', query.model],
+    ['key_name', query.keyName],
+    ['user', query.user],
+    ['team', query.team],
+  ] as const;
+}
+
+/** Matches what holds the text as a JSON string, and perhaps more. */
+function containing(text: string): string {
+  return `%${escaped(JSON.stringify(text))}%`;
+}
+
+/** `_` matches any character, so it stands for what the dialects would escape in different ways. */
+function escaped(text: string): string {
+  return text.replaceAll(/[%\\]/g, '_');
+}
+
+function carries(row: SpendRow, { tag, metadata }: SpendQuery): boolean {
+  if (tag !== undefined && row.tags?.includes(tag) !== true) return false;
+  const own = row.metadata;
+  return Object.entries(metadata ?? {}).every(
+    ([name, text]) =>
+      own !== null && own !== 'invalid' && Object.hasOwn(own, name) && scalarText(own[name]) === text,
+  );
+}
+
+/** null for what is no text, number or boolean. */
+function scalarText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
 async function interruptOpen(connection: StoreConnection, at: number): Promise<number> {

@@ -19,6 +19,14 @@ interface Stamped {
   readonly sequence: BigIntColumn;
 }
 
+/** A batch of a driver that may not be durable with the driver yet. */
+export interface JournalTable {
+  readonly machine: string;
+  readonly id: string;
+  readonly number: BigIntColumn;
+  readonly inputs: string;
+}
+
 export interface EntityTable {
   readonly machine: string;
   readonly id: string;
@@ -67,6 +75,12 @@ export interface ConversationTable extends Stamped {
   /** 1 while its agent works, its start goes on or a message waits: such a sandbox is not paused for room (D17). */
   readonly at_work: FlagColumn;
   readonly created_at: BigIntColumn;
+  readonly updated_at: BigIntColumn;
+  /** As text of a column: what a column cannot hold is replaced. Empty for none. */
+  readonly title: string;
+  /** Empty for none, as the next one. */
+  readonly sandbox_status: string;
+  readonly execution_status: string;
   readonly body: string;
 }
 
@@ -160,6 +174,34 @@ export interface SpendTable {
   readonly cost_nano_usd: NullableBigIntColumn;
   readonly cost_source: string;
   readonly metadata: string | null;
+  readonly team: string | null;
+  /** A JSON list of texts. */
+  readonly tags: string | null;
+}
+
+/** Totals of the spend rows of one UTC day that are no longer there; an empty text stands for nobody. */
+export interface SpendDailyTable {
+  /** Epoch milliseconds of the day's beginning. */
+  readonly day: BigIntColumn;
+  readonly model_name: string;
+  readonly key_name: string;
+  readonly team: string;
+  readonly user: string;
+  readonly calls: BigIntColumn;
+  readonly failed: BigIntColumn;
+  readonly unpriced: BigIntColumn;
+  readonly prompt_tokens: BigIntColumn;
+  readonly completion_tokens: BigIntColumn;
+  readonly cached_tokens: BigIntColumn;
+  readonly cost_nano_usd: BigIntColumn;
+}
+
+export interface ProxyKeyTable {
+  /** SHA-256 of the key, in hex. */
+  readonly hash: string;
+  readonly name: string;
+  readonly created_at: BigIntColumn;
+  readonly body: string;
 }
 
 export interface SecretTable {
@@ -170,10 +212,59 @@ export interface SecretTable {
   readonly sealed: string;
 }
 
+/** What a search by tag goes through; the tags themselves are in the conversation's row. */
+export interface ConversationTagTable {
+  readonly conversation_id: string;
+  readonly key: string;
+  readonly value: string;
+  readonly user_id: string;
+  readonly created_at: BigIntColumn;
+}
+
+export interface StartTaskTable {
+  readonly task_id: string;
+  readonly user_id: string;
+  readonly conversation_id: string;
+  readonly created_at: BigIntColumn;
+  readonly idempotency_key: string | null;
+  readonly delivered: FlagColumn;
+  readonly body: string;
+}
+
+export interface ApiKeyTable {
+  readonly key_id: Generated<number | bigint | string>;
+  readonly user_id: string;
+  readonly sha256: string;
+  readonly name: string | null;
+  readonly scope: string;
+  readonly created_at: BigIntColumn;
+  readonly not_before: NullableBigIntColumn;
+  readonly expires_at: NullableBigIntColumn;
+  readonly last_used_at: NullableBigIntColumn;
+}
+
+export interface DocumentTable {
+  readonly user_id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly body: string;
+}
+
+export interface AuditTable {
+  readonly position: Generated<number | bigint | string>;
+  readonly at: BigIntColumn;
+  readonly user_id: string | null;
+  readonly key_id: NullableBigIntColumn;
+  readonly action: string;
+  readonly about: string;
+  readonly status: BigIntColumn;
+}
+
 export interface Tables {
   readonly entity: EntityTable;
   readonly outbox: OutboxTable;
   readonly inbox: InboxTable;
+  readonly journal: JournalTable;
   readonly sandbox: SandboxTable;
   readonly conversation: ConversationTable;
   readonly run: RunTable;
@@ -190,5 +281,12 @@ export interface Tables {
   readonly event: EventTable;
   readonly lifecycle_event: LifecycleTable;
   readonly spend: SpendTable;
+  readonly spend_daily: SpendDailyTable;
+  readonly proxy_key: ProxyKeyTable;
   readonly secret: SecretTable;
+  readonly conversation_tag: ConversationTagTable;
+  readonly start_task: StartTaskTable;
+  readonly api_key: ApiKeyTable;
+  readonly document: DocumentTable;
+  readonly audit: AuditTable;
 }

@@ -6,14 +6,16 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import { addressKey } from '../core/ids.ts';
-import { asParleyError, type ParleyError } from '../core/parley-error.ts';
+import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import { isWatch } from '../core/resource.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { EngineStore, Json } from '../ports/engine-store.ts';
-import type { Announcement, BriefAnswers, CarrierActivities } from '../workflows/carrier.ts';
+import type { Json } from '../ports/engine-store.ts';
+import type { Journal } from '../ports/journal.ts';
+import type { AcceptedBatch, Batch, CarrierActivities, DifferentBatch } from '../workflows/carrier.ts';
+import type { Input } from '../workflows/input.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
-import { keep } from './tombstones.ts';
+import { rowsAndState } from './tombstones.ts';
 
 /** Shorter than a third of the heartbeat timeout, so that one that is late does no harm. */
 const HEARTBEAT_EVERY_MS = 2_000;
@@ -22,7 +24,7 @@ const HEARTBEAT_EVERY_MS = 2_000;
 const BRIEF_TRY_MS = 3_000;
 
 export interface CarrierOptions {
-  readonly store: Pick<EngineStore, 'commit'>;
+  readonly store: Journal;
   readonly send: (letter: AddressedLetter) => Promise<void>;
   readonly activities: Activities;
   readonly clock: Clock;
@@ -33,47 +35,53 @@ export interface CarrierOptions {
 
 /** What one try leaves for the next, which may be on another worker. */
 interface Progress {
-  readonly isSaid: boolean;
   /** Failed tries so far; looks that found nothing are not among them. */
   readonly failures: number;
   readonly memory: Json;
 }
 
-const FRESH: Progress = { isSaid: false, failures: 0, memory: null };
-
 export function carrierActivities(options: CarrierOptions): CarrierActivities {
   return {
-    async announce({ commands, tombstone, ...said }) {
-      const entity =
-        tombstone === null
-          ? null
-          : { address: tombstone.address, state: tombstone.state as Json, deadline: null, done: true };
-      await say(options, said, entity);
-      const tried = await Promise.all(commands.map((command) => tryBrief(options, command)));
+    async announce(batch) {
+      const verdict = await write(options, batch);
+      if (verdict.kind === 'different') return verdict;
+      await Promise.all(byReceiver(batch.letters).map((ones) => sendInOrder(ones, options.send)));
+      const tried = await Promise.all(batch.commands.map((command) => tryBrief(options, command)));
       return {
-        events: Object.assign({}, ...tried.map(({ events }) => events)) as BriefAnswers['events'],
+        kind: 'accepted',
+        events: Object.assign({}, ...tried.map(({ events }) => events)) as Brief['events'],
         failed: tried.flatMap(({ failed }) => failed),
       };
     },
-    async carryOut({ command, failures, ...said }) {
+    async carryOut({ command, failures }) {
       const left = Context.current().info.heartbeatDetails as Progress | undefined;
-      const progress = left ?? { ...FRESH, failures };
-      if (!progress.isSaid) await say(options, said, null);
-      return await attempt(options, command, { ...progress, isSaid: true });
+      return await attempt(options, command, left ?? { failures, memory: null });
     },
   };
 }
 
-async function say(
-  { store, send, onRows }: CarrierOptions,
-  { rows, letters }: Announcement,
-  entity: Parameters<typeof keep>[1],
-): Promise<void> {
-  if (rows.length > 0 || entity !== null) {
-    await keep(store, entity, rows);
-    onRows?.();
+async function write(
+  { store, onRows }: CarrierOptions,
+  { entity, number, settled, inputs, rows, tombstone }: Batch,
+): Promise<DifferentBatch | { readonly kind: 'applied' }> {
+  const stone = tombstone && {
+    address: entity,
+    state: tombstone.state as Json,
+    deadline: null,
+    done: true,
+  };
+  const entry = { entity, number, settled, inputs: inputs as unknown as Json };
+  const verdict = await store.commitJournaled(entry, rowsAndState(rows, stone ?? null));
+  switch (verdict.kind) {
+    case 'applied':
+      if (rows.length > 0 || stone !== undefined) onRows?.();
+      return verdict;
+    case 'different':
+      return { kind: 'different', inputs: verdict.inputs as unknown as readonly Input[] };
+    case 'overtaken':
+      // The server refuses whatever this execution ends with; until it says so, there is nothing to do.
+      throw new ParleyError('store_conflict', `Cannot say batch ${number}: a later one has been said`);
   }
-  await Promise.all(byReceiver(letters).map((ones) => sendInOrder(ones, send)));
 }
 
 /** What one step says to one receiver arrives in the order in which it was said: an answer before the news after it. */
@@ -90,11 +98,13 @@ function byReceiver(letters: readonly AddressedLetter[]): readonly (readonly Add
   return [...groups.values()];
 }
 
+type Brief = Pick<AcceptedBatch, 'events' | 'failed'>;
+
 /** One short try; what takes longer, or has to be tried again, is left to an activity of its own. */
-async function tryBrief(options: CarrierOptions, command: ActivityCommand): Promise<BriefAnswers> {
+async function tryBrief(options: CarrierOptions, command: ActivityCommand): Promise<Brief> {
   const activity = activityOf(options, command);
   const signal = AbortSignal.timeout(BRIEF_TRY_MS);
-  const answer = (event: MachineEvent | null): BriefAnswers => ({
+  const answer = (event: MachineEvent | null): Brief => ({
     events: { [command.id]: event },
     failed: [],
   });

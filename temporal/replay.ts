@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { WorkflowClient } from '@temporalio/client';
 import type { ReplayWorkerOptions } from '@temporalio/worker';
 import { ParleyError } from '../core/parley-error.ts';
+import * as workflows from '../workflows/index.ts';
 import { historyFromText, type History } from './history-json.ts';
 
 export interface RecordedHistory {
@@ -34,11 +35,21 @@ export async function* replay(options: ReplayWorkerOptions, histories: Histories
   const { Worker } = await import('@temporalio/worker');
   for await (const { workflowId, name, history } of histories) {
     const events = history.events?.length ?? 0;
-    let problem: string | null = null;
-    for await (const { error } of Worker.runReplayHistories(options, [{ workflowId, history }]))
-      problem = error === undefined ? null : oneLine(error.message);
+    let problem = foreign(history);
+    if (problem === null) {
+      for await (const { error } of Worker.runReplayHistories(options, [{ workflowId, history }]))
+        problem = error === undefined ? null : oneLine(error.message);
+    }
     yield { workflowId, name, events, problem };
   }
+}
+
+/** Why it is none of ours; the package would only say that a task failed. */
+function foreign({ events }: History): string | null {
+  const type = events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '';
+  const known = Object.keys(workflows);
+  if (known.includes(type)) return null;
+  return `it is of a workflow "${type}", and this build has ${known.join(', ')}`;
 }
 
 function oneLine(text: string): string {

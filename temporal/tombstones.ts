@@ -5,7 +5,7 @@
 import { machineOf } from '../core/machines.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { EngineStore, Json, StoredEntity } from '../ports/engine-store.ts';
+import type { CommitBatch, EngineStore, Json, StoredEntity } from '../ports/engine-store.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
 
 export interface Tombstones {
@@ -22,7 +22,7 @@ export function tombstones(store: Pick<EngineStore, 'load' | 'commit'>, clock: C
       const rows = commands.flatMap((command): readonly ProjectionRow[] =>
         command.type === 'project' ? command.rows : [],
       );
-      if (state !== stored.state) await keep(store, { ...stored, state: state as Json }, rows);
+      if (state !== stored.state) await store.commit(rowsAndState(rows, { ...stored, state: state as Json }));
       // An ended entity orders nothing that anybody would have to carry out.
       return commands.flatMap((command) =>
         command.type === 'tell'
@@ -33,13 +33,9 @@ export function tombstones(store: Pick<EngineStore, 'load' | 'commit'>, clock: C
   };
 }
 
-/** Writes rows, and the tombstone of an entity that has ended. */
-export function keep(
-  store: Pick<EngineStore, 'commit'>,
-  entity: StoredEntity | null,
-  rows: readonly ProjectionRow[],
-): Promise<void> {
-  return store.commit({
+/** A batch of rows, and the state of an entity that has ended. */
+export function rowsAndState(rows: readonly ProjectionRow[], entity: StoredEntity | null): CommitBatch {
+  return {
     entities: entity === null ? [] : [entity],
     outboxAdded: [],
     outboxRetried: [],
@@ -47,5 +43,5 @@ export function keep(
     inboxAdded: [],
     inboxRemoved: [],
     projections: rows,
-  });
+  };
 }

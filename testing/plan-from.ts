@@ -12,7 +12,7 @@ export function planFrom(text: string): Plan {
   const sha256 = (whole: string): string => createHash('sha256').update(whole, 'utf8').digest('hex');
   const { plan, diagnostics } = compileJob(
     { path: 'job.yaml', text },
-    { readFile: () => ({ problem: 'missing' }), sha256 },
+    { readFile: () => ({ problem: 'missing' }), sha256, inputs: { typed: {}, values: {} } },
   );
   if (plan !== null) return plan;
   throw new Error(

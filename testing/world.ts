@@ -1,11 +1,11 @@
 /**
- * A world on a virtual clock, moved on by a test: conversations, sandboxes and runs under one policy.
+ * A world on a clock that a test moves on: conversations, sandboxes and runs under one policy.
  * Owns the clock's way forward and how things begin; the rules are those of a real run, and none is added here.
  */
 import type { MachineEvent } from '../core/command.ts';
 import { runId, type EntityAddress } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
-import { runBirth } from '../core/run/state.ts';
+import { runBirth } from '../core/run/birth.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { formatDuration } from '../dsl/duration.ts';
 import { START_AT_DEFAULT } from '../dsl/scenario/start-at.ts';
@@ -14,9 +14,15 @@ import { conversationIdNamed } from '../simulator/models/derived-id.ts';
 import { SIMULATED_USER } from '../simulator/models/run-model.ts';
 import { World as ModelWorld } from '../simulator/models/world.ts';
 import { RandomStream } from '../simulator/random.ts';
+import type { ModelPort } from '../simulator/model-port.ts';
+import type { PlayedStage } from '../simulator/plan-play.ts';
+import type { PlayedSimulation } from '../simulator/played-simulation.ts';
 import { LastEvents, type PastEvent } from '../simulator/scenario/last-events.ts';
+import type { SimulationStep } from '../simulator/simulation-options.ts';
 import { Simulation } from '../simulator/simulation.ts';
+import { openSkippingStage } from '../temporal/time-skipping/skipping-stage.ts';
 import { ConversationHandle } from './conversation-handle.ts';
+import { chosenEngine, type WorldEngine } from './engine-choice.ts';
 import { planFrom } from './plan-from.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { RunHandle } from './run-handle.ts';
@@ -31,6 +37,10 @@ export interface WorldOptions {
   readonly models?: WrittenModels;
   /** Integer of 0 or more, 1 by default; matters only where `models` leave something to chance. */
   readonly seed?: number;
+  /** What drives the machines: `simulator` by default, or what PARLEY_TESTING_ENGINE says. */
+  readonly engine?: WorldEngine;
+  /** Real time that a world on Temporal may take all in all; three minutes by default. */
+  readonly wallLimit?: Time;
 }
 
 export interface StartOptions {
@@ -48,40 +58,49 @@ export interface StartOptions {
   readonly message?: string | null;
 }
 
-/** A new world at elapsed time 0, in which nothing has been started. @throws RangeError when a time is no duration */
+/**
+ * A new world at elapsed time 0, in which nothing has been started.
+ * @throws RangeError when a time is no duration; ParleyError engine_misconfigured when time cannot be skipped here
+ */
 export function createWorld(options: WorldOptions = {}): World {
   return new World(options);
 }
 
 export class World implements PlayedWorld {
-  readonly startAt = START_AT_DEFAULT;
+  readonly startAt: number;
   /** The driver below; for what this interface does not show. */
-  readonly simulation: Simulation;
+  readonly simulation: PlayedSimulation;
   /** The models below. */
   readonly model: ModelWorld;
   private readonly last = new LastEvents();
-  private readonly checking: Checking;
+  /** Null on Temporal, where steps are late by real milliseconds. */
+  private readonly checking: Checking | null;
+  private readonly stage: TestStage;
   private requests = 0;
   private runs = 0;
 
-  constructor({ policy = {}, models = {}, seed = 1 }: WorldOptions) {
-    const late: { model: ModelWorld | null; checking: Checking | null } = { model: null, checking: null };
+  constructor({ policy = {}, models = {}, seed = 1, engine, wallLimit }: WorldOptions) {
+    const late: { checking: Checking | null } = { checking: null };
     const options = {
       models: modelsFrom(models),
       policy: policyFrom(policy),
       random: new RandomStream(seed),
     };
-    this.simulation = new Simulation({
-      startAt: this.startAt,
-      world: (port) => (late.model = new ModelWorld(port, options)),
-      onStep: (step) => {
-        this.last.add(step);
-        late.checking?.step(step);
-      },
-    });
-    if (late.model === null) throw new Error('Cannot simulate: there is no world');
-    this.model = late.model;
-    late.checking = this.checking = new Checking(this.simulation, this.model);
+    const world = (port: ModelPort): ModelWorld => new ModelWorld(port, options);
+    const onStep = (step: SimulationStep): void => {
+      this.last.add(step);
+      late.checking?.step(step);
+    };
+    const isOnTemporal = chosenEngine(engine) === 'temporal';
+    const wall = wallLimit === undefined ? {} : { wallMs: milliseconds(wallLimit) };
+    this.stage = isOnTemporal
+      ? openSkippingStage({ world, onStep, ...wall })
+      : simulatedStage({ world, onStep });
+    const { startAt, simulation, world: model } = this.stage;
+    this.startAt = startAt;
+    this.simulation = simulation;
+    this.model = model;
+    late.checking = this.checking = isOnTemporal ? null : new Checking(simulation, model);
   }
 
   /** Epoch milliseconds of the virtual clock. */
@@ -131,7 +150,7 @@ export class World implements PlayedWorld {
    */
   advance(time: Time): void {
     this.simulation.runUntil(this.simulation.now() + milliseconds(time));
-    const [broken] = this.checking.violations;
+    const [broken] = this.checking?.violations ?? [];
     if (broken === undefined) return;
     throw new Error(`Cannot go on: ${broken.name} is broken: ${broken.entity}: ${broken.problem}`);
   }
@@ -170,4 +189,26 @@ export class World implements PlayedWorld {
     this.requests += 1;
     return `request-${this.requests}`;
   }
+
+  /** Ends the server of a world on Temporal, which else ends with its process; what was seen stays readable. */
+  close(): void {
+    this.stage.close();
+  }
+}
+
+interface TestStage extends PlayedStage {
+  close(): void;
+}
+
+interface StageOptions {
+  readonly world: (port: ModelPort) => ModelWorld;
+  readonly onStep: (step: SimulationStep) => void;
+}
+
+function simulatedStage({ world, onStep }: StageOptions): TestStage {
+  const late: { model: ModelWorld | null } = { model: null };
+  const startAt = START_AT_DEFAULT;
+  const simulation = new Simulation({ startAt, world: (port) => (late.model = world(port)), onStep });
+  if (late.model === null) throw new Error('Cannot simulate: there is no world');
+  return { simulation, world: late.model, startAt, close: () => undefined };
 }

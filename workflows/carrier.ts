@@ -7,39 +7,54 @@ import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import { resourceOf, type ResourceClass } from '../core/resource.ts';
+import type { Input } from './input.ts';
 import type { AddressedLetter } from './letter.ts';
 
-/** What an activation has to say, in the order it is said: rows first, then letters. */
-export interface Announcement {
+/** What an activation has to say and to do at once. */
+export interface Batch {
+  readonly entity: EntityAddress;
+  /** Counts the batches of the entity, from 1. */
+  readonly number: number;
+  /** The history holds the batches up to this number. */
+  readonly settled: number;
+  /** What the activation rests on: steps are functions of it. */
+  readonly inputs: readonly Input[];
+  /** Said in this order: rows first, then letters. */
   readonly rows: readonly ProjectionRow[];
   readonly letters: readonly AddressedLetter[];
-}
-
-/** A batch with nothing long in it. */
-export interface BriefBatch extends Announcement {
+  /** Brief ones. */
   readonly commands: readonly ActivityCommand[];
-  /** The entity's last state, written as its tombstone; null while it lives. */
-  readonly tombstone: { readonly address: EntityAddress; readonly state: unknown } | null;
+  /** The entity's last state, written as its tombstone; absent while it lives. */
+  readonly tombstone?: { readonly state: unknown };
 }
 
-export interface BriefAnswers {
+export type BatchAnswer = AcceptedBatch | DifferentBatch;
+
+export interface AcceptedBatch {
+  readonly kind: 'accepted';
   /** By command id. Null: its machine waits for no answer. Absent: it was slow or failed, and is handed out by itself. */
   readonly events: Readonly<Record<string, MachineEvent | null>>;
   /** Ids of those whose try failed: it counts as the first one. */
   readonly failed: readonly string[];
 }
 
-export interface LongBatch extends Announcement {
+/** Another execution of the entity was first with this number, and has said what follows from other inputs. */
+export interface DifferentBatch {
+  readonly kind: 'different';
+  readonly inputs: readonly Input[];
+}
+
+export interface LongCommand {
   readonly command: ActivityCommand;
   /** Tries of it that failed already. */
   readonly failures: number;
 }
 
 export interface CarrierActivities {
-  /** Rows, letters, then the commands side by side. */
-  announce(batch: BriefBatch): Promise<BriefAnswers>;
-  /** Rows, letters, then the command; tries again by itself for as long as the command's retry class says. */
-  carryOut(batch: LongBatch): Promise<MachineEvent | null>;
+  /** Writes down the inputs; then rows, letters, and the commands side by side. Nothing of it for different inputs. */
+  announce(batch: Batch): Promise<BatchAnswer>;
+  /** Tries again by itself for as long as the command's retry class says. */
+  carryOut(long: LongCommand): Promise<MachineEvent | null>;
 }
 
 /** A worker that is lost is noticed after so long. */
@@ -60,11 +75,11 @@ const local = proxyLocalActivities<CarrierActivities>({
   cancellationType: ActivityCancellationType.ABANDON,
 });
 
-export const announce = (batch: BriefBatch): Promise<BriefAnswers> => local.announce(batch);
+export const announce = (batch: Batch): Promise<BatchAnswer> => local.announce(batch);
 
 /** Waits and tries are decided on the worker's side, which says when to come back (`nextRetryDelay`). */
-export function carryOut(prefix: string, batch: LongBatch): Promise<MachineEvent | null> {
-  const { command } = batch;
+export function carryOut(prefix: string, long: LongCommand): Promise<MachineEvent | null> {
+  const { command } = long;
   const proxy = proxyActivities<CarrierActivities>({
     taskQueue: queueOf(prefix, resourceOf(command.type)),
     startToCloseTimeout: TRY_MAX_MS,
@@ -73,5 +88,5 @@ export function carryOut(prefix: string, batch: LongBatch): Promise<MachineEvent
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     summary: `${command.type} ${command.id}`,
   });
-  return proxy.carryOut(batch);
+  return proxy.carryOut(long);
 }

@@ -10,13 +10,14 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { MachineEvent } from '../core/command.ts';
 import { isWatch } from '../core/resource.ts';
+import { Announcer, type Said } from './announcer.ts';
 import { cancellationOf } from './cancellation.ts';
 import { addressOf, Entity, type StepRecord } from './entity.ts';
 import { HandOut } from './hand-out.ts';
+import { Inbox } from './input.ts';
 import { LazyTimer } from './lazy-timer.ts';
-import { moveOnSignal, noticeSignal, requestUpdate, type DriveInput, type Letter } from './letter.ts';
+import { moveOnSignal, noticeSignal, requestUpdate, type DriveInput } from './letter.ts';
 import { refuseMalformed } from './malformed.ts';
 import { goOnWithNewestBuild } from './next-build.ts';
 import { Visibility } from './visibility.ts';
@@ -24,64 +25,71 @@ import { Visibility } from './visibility.ts';
 /** Events of a history by default before its run is continued as new; the server would ask for it at 4,096. */
 export const EVENTS_MAX_DEFAULT = 2_000;
 
-interface Answer {
-  readonly commandId: string;
-  readonly event: MachineEvent | null;
-}
-
 /** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
 export async function drive(input: DriveInput, onStep?: (record: StepRecord) => void): Promise<void> {
   const { workflowId, runId } = workflowInfo();
   const entity = new Entity(addressOf(workflowId), input.carried, onStep);
-  const letters: Letter[] = [];
-  const answers: Answer[] = [];
+  const inbox = new Inbox();
   const wish = { toMoveOn: false };
   /** Length of the history at the latest acknowledgement: a run must not end in the task that gave one. */
   let acknowledgedAt = -1;
-  setHandler(noticeSignal, (letter) => void letters.push(letter));
+  setHandler(noticeSignal, (letter) => inbox.put({ kind: 'letter', letter }));
   setHandler(moveOnSignal, () => void (wish.toMoveOn = true));
   setHandler(
     requestUpdate,
     (letter) => {
-      letters.push(letter);
+      inbox.put({ kind: 'letter', letter });
       acknowledgedAt = workflowInfo().historyLength;
     },
     { validator: refuseMalformed },
   );
   CancellationScope.current().cancelRequested.catch(() =>
-    letters.push(cancellationOf(entity.address, runId)),
+    inbox.put({ kind: 'letter', letter: cancellationOf(entity.address, runId) }),
   );
 
   await CancellationScope.nonCancellable(async () => {
-    const out = new HandOut(input.queue, {
-      isOut: (commandId) => entity.out.has(commandId),
-      answered: (commandId, event) => void answers.push({ commandId, event }),
-    });
-    const timer = new LazyTimer();
+    const announcer = new Announcer(entity, inbox, input.carried?.batch ?? 0);
+    const out = new HandOut(input.queue, (commandId, event) =>
+      inbox.put({ kind: 'answer', commandId, event }),
+    );
+    const timer = new LazyTimer(() => inbox.put({ kind: 'deadline' }));
     const visibility = new Visibility(entity.address, input.shown);
     for (;;) {
-      const now = Date.now();
-      for (const { commandId, event } of answers.splice(0)) entity.answer(commandId, event, now);
-      for (const letter of letters.splice(0)) entity.receive(letter, now);
-      if (timer.struck) {
-        timer.struck = false;
-        entity.strike(now);
+      for (const one of inbox.take(Date.now())) entity.apply(one);
+      const wantsToLeave = (): boolean => wantsToMoveOn(input, wish) && onlyWatches(entity);
+      if (announcer.hasToSpeak || (wantsToLeave() && !announcer.isSilent)) {
+        const said = await announcer.speak();
+        visibility.show(said.orders.rows);
+        handOut(said, { entity, inbox, out });
       }
-      const activation = entity.take();
-      visibility.show(activation.rows);
-      const isDone = entity.isDone;
-      out.give(activation, isDone ? { address: entity.address, state: entity.state } : null);
+      if (!inbox.isEmpty) continue;
       timer.arm(entity.deadline);
-      const hasNews = (): boolean => letters.length > 0 || answers.length > 0 || timer.struck || out.mayGoOn;
-      const isAtRest = (): boolean => out.isSilent && !hasNews() && allHandlersFinished();
-      const mayEnd = (): boolean => isDone || (wantsToMoveOn(input, wish) && onlyWatches(entity));
-      await condition(() => hasNews() || (isAtRest() && mayEnd()));
-      if (!hasNews() && acknowledgedAt === workflowInfo().historyLength) await sleep(1);
-      if (hasNews()) continue;
-      if (isDone) return;
-      await moveOn(input, entity, visibility.shown);
+      if (!wantsToLeave()) out.beginWatches();
+      const mayEnd = (): boolean => allHandlersFinished() && (entity.isDone || wantsToLeave());
+      await condition(() => !inbox.isEmpty || mayEnd());
+      if (inbox.isEmpty && acknowledgedAt === workflowInfo().historyLength) await sleep(1);
+      if (!inbox.isEmpty || announcer.hasToSpeak) continue;
+      if (entity.isDone) return;
+      if (!announcer.isSilent) continue;
+      await moveOn(input, entity, { shown: visibility.shown, batch: announcer.number });
     }
   });
+}
+
+interface Hands {
+  readonly entity: Entity;
+  readonly inbox: Inbox;
+  readonly out: HandOut;
+}
+
+/** What was said is settled: only now may begin what cannot be taken back. */
+function handOut({ orders, answers }: Said, { entity, inbox, out }: Hands): void {
+  for (const commandId of orders.cancelled) out.cancel(commandId);
+  for (const command of orders.commands) {
+    const event = answers.events[command.id];
+    if (event !== undefined) inbox.put({ kind: 'answer', commandId: command.id, event });
+    else if (entity.out.has(command.id)) out.give(command, Number(answers.failed.includes(command.id)));
+  }
 }
 
 function wantsToMoveOn(input: DriveInput, wish: { readonly toMoveOn: boolean }): boolean {
@@ -96,12 +104,12 @@ function onlyWatches(entity: Entity): boolean {
   return true;
 }
 
-function moveOn(input: DriveInput, entity: Entity, shown: string): Promise<never> {
-  const carried = {
-    version: 1,
-    state: entity.state,
-    out: [...entity.out.values()],
-    seen: entity.seenIds,
-  } as const;
+function moveOn(
+  input: DriveInput,
+  entity: Entity,
+  { shown, batch }: { readonly shown: string; readonly batch: number },
+): Promise<never> {
+  const { state, seenIds: seen } = entity;
+  const carried = { version: 1, state, out: [...entity.out.values()], seen, batch } as const;
   return goOnWithNewestBuild({ ...input, shown, carried });
 }

@@ -1,17 +1,18 @@
 /**
- * An entity between two waits: its state, what it has out, and what one activation of it orders.
- * Owns repeats and late answers; must not start, wait for or send anything.
+ * An entity between two waits: its state, what it has out, and what its latest steps order.
+ * Owns repeats, late answers, and the way back to where the last batch was settled; must not start or send anything.
  */
 import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import { machineOf, type HostedMachine } from '../core/machines.ts';
 import type { ProjectionRow } from '../core/projection.ts';
-import type { AddressedLetter, Carried, Letter } from './letter.ts';
+import type { Input } from './input.ts';
+import type { AddressedLetter, Carried } from './letter.ts';
 
 /** Letters under way to one entity are far fewer; an older repeat meets a machine that expects repeats. */
 const SEEN_MAX = 256;
 
-/** Orders of all steps since the last wait, in the order they were given. */
+/** Orders of all steps since the last batch was settled, in the order they were given. */
 export interface Activation {
   readonly rows: ProjectionRow[];
   readonly letters: AddressedLetter[];
@@ -29,24 +30,40 @@ export interface StepRecord {
   readonly commands: readonly Command[];
 }
 
+/** Where an entity can be taken back to. */
+interface Settled {
+  readonly state: unknown;
+  readonly out: readonly ActivityCommand[];
+  readonly seen: readonly string[];
+  /** Commands that are ordered from here on without a step: those of the run before. */
+  readonly inherited: readonly ActivityCommand[];
+}
+
 export class Entity {
   readonly address: EntityAddress;
   /** Commands whose answer is waited for, by id. */
   readonly out = new Map<string, ActivityCommand>();
-  state: unknown;
+  state: unknown = null;
   private readonly machine: HostedMachine;
-  private readonly seen: Set<string>;
+  private readonly seen = new Set<string>();
   private readonly onStep: ((record: StepRecord) => void) | undefined;
+  private settled: Settled;
+  /** What was applied since. */
+  private applied: Input[] = [];
   private activation = empty();
 
   constructor(address: EntityAddress, carried: Carried | null, onStep?: (record: StepRecord) => void) {
     this.address = address;
     this.machine = machineOf(address.machine);
-    this.state = carried?.state ?? null;
-    this.seen = new Set(carried?.seen);
     this.onStep = onStep;
     // What the last run had out is handed out again by this one.
-    for (const command of carried?.out ?? []) this.order(command);
+    this.settled = {
+      state: carried?.state ?? null,
+      out: [],
+      seen: carried?.seen ?? [],
+      inherited: carried?.out ?? [],
+    };
+    this.goBack();
   }
 
   get deadline(): number | null {
@@ -62,31 +79,75 @@ export class Entity {
     return [...this.seen];
   }
 
-  /** A letter counts once, however often it comes. */
-  receive(letter: Letter, now: number): void {
-    if (this.seen.has(letter.id)) return;
-    this.seen.add(letter.id);
+  /** Inputs since the last batch was settled, in the order in which they were applied. */
+  get inputs(): readonly Input[] {
+    return this.applied;
+  }
+
+  /** What was ordered since the last batch was settled. */
+  get orders(): Activation {
+    return this.activation;
+  }
+
+  get hasOrders(): boolean {
+    const { rows, letters, commands, cancelled } = this.activation;
+    return rows.length + letters.length + commands.length + cancelled.length > 0;
+  }
+
+  /** A letter counts once, however often it comes; an answer counts while its command is out. */
+  apply(input: Input): void {
+    switch (input.kind) {
+      case 'letter':
+        if (!this.remember(input.letter.id)) return;
+        this.applied.push(input);
+        return this.step(input.letter.event, input.at);
+      case 'answer':
+        if (!this.out.delete(input.commandId)) return;
+        this.applied.push(input);
+        return input.event === null ? undefined : this.step(input.event, input.at);
+      case 'deadline':
+        this.applied.push(input);
+        return this.step({ type: 'deadline' }, input.at);
+    }
+  }
+
+  /** What was ordered is on its way, whatever happens: there is no way back before here. */
+  settle(): void {
+    const { state, seenIds: seen } = this;
+    this.settled = { state, out: [...this.out.values()], seen, inherited: [] };
+    this.applied = [];
+    this.activation = empty();
+  }
+
+  /** Takes other inputs than it did since then; those it had taken come back. */
+  retake(inputs: readonly Input[]): readonly Input[] {
+    const taken = this.applied;
+    this.goBack();
+    for (const input of inputs) this.apply(input);
+    return taken;
+  }
+
+  private goBack(): void {
+    const { state, out, seen, inherited } = this.settled;
+    this.state = state;
+    this.out.clear();
+    for (const command of out) this.out.set(command.id, command);
+    this.seen.clear();
+    for (const id of seen) this.seen.add(id);
+    this.applied = [];
+    this.activation = empty();
+    for (const command of inherited) this.order(command);
+  }
+
+  /** False when it was seen before. */
+  private remember(letterId: string): boolean {
+    if (this.seen.has(letterId)) return false;
+    this.seen.add(letterId);
     for (const oldest of this.seen) {
       if (this.seen.size <= SEEN_MAX) break;
       this.seen.delete(oldest);
     }
-    this.step(letter.event, now);
-  }
-
-  /** An answer counts while its command is out; one that was cancelled is late. */
-  answer(commandId: string, event: MachineEvent | null, now: number): void {
-    if (this.out.delete(commandId) && event !== null) this.step(event, now);
-  }
-
-  strike(now: number): void {
-    this.step({ type: 'deadline' }, now);
-  }
-
-  /** What was ordered since the last call. */
-  take(): Activation {
-    const taken = this.activation;
-    this.activation = empty();
-    return taken;
+    return true;
   }
 
   private step(event: MachineEvent, now: number): void {

@@ -1,125 +1,55 @@
 /**
- * Hands out what an activation ordered, as few history events as it takes.
- * Owns the batches and who is cancelled; answers come back through its listener, in a later activation.
- *
- * At most one local batch is under way. A replay finds the ends of local activities in the history without the order
- * in which they came, and gives several of them to one activation: with one at a time there is nothing to mix up.
+ * Long commands under way: each an activity of the queue of its resource.
+ * Owns their cancellation; answers go to the listener, one for each command at most.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
-import { isBrief, isWatch, resourceOf } from '../core/resource.ts';
-import { announce, carryOut, type Announcement, type BriefBatch } from './carrier.ts';
-import type { Activation } from './entity.ts';
+import { isWatch } from '../core/resource.ts';
+import { carryOut } from './carrier.ts';
 
-interface Long {
-  readonly scope: CancellationScope;
-  /** What goes out with it; said again by others when it is cancelled, because it may not have been said. */
-  readonly announcement: Announcement;
-}
-
-const SILENT: Announcement = { rows: [], letters: [] };
-const NOTHING: BriefBatch = { ...SILENT, commands: [], tombstone: null };
-
-export interface AnswerListener {
-  /** False once the command was cancelled or answered. */
-  isOut(commandId: string): boolean;
-  answered(commandId: string, event: MachineEvent | null): void;
-}
+type Listener = (commandId: string, event: MachineEvent | null) => void;
 
 export class HandOut {
-  private isBusy = false;
-  /** What waits for the local batch under way to end. */
-  private waiting = NOTHING;
-  private readonly long = new Map<string, Long>();
+  private readonly under = new Map<string, CancellationScope>();
+  /** Watches that have not begun. */
+  private held: ActivityCommand[] = [];
   private readonly queue: string;
-  private readonly listener: AnswerListener;
+  private readonly answered: Listener;
 
-  constructor(queue: string, listener: AnswerListener) {
+  constructor(queue: string, answered: Listener) {
     this.queue = queue;
-    this.listener = listener;
+    this.answered = answered;
   }
 
-  /** Everything has been said: a run may end. */
-  get isSilent(): boolean {
-    return !this.isBusy && isEmpty(this.waiting);
+  /** Nothing is awaited. A watch begins with `beginWatches`. */
+  give(command: ActivityCommand, failures = 0): void {
+    if (isWatch(command.type)) this.held.push(command);
+    else this.begin(command, failures);
   }
 
-  /** The way is free for what waits: whoever drives calls `give` again. */
-  get mayGoOn(): boolean {
-    return !this.isBusy && !isEmpty(this.waiting);
+  /** A run that is about to be continued as new leaves them to the next one. */
+  beginWatches(): void {
+    for (const command of this.held.splice(0)) this.begin(command, 0);
   }
 
-  /** Nothing is awaited: the loop goes on with the next event. */
-  give(activation: Activation, tombstone: BriefBatch['tombstone']): void {
-    const unsaid = activation.cancelled.flatMap((id) => this.cancel(id));
-    const brief = activation.commands.filter(({ type }) => isBrief(type));
-    const long = activation.commands.filter(({ type }) => !isBrief(type));
-    this.waiting = {
-      rows: [...this.waiting.rows, ...unsaid.flatMap(({ rows }) => rows), ...activation.rows],
-      letters: [...this.waiting.letters, ...unsaid.flatMap(({ letters }) => letters), ...activation.letters],
-      commands: [...this.waiting.commands, ...brief],
-      tombstone: tombstone ?? this.waiting.tombstone,
-    };
-    const bearer = this.waiting.commands.length === 0 ? long.find(mayBear) : undefined;
-    for (const command of long) this.start(command, command === bearer ? this.takeAnnouncement() : SILENT);
-    if (this.mayGoOn) this.brief();
+  cancel(commandId: string): void {
+    this.held = this.held.filter(({ id }) => id !== commandId);
+    this.under.get(commandId)?.cancel();
+    this.under.delete(commandId);
   }
 
-  private takeAnnouncement(): Announcement {
-    const { rows, letters } = this.waiting;
-    this.waiting = { ...this.waiting, ...SILENT };
-    return { rows, letters };
-  }
-
-  private brief(): void {
-    const batch = this.waiting;
-    this.waiting = NOTHING;
-    this.isBusy = true;
-    void announce(batch).then(({ events, failed }) => {
-      this.isBusy = false;
-      for (const command of batch.commands) {
-        const event = events[command.id];
-        if (event !== undefined) this.listener.answered(command.id, event);
-        else if (this.listener.isOut(command.id))
-          this.start(command, SILENT, Number(failed.includes(command.id)));
-      }
-    });
-  }
-
-  private start(command: ActivityCommand, announcement: Announcement, failures = 0): void {
+  private begin(command: ActivityCommand, failures: number): void {
     const scope = new CancellationScope({ cancellable: true });
-    this.long.set(command.id, { scope, announcement });
+    this.under.set(command.id, scope);
     scope
-      .run(() => carryOut(this.queue, { ...announcement, command, failures }))
+      .run(() => carryOut(this.queue, { command, failures }))
       .then((event) => {
-        this.long.delete(command.id);
-        this.listener.answered(command.id, event);
+        this.under.delete(command.id);
+        this.answered(command.id, event);
       })
       .catch((error: unknown) => {
-        this.long.delete(command.id);
+        this.under.delete(command.id);
         if (!isCancellation(error)) throw error;
       });
   }
-
-  private cancel(commandId: string): readonly Announcement[] {
-    const commands = this.waiting.commands.filter(({ id }) => id !== commandId);
-    this.waiting = { ...this.waiting, commands };
-    const long = this.long.get(commandId);
-    if (long === undefined) return [];
-    this.long.delete(commandId);
-    long.scope.cancel();
-    return [long.announcement];
-  }
-}
-
-/**
- * What goes with a command is said when it begins. A watch would be cancelled one day, and what went with it said twice;
- * a boot may wait long for its slot.
- */
-function mayBear({ type }: ActivityCommand): boolean {
-  return !isWatch(type) && resourceOf(type) !== 'sandbox';
-}
-
-function isEmpty({ rows, letters, commands, tombstone }: BriefBatch): boolean {
-  return rows.length + letters.length + commands.length === 0 && tombstone === null;
 }

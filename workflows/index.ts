@@ -1,5 +1,5 @@
 /**
- * The workflows of the bundle: one thin entry per machine, named as the machine.
+ * The workflows of the bundle: one thin entry per machine, named as the machine, and what schedules start.
  * Owns the names; everything else is the driver's.
  */
 import { drive } from './drive.ts';
@@ -8,3 +8,5 @@ import type { DriveInput } from './letter.ts';
 export const sandbox = (input: DriveInput): Promise<void> => drive(input);
 export const conversation = (input: DriveInput): Promise<void> => drive(input);
 export const run = (input: DriveInput): Promise<void> => drive(input);
+
+export { scheduledRun } from './scheduled-run.ts';

@@ -9,8 +9,11 @@ const CREEP_MAX_MS = 60_000;
 
 export class LazyTimer {
   private armed: { readonly at: number; readonly scope: CancellationScope } | null = null;
-  /** True once the armed instant has passed, until it is armed anew. */
-  struck = false;
+  private readonly strike: () => void;
+
+  constructor(strike: () => void) {
+    this.strike = strike;
+  }
 
   arm(deadline: number | null): void {
     const { armed } = this;
@@ -29,7 +32,7 @@ export class LazyTimer {
       .then(() => {
         if (this.armed !== mine) return;
         this.armed = null;
-        this.struck = true;
+        this.strike();
       })
       .catch((error: unknown) => {
         if (!isCancellation(error)) throw error;

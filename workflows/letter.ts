@@ -40,6 +40,8 @@ export interface Carried {
   readonly out: readonly ActivityCommand[];
   /** Ids of the latest letters, oldest first. */
   readonly seen: readonly string[];
+  /** Number of the latest batch of the entity. */
+  readonly batch: number;
 }
 
 export interface DriveInput {

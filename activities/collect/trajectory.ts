@@ -30,7 +30,7 @@ export async function collectTrajectory(
   ];
   for (let after = 0; ;) {
     const page = await world.events.events(conversationId, { afterSequence: after, limit: PAGE_EVENTS });
-    files.push(...page.map(entryOf));
+    files.push(...page.map(trajectoryEntry));
     after = page.at(-1)?.sequence ?? after;
     if (page.length < PAGE_EVENTS) break;
   }
@@ -38,7 +38,8 @@ export async function collectTrajectory(
   return [{ name: 'trajectory.zip', content: await zipped(files), scanned }];
 }
 
-function entryOf(event: StoredEvent): readonly [string, string] {
+/** Name and text of one event in the zip. */
+export function trajectoryEntry(event: StoredEvent): readonly [string, string] {
   const safeId = event.eventId.replaceAll(/[^A-Za-z0-9-]/g, '_');
   return [`event_${String(event.sequence).padStart(6, '0')}_${safeId}.json`, pretty(event.body)];
 }

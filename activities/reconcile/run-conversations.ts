@@ -14,14 +14,19 @@ export interface Attempt {
   readonly key: string;
   /** Counts from 1. */
   readonly attempt: number;
+  /** When the conversation ended; null while it goes on, and for an attempt that another one followed. */
+  readonly endedAt: number | null;
+  readonly isLast: boolean;
 }
 
 /** Every attempt that was begun, in the order of the plan. */
 export function attemptsOf(world: World, runId: RunId, items: readonly RunItemRow[]): readonly Attempt[] {
-  return items.flatMap(({ key, attempt: last }) =>
+  return items.flatMap(({ key, attempt: last, endedAt }) =>
     Array.from({ length: last }, (_, index) => {
       const attempt = index + 1;
-      return { conversationId: world.keys.conversationIdOf({ runId, key, attempt }), key, attempt };
+      const conversationId = world.keys.conversationIdOf({ runId, key, attempt });
+      const isLast = attempt === last;
+      return { conversationId, key, attempt, endedAt: isLast ? endedAt : null, isLast };
     }),
   );
 }
@@ -40,7 +45,7 @@ export interface ConversationFacts {
 export function reconcileConversations(facts: ConversationFacts): readonly ReconcileConversation[] {
   const billed = new Set(facts.gatewayRows.map(({ responseId }) => responseId));
   const items = new Map(facts.plan.items.map((item) => [item.key, item]));
-  return facts.attempts.map(({ conversationId, key }) => {
+  return facts.attempts.map(({ conversationId, key, endedAt, isLast }) => {
     const calls = facts.sessions.get(conversationId) ?? [];
     const open = calls.filter(
       (call) => mayBeBilled(call) && !(call.responseId !== null && billed.has(call.responseId)),
@@ -50,10 +55,16 @@ export function reconcileConversations(facts: ConversationFacts): readonly Recon
       key,
       tags: items.get(key)?.tags ?? {},
       modelNames: [...new Set(open.flatMap((call) => [call.modelName, call.upstreamModel]))],
-      windows: (open.length === 0 ? calls : open).map(windowOf),
+      windows: open.map(windowOf),
+      endedAt: isLast ? endedAt : lastEndOf(calls),
       attemptIds: [],
     };
   });
+}
+
+/** An attempt that was given up has ended with its last call at the latest. */
+function lastEndOf(calls: readonly SpendRow[]): number {
+  return calls.reduce((last, call) => Math.max(last, windowOf(call).endedAt), -Infinity);
 }
 
 /** What a gateway refused it does not bill. */

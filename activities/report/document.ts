@@ -2,6 +2,8 @@
  * A report as a document, before it is Markdown or HTML.
  * Owns the few kinds of blocks; texts in it are plain and escaped by whoever lays them out.
  */
+import type { Figure } from './figures/figure.ts';
+
 export interface Link {
   readonly text: string;
   readonly href: string;
@@ -35,6 +37,8 @@ export interface Section {
 
 export interface ReportDocument {
   readonly title: string;
+  /** For outputs that can draw; what they show is in the sections as well. */
+  readonly figures: readonly Figure[];
   readonly sections: readonly Section[];
 }
 

@@ -4,13 +4,14 @@
  */
 import { escapeMarkup } from '../../core/escape-markup.ts';
 import type { Block, Cell, Column, ReportDocument, Section } from './document.ts';
+import { drawFigure, FIGURE_STYLE } from './figures/draw-figure.ts';
 import { oneLine } from './plain-text.ts';
 
 /** The browser itself refuses whatever slipped through: styles of this file, and nothing else. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 const STYLE = `
-:root { color-scheme: light dark; --line: light-dark(#d4d7dc, #3b4048); --good: light-dark(#17643a, #7bd3a1); --bad: light-dark(#a1260d, #ff9d8a); --quiet: light-dark(#f3f4f6, #22262b); }
+:root { color-scheme: light dark; --line: light-dark(#d4d7dc, #3b4048); --good: light-dark(#17643a, #7bd3a1); --bad: light-dark(#a1260d, #ff9d8a); --quiet: light-dark(#f3f4f6, #22262b); --busy: light-dark(#0b62c4, #6cb0ff); --rest: light-dark(#b8bec7, #6b7380); }
 body { margin: 2rem auto; padding: 0 1rem; max-width: 90rem; font: 15px/1.5 system-ui, sans-serif; color: light-dark(#1c1f23, #e4e7eb); background: light-dark(#ffffff, #16191d); }
 h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
@@ -23,7 +24,7 @@ a { color: light-dark(#0b57d0, #8ab4f8); }
 li { overflow-wrap: anywhere; }
 `;
 
-export function renderHtml({ title, sections }: ReportDocument): string {
+export function renderHtml({ title, sections, figures }: ReportDocument): string {
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -32,11 +33,13 @@ export function renderHtml({ title, sections }: ReportDocument): string {
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${escape(title)}</title>`,
-    `<style>${STYLE}</style>`,
+    `<style>${STYLE}${FIGURE_STYLE}</style>`,
     '</head>',
     '<body>',
     `<h1>${escape(title)}</h1>`,
-    ...sections.map(section),
+    ...sections.slice(0, 1).map(section),
+    ...(figures.length === 0 ? [] : ['<section>', ...figures.map(drawFigure), '</section>']),
+    ...sections.slice(1).map(section),
     '</body>',
     '</html>',
     '',

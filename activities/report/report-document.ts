@@ -3,6 +3,7 @@
  * Pure; each section is a file of its own or shares one with its kin.
  */
 import type { ReportDocument, Section } from './document.ts';
+import { reportFigures } from './figures/report-figures.ts';
 import { moneySection, reconciliationSection } from './money-section.ts';
 import type { ReportData } from './report-data.ts';
 import { itemSection, outcomeSection, summarySection } from './work-sections.ts';
@@ -17,6 +18,7 @@ export function reportDocument(data: ReportData): ReportDocument {
   ];
   return {
     title: `Run ${data.run.runId}`,
+    figures: reportFigures(data),
     sections: sections.filter(
       (section) => section !== null && section.blocks.length > 0,
     ) as readonly Section[],

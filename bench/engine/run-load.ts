@@ -4,7 +4,8 @@
  */
 import { runId, userId, type RunId } from '../../core/ids.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
-import { runBirth, type RunState } from '../../core/run/state.ts';
+import { runBirth } from '../../core/run/birth.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { StepRecord } from '../../engine/batch.ts';
 import { openInstallation, type Reading } from './installation.ts';
 

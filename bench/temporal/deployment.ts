@@ -6,11 +6,11 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { ProjectionRow } from '../../core/projection.ts';
 import { systemClock } from '../../engine/system-clock.ts';
-import type { EngineStore } from '../../ports/engine-store.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { Post } from '../../temporal/post.ts';
+import { heardStore } from '../../temporal/time-skipping/seen-store.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import { startWorkers } from '../../temporal/worker.ts';
 import { openWorld, type WorldOptions } from './bench-world.ts';
@@ -46,7 +46,7 @@ export async function deploy(
   const { store, activities, close } = await openWorld(options, notifier);
   const queue = `bench-${randomBytes(4).toString('hex')}`;
   const milestones = new Milestones();
-  const seen = seenBy(store.engine, (rows) => {
+  const seen = heardStore(store.engine, (rows) => {
     milestones.see(rows);
     onRows?.(rows);
   });
@@ -74,19 +74,6 @@ export async function deploy(
     async stop() {
       await workers.stop();
       await close();
-    },
-  };
-}
-
-function seenBy(
-  store: EngineStore,
-  onRows: (rows: readonly ProjectionRow[]) => void,
-): Pick<EngineStore, 'load' | 'commit'> {
-  return {
-    load: (address) => store.load(address),
-    async commit(batch) {
-      await store.commit(batch);
-      onRows(batch.projections);
     },
   };
 }

@@ -3,7 +3,8 @@
  * Owns the counting for both ways; nothing is left out.
  */
 import { runId, userId, type ConversationId } from '../../core/ids.ts';
-import { runBirth, type RunState } from '../../core/run/state.ts';
+import { runBirth } from '../../core/run/birth.ts';
+import type { RunState } from '../../core/run/state.ts';
 import { planOf } from '../engine/run-load.ts';
 import { birthOf, eachAtOnce } from './conversations.ts';
 import { deploy } from './deployment.ts';

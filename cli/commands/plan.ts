@@ -7,21 +7,29 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { counted } from '../../core/counted.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+import type { Outcome } from '../../core/status.ts';
+import { diffPlans } from '../../dsl/plan-diff.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { addInputOptions, type InputOptions } from '../given-inputs.ts';
 import { reasonOf } from '../job-file.ts';
+import { lastRun } from '../last-run.ts';
 import { loadPlan } from '../load-plan.ts';
+import { outlookLines, planOutlook } from '../plan-outlook.ts';
 import { duration, usd } from '../print/amounts.ts';
+import { planDiffLines } from '../print/plan-diff.ts';
 import { openRecords } from '../print/records.ts';
 import { cut, table } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 
-interface PlanOptions {
+interface PlanOptions extends InputOptions {
   readonly out?: string;
   readonly json?: true;
   readonly expanded?: true;
   readonly config?: string;
+  readonly diff?: string;
 }
 
 const PROMPT_WIDTH = 100;
@@ -29,10 +37,11 @@ const PROMPT_WIDTH = 100;
 const ITEMS_SHOWN_MAX = 50;
 
 export function planCommand({ shell, finish }: CommandContext): Command {
-  return new Command('plan')
+  const command = new Command('plan')
     .description('Compile a job file and show what a run would do.')
     .argument('<file>', 'job file, or a saved plan')
     .option('--out <file>', 'save the plan as JSON; "parley run FILE" runs exactly this')
+    .option('--diff <run>', 'compare with this run (default: the last run of the job)')
     .option('--json', 'print the plan as a JSON record')
     .option('--expanded', 'show every field of every conversation')
     .addOption(configOption())
@@ -44,18 +53,33 @@ export function planCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley plan job.yaml', 'parley plan job.yaml --out plan.json && parley run plan.json'),
     )
-    .action((file: string, options: PlanOptions) => {
-      finish(plan(shell, file, options));
+    .action(async (file: string, options: PlanOptions) => {
+      finish(await plan(shell, file, options));
     });
+  return addInputOptions(command);
 }
 
-function plan(shell: Shell, file: string, options: PlanOptions): ExitCode {
-  const loaded = loadPlan(shell, { file, config: options.config, checksSecrets: false });
+async function plan(shell: Shell, file: string, options: PlanOptions): Promise<ExitCode> {
+  const loaded = loadPlan(shell, { file, config: options.config, checksSecrets: false, inputs: options });
   if (loaded === null) return EXIT.failed;
   if (options.out !== undefined) save(shell, loaded, options.out);
-  if (options.json === true) openRecords(shell.stdout).write({ type: 'plan', plan: loaded });
-  else shell.stdout.write(`${describe(loaded, options.expanded === true).join('\n')}\n`);
+  const last = await lastRun(shell, loaded, { config: options.config, against: options.diff });
+  const outlook = planOutlook(loaded, { deployment: last.deployment?.deployment ?? null, history: last.items });
+  const diff = last.plan === null ? null : diffPlans(last.plan, loaded, outcomesOf(last.items));
+  if (options.json === true) {
+    const records = openRecords(shell.stdout);
+    records.write({ type: 'plan', plan: loaded, outlook });
+    if (diff !== null) records.write({ type: 'plan_diff', against: last.runId, ...diff });
+    return EXIT.ok;
+  }
+  const about = diff === null ? [] : planDiffLines(diff, last.runId ?? '');
+  const [head, ...rest] = describe(loaded, options.expanded === true);
+  shell.stdout.write(`${[head, ...outlookLines(outlook), ...about, ...rest].join('\n')}\n`);
   return EXIT.ok;
+}
+
+function outcomesOf(items: readonly RunItemRow[]): ReadonlyMap<string, Outcome | null> {
+  return new Map(items.map(({ key, outcome }) => [key, outcome]));
 }
 
 function save({ cwd, stderr }: Shell, loaded: Plan, file: string): void {

@@ -18,11 +18,13 @@ import type { ExitCode } from '../exit-code.ts';
 import { noSuchRun, openDeployment } from '../open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
 import { parseRunId } from '../run-id.ts';
+import { readSettings, userName } from '../run-settings.ts';
 import { attend } from '../run-session.ts';
 import type { Shell } from '../shell.ts';
 
 interface ResumeOptions {
   readonly class?: string;
+  readonly set?: readonly string[];
   readonly json?: true;
   readonly plain?: true;
   readonly engine?: EngineKind;
@@ -37,6 +39,7 @@ export function resumeCommand({ shell, finish }: CommandContext): Command {
     .description('Go on with a run, and take up what failed for passing reasons.')
     .argument('<run>', 'id of the run')
     .option('--class <list>', 'failure classes that are taken up, by commas', CLASSES_DEFAULT.join(','))
+    .option('--set <key=value...>', 'settings that change: concurrency, rate, budget')
     .addOption(jsonOption())
     .addOption(plainOption())
     .addOption(engineOption())
@@ -58,6 +61,7 @@ export function resumeCommand({ shell, finish }: CommandContext): Command {
 async function resume(shell: Shell, id: string, options: ResumeOptions): Promise<ExitCode> {
   const runId = parseRunId(id);
   const classes = parseClasses(options.class ?? '');
+  const settings = options.set === undefined ? null : readSettings(options.set);
   const { config: path, engine } = options;
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
   const { host, view } = await openHostWithView(shell, config, options);
@@ -75,8 +79,13 @@ async function resume(shell: Shell, id: string, options: ResumeOptions): Promise
     itemCount: plan.items.length,
     results: host.resultsLocation(runId),
   });
+  const by = userName(shell);
   const requestId = `resume-${shell.randomHex(16)}`;
-  await orClose({ host, view }, host.tellRun(runId, { type: 'resumeRequested', requestId, classes }));
+  if (settings !== null) {
+    const event = { type: 'settingsChanged', requestId: `${requestId}-set`, by, settings } as const;
+    await orClose({ host, view }, host.tellRun(runId, event));
+  }
+  await orClose({ host, view }, host.tellRun(runId, { type: 'resumeRequested', requestId, by, classes }));
   return await attend({ shell, host, runId, plan, view, json: options.json === true });
 }
 

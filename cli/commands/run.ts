@@ -16,32 +16,44 @@ import {
 } from '../command-context.ts';
 import type { EngineKind } from '../config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { addInputOptions, type InputOptions } from '../given-inputs.ts';
 import type { Host } from '../host-port.ts';
-import { loadPlan, withConcurrency } from '../load-plan.ts';
+import { detach } from '../detach.ts';
+import { loadPlan } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
+import { subsetOf, type Subset } from '../plan-subset.ts';
 import { newRunId, parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
 import type { Shell } from '../shell.ts';
 import type { RunView } from '../view/run-view.ts';
 
-interface RunOptions {
+interface RunOptions extends InputOptions {
   readonly runId?: string;
   readonly json?: true;
   readonly plain?: true;
   readonly engine?: EngineKind;
   readonly concurrency?: string;
+  readonly only?: string;
+  readonly limit?: string;
+  readonly canary?: string;
+  readonly detach?: true;
   readonly config?: string;
 }
 
-const CONCURRENCY_MAX = 10_000;
+/** As many as a plan holds. */
+const COUNT_MAX = 10_000;
 
 export function runCommand({ shell, finish }: CommandContext): Command {
-  return new Command('run')
+  const command = new Command('run')
     .description('Run a job file, or a saved plan, to its report.')
     .argument('<file>', 'job file, or a plan that "parley plan --out" wrote')
     .option('--run-id <id>', 'id of the run (default: name, time and four random digits)')
     .option('--concurrency <n>', 'conversations at once, instead of what the job says')
+    .option('--only <glob>', 'only conversations whose key matches, such as "tidy/*"')
+    .option('--limit <n>', 'only the first conversations of the plan')
+    .option('--canary <n>', 'so many first; the others only if all of these succeed')
+    .option('--detach', 'go on without this terminal; "parley watch" shows the run')
     .addOption(jsonOption())
     .addOption(plainOption())
     .addOption(engineOption())
@@ -58,21 +70,31 @@ export function runCommand({ shell, finish }: CommandContext): Command {
     .action(async (file: string, options: RunOptions) => {
       finish(await run(shell, file, options));
     });
+  return addInputOptions(command);
 }
 
 async function run(shell: Shell, file: string, options: RunOptions): Promise<ExitCode> {
-  const concurrency = parseConcurrency(options.concurrency);
+  const subset: Subset = {
+    only: options.only ?? null,
+    limit: parseCount('--limit', options.limit),
+    canary: parseCount('--canary', options.canary),
+    concurrency: parseCount('--concurrency', options.concurrency),
+  };
   const named = options.runId === undefined ? null : parseRunId(options.runId);
   const { config: path, engine } = options;
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
-  const compiled = loadPlan(shell, { file, config: options.config, checksSecrets: true });
+  const compiled = loadPlan(shell, { file, config: options.config, checksSecrets: true, inputs: options });
   if (compiled === null) {
     throw new CliError(`Cannot run "${file}": the job has errors`, {
       remedy: 'correct them; nothing was started',
     });
   }
-  const plan = concurrency === null ? compiled : withConcurrency(compiled, concurrency);
+  const plan = subsetOf(compiled, subset);
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
+  if (options.detach === true) {
+    const args = detachedArgs(file, runId, options);
+    return await detach(shell, { config, runId, args, json: options.json === true });
+  }
   const { host, view } = await openHostWithView(shell, config, options);
   await start({ host, view, runId, plan });
   return await attend({ shell, host, runId, plan, view, json: options.json === true });
@@ -95,17 +117,29 @@ async function start({ host, view, runId, plan }: Start): Promise<void> {
     itemCount: items.length,
     results: host.resultsLocation(runId),
   });
+  if (plan.schedule !== undefined)
+    view.notice(
+      'the job has a schedule: this runs it once, now; "parley temporal schedule" lets it run by itself',
+    );
   await orClose({ host, view }, host.startRun(runId, plan));
 }
 
-function parseConcurrency(text: string | undefined): number | null {
+/** The same run, from a process without a terminal. */
+function detachedArgs(file: string, runId: RunId, options: RunOptions): readonly string[] {
+  const { only, limit, canary, concurrency, engine, config, inputs, input = [] } = options;
+  const named = { only, limit, canary, concurrency, engine, config, inputs };
+  const words = Object.entries(named).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, value],
+  );
+  const values = input.flatMap((one) => ['--input', one]);
+  return ['run', file, '--run-id', runId, '--plain', ...words, ...values];
+}
+
+function parseCount(option: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (value >= 1 && value <= CONCURRENCY_MAX) return value;
-  throw new CliError(
-    `Cannot use --concurrency "${text}": it is no whole number from 1 to ${CONCURRENCY_MAX}`,
-    {
-      exitCode: EXIT.usage,
-    },
-  );
+  if (value >= 1 && value <= COUNT_MAX) return value;
+  throw new CliError(`Cannot use ${option} "${text}": it is no whole number from 1 to ${COUNT_MAX}`, {
+    exitCode: EXIT.usage,
+  });
 }

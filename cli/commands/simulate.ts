@@ -8,12 +8,13 @@ import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Shell } from '../shell.ts';
+import { addInputOptions, type InputOptions } from '../given-inputs.ts';
 import { isScenarioFile } from '../simulate/document-kind.ts';
 import { readSeed, readSeeds, readUntil } from '../simulate/play-request.ts';
 import { printRecording, recordingFrom, recordRun } from '../simulate/replay.ts';
 import { simulateJob } from '../simulate/simulate-job.ts';
 
-interface SimulateOptions {
+interface SimulateOptions extends InputOptions {
   readonly seed?: string;
   readonly until?: string;
   readonly html?: string;
@@ -29,7 +30,7 @@ interface SimulateOptions {
 }
 
 export function simulateCommand({ shell, finish }: CommandContext): Command {
-  return new Command('simulate')
+  const command = new Command('simulate')
     .description(
       'Play a job on a virtual clock: when, on how many sandboxes, at what cost, who meets a limit.',
     )
@@ -63,6 +64,7 @@ export function simulateCommand({ shell, finish }: CommandContext): Command {
     .action(async (file: string | undefined, options: SimulateOptions) => {
       finish(await simulate(shell, file, options));
     });
+  return addInputOptions(command);
 }
 
 function collect(text: string, before: readonly string[] = []): readonly string[] {
@@ -92,7 +94,20 @@ async function simulate(shell: Shell, file: string | undefined, options: Simulat
       : source === undefined
         ? null
         : await recordingFrom(shell, { source, config });
-  const request = { file, config, seed, untilMs, seeds, sweep, whatIf, recording, trace, html, json };
+  const request = {
+    file,
+    config,
+    seed,
+    untilMs,
+    seeds,
+    sweep,
+    whatIf,
+    recording,
+    trace,
+    html,
+    json,
+    inputs: options,
+  };
   return simulateJob(shell, request);
 }
 

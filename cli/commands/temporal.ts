@@ -7,6 +7,8 @@ import { examples, type CommandContext } from '../command-context.ts';
 import { devCommand } from '../temporal/dev.ts';
 import { registerCommand } from '../temporal/register.ts';
 import { replayCommand } from '../temporal/replay.ts';
+import { scheduleCommand } from '../temporal/schedule.ts';
+import { schedulesCommand } from '../temporal/schedules.ts';
 import { versionsCommand } from '../temporal/versions.ts';
 import { drainCommand } from '../temporal/versions-drain.ts';
 import { promoteCommand } from '../temporal/versions-promote.ts';
@@ -18,6 +20,8 @@ const SUBCOMMANDS: readonly ((context: CommandContext) => Command)[] = [
   versionsCommand,
   promoteCommand,
   drainCommand,
+  scheduleCommand,
+  schedulesCommand,
 ];
 
 export function temporalCommand(context: CommandContext): Command {

@@ -2,7 +2,7 @@
  * `parley test`: scenario files as tests of a policy.
  * Owns flags, order and exit code; what a report looks like is in cli/scenario/.
  */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Deployment } from '../../ports/deployment.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
@@ -13,6 +13,7 @@ import { findScenarios } from '../scenario/find-scenarios.ts';
 import { junitXml } from '../scenario/junit.ts';
 import { readScenario, type LoadedScenario } from '../scenario/load-scenario.ts';
 import { playLoaded } from '../scenario/play-loaded.ts';
+import type { PlayOn } from '../scenario/play-on-temporal.ts';
 import { testReporter } from '../scenario/test-reporter.ts';
 import type { Tested } from '../scenario/tested.ts';
 import { printable } from '../print/terminal-text.ts';
@@ -27,6 +28,7 @@ interface TestOptions {
   readonly junit?: string;
   readonly json?: true;
   readonly config?: string;
+  readonly engine: 'simulator' | 'temporal';
 }
 
 export function testCommand({ shell, finish }: CommandContext): Command {
@@ -37,6 +39,11 @@ export function testCommand({ shell, finish }: CommandContext): Command {
     .option('--seeds <n>', 'plays of each scenario, each under the next seed (default: 1)')
     .option('--filter <text>', 'only scenarios whose path or name contains it')
     .option('--junit <file>', 'write JUnit XML too')
+    .addOption(
+      new Option('--engine <kind>', 'what drives the machines')
+        .choices(['simulator', 'temporal'])
+        .default('simulator'),
+    )
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText(
@@ -55,18 +62,19 @@ export function testCommand({ shell, finish }: CommandContext): Command {
 async function test(shell: Shell, paths: readonly string[], options: TestOptions): Promise<ExitCode> {
   const seed = readSeed(options.seed);
   const seeds = readSeeds(options.seeds);
-  const { config, filter = '', junit } = options;
+  const { config, filter = '', junit, engine } = options;
   const { deployment } = await openDeployment(shell, { path: config, startsProxy: false });
   const loaded = findScenarios(shell.cwd, paths)
     .map((file) => readScenario(shell, { file, config }))
     .filter(({ file, scenario }) => file.includes(filter) || scenario?.name.includes(filter) === true);
   for (const { findings } of loaded) shell.stderr.write(findings);
   if (loaded.length === 0) throw nothingFound(paths, filter);
+  const play = await playOn(engine, loaded);
   const reporter = testReporter(shell.stdout, { json: options.json === true });
   reporter.begin(loaded.reduce((count, { scenario }) => count + (scenario === null ? 1 : seeds), 0));
   const tested: Tested[] = [];
   for (const one of loaded) {
-    for (const each of playsOf(one, { deployment, seed, seeds })) {
+    for (const each of playsOf(one, { deployment, seed, seeds, play })) {
       tested.push(each);
       reporter.add(each);
       shell.stderr.write(printable(`${progressOf(each)}\n`));
@@ -77,6 +85,7 @@ async function test(shell: Shell, paths: readonly string[], options: TestOptions
 }
 
 interface Plays {
+  readonly play: PlayOn;
   readonly deployment: Deployment;
   readonly seed: number | undefined;
   readonly seeds: number;
@@ -90,8 +99,18 @@ function* playsOf({ file, text, scenario }: LoadedScenario, plays: Plays): Itera
   }
   const first = plays.seed ?? scenario.seed;
   for (let seed = first; seed < first + plays.seeds; seed += 1) {
-    yield { kind: 'played', file, text, scenario, answer: playLoaded(scenario, plays.deployment, { seed }) };
+    const answer = plays.play(scenario, plays.deployment, seed);
+    yield { kind: 'played', file, text, scenario, answer };
   }
+}
+
+/** Temporal's packages are loaded for those who ask for them. */
+async function playOn(engine: TestOptions['engine'], loaded: readonly LoadedScenario[]): Promise<PlayOn> {
+  if (engine === 'simulator')
+    return (scenario, deployment, seed) => playLoaded(scenario, deployment, { seed });
+  const { playOnTemporal, refuseFaults } = await import('../scenario/play-on-temporal.ts');
+  refuseFaults(loaded);
+  return playOnTemporal;
 }
 
 function progressOf(tested: Tested): string {

@@ -11,18 +11,21 @@ import { DIAGNOSTIC_FORMATS, printDiagnostics, type DiagnosticFormat } from '../
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { defined } from '../../dsl/defined.ts';
+import type { GivenInputs } from '../../dsl/world.ts';
+import { addInputOptions, givenInputs, type InputOptions } from '../given-inputs.ts';
 import { jobWorld, readJobFile, shownText } from '../job-file.ts';
 import { listedModels } from '../listed-models.ts';
 import type { Shell } from '../shell.ts';
 import { saysScenario } from '../simulate/document-kind.ts';
 
-interface ValidateOptions {
+interface ValidateOptions extends InputOptions {
   readonly format: DiagnosticFormat;
   readonly config?: string;
 }
 
 export function validateCommand({ shell, finish }: CommandContext): Command {
-  return new Command('validate')
+  const command = new Command('validate')
     .description('Check job and scenario files and print every finding with its place and remedy.')
     .argument('<files...>', 'job or scenario files')
     .addOption(
@@ -36,6 +39,7 @@ export function validateCommand({ shell, finish }: CommandContext): Command {
     .action(async (files: readonly string[], options: ValidateOptions) => {
       finish(await validate(shell, files, options));
     });
+  return addInputOptions(command);
 }
 
 interface Checked {
@@ -44,14 +48,17 @@ interface Checked {
   readonly diagnostics: readonly Diagnostic[] | null;
   /** The file as text, and the job that a scenario names, by path: for excerpts. */
   readonly texts: ReadonlyMap<string, string>;
-  readonly items: number;
+  /** What is said of a file without errors. */
+  readonly verdict: string;
   readonly exitCode: ExitCode;
 }
 
 async function validate(shell: Shell, files: readonly string[], options: ValidateOptions): Promise<ExitCode> {
   const models = listedModels(shell, options.config);
   const checked: Checked[] = [];
-  for (const file of files) checked.push(await check(shell, file, models));
+  const asked = options.input !== undefined || options.inputs !== undefined;
+  const inputs = asked ? givenInputs(shell, options) : undefined;
+  for (const file of files) checked.push(await check(shell, file, { models, ...defined({ inputs }) }));
   print(shell, checked, options.format);
   for (const code of [EXIT.usage, EXIT.failed]) {
     if (checked.some(({ exitCode }) => exitCode === code)) return code;
@@ -59,34 +66,46 @@ async function validate(shell: Shell, files: readonly string[], options: Validat
   return EXIT.ok;
 }
 
-async function check(shell: Shell, file: string, models: readonly string[] | null): Promise<Checked> {
-  const texts = new Map<string, string>();
+interface Beside {
+  readonly models: readonly string[] | null;
+  /** Absent without values: then inputs may be left open. */
+  readonly inputs?: GivenInputs;
+}
+
+async function check(shell: Shell, file: string, beside: Beside): Promise<Checked> {
   try {
     const bytes = readJobFile(file, shell.cwd);
     const text = shownText(bytes);
-    texts.set(file, text);
     const source = { path: file, text: bytes };
-    const { plan, diagnostics } = saysScenario(text)
-      ? await checkScenario(shell, source, { models, texts })
-      : compileJob(source, jobWorld({ shell, file, models, checksSecrets: false }));
-    const exitCode = plan === null ? EXIT.failed : EXIT.ok;
-    return { file, diagnostics, texts, items: plan?.items.length ?? 0, exitCode };
+    const compilation = saysScenario(text)
+      ? await checkScenario(shell, source, beside.models)
+      : compileJob(source, jobWorld({ shell, file, ...beside, checksSecrets: false }));
+    const { diagnostics, texts } = compilation;
+    const broken = diagnostics.some(({ severity }) => severity === 'error');
+    const exitCode = broken ? EXIT.failed : EXIT.ok;
+    return { file, diagnostics, texts, verdict: verdictOn(compilation), exitCode };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     shell.stderr.write(`parley: ${error.message}\n${error.remedy === null ? '' : `  = ${error.remedy}\n`}`);
-    return { file, diagnostics: null, texts, items: 0, exitCode: error.exitCode };
+    return { file, diagnostics: null, texts: new Map(), verdict: '', exitCode: error.exitCode };
   }
+}
+
+function verdictOn({ plan, openInputs }: Compilation): string {
+  if (plan !== null) return `ok, ${counted(plan.items.length, 'conversation')}`;
+  return `ok; how many conversations depends on ${openInputs.map((name) => `--input ${name}`).join(', ')}`;
 }
 
 /** Loaded only for scenarios: a job needs neither faults nor expressions. */
 async function checkScenario(
   shell: Shell,
   source: JobSource,
-  beside: { readonly models: readonly string[] | null; readonly texts: Map<string, string> },
+  models: readonly string[] | null,
 ): Promise<Compilation> {
   const { compileScenarioFile } = await import('../scenario/load-scenario.ts');
-  const { scenario, diagnostics } = compileScenarioFile(shell, { source, ...beside });
-  return { plan: scenario?.plan ?? null, diagnostics };
+  const texts = new Map([[source.path, shownText(source.text)]]);
+  const { scenario, diagnostics } = compileScenarioFile(shell, { source, models, texts });
+  return { plan: scenario?.plan ?? null, diagnostics, texts, openInputs: [] };
 }
 
 function print({ stdout, stderr }: Shell, checked: readonly Checked[], format: DiagnosticFormat): void {
@@ -95,10 +114,10 @@ function print({ stdout, stderr }: Shell, checked: readonly Checked[], format: D
     stdout.write(printDiagnostics(all, '', { format }));
     return;
   }
-  for (const { file, diagnostics, texts, items, exitCode } of checked) {
+  for (const { file, diagnostics, texts, verdict, exitCode } of checked) {
     if (diagnostics === null) continue;
     stdout.write(printDiagnostics(diagnostics, texts, { format }));
-    if (exitCode === EXIT.ok) stdout.write(`${file}: ok, ${counted(items, 'conversation')}\n`);
+    if (exitCode === EXIT.ok) stdout.write(`${file}: ${verdict}\n`);
   }
   const errors = all.filter(({ severity }) => severity === 'error').length;
   const warnings = all.length - errors;

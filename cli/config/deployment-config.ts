@@ -4,7 +4,9 @@
  */
 import type { ResourceClass } from '../../core/resource.ts';
 import type { Deployment } from '../../ports/deployment.ts';
+import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 import type { TemporalTls } from '../../temporal/server-address.ts';
+import type { MetricsAddress } from '../../temporal/telemetry/metrics-endpoint.ts';
 import type { ENGINE_KINDS } from './deployment-schema.ts';
 
 export type IsolationChoice = 'auto' | 'namespaces' | 'none';
@@ -25,11 +27,23 @@ export interface TemporalConfig {
   readonly slots: Readonly<Record<ResourceClass, number>>;
   /** Events of a history before it is continued as new. */
   readonly eventsMax: number;
+  /** Where metrics are shown; null shows none. */
+  readonly metrics: MetricsAddress | null;
+  /** Null: workers have no versions. */
+  readonly versioning: VersioningConfig | null;
+}
+
+export interface VersioningConfig {
+  readonly deployment: string;
+  /** Null: made of the program's version and its workflows. */
+  readonly buildId: string | null;
 }
 
 export interface EngineConfig {
   readonly kind: EngineKind;
   readonly temporal: TemporalConfig;
+  /** Collector of spans, for both kinds; null leaves it to the other variables of OpenTelemetry. */
+  readonly otlpEndpoint: string | null;
 }
 
 export interface CodeHostConfig {
@@ -56,6 +70,9 @@ export interface DeploymentConfig {
   /** Absolute; what relative paths in the file were relative to. */
   readonly baseDir: string;
   readonly isolation: IsolationChoice;
+  readonly sandboxLimits: SandboxLimits;
+  /** Rules of hosts that sandboxes may reach; empty when there is no way out. */
+  readonly egressAllow: readonly string[];
   /** By provider; empty when none is configured. */
   readonly codeHosts: Readonly<Record<string, CodeHostConfig>>;
   /** Credentials by provider, opened from the environment; never printed (D20). */

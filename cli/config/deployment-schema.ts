@@ -32,13 +32,21 @@ const ADDRESS = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/[\]]+):\d{1,5}$/;
 /** What a task queue may be called: its name is part of the names of the queues of each class. */
 const TASK_QUEUE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
+/** Where metrics are shown: `PORT` or `ADDRESS:PORT`; the address itself is checked where it is read. */
+const METRICS_ADDRESS = /^((\[[0-9A-Fa-f:.]+\]|[0-9.]+):)?\d{1,5}$/;
+/** A "." or ":" would end the name in the words of Temporal. */
+const DEPLOYMENT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
+const BUILD_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const HTTP_ADDRESS = /^https?:\/\/[^\s?#]+$/;
+
 const text = (description: string) => z.string().min(1).max(TEXT_MAX).meta({ description }).optional();
 const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words, description: string) =>
   z.enum(words).meta({ description }).optional();
 const count = (min: number, max: number, description: string) =>
   z.number().int().min(min).max(max).meta({ description }).optional();
-const secret = (description: string) =>
-  z.string().regex(ENVIRONMENT_REFERENCE).meta({ description }).optional();
+const fitting = (form: RegExp, description: string) =>
+  z.string().regex(form).meta({ description }).optional();
+const secret = (description: string) => fitting(ENVIRONMENT_REFERENCE, description);
 
 const codeHost = z.strictObject({
   url: z.string().min(1).max(TEXT_MAX).meta({
@@ -60,17 +68,9 @@ const slots = (what: string) => count(1, SLOTS_MAX, `${what} at once in one proc
 
 const engine = z.strictObject({
   kind: oneOf(ENGINE_KINDS, 'What drives the machines.'),
-  address: z
-    .string()
-    .regex(ADDRESS)
-    .meta({ description: 'Temporal server as HOST:PORT; without one, a run starts a server of its own.' })
-    .optional(),
+  address: fitting(ADDRESS, 'Temporal server as HOST:PORT; without one, a run starts a server of its own.'),
   namespace: text('Namespace on the Temporal server.'),
-  task_queue: z
-    .string()
-    .regex(TASK_QUEUE)
-    .meta({ description: 'Prefix of the task queues of this deployment.' })
-    .optional(),
+  task_queue: fitting(TASK_QUEUE, 'Prefix of the task queues of this deployment.'),
   tls: z
     .strictObject({
       ca: text('Authority of the certificate of the server, a PEM file; relative to this file.'),
@@ -90,7 +90,42 @@ const engine = z.strictObject({
     })
     .meta({ description: 'How much of each class a worker carries out.' })
     .optional(),
+  metrics: fitting(METRICS_ADDRESS, 'Where a process shows its metrics to Prometheus, as ADDRESS:PORT.'),
+  versioning: z
+    .strictObject({
+      deployment: fitting(DEPLOYMENT, 'Deployment of the workers; without one they have no versions.'),
+      build_id: fitting(BUILD_ID, 'Name of this build; made of version and workflows where it is left out.'),
+    })
+    .meta({ description: 'Which build of which deployment a worker says it is.' })
+    .optional(),
+  otlp_endpoint: fitting(HTTP_ADDRESS, 'Collector of OpenTelemetry that takes spans over HTTP.'),
   events_max: count(...EVENTS_MAX_RANGE, 'Events of a history before it is continued as new.'),
+});
+
+/** A memory, a disk or a file beyond this is a wrong unit. */
+const MEGABYTES_MAX = 16 * 1024 * 1024;
+const PROCESSES_MAX = 4_000_000;
+const CPU_PERCENT_MAX = 100_000;
+const EGRESS_RULES_MAX = 256;
+/** A host name, `*.` before it for what is below, `:PORT` behind it; or the word for the configured code hosts. */
+const EGRESS_RULE = /^((\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?(:\d{1,5})?)$/;
+
+const sandboxLimits = z.strictObject({
+  memory_mb: count(0, MEGABYTES_MAX, 'Memory, files in memory included, in MiB.'),
+  processes: count(0, PROCESSES_MAX, 'Processes and threads at once.'),
+  cpu_percent: count(0, CPU_PERCENT_MAX, 'Processor time in percent of one processor.'),
+  file_mb: count(0, MEGABYTES_MAX, 'The largest single file, in MiB.'),
+  disk_mb: count(0, MEGABYTES_MAX, 'Everything kept on disk together, in MiB.'),
+});
+
+const egress = z.strictObject({
+  allow: z
+    .array(z.string().max(TEXT_MAX).regex(EGRESS_RULE))
+    .max(EGRESS_RULES_MAX)
+    .meta({
+      description: 'Hosts by name, *.NAME for names below, :PORT for other ports; code_hosts for those.',
+    })
+    .optional(),
 });
 
 export const deploymentSchema = z.strictObject({
@@ -106,6 +141,8 @@ export const deploymentSchema = z.strictObject({
     .strictObject({
       kind: oneOf(['process'], 'Where sandboxes come from.'),
       isolation: oneOf(['auto', 'namespaces', 'none'], 'What separates a sandbox from the host.'),
+      limits: sandboxLimits.meta({ description: 'Bounds of every sandbox; 0 sets none.' }).optional(),
+      egress: egress.meta({ description: 'What sandboxes reach besides the proxy and Git.' }).optional(),
     })
     .optional(),
   agent: z

@@ -6,7 +6,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { TemporalTls } from '../../temporal/server-address.ts';
+import type { MetricsAddress } from '../../temporal/telemetry/metrics-endpoint.ts';
 import { errorAt, openReference, type ConfigParts } from './config-parts.ts';
+import type { EffectiveValue } from './effective-values.ts';
 import type { Problem } from './problem.ts';
 
 /** Counts when the file says nothing; `parley temporal register` reads it too. */
@@ -19,14 +21,65 @@ export interface EngineBlock {
   /** Null when the file does not ask for TLS. */
   readonly tls: TemporalTls | null;
   readonly apiKey: string | null;
+  /** Null shows no metrics. */
+  readonly metrics: MetricsAddress | null;
   readonly problems: readonly Problem[];
 }
 
-export async function readEngineBlock(parts: ConfigParts): Promise<EngineBlock> {
+/** Single values whose form alone does not say whether they can be used. */
+export interface EngineValues {
+  readonly metrics: EffectiveValue;
+  /** Empty for none. */
+  readonly deployment: string;
+  readonly buildId: EffectiveValue;
+}
+
+export async function readEngineBlock(parts: ConfigParts, values: EngineValues): Promise<EngineBlock> {
   const tls = readTls(parts);
   const apiKey = readApiKey(parts);
-  const problems = [...tls.problems, ...apiKey.problems, ...(await codecProblems(parts))];
-  return { tls: tls.tls, apiKey: apiKey.key, problems };
+  const metrics = await readMetrics(parts, values.metrics);
+  const problems = [
+    ...tls.problems,
+    ...apiKey.problems,
+    ...metrics.problems,
+    ...buildProblems(parts, values),
+    ...(await codecProblems(parts)),
+  ];
+  return { tls: tls.tls, apiKey: apiKey.key, metrics: metrics.address, problems };
+}
+
+async function readMetrics(
+  parts: ConfigParts,
+  given: EffectiveValue,
+): Promise<{ readonly address: MetricsAddress | null; readonly problems: readonly Problem[] }> {
+  if (given.value === '') return { address: null, problems: [] };
+  const { parseMetricsAddress } = await import('../../temporal/telemetry/metrics-endpoint.ts');
+  try {
+    return { address: parseMetricsAddress(String(given.value)), problems: [] };
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    const { message, remedy } = error;
+    return { address: null, problems: [problemOf(parts, given, { message, remedy })] };
+  }
+}
+
+/** A build of nothing would be silently left out. */
+function buildProblems(parts: ConfigParts, { deployment, buildId }: EngineValues): readonly Problem[] {
+  if (buildId.value === '' || deployment !== '') return [];
+  const message = `Cannot use build "${String(buildId.value)}": no deployment is named that it is a build of`;
+  const remedy = 'set engine.versioning.deployment or PARLEY_DEPLOYMENT';
+  return [problemOf(parts, buildId, { message, remedy })];
+}
+
+/** At its key in the file, or at its variable. */
+function problemOf(
+  parts: ConfigParts,
+  { path: name, origin, source }: EffectiveValue,
+  wording: Pick<Problem, 'message' | 'remedy'>,
+): Problem {
+  if (source !== 'env') return errorAt(parts, name.split('.'), wording);
+  const file = origin.replace(/^env /, 'environment ');
+  return { severity: 'error', area: 'deployment', file, line: null, column: null, ...wording };
 }
 
 function readTls(parts: ConfigParts): {

@@ -8,10 +8,17 @@ import type { GroupingStrategy } from '../../core/status.ts';
 import { toValue } from '../../dsl/tree.ts';
 import { readCodeHosts } from './code-hosts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
-import type { DeploymentConfig, EngineConfig, EngineKind, IsolationChoice } from './deployment-config.ts';
+import type {
+  DeploymentConfig,
+  EngineConfig,
+  EngineKind,
+  IsolationChoice,
+  VersioningConfig,
+} from './deployment-config.ts';
 import { findDeploymentFile, readDeploymentFile, type DeploymentFile } from './deployment-file.ts';
 import { deploymentSchema, type DeploymentDocument } from './deployment-schema.ts';
 import { effectiveValues, valueOf, type EffectiveValue, type Environment } from './effective-values.ts';
+import { egressRules, sandboxLimitsOf } from './runtime-block.ts';
 import { readEngineBlock, type EngineBlock } from './engine-block.ts';
 import { readGatewayExport } from './gateway-export.ts';
 import type { Problem } from './problem.ts';
@@ -52,7 +59,11 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
   const parts = { document: read.document, file, env, baseDir: baseDirOf(file, cwd) };
   const codeHosts = await readCodeHosts(parts);
   const gatewayExport = readGatewayExport(parts);
-  const engine = await readEngineBlock(parts);
+  const engine = await readEngineBlock(parts, {
+    metrics: valueOf(values, 'engine.metrics'),
+    deployment: textOf(values, 'engine.versioning.deployment'),
+    buildId: valueOf(values, 'engine.versioning.build_id'),
+  });
   const proxyConfigRaw = read.document.proxy_config;
   const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
@@ -67,6 +78,8 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     resultsDir: directoryOf(values, 'results.path', folders),
     baseDir: parts.baseDir,
     isolation: textOf(values, 'runtime.isolation') as IsolationChoice,
+    sandboxLimits: sandboxLimitsOf(values),
+    egressAllow: egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts),
     codeHosts: codeHosts.hosts,
     codeHostTokens: codeHosts.tokens,
     proxyConfigRaw,
@@ -119,7 +132,8 @@ function deploymentOf(values: readonly EffectiveValue[], forwardsHeaders: boolea
   };
 }
 
-function engineOf(values: readonly EffectiveValue[], { tls, apiKey }: EngineBlock): EngineConfig {
+function engineOf(values: readonly EffectiveValue[], block: EngineBlock): EngineConfig {
+  const { tls, apiKey, metrics } = block;
   const slots = (name: SettingPath): number => numberOf(values, name);
   return {
     kind: textOf(values, 'engine.kind') as EngineKind,
@@ -136,8 +150,17 @@ function engineOf(values: readonly EffectiveValue[], { tls, apiKey }: EngineBloc
         watch: slots('engine.slots.watch'),
       },
       eventsMax: numberOf(values, 'engine.events_max'),
+      metrics,
+      versioning: versioningOf(values),
     },
+    otlpEndpoint: textOf(values, 'engine.otlp_endpoint') || null,
   };
+}
+
+function versioningOf(values: readonly EffectiveValue[]): VersioningConfig | null {
+  const deployment = textOf(values, 'engine.versioning.deployment');
+  if (deployment === '') return null;
+  return { deployment, buildId: textOf(values, 'engine.versioning.build_id') || null };
 }
 
 interface Folders {

@@ -87,6 +87,10 @@ const FORM_DEFAULT = 'use lower-case letters and digits';
 
 const FORMS: Readonly<Record<string, string>> = {
   address: 'write HOST:PORT, such as 127.0.0.1:7233',
+  metrics: 'write a port, or an address and a port such as 127.0.0.1:9464',
+  deployment: 'use letters, digits, "-" and "_"',
+  build_id: 'use letters, digits, ".", "_" and "-"',
+  otlp_endpoint: 'write it as http://HOST:4318',
   task_queue: 'use letters, digits, ".", "_" and "-"',
 };
 

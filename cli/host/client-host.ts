@@ -40,8 +40,9 @@ export async function openClientHost(
     life.fail(error);
   };
   const { openRequests } = await import('./temporal-client.ts');
-  const requests = await openRequests({ config, store, env, closers, onFailure }, note);
   const warn = options.onNotice;
+  const onNotice = (text: string): void => warn(text);
+  const requests = await openRequests({ config, store, env, closers, onFailure, onNotice }, note);
   const { world, agent } = wireWorld({ config, places, store, sealKey, notifier: requests, env, warn });
   closers.add(() => agent.close());
   warn(`another process owns the data directory and carries this out, on Temporal at ${note.address}`);

@@ -5,12 +5,17 @@
 import { activitiesOf } from '../../activities/registry.ts';
 import { Engine } from '../../engine/engine.ts';
 import { systemClock } from '../../engine/system-clock.ts';
+import { SILENT_METERS } from '../../temporal/telemetry/meters.ts';
+import { observedActivities } from '../../temporal/telemetry/observed-activities.ts';
+import { observedStore } from '../../temporal/telemetry/observed-store.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
+import { openHostSpans } from './host-spans.ts';
 
-export function openEmbeddedEngine({ store, world, onRows, onNotice }: EngineParts): HostEngine {
+/** @throws ParleyError config_invalid when spans cannot be sent as the environment says */
+export function openEmbeddedEngine(parts: EngineParts): HostEngine {
+  const { onRows, onNotice } = parts;
   const engine = new Engine({
-    store: store.engine,
-    activities: activitiesOf(world),
+    ...watched(parts),
     clock: systemClock,
     onCommit: onRows,
     onStepError: (error, to) =>
@@ -24,5 +29,18 @@ export function openEmbeddedEngine({ store, world, onRows, onNotice }: EnginePar
     start: () => engine.start(),
     isReady: () => Promise.resolve(true),
     stop: () => engine.stop(),
+  };
+}
+
+/** Store and activities, watched when somebody takes the spans: the same ones as on Temporal (D21). */
+function watched(parts: EngineParts): Pick<ConstructorParameters<typeof Engine>[0], 'store' | 'activities'> {
+  const store = parts.store.engine;
+  const activities = activitiesOf(parts.world);
+  const spans = openHostSpans(parts);
+  if (spans === null) return { store, activities };
+  const observers = { meters: SILENT_METERS, spans };
+  return {
+    store: observedStore(store, { clock: systemClock, observers }),
+    activities: observedActivities({ activities, clock: systemClock }, observers),
   };
 }

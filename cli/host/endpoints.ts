@@ -16,6 +16,7 @@ import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { conversationKeys } from './conversation-keys.ts';
+import { openEgress } from './egress.ts';
 import type { Places } from './places.ts';
 
 export interface Endpoints {
@@ -45,10 +46,11 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
     await proxy.listen({ host: '127.0.0.1', port: parts.config.proxyPort });
   await relay.listen();
   const webhooks = await startWebhookServer(world, places.webhookSocket);
+  const egress = await openEgress(parts);
   return {
     flushSpend: () => proxy.flushSpend(),
     async close() {
-      await Promise.all([webhooks.close(), relay.close(), proxy.close()]);
+      await Promise.all([webhooks.close(), relay.close(), proxy.close(), egress?.close()]);
     },
   };
 }

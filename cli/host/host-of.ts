@@ -9,7 +9,7 @@ import { reportNow } from '../../activities/report-run.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
-import type { EngineFacts, Host } from '../host-port.ts';
+import type { ApplicationFacts, EngineFacts, Host } from '../host-port.ts';
 import type { Closers } from './closers.ts';
 import type { HostLife } from './host-life.ts';
 import { readerOf } from './reader.ts';
@@ -27,6 +27,7 @@ export interface HostParts {
   readonly life: HostLife;
   readonly warnings: readonly string[];
   readonly closers: Closers;
+  readonly application?: ApplicationFacts | null;
 }
 
 export function hostOf(parts: HostParts): Host {
@@ -34,13 +35,14 @@ export function hostOf(parts: HostParts): Host {
   return {
     ...readerOf(store, config),
     engine: facts,
+    application: parts.application ?? null,
     ended: life.ended,
     isReady: () => parts.isReady(),
     isolation: world.runtime.capabilities.isolation,
     warnings,
     ...runRequests({ store, kind: facts.kind, requests: whileAlive(requests, life) }),
     waitForRun: (runId, onChange, signal) => watch.wait(runId, onChange, signal),
-    reconcile: (runId, rowsFile) => reconcileNow(world, runId, rowsFile),
+    reconcile: (runId, request) => reconcileNow(world, runId, request),
     report: (runId) => reportNow(world, runId),
     collect: (runId) => collectNow(world, runId),
     async close() {

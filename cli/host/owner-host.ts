@@ -9,7 +9,8 @@ import { lockDataDirectory } from '../../store/data-directory-lock.ts';
 import { openStore } from '../../store/open-store.ts';
 import { loadSealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
-import type { Host, HostOptions } from '../host-port.ts';
+import type { ApplicationFacts, Host, HostOptions } from '../host-port.ts';
+import type { ServedParts } from '../serve/open-application.ts';
 import type { Closers } from './closers.ts';
 import { openEndpoints } from './endpoints.ts';
 import { removeEngineNote } from './engine-note.ts';
@@ -18,6 +19,7 @@ import { hostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
 import { placesOf } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
+import { startSweeper } from './sweeper.ts';
 import { wireWorld } from './wired-world.ts';
 
 /** What is opened is left to `closers`, also when it throws. @throws as HostPort.openHost */
@@ -64,11 +66,36 @@ export async function openOwnerHost(
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
   await engine.start();
+  const sweeper = startSweeper(world, (text) => options.onNotice(text));
+  closers.add(() => sweeper.close());
   const control = await startControlServer(engine.requests, places.controlSocket);
   closers.add(() => control.close());
   const { facts, requests } = engine;
   const isReady = (): Promise<boolean> => engine.isReady();
-  return hostOf({ config, store, world, facts, requests, isReady, watch, life, warnings, closers });
+  const application = await openServed(options, { config, store, world, requests, env, closers });
+  return hostOf({
+    config,
+    store,
+    world,
+    facts,
+    requests,
+    isReady,
+    watch,
+    life,
+    warnings,
+    closers,
+    application,
+  });
+}
+
+/** Last, so that nobody is answered before everything behind it works. */
+async function openServed(
+  { application }: HostOptions,
+  parts: ServedParts,
+): Promise<ApplicationFacts | null> {
+  if (application === undefined) return null;
+  const { openApplication } = await import('../serve/open-application.ts');
+  return await openApplication(application, parts);
 }
 
 function engineOf(late: { readonly engine: HostEngine | null }): HostEngine {

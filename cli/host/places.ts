@@ -23,6 +23,7 @@ export interface Places {
   readonly proxySocket: string;
   readonly webhookSocket: string;
   readonly gitSocket: string;
+  readonly egressSocket: string;
   readonly controlSocket: string;
 }
 
@@ -43,6 +44,7 @@ export function placesOf(dataDir: string): Places {
     proxySocket: join(sockets, 'p', 'proxy.sock'),
     webhookSocket: join(sockets, 'w', 'webhook.sock'),
     gitSocket: join(sockets, 'g', 'git.sock'),
+    egressSocket: join(sockets, 'e', 'egress.sock'),
     controlSocket: join(sockets, 'control.sock'),
   };
 }

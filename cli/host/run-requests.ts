@@ -7,7 +7,7 @@ import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/projection.ts';
-import { runBirth } from '../../core/run/state.ts';
+import { runBirth } from '../../core/run/birth.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { EngineKind } from '../config/deployment-config.ts';

@@ -5,6 +5,7 @@
 import type { RunId } from '../../core/ids.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import type { RecordStore } from '../../ports/record-store.ts';
+import { isResting } from '../print/run-words.ts';
 
 /** Changes are told at most this often: a reader sees no more, and a large batch changes all the time. */
 const TELL_EVERY_MS = 100;
@@ -63,5 +64,5 @@ export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): 
 
 export function isAtRest(row: RunRow): boolean {
   if (row.phase === 'finished') return true;
-  return row.phase === 'running' && row.inFlight === 0 && (row.mode === 'paused' || row.mode === 'draining');
+  return isResting(row);
 }

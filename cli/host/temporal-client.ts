@@ -17,6 +17,7 @@ import type { Closers } from './closers.ts';
 import type { EngineNote } from './engine-note.ts';
 import { converterOf } from './temporal-codec.ts';
 import { namedServer } from './temporal-server.ts';
+import { hasWorker, watchForWorkers } from './worker-watch.ts';
 
 export interface ClientParts {
   readonly config: DeploymentConfig;
@@ -24,11 +25,12 @@ export interface ClientParts {
   readonly env: Environment;
   readonly closers: Closers;
   readonly onFailure: (error: Error) => void;
+  readonly onNotice: (text: string) => void;
 }
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
 export async function openRequests(
-  { config, store, env, closers, onFailure }: ClientParts,
+  { config, store, env, closers, onFailure, onNotice }: ClientParts,
   { namespace, queue, address }: EngineNote & { readonly address: string },
 ): Promise<Notifier> {
   const settings = config.engine.temporal;
@@ -39,6 +41,8 @@ export async function openRequests(
     throw serverProblem(server, error);
   });
   closers.add(() => connection.close());
+  const isServed = (): Promise<boolean> => hasWorker({ connection, namespace, queue });
+  closers.add(watchForWorkers({ queue, hasWorker: isServed, onNotice }));
   const client = new WorkflowClient({ connection, namespace, dataConverter });
   const clock = systemClock;
   const { eventsMax } = settings;

@@ -2,24 +2,29 @@
  * The engine on Temporal as the owner of a data directory uses it: one connection, workers, and the post.
  * Owns what is opened in which order; loaded only when a deployment asks for it, because the packages are large.
  */
-import { WorkflowClient } from '@temporalio/client';
+import { WorkflowClient, type DataConverter } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { activitiesOf } from '../../activities/registry.ts';
+import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { Post } from '../../temporal/post.ts';
+import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
+import { versionedWorkers, type WorkerVersion } from '../../temporal/versioning/worker-version.ts';
 import { startWorkers, type Workers, type WorkersOptions } from '../../temporal/worker.ts';
 import { queueOf } from '../../workflows/carrier.ts';
 import type { ResourceClass } from '../../core/resource.ts';
+import { newRunId } from '../run-id.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
+import { takeWork, versionOf } from './temporal-build.ts';
 import { converterOf } from './temporal-codec.ts';
-import { installRuntime } from './temporal-log.ts';
+import { openObservers, type TemporalObservers } from './temporal-observers.ts';
 import { serverOf } from './temporal-server.ts';
-import { findWorkflowBundle } from './workflow-bundle.ts';
+import { findWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 /** A person who leaves a run waits for the end of the command; what is cut off begins again later. */
 const COMMAND_GRACE_MS = 1_000;
@@ -28,70 +33,122 @@ const ANSWER_MS_MAX = 2_000;
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
 export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine> {
-  const { store, world, closers, onRows, onNotice, onFailure } = parts;
-  const { queue, slots, eventsMax } = parts.config.engine.temporal;
+  const { store, closers, onFailure } = parts;
+  const { queue, eventsMax } = parts.config.engine.temporal;
   const bundle = findWorkflowBundle();
   const dataConverter = converterOf(parts.env, onFailure);
-  installRuntime({ onNotice });
+  const observers = await openObservers(parts);
   const server = await serverOf(parts);
-  const { address, namespace } = server;
+  const { namespace } = server;
   const connection = await connectTemporal(server);
   closers.add(() => connection.close());
   const client = new WorkflowClient({ connection, namespace, dataConverter });
   const clock = systemClock;
-  const post = new Post({ client, queue, eventsMax, tombstones: tombstones(store.engine, clock), clock });
-  const activities = carrierActivities({
+  const stones = observers.tombstones(tombstones(store.engine, clock));
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock });
+  const version = versionOf(parts, bundle);
+  const options = workersOptions(parts, {
+    bundle,
+    dataConverter,
+    observers,
+    connection,
+    namespace,
+    post,
+    version,
+  });
+  const { metricsUrl } = observers;
+  return {
+    facts: factsOf(parts, { address: server.address, namespace, metricsUrl, version, bundle }),
+    notices: post.notices,
+    requests: post.requests,
+    ...runningWorkers(parts, { options, version, address: server.address }),
+  };
+}
+
+interface WorkerParts {
+  readonly bundle: WorkflowBundle;
+  readonly dataConverter: DataConverter;
+  readonly observers: TemporalObservers;
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly post: Post;
+  readonly version: WorkerVersion | null;
+}
+
+function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions {
+  const { store, world, onRows } = parts;
+  const { bundle, dataConverter, observers, connection, namespace, post, version } = given;
+  const { queue, slots } = parts.config.engine.temporal;
+  const carrier = observers.carrier({
     store: store.engine,
     send: (letter) => post.send(letter),
     activities: activitiesOf(world),
-    clock,
+    clock: systemClock,
     onRows,
   });
-  const options: WorkersOptions = {
+  const { plans, records } = store;
+  const scheduled = scheduleActivities({
+    plans,
+    records,
+    notices: post.notices,
+    userId: LOCAL_USER,
+    newRunId,
+  });
+  return {
     connection,
     namespace,
     queue,
-    activities,
+    activities: { ...carrierActivities(carrier), ...scheduled },
     bundlePath: bundle.path,
     slots,
-    extra: { dataConverter, ...(parts.isWorker ? {} : { shutdownGraceTime: COMMAND_GRACE_MS }) },
-  };
-  const running = runningWorkers(options, { address, onFailure });
-  const classes = Object.keys(slots) as ResourceClass[];
-  const queues = [queue, ...classes.map((resource) => queueOf(queue, resource))];
-  return {
-    facts: {
-      kind: 'temporal',
-      address,
-      namespace,
-      queue,
-      worker: { queues, slots, buildId: bundle.buildId },
+    extra: {
+      dataConverter,
+      ...(version === null ? {} : versionedWorkers(version)),
+      ...(parts.isWorker ? {} : { shutdownGraceTime: COMMAND_GRACE_MS }),
     },
-    notices: post.notices,
-    requests: post.requests,
-    ...running,
   };
 }
 
-interface Failing {
+interface Known {
   readonly address: string;
-  readonly onFailure: (error: Error) => void;
+  readonly namespace: string;
+  readonly metricsUrl: string | null;
+  readonly version: WorkerVersion | null;
+  readonly bundle: WorkflowBundle;
+}
+
+function factsOf({ config }: EngineParts, known: Known): HostEngine['facts'] {
+  const { queue, slots } = config.engine.temporal;
+  const { address, namespace, metricsUrl, version, bundle } = known;
+  const classes = Object.keys(slots) as ResourceClass[];
+  const queues = [queue, ...classes.map((resource) => queueOf(queue, resource))];
+  const buildId = version?.buildId ?? bundle.buildId;
+  const worker = { queues, slots, buildId, deployment: version?.deployment ?? null, metricsUrl };
+  return { kind: 'temporal', address, namespace, queue, worker };
+}
+
+interface Running {
+  readonly options: WorkersOptions;
+  readonly version: WorkerVersion | null;
+  readonly address: string;
 }
 
 function runningWorkers(
-  options: WorkersOptions,
-  { address, onFailure }: Failing,
+  { onFailure, onNotice }: EngineParts,
+  { options, version, address }: Running,
 ): Pick<HostEngine, 'start' | 'stop' | 'isReady'> {
   let workers: Workers | null = null;
   return {
     async start() {
-      workers = await startWorkers(options).catch((error: unknown) => {
+      const refused = (error: unknown): never => {
         throw serverProblem({ address }, error);
-      });
+      };
+      workers = await startWorkers(options).catch(refused);
       workers.ended.catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         onFailure(new ParleyError('engine_unreachable', `Cannot go on: a worker has ended: ${reason}`));
       });
+      if (version !== null) await takeWork(options, version, onNotice).catch(refused);
     },
     isReady: async () => workers !== null && (await answers(options.connection)),
     async stop() {

@@ -2,24 +2,25 @@
  * What the packages of Temporal have to say, as notices of ours: once per process, and nothing of it on standard output.
  * Owns what is worth a notice; must not write anywhere itself.
  */
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { DefaultLogger, Runtime, type LogEntry, type RuntimeOptions } from '@temporalio/worker';
+import { ApplicationFailure, CancelledFailure, type MetricMeter } from '@temporalio/common';
+import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
+import type { Telemetry } from '../../temporal/telemetry/metrics-endpoint.ts';
 
 export interface RuntimeWishes {
   readonly onNotice: (text: string) => void;
   /** Metrics and what else a deployment wants of the runtime; logs stay as they are here. */
-  readonly telemetry?: Omit<NonNullable<RuntimeOptions['telemetryOptions']>, 'logging'>;
+  readonly telemetry?: Telemetry;
 }
 
 /** There is one runtime in a process; what it says goes to whoever opened a host last. */
 const listener: { tell: ((text: string) => void) | null } = { tell: null };
 
-/** To be called before the first connection. A repeat changes only who listens. */
-export function installRuntime({ onNotice, telemetry }: RuntimeWishes): void {
+/** To be called before the first connection. A repeat changes only who listens. Returns what counts in this process. */
+export function installRuntime({ onNotice, telemetry }: RuntimeWishes): MetricMeter {
   const isInstalled = listener.tell !== null;
   listener.tell = onNotice;
-  if (isInstalled) return;
-  Runtime.install({
+  if (isInstalled) return Runtime.instance().metricMeter;
+  const runtime = Runtime.install({
     logger: new DefaultLogger('WARN', (entry) => {
       const text = noticeOf(entry);
       if (text !== null) listener.tell?.(text);
@@ -32,6 +33,7 @@ export function installRuntime({ onNotice, telemetry }: RuntimeWishes): void {
     // Ctrl-C drains a run: the host decides when workers end.
     shutdownSignals: [],
   });
+  return runtime.metricMeter;
 }
 
 /** Our queues are apart on purpose: workflows on one, each class of activities on its own. */

@@ -79,6 +79,8 @@ function runtimeOf({ config, places, warn }: WorldParts): SandboxRuntime {
       sandboxInit: builtProgram('sandbox-init.cjs'),
     },
     hostSockets: { proxy: places.proxySocket, webhook: places.webhookSocket, git: places.gitSocket },
+    egressSocket: config.egressAllow.length === 0 ? null : places.egressSocket,
+    limits: config.sandboxLimits,
     clock: systemClock,
     warn,
   });

@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import path from 'node:path';
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import { buildIdOf } from '../../temporal/versioning/worker-version.ts';
 import { builtProgram } from './places.ts';
+import { programVersion, versionIn } from './program-version.ts';
 
 export interface WorkflowBundle {
   /** Absolute. */
@@ -32,7 +32,7 @@ export function findWorkflowBundle(): WorkflowBundle {
   if (!existsSync(file)) throw unusable('it is missing');
   const require = createRequire(file);
   const sdk = versionIn(require.resolve('@temporalio/worker/package.json'));
-  return checkBundle(file, { program: versionIn(path.join(path.dirname(file), '../package.json')), sdk });
+  return checkBundle(file, { program: programVersion(), sdk });
 }
 
 export function checkBundle(file: string, own: BundleVersions): WorkflowBundle {
@@ -53,11 +53,6 @@ function unusable(because: string): ParleyError {
   return new ParleyError('engine_misconfigured', `Cannot use the bundle of workflows: ${because}`, {
     remedy: 'build it anew with "npm run build"',
   });
-}
-
-function versionIn(file: string): string {
-  const parsed = z.object({ version: z.string() }).safeParse(parse(read(file)?.toString('utf8')));
-  return parsed.success ? parsed.data.version : 'unknown';
 }
 
 function read(file: string): Buffer | null {

@@ -3,6 +3,7 @@
  * Owns the wording; must not lay anything out.
  */
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import { HELD_BY_USER } from '../../core/run/control.ts';
 import { OUTCOMES } from '../../core/status.ts';
 
 /** What an item is doing, or how it ended. */
@@ -26,9 +27,15 @@ export function runState(row: RunRow): string {
   return row.reason === null ? row.mode : `${row.mode}: ${row.reason}`;
 }
 
-/** Nothing is in flight and nothing begins by itself. */
+/** Nothing is in flight and nothing begins by itself; whom a person paused they mean to resume, so somebody waits. */
 export function isResting(row: RunRow): boolean {
-  return row.phase === 'running' && row.inFlight === 0 && (row.mode === 'paused' || row.mode === 'draining');
+  if (row.phase !== 'running' || row.inFlight > 0) return false;
+  return row.mode === 'draining' || (row.mode === 'paused' && row.reason !== HELD_BY_USER);
+}
+
+/** What keeps the next item from beginning while the run goes on; null when nothing does. */
+export function limitInForce(row: RunRow): string | null {
+  return row.phase === 'running' && row.mode === 'normal' && row.waiting > 0 ? row.reason : null;
 }
 
 export function countEnded(row: RunRow): number {

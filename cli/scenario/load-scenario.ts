@@ -73,6 +73,9 @@ export function compileScenarioFile(
   return compilation;
 }
 
+/** A scenario plays a plan, so every input of its job needs a value. */
+const NO_INPUTS = { typed: {}, values: {} };
+
 interface ScenarioPlace {
   readonly file: string;
   readonly models: readonly string[] | null;
@@ -86,7 +89,7 @@ function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioW
       const jobFile = path.join(path.dirname(file), relativePath);
       try {
         const bytes = readJobFile(jobFile, shell.cwd);
-        const world = jobWorld({ shell, file: jobFile, models, checksSecrets: false });
+        const world = jobWorld({ shell, file: jobFile, models, checksSecrets: false, inputs: NO_INPUTS });
         return { source: { path: jobFile, text: bytes }, world };
       } catch (error) {
         if (error instanceof CliError) return { problem: problemOf(path.resolve(shell.cwd, jobFile)) };

@@ -7,6 +7,7 @@ import type { Scenario } from '../../dsl/scenario/scenario.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { playScenario, type ScenarioAnswer } from '../../simulator/scenario/play-scenario.ts';
+import type { OpenStage } from '../../simulator/plan-play.ts';
 import { refuseBroken } from '../simulate/refuse-broken.ts';
 
 export interface PlayChoices {
@@ -15,6 +16,8 @@ export interface PlayChoices {
   readonly untilMs?: number;
   readonly onTraceLine?: (line: string) => void;
   readonly curves?: boolean;
+  /** Another driver than the simulator's. */
+  readonly stage?: OpenStage;
 }
 
 /** @throws ParleyError internal when a rule did not hold: that is a bug of ours, and what was counted is worth nothing */

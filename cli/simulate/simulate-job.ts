@@ -9,6 +9,7 @@ import type { Recording } from '../../simulator/recording/recording.ts';
 import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { InputOptions } from '../given-inputs.ts';
 import { loadPlan } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
@@ -36,6 +37,7 @@ export interface JobRequest {
   readonly trace: string | undefined;
   readonly html: string | undefined;
   readonly json: boolean;
+  readonly inputs: InputOptions;
 }
 
 const SEED_DEFAULT = 1;
@@ -47,7 +49,12 @@ export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCo
   const combinations = job.sweep.length === 0 ? null : parseSweep(job.sweep);
   const changes = job.whatIf.map(parseChange);
   const { deployment } = await openDeployment(shell, { path: job.config, startsProxy: false });
-  const plan = loadPlan(shell, { file: job.file, config: job.config, checksSecrets: false });
+  const plan = loadPlan(shell, {
+    file: job.file,
+    config: job.config,
+    checksSecrets: false,
+    inputs: job.inputs,
+  });
   if (plan === null) return EXIT.failed;
   const base = { ...MODELS_DEFAULT, pollMs: deployment.pollMs };
   const { recording, json, seeds } = job;

@@ -57,6 +57,9 @@ async function replayAll(shell: Shell, place: string | undefined, flags: ReplayF
     throw new CliError('Cannot replay: name either a file or folder, or --workflow, or --query');
   }
   const source = await import('../../temporal/replay.ts');
+  const { quietReplays } = await import('../../temporal/replay-log.ts');
+  // Before the connection, which would start the packages with a log of their own.
+  quietReplays();
   if (place !== undefined) {
     return await print(shell, flags, source.recordedHistories(path.resolve(shell.cwd, place)));
   }
@@ -76,16 +79,17 @@ async function replayAll(shell: Shell, place: string | undefined, flags: ReplayF
 
 async function print(shell: Shell, flags: ReplayFlags, histories: Histories): Promise<ExitCode> {
   const { replay } = await import('../../temporal/replay.ts');
-  const { quietReplays } = await import('../../temporal/replay-log.ts');
-  quietReplays();
+  const missing: { key: Error | null } = { key: null };
   const options = {
     workflowBundle: { codePath: builtProgram('workflows.bundle.js') },
-    dataConverter: converterOf(shell.env, () => undefined),
+    dataConverter: converterOf(shell.env, (error) => void (missing.key ??= error)),
   };
   const records = flags.json === true ? openRecords(shell.stdout) : null;
   let failed = 0;
   let count = 0;
   for await (const replayed of replay(options, histories)) {
+    // Without the key nothing is known about a history; the package only says that its task failed.
+    if (missing.key !== null) throw missing.key;
     count += 1;
     if (replayed.problem !== null) failed += 1;
     const { workflowId, name, events, problem } = replayed;

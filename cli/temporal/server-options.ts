@@ -4,6 +4,7 @@
  */
 import { Option } from 'commander';
 import type { TemporalServer } from '../../temporal/server-address.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { openDeployment } from '../open-deployment.ts';
 import type { Shell } from '../shell.ts';
 
@@ -29,8 +30,11 @@ export function namespaceOption(): Option {
 
 /** @throws CliError when the configuration has errors */
 export async function serverOf(shell: Shell, flags: ServerFlags): Promise<TemporalServer> {
-  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
-  const { address, namespace, tls, apiKey } = config.engine.temporal;
+  return serverIn(await openDeployment(shell, { path: flags.config, startsProxy: false }), flags);
+}
+
+export function serverIn({ engine }: DeploymentConfig, flags: ServerFlags): TemporalServer {
+  const { address, namespace, tls, apiKey } = engine.temporal;
   return {
     address: flags.address ?? address ?? DEFAULT_ADDRESS,
     namespace: flags.namespace ?? namespace,

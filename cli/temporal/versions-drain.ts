@@ -47,19 +47,19 @@ async function drainBuild(shell: Shell, buildId: string, flags: DrainFlags): Pro
   const interrupted = new AbortController();
   const stopListening = shell.onInterrupt(() => interrupted.abort());
   try {
-    const left = await askServer(shell, flags, async ({ connection, namespace }) => {
+    const left = await askServer(shell, flags, async ({ connection, namespace, deployment }) => {
       const { WorkflowClient } = await import('@temporalio/client');
       const { drain } = await import('../../temporal/versioning/drain.ts');
-      const { deployment, wait } = flags;
-      return await drain({
+      const progress = await drain({
         connection,
         namespace,
         client: new WorkflowClient({ connection, namespace }),
         version: { deployment, buildId },
-        waitMs: wait * 1_000,
+        waitMs: flags.wait * 1_000,
         onProgress: progressPrinter(shell, flags),
         signal: interrupted.signal,
       });
+      return { ...progress, deployment };
     });
     return finished(shell, { buildId, flags, ...left, isInterrupted: interrupted.signal.aborted });
   } finally {
@@ -80,14 +80,18 @@ function progressPrinter(shell: Shell, { json }: DrainFlags): (progress: DrainPr
 }
 
 interface Finished extends DrainProgress {
+  readonly deployment: string;
   readonly buildId: string;
   readonly flags: DrainFlags;
   readonly isInterrupted: boolean;
 }
 
-function finished(shell: Shell, { buildId, flags, asked, left, isInterrupted }: Finished): ExitCode {
+function finished(
+  shell: Shell,
+  { deployment, buildId, flags, asked, left, isInterrupted }: Finished,
+): ExitCode {
   if (flags.json === true) {
-    const fields = { deployment: flags.deployment, build_id: buildId, asked, left };
+    const fields = { deployment, build_id: buildId, asked, left };
     openRecords(shell.stdout).write({ type: 'drained', ...fields });
   } else {
     const rest =

@@ -28,11 +28,19 @@ export function promoteCommand({ shell, finish }: CommandContext): Command {
 }
 
 async function promoteBuild(shell: Shell, buildId: string, flags: VersionFlags): Promise<ExitCode> {
-  const { deployment, json } = flags;
+  const { json } = flags;
   const { promote } = await import('../../temporal/versioning/promote.ts');
-  const done = await askServer(shell, flags, (server) => promote(server, { deployment, buildId }));
+  const done = await askServer(shell, flags, async (server) => ({
+    deployment: server.deployment,
+    ...(await promote(server, { deployment: server.deployment, buildId })),
+  }));
   if (json === true) {
-    const fields = { deployment, build_id: buildId, previous: done.previous, changed: done.changed };
+    const fields = {
+      deployment: done.deployment,
+      build_id: buildId,
+      previous: done.previous,
+      changed: done.changed,
+    };
     openRecords(shell.stdout).write({ type: 'promoted', ...fields });
     return EXIT.ok;
   }

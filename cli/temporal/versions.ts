@@ -29,13 +29,20 @@ export function versionsCommand({ shell, finish }: CommandContext): Command {
 
 async function list(shell: Shell, flags: VersionFlags): Promise<ExitCode> {
   const { findBuilds } = await import('../../temporal/versioning/builds.ts');
-  const found = await askServer(shell, flags, (server) => findBuilds(server, flags.deployment));
-  if (flags.json === true) writeRecords(shell, flags, found);
-  else writeTable(shell, flags, found);
+  const found = await askServer(shell, flags, async (server) => ({
+    deployment: server.deployment,
+    ...(await findBuilds(server, server.deployment)),
+  }));
+  if (flags.json === true) writeRecords(shell, found);
+  else writeTable(shell, found);
   return EXIT.ok;
 }
 
-function writeRecords({ stdout }: Shell, { deployment }: VersionFlags, { builds }: DeploymentBuilds): void {
+interface FoundBuilds extends DeploymentBuilds {
+  readonly deployment: string;
+}
+
+function writeRecords({ stdout }: Shell, { deployment, builds }: FoundBuilds): void {
   const records = openRecords(stdout);
   for (const { buildId, status, createdAt, open } of builds) {
     const fields = { deployment, build_id: buildId, status, created_at: createdAt, open };
@@ -43,7 +50,7 @@ function writeRecords({ stdout }: Shell, { deployment }: VersionFlags, { builds 
   }
 }
 
-function writeTable(shell: Shell, { deployment }: VersionFlags, { current, builds }: DeploymentBuilds): void {
+function writeTable(shell: Shell, { deployment, current, builds }: FoundBuilds): void {
   if (builds.length === 0) {
     shell.stderr.write(`deployment ${deployment}: no worker with a version was ever seen\n`);
     return;

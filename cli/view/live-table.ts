@@ -4,7 +4,14 @@
  */
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { duration, usd } from '../print/amounts.ts';
-import { countEnded, countUnsuccessful, itemState, runState, shortId } from '../print/run-words.ts';
+import {
+  countEnded,
+  countUnsuccessful,
+  itemState,
+  limitInForce,
+  runState,
+  shortId,
+} from '../print/run-words.ts';
 import { cut, padded } from '../print/terminal-text.ts';
 
 export interface Frame {
@@ -70,6 +77,8 @@ function header(frame: Frame): string {
     `spend ${usd(row.spentNanoUsd)}`,
     duration((row.endedAt ?? now) - row.createdAt),
   ];
+  const limit = limitInForce(row);
+  if (limit !== null) counts.splice(3, 0, `limit ${limit}`);
   const state = runState(row) === 'running' ? '' : `[${runState(row)}] `;
   return cut(`${state}${counts.join('  ')}  ${row.runId}`, frame.columns);
 }

@@ -5,7 +5,7 @@
 import { SECOND_MS } from '../../core/time.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { duration, timeOfDay, usd } from '../print/amounts.ts';
-import { itemState, runCounts, runState, shortId } from '../print/run-words.ts';
+import { itemState, limitInForce, runCounts, runState, shortId } from '../print/run-words.ts';
 import { cut, printable } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 import type { RunView } from './run-view.ts';
@@ -22,7 +22,7 @@ export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdo
     stderr.write(`${timeOfDay(clock.now())} ${printable(text)}\n`);
   };
   const summarise = (): void => {
-    if (row !== null) say(`${runState(row)}: ${runCounts(row)}, spend ${usd(row.spentNanoUsd)}`);
+    if (row !== null) say(`${runState(row)}: ${summaryOf(row)}`);
     timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
   };
   let timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
@@ -48,6 +48,16 @@ export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdo
     },
     close: () => timer.cancel(),
   };
+}
+
+function summaryOf(row: RunRow): string {
+  const limit = limitInForce(row);
+  const facts = [
+    runCounts(row),
+    `spend ${usd(row.spentNanoUsd)}`,
+    ...(limit === null ? [] : [`limit ${limit}`]),
+  ];
+  return facts.join(', ');
 }
 
 function itemLine(item: RunItemRow): string {

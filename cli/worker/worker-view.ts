@@ -46,6 +46,8 @@ function jsonView(stdout: Shell['stdout'], stderr: Shell['stderr']): WorkerView 
         queues: worker?.queues ?? [],
         slots: worker?.slots ?? {},
         build_id: worker?.buildId ?? null,
+        deployment: worker?.deployment ?? null,
+        metrics: worker?.metricsUrl ?? null,
         health: healthUrl,
       }),
   };
@@ -61,7 +63,14 @@ function rowsOf(
     ['namespace', namespace],
     ['queues', (worker?.queues ?? []).join(', ')],
     ['slots', slots.join(', ')],
-    ['build', worker?.buildId ?? ''],
+    ['build', buildOf(worker)],
+    ['metrics', worker?.metricsUrl ?? 'none; ask for them with engine.metrics'],
     ['health', healthUrl ?? 'none; ask for it with --health-port'],
   ];
+}
+
+function buildOf(worker: Serving['worker']): string {
+  if (worker === null) return '';
+  const { buildId, deployment } = worker;
+  return deployment === null ? buildId : `${buildId} of ${deployment}`;
 }

@@ -3,6 +3,7 @@
  * Owns the state's shape, its first value and the public view of it; must not own a transition.
  */
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
+import type { Observability } from '../observability.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { AgentActivity, ConversationSnapshot, LimitReached, SandboxSnapshot } from '../snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy, StartTaskStatus } from '../status.ts';
@@ -56,6 +57,8 @@ export interface ConversationBirth {
   readonly nanoUsdMax: number | null;
   /** Without a new event for this long the agent counts as stalled; null for never. */
   readonly noProgressMs: number | null;
+  /** What is told of it in its trace (D21); absent when the start request says nothing. */
+  readonly observability?: Observability;
 }
 
 /** Something to hand to the agent, in order. */

@@ -267,6 +267,7 @@ export function rowOf(state: ConversationState): ConversationRow {
     model: birth.model,
     title: birth.title,
     tags: birth.tags,
+    ...(birth.observability === undefined ? {} : { observability: birth.observability }),
     createdAt: state.createdAt,
     updatedAt: state.updatedAt,
   };

@@ -1,31 +1,100 @@
 /**
- * Which items may begin, and when a batch must hold.
- * Owns concurrency, order, budget and breaker; must not look into a conversation.
+ * Which items may begin, and what holds the others back.
+ * Owns the order in which limits are asked: mode, needs, places, pace, slots, budget; must not look into a conversation.
  */
-import type { FailureClass } from '../status.ts';
-import { changeItem, itemOrder, type RunTurn } from './turn.ts';
+import { earliest } from '../time.ts';
+import { fitsBudget, withinBudget } from './budget.ts';
+import { needsMet, skipUnmet } from './needs.ts';
+import { canaryLetsGo, canaryPlaces } from './canary.ts';
+import { changePace, countStart, nextPlaceAt, nextStartAt, placesOf } from './pace.ts';
 import { standingOf } from './standing.ts';
-import type { RunItem, RunState } from './state.ts';
+import type { RunItem, RunState, SlotUse } from './state.ts';
+import { changeItem, itemOrder, type RunTurn } from './turn.ts';
+
+/** Why the next item does not begin, and when to look again by the clock. */
+interface Hold {
+  readonly by: string;
+  readonly until: number | null;
+}
 
 /** Fills free places: highest priority first, then plan order. */
 export function admit(turn: RunTurn): void {
   const { state } = turn;
   if (state.phase !== 'running' || state.mode !== 'normal') return;
-  let free = state.rules.concurrency - standingOf(state).inFlight.length;
-  while (free > 0) {
-    const index = nextWaiting(state, turn.now);
-    if (index === null || !withinBudget(turn)) return;
-    begin(turn, index);
-    free -= 1;
+  skipUnmet(turn);
+  const slots = usedSlots(state);
+  for (;;) {
+    const next = standingOf(state).waiting.length === 0 ? null : nextOf(turn, slots);
+    if (typeof next === 'number') {
+      take(slots, state.items[next]);
+      begin(turn, next);
+      continue;
+    }
+    if (state.mode === 'normal')
+      changePace(turn, { heldBy: next?.by ?? null, heldUntil: next?.until ?? null });
+    return;
   }
 }
 
-function nextWaiting(state: RunState, now: number): number | null {
+/** The item that may begin now, or what keeps all of them from it. */
+function nextOf(turn: RunTurn, slots: Slots): number | Hold {
+  const { state, now } = turn;
+  const places = placesOf(state, now);
+  if (standingOf(state).inFlight.length >= places.max)
+    return { by: places.by, until: places.by === 'ramp' ? nextPlaceAt(state) : null };
+  const startAt = nextStartAt(state);
+  if (!canaryLetsGo(turn)) return { by: 'canary', until: null };
+  const index = nextWaiting(state, now, slots);
+  if (typeof index !== 'number') return index;
+  if (startAt !== null && startAt > now) return { by: 'rate', until: startAt };
+  return withinBudget(turn) ? index : { by: 'budget', until: null };
+}
+
+/** What most of those that wait would need is told when none may begin; a pause that ends is looked at in time. */
+function nextWaiting(state: RunState, now: number, slots: Slots): number | Hold {
+  let by: string | null = null;
+  let until: number | null = null;
+  const isCanaryFull = canaryPlaces(state) <= 0;
   for (const index of standingOf(state).waiting) {
-    const notBefore = state.items[index]?.notBefore ?? null;
-    if (notBefore === null || notBefore <= now) return index;
+    const item = state.items[index] as RunItem;
+    const { notBefore } = item;
+    const full = fullSlot(state, slots, item);
+    if (notBefore !== null && notBefore > now) {
+      until = earliest(until, notBefore);
+      by ??= 'retry';
+    } else if (isCanaryFull && item.attempt === 0) by ??= 'canary';
+    else if (!needsMet(item, state)) by ??= 'needs';
+    else if (full !== null) by = `per ${full}`;
+    else return index;
   }
-  return null;
+  return { by: by ?? 'needs', until };
+}
+
+/** How many places of each slot are taken, by slot and value. */
+type Slots = Map<string, number>;
+
+function usedSlots(state: RunState): Slots {
+  const slots: Slots = new Map();
+  if (state.rules.slots === undefined) return slots;
+  for (const index of standingOf(state).inFlight) take(slots, state.items[index]);
+  return slots;
+}
+
+function take(slots: Slots, item: RunItem | undefined): void {
+  for (const use of item?.slots ?? []) slots.set(slotKey(use), (slots.get(slotKey(use)) ?? 0) + 1);
+}
+
+/** The slot of an item that has no free place; null when all have. */
+function fullSlot({ rules }: RunState, slots: Slots, item: RunItem): string | null {
+  const full = item.slots?.find(
+    (use) => (slots.get(slotKey(use)) ?? 0) >= (rules.slots?.[use.slot] ?? Number.POSITIVE_INFINITY),
+  );
+  return full?.slot ?? null;
+}
+
+/** A slot's name has no blank. */
+function slotKey({ slot, value }: SlotUse): string {
+  return `${slot} ${value}`;
 }
 
 function begin(turn: RunTurn, index: number): void {
@@ -42,12 +111,14 @@ function begin(turn: RunTurn, index: number): void {
     ending: null,
     admittedAt: turn.now,
     workingSince: null,
+    workedMs: 0,
     notBefore: null,
     stopBy: null,
     continued: 0,
     limitReached: null,
   });
   if (item === null) return;
+  countStart(turn);
   const awaiting = turn.order({ ...itemOrder(turn, index, item), type: 'startConversation' });
   changeItem(turn, index, { awaiting });
 }
@@ -57,60 +128,16 @@ function pastOf(item: RunItem | undefined): RunItem['past'] {
   return item.conversationId === null ? item.past : [...item.past, item.conversationId];
 }
 
-/** Spent and held and one more must fit (budget by reservation). */
-function fitsBudget(state: RunState): boolean {
-  const { rules, spentNanoUsd } = state;
-  if (rules.budget === null) return true;
-  const { nanoUsd, reserveNanoUsd } = rules.budget;
-  const held = standingOf(state).inFlight.length * reserveNanoUsd;
-  return spentNanoUsd + held + reserveNanoUsd <= nanoUsd;
-}
-
-/** Only `enforce` holds the batch back. */
-function withinBudget(turn: RunTurn): boolean {
-  const { state } = turn;
-  if (fitsBudget(state)) return true;
-  if (state.rules.budget?.mode === 'audit') state.reason = 'budget';
-  if (state.rules.budget?.mode !== 'enforce') return true;
-  // While something is in flight its settlement may free what it held.
-  if (standingOf(state).inFlight.length === 0) hold(turn, 'budget');
-  return false;
-}
-
-/** False while nothing can begin whatever the time is: then no retry that is due needs a timer. */
-export function mayAdmit(state: RunState): boolean {
-  if (state.phase !== 'running' || state.mode !== 'normal') return false;
-  if (standingOf(state).inFlight.length >= state.rules.concurrency) return false;
-  return state.rules.budget?.mode !== 'enforce' || fitsBudget(state);
-}
-
-/** Nothing new begins until somebody resumes; what is in flight goes on. */
-export function hold(turn: RunTurn, reason: string): void {
-  turn.state.mode = 'paused';
-  turn.state.reason = reason;
-}
-
-/** Counts a failure; enough of them in the window hold the batch, and burn no retries meanwhile. */
-export function countForBreaker(turn: RunTurn, failureClass: FailureClass): void {
-  const { state } = turn;
-  const { breaker } = state.rules;
-  if (breaker === null || !breaker.on.includes(failureClass)) return;
-  const recent = state.breakerHits.filter((at) => at > turn.now - breaker.windowMs);
-  state.breakerHits = [...recent, turn.now].slice(-breaker.count);
-  if (state.breakerHits.length >= breaker.count && state.mode === 'normal')
-    hold(turn, `breaker:${failureClass}`);
-}
-
-/** When a failed item may try again, or null when its rule is used up. */
-export function retryAt(
-  item: RunItem,
-  failureClass: FailureClass,
-  state: RunState,
-  now: number,
-): number | null {
-  const rule = state.rules.retry.find(({ on }) => on.includes(failureClass));
-  const failures = item.failures[failureClass] ?? 0;
-  if (rule === undefined || failures > rule.attempts) return null;
-  const wait = Math.min(rule.maxMs, rule.initialMs * rule.factor ** Math.max(0, failures - 1));
-  return now + Math.round(wait);
+/** When the run must look again at who waits, whatever happens; null when only an event can help. */
+export function admissionDeadline(state: RunState): number | null {
+  if (state.phase !== 'running' || state.mode !== 'normal') return null;
+  if (state.pace !== undefined) return state.pace.heldUntil;
+  // A state that an older version stored: its retries are looked at as they come due.
+  const { waiting, inFlight } = standingOf(state);
+  if (inFlight.length >= state.rules.concurrency) return null;
+  if (state.rules.budget?.mode === 'enforce' && !fitsBudget(state)) return null;
+  return waiting.reduce<number | null>(
+    (first, index) => earliest(first, state.items[index]?.notBefore ?? null),
+    null,
+  );
 }

@@ -5,17 +5,27 @@
 import { remember, wasSeen } from '../requests.ts';
 import { earliest } from '../time.ts';
 import { CLEANUP_TIMEOUT_MS } from '../limits.ts';
-import { admit, mayAdmit } from './admission.ts';
+import { admissionDeadline, admit } from './admission.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
+import { endingOf } from './failure-class.ts';
+import { hold } from './hold.ts';
 import { endAttempt, itemDeadline, itemExpired, stopItem } from './items.ts';
 import type { RunEvent } from './message.ts';
 import { standingOf } from './standing.ts';
-import type { Ending, RunState } from './state.ts';
+import { changePace } from './pace.ts';
+import { changeSettings, recordAmendment } from './settings.ts';
+import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
+import type { Outcome } from '../status.ts';
+
+/** The reason of a run that a person holds. */
+export const HELD_BY_USER = 'user';
+/** Keys that an amendment names; the others it counts. */
+const NAMED_MAX = 5;
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
-const CANCELLED: Ending = { outcome: 'cancelled', failureClass: 'cancelled', detail: null };
+const CANCELLED = endingOf({ seen: 'cancelled' });
 
 function isFirst({ state }: RunTurn, requestId: string): boolean {
   if (wasSeen(state.seen, requestId)) return false;
@@ -26,12 +36,24 @@ function isFirst({ state }: RunTurn, requestId: string): boolean {
 /** Ends what waits, stops what works; what was made so far is still collected. */
 export function cancel(turn: RunTurn, event: EventOf<'cancelRequested'>): void {
   if (!isFirst(turn, event.requestId)) return;
+  if (event.keys !== undefined) return cancelItems(turn, event.keys, event.by);
   turn.state.mode = 'cancelling';
   turn.state.reason = 'cancelled';
-  for (const [index, item] of turn.state.items.entries()) {
-    if (item.phase === 'waiting') endAttempt(turn, index, CANCELLED);
-    else if (item.phase === 'starting' || item.phase === 'working') stopItem(turn, index, CANCELLED);
-  }
+  for (const index of turn.state.items.keys()) cancelItem(turn, index);
+}
+
+/** The run itself goes on. */
+function cancelItems(turn: RunTurn, keys: readonly string[], by: string | undefined): void {
+  const indexes = indexesOf(turn.state, keys).filter((index) => turn.state.items[index]?.phase !== 'ended');
+  if (indexes.length === 0) return;
+  for (const index of indexes) cancelItem(turn, index);
+  recordAmendment(turn, `cancelled ${named(turn.state, indexes)}`, by);
+}
+
+function cancelItem(turn: RunTurn, index: number): void {
+  const phase = turn.state.items[index]?.phase;
+  if (phase === 'waiting') endAttempt(turn, index, CANCELLED);
+  else if (phase === 'starting' || phase === 'working') stopItem(turn, index, CANCELLED);
 }
 
 /** Nothing new begins; what is in flight goes on. */
@@ -41,20 +63,48 @@ export function drain(turn: RunTurn, event: EventOf<'drainRequested'>): void {
   turn.state.reason = 'drained';
 }
 
+/** As a drained run, but its host stays: somebody means to resume it. */
+export function holdRun(turn: RunTurn, event: EventOf<'holdRequested'>): void {
+  if (!isFirst(turn, event.requestId) || turn.state.mode !== 'normal') return;
+  hold(turn, HELD_BY_USER);
+}
+
 /** Admits again, and takes up what failed in one of the classes named; spend is never reset. */
 export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
   const { state } = turn;
   if (!isFirst(turn, event.requestId)) return;
-  const retakes = state.items.some((item) => isRetaken(item, event));
-  if (state.mode === 'normal' && !retakes) return;
+  const retaken = [...state.items.keys()].filter((index) => isRetaken(state.items[index], event));
+  if (state.mode === 'normal' && retaken.length === 0) return;
+  // A run that stood still begins as softly as a new one.
+  if (state.mode !== 'normal') changePace(turn, { rampFrom: turn.now });
   state.mode = 'normal';
   state.reason = null;
   state.breakerHits = [];
-  for (const [index, item] of state.items.entries()) {
-    if (isRetaken(item, event))
-      changeItem(turn, index, { phase: 'waiting', failures: {}, notBefore: null, endedAt: null });
-  }
-  if (!retakes || state.phase === 'running') return;
+  takeUp(turn, retaken);
+}
+
+/** However they ended; who was skipped for them is looked at again. */
+export function requeue(turn: RunTurn, event: EventOf<'requeueRequested'>): void {
+  const { state } = turn;
+  if (!isFirst(turn, event.requestId) || state.mode === 'cancelling') return;
+  const indexes = indexesOf(state, event.keys).filter((index) => state.items[index]?.phase === 'ended');
+  if (indexes.length === 0) return;
+  takeUp(turn, indexes);
+  recordAmendment(turn, `requeued ${named(state, indexes)}`, event.by);
+}
+
+export function setSettings(turn: RunTurn, event: EventOf<'settingsChanged'>): void {
+  if (isFirst(turn, event.requestId)) changeSettings(turn, event);
+}
+
+/** Items wait again, with all their tries, and a run that was on its way to its end goes back to work. */
+function takeUp(turn: RunTurn, indexes: readonly number[]): void {
+  const { state } = turn;
+  if (indexes.length === 0) return;
+  const skipped = [...state.items.keys()].filter((index) => outcomeAt(state, index) === 'skipped');
+  for (const index of new Set([...indexes, ...skipped]))
+    changeItem(turn, index, { phase: 'waiting', failures: {}, notBefore: null, endedAt: null });
+  if (state.phase === 'running') return;
   if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
   state.awaiting = null;
   state.settleAt = null;
@@ -63,21 +113,40 @@ export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
   state.phase = 'running';
 }
 
-function isRetaken(item: RunState['items'][number], event: EventOf<'resumeRequested'>): boolean {
-  const failureClass = item.ending?.failureClass ?? null;
-  return item.phase === 'ended' && failureClass !== null && event.classes.includes(failureClass);
+function outcomeAt({ items }: RunState, index: number): Outcome | null {
+  const item = items[index];
+  return item?.phase === 'ended' ? (item.ending?.outcome ?? null) : null;
 }
 
-export function changeConcurrency(turn: RunTurn, event: EventOf<'concurrencyChanged'>): void {
-  if (!isFirst(turn, event.requestId) || event.concurrency < 1) return;
-  turn.state.rules = { ...turn.state.rules, concurrency: Math.floor(event.concurrency) };
+function isRetaken(item: RunItem | undefined, event: EventOf<'resumeRequested'>): boolean {
+  const failureClass = item?.ending?.failureClass ?? null;
+  return item?.phase === 'ended' && failureClass !== null && event.classes.includes(failureClass);
+}
+
+function indexesOf({ items }: RunState, keys: readonly string[]): readonly number[] {
+  const wanted = new Set(keys);
+  return [...items.keys()].filter((index) => wanted.has(items[index]?.key ?? ''));
+}
+
+/** A long list is in the rows of the items. */
+function named({ items }: RunState, indexes: readonly number[]): string {
+  const keys = indexes.slice(0, NAMED_MAX).map((index) => items[index]?.key ?? '');
+  const more = indexes.length - keys.length;
+  return more === 0 ? keys.join(' ') : `${keys.join(' ')} and ${more} more`;
 }
 
 /** After every event: begin what may begin, let go of what nobody needs, and move on when all is done. */
 export function pursue(turn: RunTurn): void {
   admit(turn);
+  if (turn.state.mode === 'cancelling') endWaiting(turn);
   releaseSandboxes(turn);
   advance(turn);
+}
+
+/** A budget that cancels leaves only those that wait: nothing was in flight any more. */
+function endWaiting(turn: RunTurn): void {
+  for (const index of standingOf(turn.state).waiting)
+    endAttempt(turn, index, endingOf({ seen: 'budget_exceeded' }));
 }
 
 function advance(turn: RunTurn): void {
@@ -157,9 +226,7 @@ export function expired(turn: RunTurn): void {
 /** The one instant a driver has to arm a timer for. */
 export function runDeadline(state: RunState): number | null {
   if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy);
-  const { waiting, inFlight } = standingOf(state);
-  // A waiting item that cannot begin anyway needs no timer: the end of another one looks at it.
-  return earliest(earliestOf(state, inFlight), mayAdmit(state) ? earliestOf(state, waiting) : null);
+  return earliest(earliestOf(state, standingOf(state).inFlight), admissionDeadline(state));
 }
 
 function earliestOf({ items, rules }: RunState, indexes: readonly number[]): number | null {

@@ -4,12 +4,15 @@
  */
 import { MINUTE_MS } from '../time.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
-import type { FailureClass } from '../status.ts';
-import { countForBreaker, retryAt } from './admission.ts';
+import { countForBreaker, retryAt } from './breaker.ts';
+import { tellSoftLimit } from './budget.ts';
+import { endingOf } from './failure-class.ts';
 import type { RunEvent } from './message.ts';
+import { attemptEnded, slowDown } from './pace.ts';
 import type { Ending, RunItem } from './state.ts';
 import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from './turn.ts';
 import { keepUncollected, noteSandbox } from './cleanup.ts';
+import { clocked, workingLimitAt } from './working-time.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
@@ -17,8 +20,6 @@ type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type:
 const STOP_WAIT_MS = 2 * MINUTE_MS;
 /** Sessions one attempt may be continued over: the loop has no other end of its own. */
 const CONTINUATIONS_MAX = 14;
-/** How far a placement refusal for lack of slots is from a failure: it is tried again as rate limited. */
-const CAPACITY_CODE = 'concurrency_limit_reached';
 
 export function conversationStarted(turn: RunTurn, event: EventOf<'conversationStarted'>): void {
   if (awaitingItem(turn, event) === null) return;
@@ -27,16 +28,11 @@ export function conversationStarted(turn: RunTurn, event: EventOf<'conversationS
 
 export function startRefused(turn: RunTurn, event: EventOf<'startRefused'>): void {
   const item = awaitingItem(turn, event);
-  if (item?.phase === 'starting') endAttempt(turn, event.index, failed('infra', event.reason));
+  if (item?.phase === 'starting')
+    endAttempt(turn, event.index, endingOf({ seen: 'start_refused', reason: event.reason }));
 }
 
-const failed = (failureClass: FailureClass, detail: string | null): Ending => ({
-  outcome: 'failed',
-  failureClass,
-  detail,
-});
-
-const DELETED = failed('cancelled', 'the conversation was deleted');
+const DELETED = endingOf({ seen: 'conversation_deleted' });
 
 /** Newest wins; a notice of an earlier attempt only tells about its sandbox. */
 export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): void {
@@ -52,7 +48,9 @@ export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): v
     sandboxStatus: conversation.sandboxStatus,
     executionStatus: conversation.executionStatus,
     limitReached: conversation.limitReached,
+    ...(item.phase === 'working' ? clocked(item, conversation, turn.now) : {}),
   });
+  if (startsWaitingForRate(item, conversation)) slowDown(turn, 'rate_limited');
   if (known !== null) readNotice(turn, conversation.itemIndex, known, conversation);
 }
 
@@ -71,37 +69,30 @@ function readNotice(turn: RunTurn, index: number, item: RunItem, conversation: C
 
 function readStart(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {
   if (conversation.startTask === 'READY') {
-    changeItem(turn, index, { phase: 'working', awaiting: null, workingSince: turn.now });
+    const clock = clocked({ ...item, workedMs: 0, workingSince: null }, conversation, turn.now);
+    changeItem(turn, index, { phase: 'working', awaiting: null, ...clock });
     // Told to stop while it came up: only now is there somebody who hears it.
     if (item.ending !== null) stopItem(turn, index, item.ending);
   } else if (conversation.deleted) endAttempt(turn, index, item.ending ?? DELETED);
   if (conversation.startTask !== 'ERROR') return;
-  const ending = item.ending ?? failed(startFailureClass(conversation.detail), conversation.detail);
-  endAttempt(turn, index, ending);
+  endAttempt(turn, index, item.ending ?? endingOf({ seen: 'start_failed', detail: conversation.detail }));
 }
 
-function startFailureClass(detail: string | null): FailureClass {
-  return detail?.startsWith(CAPACITY_CODE) === true ? 'rate_limited' : 'infra';
+/** Its agent has been told by the model's endpoint to come back later (D6). */
+function startsWaitingForRate(item: RunItem, conversation: ConversationSnapshot): boolean {
+  return conversation.pauseReason === 'rate_limit' && item.executionStatus !== conversation.executionStatus;
 }
 
 function readWork(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {
   if (conversation.deleted) return collect(turn, index, item.ending ?? DELETED);
-  if (conversation.sandboxStatus === 'ERROR' || conversation.sandboxStatus === 'MISSING') {
-    return collect(
-      turn,
-      index,
-      item.ending ??
-        failed(
-          'infra',
-          `the sandbox is ${conversation.sandboxStatus}: ${conversation.detail ?? 'no reason given'}`,
-        ),
-    );
-  }
+  const { sandboxStatus: status, detail } = conversation;
+  if (status === 'ERROR' || status === 'MISSING')
+    return collect(turn, index, item.ending ?? endingOf({ seen: 'sandbox_lost', status, detail }));
   if (!conversation.settled) return;
   if (item.ending !== null) return collect(turn, index, item.ending);
   if (conversation.interrupted && conversation.limitReached === null)
     return continueAttempt(turn, index, item, conversation);
-  const ending = endingOf(turn, conversation);
+  const ending = endingOfRest(turn, conversation);
   if (ending === null) return;
   if (ending.outcome === 'succeeded' && item.hasVerify) return verify(turn, index, ending);
   collect(turn, index, ending);
@@ -119,36 +110,21 @@ function continueAttempt(
 ): void {
   if (conversation.pauseReason === 'user') return;
   if (conversation.pauseReason === 'session_limit' && turn.state.rules.wait.onSessionLimit === 'stop') {
-    return collect(turn, index, { outcome: 'limit_reached', failureClass: null, detail: 'session_limit' });
+    return collect(turn, index, endingOf({ seen: 'limit_reached', limit: 'session_limit' }));
   }
   if (item.continued >= CONTINUATIONS_MAX)
-    return collect(turn, index, failed('timeout', 'the work was cut off too often'));
+    return collect(turn, index, endingOf({ seen: 'cut_off_too_often' }));
   const changed = changeItem(turn, index, { continued: item.continued + 1 });
   if (changed !== null)
     tellConversation(turn, changed, { type: 'continueRequested', requestId: newRequestId(turn) });
 }
 
 /** What a resting agent means for its item; null while the job waits for something else (D28). */
-function endingOf({ state }: RunTurn, conversation: ConversationSnapshot): Ending | null {
-  if (conversation.limitReached === 'no_progress') return failed('stuck', 'no_progress');
-  if (conversation.limitReached !== null) {
-    return { outcome: 'limit_reached', failureClass: null, detail: conversation.limitReached };
-  }
-  const status = conversation.executionStatus;
+function endingOfRest({ state }: RunTurn, conversation: ConversationSnapshot): Ending | null {
+  const { limitReached: limit, executionStatus: status, detail } = conversation;
+  if (limit !== null) return endingOf({ seen: 'limit_reached', limit });
   if (status === null || !state.rules.wait.until.includes(status)) return null;
-  switch (status) {
-    case 'FINISHED':
-      return { outcome: 'succeeded', failureClass: null, detail: null };
-    case 'STUCK':
-      return failed('stuck', conversation.detail);
-    case 'ERROR':
-      return failed('agent_error', conversation.detail);
-    case 'IDLE':
-    case 'RUNNING':
-    case 'PAUSED':
-    case 'WAITING_FOR_CONFIRMATION':
-      return { outcome: 'waiting', failureClass: null, detail: `the agent is ${status}` };
-  }
+  return endingOf({ seen: 'agent_rests', status, detail });
 }
 
 /** Whether the work is good is the job's own check; the agent's status is not rewritten by it (D28). */
@@ -175,7 +151,8 @@ export function verified(turn: RunTurn, event: EventOf<'itemVerified'>): void {
 /** A check that could not be run is no verdict on the work: the attempt failed, and its class may try again. */
 export function verifyUnsuccessful(turn: RunTurn, event: EventOf<'verifyFailed'>): void {
   const item = awaitingItem(turn, event);
-  if (item?.phase === 'verifying') collect(turn, event.index, failed('infra', event.reason));
+  if (item?.phase === 'verifying')
+    collect(turn, event.index, endingOf({ seen: 'verify_failed', reason: event.reason }));
 }
 
 /** Collection always comes before anything is cleaned up. */
@@ -196,6 +173,7 @@ export function collected(turn: RunTurn, event: EventOf<'itemCollected'>): void 
   const item = awaitingItem(turn, event);
   if (item?.phase !== 'collecting' || item.ending === null) return;
   turn.state.spentNanoUsd += event.costNanoUsd;
+  tellSoftLimit(turn);
   changeItem(turn, event.index, { costNanoUsd: item.costNanoUsd + event.costNanoUsd });
   endAttempt(turn, event.index, item.ending);
 }
@@ -205,8 +183,8 @@ export function collectUnsuccessful(turn: RunTurn, event: EventOf<'collectFailed
   const item = awaitingItem(turn, event);
   if (item?.phase !== 'collecting' || item.ending === null) return;
   keepUncollected(turn, item.sandboxId);
-  const ending =
-    item.ending.outcome === 'succeeded' ? failed('infra', `collect_failed: ${event.reason}`) : item.ending;
+  const wasGood = item.ending.outcome === 'succeeded';
+  const ending = wasGood ? endingOf({ seen: 'collect_failed', reason: event.reason }) : item.ending;
   endAttempt(turn, event.index, ending);
 }
 
@@ -217,7 +195,8 @@ export function endAttempt(turn: RunTurn, index: number, ending: Ending): void {
   if (item === undefined) return;
   const base = { awaiting: null, ending, stopBy: null } satisfies Partial<RunItem>;
   const { failureClass } = ending;
-  if (failureClass === null || state.mode === 'cancelling') {
+  attemptEnded(turn, failureClass);
+  if (failureClass === null || state.mode === 'cancelling' || ending.outcome === 'cancelled') {
     changeItem(turn, index, { ...base, phase: 'ended', endedAt: turn.now });
     return;
   }
@@ -242,8 +221,7 @@ export function itemDeadline(item: RunItem, deadlineMs: number | null): number |
   if (item.phase !== 'starting' && item.phase !== 'working') return null;
   if (item.stopBy !== null) return item.stopBy;
   const wall = deadlineMs === null || item.admittedAt === null ? null : item.admittedAt + deadlineMs;
-  const working =
-    item.workingMs === null || item.workingSince === null ? null : item.workingSince + item.workingMs;
+  const working = workingLimitAt(item);
   if (wall === null || working === null) return wall ?? working;
   return Math.min(wall, working);
 }
@@ -255,9 +233,12 @@ export function itemExpired(turn: RunTurn, index: number): void {
   const due = itemDeadline(item, turn.state.rules.wait.deadlineMs);
   if (due === null || turn.now < due) return;
   if (item.stopBy !== null)
-    return collect(turn, index, item.ending ?? failed('timeout', 'the agent did not stop'));
-  const { workingSince, workingMs } = item;
-  const overWorking = workingSince !== null && workingMs !== null && turn.now >= workingSince + workingMs;
-  const limit: Ending = { outcome: 'limit_reached', failureClass: null, detail: 'working' };
-  stopItem(turn, index, overWorking ? limit : failed('timeout', 'the deadline of the job'));
+    return collect(turn, index, item.ending ?? endingOf({ seen: 'agent_did_not_stop' }));
+  const limitAt = workingLimitAt(item);
+  const isOverWorking = limitAt !== null && turn.now >= limitAt;
+  stopItem(
+    turn,
+    index,
+    endingOf(isOverWorking ? { seen: 'limit_reached', limit: 'working' } : { seen: 'deadline_passed' }),
+  );
 }

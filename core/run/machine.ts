@@ -7,7 +7,8 @@ import { runCell } from '../transition-table.ts';
 import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import { pursue, runDeadline } from './control.ts';
 import type { RunEvent, RunOrder } from './message.ts';
-import { bornRun, copyRun, type RunState } from './state.ts';
+import { bornRun } from './born.ts';
+import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
 import { settleRun } from './turn.ts';
 

@@ -4,10 +4,25 @@
  */
 import type { ConversationEvent, ConversationTold } from '../conversation/message.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId } from '../ids.ts';
-import type { ReconciliationSummary, RunItemRow, RunRow } from '../projection.ts';
+import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { FailureClass } from '../status.ts';
 import type { RunBirth } from './state.ts';
+
+interface Asked {
+  readonly requestId: string;
+  /** Who asks, for people; absent where nobody says. */
+  readonly by?: string | undefined;
+}
+
+/** Settings of a run that goes on; what is absent stays. */
+export interface RunSettings {
+  readonly concurrency?: number | undefined;
+  /** Null: no distance between starts. */
+  readonly startEveryMs?: number | null | undefined;
+  /** Spend of the whole run; the plan must have a budget. */
+  readonly budgetNanoUsd?: number | undefined;
+}
 
 export type RunEvent =
   | { readonly type: 'runStarted'; readonly birth: RunBirth }
@@ -61,15 +76,16 @@ export type RunEvent =
   | { readonly type: 'runReconciled'; readonly commandId: string; readonly summary: ReconciliationSummary }
   | { readonly type: 'reconcileFailed'; readonly commandId: string; readonly reason: string }
   | { readonly type: 'runReported'; readonly commandId: string }
-  | { readonly type: 'cancelRequested'; readonly requestId: string }
-  | { readonly type: 'drainRequested'; readonly requestId: string }
+  /** The whole run, or only the items named. */
+  | (Asked & { readonly type: 'cancelRequested'; readonly keys?: readonly string[] | undefined })
+  | (Asked & { readonly type: 'drainRequested' })
+  /** Nothing new begins until the run is resumed. */
+  | (Asked & { readonly type: 'holdRequested' })
   /** Admits again, and takes up what failed in one of these classes. */
-  | {
-      readonly type: 'resumeRequested';
-      readonly requestId: string;
-      readonly classes: readonly FailureClass[];
-    }
-  | { readonly type: 'concurrencyChanged'; readonly requestId: string; readonly concurrency: number }
+  | (Asked & { readonly type: 'resumeRequested'; readonly classes: readonly FailureClass[] })
+  /** Items that have ended are taken up once more, however they ended. */
+  | (Asked & { readonly type: 'requeueRequested'; readonly keys: readonly string[] })
+  | (Asked & { readonly type: 'settingsChanged'; readonly settings: RunSettings })
   | { readonly type: 'deadline' };
 
 export type RunEventType = RunEvent['type'];
@@ -104,6 +120,8 @@ export type RunOrder =
     }
   | { readonly type: 'reconcileRun'; readonly runId: RunId }
   | { readonly type: 'reportRun'; readonly runId: RunId }
+  /** What somebody changed of the run, for its readers. */
+  | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly (RunRow | RunItemRow)[] }
   | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxEvent | ConversationEvent };

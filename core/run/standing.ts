@@ -4,7 +4,7 @@
  * who begins or ends.
  */
 import { OUTCOMES, type Outcome } from '../status.ts';
-import { isInFlight, type RunItem, type RunState, type Standing } from './state.ts';
+import { isInFlight, type GroupStanding, type RunItem, type RunState, type Standing } from './state.ts';
 
 type Items = RunState['items'];
 
@@ -26,6 +26,7 @@ export function standingOfAll(items: Items): Standing {
     waiting: indexes.filter((index) => phaseOf(index) === 'waiting').sort((a, b) => turnOrder(items, a, b)),
     inFlight: indexes.filter((index) => isInFlight(itemAt(items, index))),
     ended,
+    groups: groupsOfAll(items),
   };
 }
 
@@ -39,7 +40,44 @@ export function standingAfter(before: Standing, items: Items, index: number, was
   if (isInFlight(was) && !isInFlight(is)) inFlight = without(inFlight, index);
   if (isInFlight(is) && !isInFlight(was)) inFlight = insert(inFlight, index, (a, b) => a - b);
   ended = counted(counted(ended, outcomeOf(was), -1), outcomeOf(is), 1);
-  return { waiting, inFlight, ended };
+  return { waiting, inFlight, ended, groups: groupsAfter(before.groups, was, is) };
+}
+
+function groupsOfAll(items: Items): Standing['groups'] {
+  const groups: GroupStanding[] = [];
+  for (const item of items) {
+    for (const group of item.groups ?? []) {
+      // Groups are numbered as their members were found: a later one may come first.
+      while (groups.length <= group) groups.push({ open: 0, unsuccessful: 0 });
+      groups[group] = plus(groups[group] as GroupStanding, countIn(item), 1);
+    }
+  }
+  return groups.length === 0 ? undefined : groups;
+}
+
+function groupsAfter(groups: Standing['groups'], was: RunItem, is: RunItem): Standing['groups'] {
+  if (groups === undefined || is.groups === undefined) return groups;
+  const changed = [...groups];
+  for (const group of is.groups) {
+    const kept = plus(changed[group] as GroupStanding, countIn(was), -1);
+    changed[group] = plus(kept, countIn(is), 1);
+  }
+  return changed;
+}
+
+function countIn(item: RunItem): GroupStanding {
+  const outcome = outcomeOf(item);
+  return {
+    open: outcome === null ? 1 : 0,
+    unsuccessful: outcome === null || outcome === 'succeeded' ? 0 : 1,
+  };
+}
+
+function plus(one: GroupStanding, other: GroupStanding, sign: 1 | -1): GroupStanding {
+  return {
+    open: one.open + sign * other.open,
+    unsuccessful: one.unsuccessful + sign * other.unsuccessful,
+  };
 }
 
 /** Highest priority first, then plan order. */

@@ -1,15 +1,9 @@
 /**
  * What a run machine remembers of one batch job.
- * Owns the state's shape, its first value and how a plan becomes it; must not own a transition.
+ * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
-import {
-  sandboxId as asSandboxId,
-  type ConversationId,
-  type RunId,
-  type SandboxId,
-  type UserId,
-} from '../ids.ts';
-import type { Plan, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan.ts';
+import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
+import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
@@ -28,6 +22,15 @@ export const RUN_PHASES = [
 /** The rules of a run, taken from its plan; texts and secrets stay in the plan, by reference. */
 export interface RunRules {
   readonly concurrency: number;
+  /** Starts are this far apart at least; absent for no such rule. */
+  readonly startEveryMs?: number | undefined;
+  /** The first wave is spread over this time; absent for no such rule. */
+  readonly rampMs?: number | undefined;
+  readonly adaptive?: PlanAdaptive | undefined;
+  /** Bounds of the slots that items name; absent when none does. */
+  readonly slots?: Readonly<Record<string, number>> | undefined;
+  /** So many items begin first; the others only if all of these succeeded. */
+  readonly canary?: number | undefined;
   /** False when every conversation has a sandbox of its own: it can go as soon as its item has ended. */
   readonly sharesSandboxes: boolean;
   /** A sandbox that the job names belongs to its user: a run never removes it. */
@@ -47,6 +50,25 @@ export interface RunItemSpec {
   readonly priority: number;
   readonly hasVerify: boolean;
   readonly workingMs: number | null;
+  /** Slots it takes while it is in flight; absent when none. */
+  readonly slots?: readonly SlotUse[];
+  /** Groups that it belongs to, and that others may wait for. */
+  readonly groups?: readonly number[];
+  readonly needs?: readonly ItemNeed[];
+}
+
+/** One place of the slots of a keyed limit: `slot` names the bound, `value` whose places are counted. */
+export interface SlotUse {
+  readonly slot: string;
+  readonly value: string;
+}
+
+/** A group of items that must have ended before this one begins. */
+export interface ItemNeed {
+  readonly group: number;
+  readonly outcome: 'succeeded' | 'ended';
+  /** The entry as the job names it, for people. */
+  readonly entry: string;
 }
 
 export interface RunBirth {
@@ -65,11 +87,7 @@ export interface Ending {
   readonly detail: string | null;
 }
 
-export interface RunItem {
-  readonly key: string;
-  readonly priority: number;
-  readonly hasVerify: boolean;
-  readonly workingMs: number | null;
+export interface RunItem extends RunItemSpec {
   readonly phase: ItemPhase;
   /** Attempts begun, from 1 with the first admission. */
   readonly attempt: number;
@@ -88,7 +106,10 @@ export interface RunItem {
   /** Cost of all attempts so far, integer nano-USD. */
   readonly costNanoUsd: number;
   readonly admittedAt: number | null;
+  /** Since when the clock of the working time runs; null while it stands. */
   readonly workingSince: number | null;
+  /** What it counted before; absent in states that older versions stored. */
+  readonly workedMs?: number;
   readonly endedAt: number | null;
   /** A retry waits until then; null for at once. */
   readonly notBefore: number | null;
@@ -113,6 +134,35 @@ export interface Standing {
   /** Items in flight, by index, ascending. */
   readonly inFlight: readonly number[];
   readonly ended: Readonly<Partial<Record<Outcome, number>>>;
+  /** By number of the group; absent when no item waits for others. */
+  readonly groups?: readonly GroupStanding[] | undefined;
+}
+
+export interface GroupStanding {
+  /** Items of it that have not ended. */
+  readonly open: number;
+  /** Items of it that have ended otherwise than well. */
+  readonly unsuccessful: number;
+}
+
+/** What paces the starts of a run, beside its rules. */
+export interface Pace {
+  /** Where the ramp began. */
+  readonly rampFrom: number;
+  readonly lastStartAt: number | null;
+  /** Places that the adaptive limit leaves; null while it leaves all. */
+  readonly places: number | null;
+  readonly loweredAt: number | null;
+  /** Attempts that ended since the last failure of its classes, or since a place was given back. */
+  readonly calm: number;
+  /** How many items the canary still lets begin; null when there is none, or it was a success. */
+  readonly canary: number | null;
+  /** The soft limit of the budget was told. */
+  readonly saidSoft: boolean;
+  /** What kept the next item from beginning when the run last looked; null when none waits. */
+  readonly heldBy: string | null;
+  /** When to look again, in epoch milliseconds; null when only an event can help. */
+  readonly heldUntil: number | null;
 }
 
 export interface RunState {
@@ -136,6 +186,8 @@ export interface RunState {
   readonly spentNanoUsd: number;
   /** Instants of failures that the breaker counts, oldest first, bounded by its count. */
   readonly breakerHits: readonly number[];
+  /** Absent in states that older versions stored. */
+  readonly pace?: Pace | undefined;
   readonly awaiting: string | null;
   /** Past it the run goes on without having heard of every sandbox it let go; null outside `cleaning`. */
   readonly cleanBy: number | null;
@@ -143,35 +195,6 @@ export interface RunState {
   readonly reconciliation: ReconciliationSummary | null;
   readonly reconcileError: string | null;
   readonly seen: SeenRequests;
-}
-
-export function bornRun(birth: RunBirth, now: number): RunState {
-  return {
-    version: 1,
-    commandCount: 0,
-    runId: birth.runId,
-    userId: birth.userId,
-    name: birth.name,
-    planHash: birth.planHash,
-    rules: birth.rules,
-    phase: 'running',
-    mode: 'normal',
-    reason: null,
-    sequence: 0,
-    createdAt: now,
-    endedAt: null,
-    items: birth.items.map(bornItem),
-    standing: undefined,
-    sandboxes: [],
-    spentNanoUsd: 0,
-    breakerHits: [],
-    awaiting: null,
-    cleanBy: null,
-    settleAt: null,
-    reconciliation: null,
-    reconcileError: null,
-    seen: [],
-  };
 }
 
 /**
@@ -198,65 +221,13 @@ export function copyRun(state: RunState): Mutable<RunState> {
     sandboxes: state.sandboxes,
     spentNanoUsd: state.spentNanoUsd,
     breakerHits: state.breakerHits,
+    pace: state.pace,
     awaiting: state.awaiting,
     cleanBy: state.cleanBy,
     settleAt: state.settleAt,
     reconciliation: state.reconciliation,
     reconcileError: state.reconcileError,
     seen: state.seen,
-  };
-}
-
-function bornItem(spec: RunItemSpec): RunItem {
-  return {
-    ...spec,
-    phase: 'waiting',
-    attempt: 0,
-    failures: {},
-    conversationId: null,
-    past: [],
-    noticed: -1,
-    sandboxId: null,
-    sandboxStatus: null,
-    executionStatus: null,
-    awaiting: null,
-    ending: null,
-    costNanoUsd: 0,
-    admittedAt: null,
-    workingSince: null,
-    endedAt: null,
-    notBefore: null,
-    stopBy: null,
-    continued: 0,
-    limitReached: null,
-  };
-}
-
-/** The machine's share of a plan. */
-export function runBirth(plan: Plan, ids: { readonly runId: RunId; readonly userId: UserId }): RunBirth {
-  const { strategy, sandboxId } = plan.placement;
-  return {
-    ...ids,
-    name: plan.name,
-    planHash: plan.hash,
-    rules: {
-      concurrency: plan.admission.concurrency,
-      // Unless the job says otherwise, the user's own setting may group.
-      sharesSandboxes: sandboxId !== null || strategy !== 'NO_GROUPING',
-      explicitSandboxId: sandboxId === null ? null : asSandboxId(sandboxId),
-      retry: plan.retry,
-      breaker: plan.breaker,
-      budget: plan.budget,
-      wait: plan.wait,
-      cleanup: plan.cleanup,
-      settleMs: plan.reconcile?.settleMs ?? null,
-    },
-    items: plan.items.map((item) => ({
-      key: item.key,
-      priority: item.priority,
-      hasVerify: item.verify !== null,
-      workingMs: item.limits.workingMs,
-    })),
   };
 }
 

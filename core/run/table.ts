@@ -47,10 +47,15 @@ const controllable = (phase: RunPhase) => ({
     'admits again; takes up failures of the classes named',
     control.resume,
   ),
-  concurrencyChanged: cell<'concurrencyChanged'>(
+  requeueRequested: cell<'requeueRequested'>(
+    phase === 'running' ? ['running'] : [phase, 'running'],
+    'takes up the items named, however they ended',
+    control.requeue,
+  ),
+  settingsChanged: cell<'settingsChanged'>(
     [phase],
-    'changes how many are in flight',
-    control.changeConcurrency,
+    'changes concurrency, rate or budget from now on',
+    control.setSettings,
   ),
 });
 
@@ -91,6 +96,7 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
       control.cancel,
     ),
     drainRequested: cell(['running'], 'admits nothing new', control.drain),
+    holdRequested: cell(['running'], 'admits nothing new until it is resumed', control.holdRun),
     deadline: cell(
       ['running', ...END],
       'deadlines and limits of items, retries that are due',

@@ -82,6 +82,11 @@ function itemRow(state: RunState, item: RunItem): RunItemRow {
   };
 }
 
+/** While a run goes on: what keeps the next item from beginning. */
+function limitInForce({ phase, pace }: RunState): string | null {
+  return phase === 'running' ? (pace?.heldBy ?? null) : null;
+}
+
 function runRow(state: RunState): RunRow {
   const { waiting, inFlight, ended } = standingOf(state);
   return {
@@ -93,7 +98,7 @@ function runRow(state: RunState): RunRow {
     planHash: state.planHash,
     phase: state.phase,
     mode: state.mode,
-    reason: state.reason,
+    reason: state.reason ?? limitInForce(state),
     total: state.items.length,
     waiting: waiting.length,
     inFlight: inFlight.length,

@@ -229,11 +229,12 @@ export function upcomingSnapshot(turn: SandboxTurn) {
   return snapshotOf(turn.state, turn.state.sequence + 1);
 }
 
-/** After every turn that changed something: count, project, and tell the conversations what they can see. */
+/** After every turn that changed something: count, project what is shown, and tell the conversations what they see. */
 export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
   const { state } = turn;
   state.sequence += 1;
-  turn.order({ type: 'project', rows: [rowOf(state)] });
+  const row = rowOf(state);
+  if (before.sequence === 0 || !isShown(row, rowOf(before))) turn.order({ type: 'project', rows: [row] });
   if (!publiclyChanged(before, state)) return;
   const sandbox = snapshotOf(state);
   for (const id of attachedIds(state)) {
@@ -243,6 +244,13 @@ export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
       event: { type: 'sandboxNoticed', sandbox },
     });
   }
+}
+
+/** What its agents do is remembered by the sandbox, and is in no row of its own. */
+function isShown(row: SandboxRow, before: SandboxRow): boolean {
+  return (Object.keys(row) as (keyof SandboxRow)[]).every(
+    (column) => column === 'sequence' || row[column] === before[column],
+  );
 }
 
 function publiclyChanged(before: SandboxState, after: SandboxState): boolean {

@@ -2,12 +2,16 @@
  * Prompts exist and say something.
  * Owns the reading of prompt files through the world; their text is literal and never interpolated.
  */
+import { nearestName } from '../nearest-name.ts';
 import { quote } from '../quote.ts';
 import type { Report } from '../report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
-import { childOf, textOf, type Tree } from '../tree.ts';
+import { childOf, entriesOf, textOf, type Tree } from '../tree.ts';
 import type { FileProblem } from '../world.ts';
 import { conversationsOf, type CheckContext } from './check-context.ts';
+
+/** `{{name}}` in a prompt file with `vars`. */
+export const PROMPT_VARIABLE = /\{\{\s*([A-Za-z][A-Za-z0-9_]*)\s*\}\}/g;
 
 /** Texts of the prompt files by path, each read once. */
 export type PromptFiles = ReadonlyMap<string, string>;
@@ -20,13 +24,49 @@ export function checkPrompts({ root, report, world }: CheckContext): PromptFiles
     if (inline !== undefined) checkInline(inline, report);
     const file = childOf(prompt, 'path');
     const path = textOf(file);
-    if (file === undefined || path === null || !LOCAL_PATH.pattern.test(path) || texts.has(path)) continue;
-    const read = world.readFile(path);
-    if ('problem' in read) addFileProblem({ path, file, report }, read.problem);
-    else if (read.text.trim() === '') addEmpty(report, file, `the prompt file ${quote(path)} is empty`);
-    else texts.set(path, read.text);
+    if (file === undefined || path === null || !LOCAL_PATH.pattern.test(path)) continue;
+    if (!texts.has(path)) {
+      const read = world.readFile(path);
+      if ('problem' in read) addFileProblem({ path, file, report }, read.problem);
+      else if (read.text.trim() === '') addEmpty(report, file, `the prompt file ${quote(path)} is empty`);
+      else texts.set(path, read.text);
+    }
+    const text = texts.get(path);
+    if (text !== undefined) checkVariables(text, { prompt, file, report });
   }
   return texts;
+}
+
+interface PromptPlace {
+  readonly prompt: Tree | undefined;
+  readonly file: Tree;
+  readonly report: Report;
+}
+
+/** A file without `vars` is literal, whatever braces it holds. */
+function checkVariables(text: string, { prompt, file, report }: PromptPlace): void {
+  const vars = entriesOf(childOf(prompt, 'vars'));
+  if (vars.length === 0) return;
+  const named = new Set([...text.matchAll(PROMPT_VARIABLE)].map((match) => match[1] ?? ''));
+  const known = vars.map(({ key }) => key);
+  for (const name of named) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    report.add(
+      'JOB322',
+      file.span,
+      `the prompt file names the variable ${quote(name)}, which "vars" does not have`,
+      {
+        remedy: near === null ? `add it: vars: {${name}: …}` : `did you mean ${quote(near)}?`,
+      },
+    );
+  }
+  for (const { key, keySpan } of vars) {
+    if (named.has(key)) continue;
+    report.add('JOB322', keySpan, `the prompt file does not name the variable ${quote(key)}`, {
+      remedy: `write {{${key}}} in it, or remove the variable`,
+    });
+  }
 }
 
 function checkInline(inline: Tree, report: Report): void {

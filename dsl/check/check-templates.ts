@@ -1,98 +1,117 @@
 /**
- * Interpolations are closed, and name axes that exist.
- * Owns the list of fields that interpolate; template.ts owns the grammar.
+ * Interpolations are closed, and name what exists.
+ * Owns names alone, such as `item.repo`; what is more than a name is checked by the expression engine.
  */
+import { PLAIN_NAME } from '../interpolate.ts';
 import { nearestName } from '../nearest-name.ts';
 import { quote } from '../quote.ts';
 import type { Report } from '../report.ts';
-import { parseTemplate, type TemplateProblem } from '../template.ts';
+import { spanInScalar } from '../scalar-offset.ts';
+import { parseTemplate, type Interpolated, type TemplateProblem } from '../template.ts';
 import type { Span } from '../text-position.ts';
-import { childOf, entriesOf, textOf, treeAt, type Tree } from '../tree.ts';
-import { allFields, type CheckContext, type Fields } from './check-context.ts';
+import { textOf, type Tree } from '../tree.ts';
+import { allFields, type CheckContext } from './check-context.ts';
+import { addExpressionProblem } from './check-conditions.ts';
+import { templateFields } from './template-fields.ts';
+import type { EntryScope } from '../entry-scope.ts';
 
-interface TemplateField {
-  readonly tree: Tree;
-  /** The key may hold `${{ id }}`. */
+export function checkTemplates({ root, report, scopes, inputs }: CheckContext): void {
+  for (const { tree } of allFields(root)) {
+    const scope = scopes.get(tree);
+    if (scope === undefined) continue;
+    for (const field of templateFields(tree))
+      checkTemplate(field.tree, { ...field, scope, report, knowsInputs: inputs.types !== null });
+  }
+}
+
+interface FieldContext {
   readonly withId: boolean;
+  readonly scope: EntryScope;
+  readonly report: Report;
+  /** False when the declarations of inputs are broken, so that no name of them is wrong. */
+  readonly knowsInputs: boolean;
 }
 
-export function checkTemplates({ root, report }: CheckContext): void {
-  for (const fields of allFields(root)) {
-    for (const field of templateFields(fields.tree)) checkTemplate(field, fields, report);
-  }
-}
-
-/** Every field of a conversation that interpolates. */
-export function templateFields(conversation: Tree): TemplateField[] {
-  const paths = [['prompt', 'text'], ['model'], ['branch'], ['repo', 'name'], ['repo', 'branch']];
-  const texts = paths.map((path) => treeAt(conversation, path));
-  const tags = entriesOf(childOf(conversation, 'tags')).map((entry) => entry.value);
-  const fields = [...texts, ...tags].flatMap((tree) => (tree ? [{ tree, withId: false }] : []));
-  const key = childOf(conversation, 'key');
-  return key === undefined ? fields : [...fields, { tree: key, withId: true }];
-}
-
-function checkTemplate({ tree, withId }: TemplateField, { axes }: Fields, report: Report): void {
+function checkTemplate(tree: Tree, context: FieldContext): void {
   const text = textOf(tree);
-  if (text === null || !text.includes('${{')) return;
+  if (text === null || tree.kind !== 'scalar' || !text.includes('${{')) return;
+  const { report } = context;
+  const spanOf = (range: Span): Span => spanInScalar(tree, range, report.text);
   const { parts, problems } = parseTemplate(text);
-  for (const problem of problems)
-    addProblem({ problem, withId, span: placeOf(tree, problem.occurrence, report) }, report);
-  for (const part of parts) {
-    if (part.kind === 'id' && !withId) {
-      report.add('JOB403', placeOf(tree, part.occurrence, report), '"id" is only available in "key"', {
-        remedy: 'write the id itself',
-      });
-    }
-    if (part.kind !== 'axis' || axes === null || axes.includes(part.axis)) continue;
-    addUnknownAxis({ axis: part.axis, axes, span: placeOf(tree, part.occurrence, report) }, report);
-  }
+  for (const problem of problems) addProblem(problem, spanOf(problem), context);
+  for (const part of parts) if (part.kind === 'expression') checkExpression(part, { ...context, spanOf });
 }
 
-function addProblem(
-  {
-    problem,
-    withId,
-    span,
-  }: { readonly problem: TemplateProblem; readonly withId: boolean; readonly span: Span },
-  report: Report,
+interface ExpressionContext extends FieldContext {
+  spanOf(range: Span): Span;
+}
+
+function checkExpression(part: Interpolated, context: ExpressionContext): void {
+  const { scope, withId, report, spanOf, knowsInputs } = context;
+  const plain = PLAIN_NAME.exec(part.source);
+  if (plain !== null) return checkPlain(plain, spanOf(part), context);
+  if (!knowsInputs && part.source.includes('inputs')) return;
+  if (scope.names.columns === null && scope.data !== null) return;
+  const problem = (withId ? scope.keys() : scope.texts()).problemOfText(part.source);
+  if (problem === null) return;
+  const at = { start: part.start + problem.start, end: part.start + problem.end };
+  addExpressionProblem(problem, spanOf(at), report);
+}
+
+function checkPlain(
+  [, group, name = '', single]: RegExpExecArray,
+  span: Span,
+  context: ExpressionContext,
 ): void {
-  if (problem.kind === 'unclosed') {
-    const comment =
-      /^[^\n]* #/.test(report.text.slice(span.end, span.end + 200)) &&
-      !report.text.slice(span.start, span.end).includes('}}');
-    const remedy = comment
-      ? 'YAML takes " #" as the start of a comment: put the whole text in quotes'
-      : 'close it with }}, or write $${{ for the characters themselves';
-    report.add('JOB401', span, 'this "${{" is never closed', { remedy });
-    return;
+  const { scope, withId, report, knowsInputs } = context;
+  const { inputs, axes, columns, rowsFile } = scope.names;
+  if (single === 'id' && !withId) {
+    return report.add('JOB403', span, '"id" is only available in "key"', { remedy: 'write the id itself' });
   }
-  const available = withId ? '${{ matrix.AXIS }} and ${{ id }}' : '${{ matrix.AXIS }}';
-  report.add('JOB403', span, `${quote(problem.expression)} is not available here`, {
-    remedy: `this text can hold ${available}; write $\${{ for the characters themselves`,
+  if (group === 'matrix' && axes !== null && !axes.includes(name)) {
+    const none = 'this conversation has no matrix';
+    const remedy = remedyFor(name, axes, { none, list: 'the axes are' });
+    return report.add('JOB402', span, `the matrix has no axis ${quote(name)}`, { remedy });
+  }
+  if (group === 'inputs' && knowsInputs && !Object.hasOwn(inputs, name)) {
+    const remedy = remedyFor(name, Object.keys(inputs), {
+      none: 'declare it under "inputs"',
+      list: 'its inputs are',
+    });
+    return report.add('JOB406', span, `this job has no input ${quote(name)}`, { remedy });
+  }
+  if (group !== 'item' || columns === null || Object.hasOwn(columns, name)) return;
+  if (rowsFile === null)
+    return report.add('JOB403', span, '"item" is only available where a conversation has "items"', {
+      remedy: 'add items: {csv: FILE}',
+    });
+  const remedy = remedyFor(name, Object.keys(columns), {
+    none: 'it has no columns',
+    list: 'its columns are',
   });
+  report.add('JOB406', span, `${rowsFile} has no column ${quote(name)}`, { remedy });
 }
 
-function addUnknownAxis(
-  { axis, axes, span }: { readonly axis: string; readonly axes: readonly string[]; readonly span: Span },
-  report: Report,
-): void {
-  const near = nearestName(axis, axes);
-  const known = axes.length === 0 ? 'this conversation has no matrix' : `the axes are ${axes.join(', ')}`;
-  report.add('JOB402', span, `the matrix has no axis ${quote(axis)}`, {
-    remedy: near !== null ? `did you mean ${quote(near)}?` : known,
-  });
+function remedyFor(
+  name: string,
+  known: readonly string[],
+  words: { readonly none: string; readonly list: string },
+): string {
+  const near = nearestName(name, known);
+  if (near !== null) return `did you mean ${quote(near)}?`;
+  return known.length === 0 ? words.none : `${words.list} ${known.join(', ')}`;
 }
 
-/** The n-th `${{` of the text as it stands in the file: escapes and folding never change their order. */
-function placeOf(tree: Tree, occurrence: number, report: Report): Span {
-  const raw = report.text.slice(tree.span.start, tree.span.end);
-  let at = raw.indexOf('${{');
-  for (let count = 0; count < occurrence && at !== -1; count++) at = raw.indexOf('${{', at + 3);
-  if (at === -1) return tree.span;
-  const close = raw.indexOf('}}', at);
-  const next = raw.indexOf('${{', at + 3);
-  const closed = close !== -1 && (next === -1 || close < next);
-  const start = tree.span.start + at;
-  return { start, end: closed ? tree.span.start + close + 2 : start + 3 };
+function addProblem(problem: TemplateProblem, span: Span, { report, withId }: FieldContext): void {
+  if (problem.kind === 'empty') {
+    const remedy = `write a name such as ${withId ? '${{ id }}' : '${{ matrix.AXIS }}'}; $\${{ stands for the characters themselves`;
+    return report.add('JOB403', span, 'this interpolation is empty', { remedy });
+  }
+  const comment =
+    /^[^\n]* #/.test(report.text.slice(span.end, span.end + 200)) &&
+    !report.text.slice(span.start, span.end).includes('}}');
+  const remedy = comment
+    ? 'YAML takes " #" as the start of a comment: put the whole text in quotes'
+    : 'close it with }}, or write $${{ for the characters themselves';
+  report.add('JOB401', span, 'this "${{" is never closed', { remedy });
 }

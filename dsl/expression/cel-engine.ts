@@ -5,21 +5,23 @@
 import { Environment } from '@marcbachmann/cel-js';
 
 import { ParleyError } from '../../core/parley-error.ts';
-import { BY_KEY_SIGNATURE, PHASE_VARIABLES, RECORD_TYPES } from './context-types.ts';
+import { BY_KEY, BY_KEY_SIGNATURE } from './context-types.ts';
 import { explainProblem, type EngineFailure } from './explain-problem.ts';
 import type {
   Compiled,
   Expression,
   ExpressionEngine,
-  ExpressionPhase,
+  ExpressionKind,
   ExpressionProblem,
   PartValue,
   Value,
 } from './expression.ts';
 import { findMisuse, findNeverTrue, NODES_MAX, DEPTH_MAX, SOURCE_MAX } from './misuse.ts';
 import { partsOf } from './parts.ts';
-import { recordClass } from './record.ts';
+import type { ExpressionScope } from './expression-scope.ts';
+import { scopeOfPhase } from './scope.ts';
 import type { SyntaxNode } from './syntax.ts';
+import { TEXT_FUNCTIONS } from './text-functions.ts';
 import { useOf } from './use.ts';
 
 type Values = Readonly<Record<string, Value>>;
@@ -28,6 +30,9 @@ interface LengthOfTime {
   valueOf(): number;
 }
 type LengthOfTimeClass = new (seconds: bigint, nanoseconds: number) => LengthOfTime;
+
+/** What has one spelling as text. */
+const TEXT_TYPES: ReadonlySet<string> = new Set(['string', 'int', 'double', 'bool', 'dyn']);
 
 const NANO_PER_MS = 1_000_000;
 const MS_PER_SECOND = 1_000;
@@ -48,38 +53,41 @@ export function durationMsOf(value: Value): number | null {
 }
 
 export function createCelEngine(): ExpressionEngine {
-  const environments = new Map<ExpressionPhase, PhaseEnvironment>();
+  const environments = new WeakMap<ExpressionScope, ScopeEnvironment>();
+  const environmentOf = (scope: ExpressionScope): ScopeEnvironment => {
+    const known = environments.get(scope) ?? createEnvironment(scope);
+    environments.set(scope, known);
+    return known;
+  };
   return {
-    compileCondition(source, phase) {
-      const known = environments.get(phase) ?? createEnvironment(phase);
-      environments.set(phase, known);
-      return compile(source, known);
-    },
+    compileCondition: (source, phase) => compile(source, environmentOf(scopeOfPhase(phase)), 'condition'),
+    compileIn: (source, scope, kind) => compile(source, environmentOf(scope), kind),
   };
 }
 
-interface PhaseEnvironment {
-  readonly phase: ExpressionPhase;
+interface ScopeEnvironment {
+  readonly scope: ExpressionScope;
   readonly cel: Environment;
   /** What functions look things up in, while an evaluation runs. */
   readonly current: { values: Values };
 }
 
-function createEnvironment(phase: ExpressionPhase): PhaseEnvironment {
+function createEnvironment(scope: ExpressionScope): ScopeEnvironment {
   const cel = new Environment({ limits: { maxAstNodes: NODES_MAX, maxDepth: DEPTH_MAX } });
   const current: { values: Values } = { values: {} };
-  for (const { name, fields } of RECORD_TYPES) {
+  for (const { name, fields } of scope.records) {
     const typed = Object.entries(fields).map(([field, type]) => [field, libraryType(type)]);
     cel.registerType(name, {
-      ctor: recordClass(name),
+      ctor: scope.classOf(name),
       fields: Object.fromEntries(typed) as Record<string, string>,
     });
   }
-  for (const [name, type] of Object.entries(PHASE_VARIABLES[phase]))
-    cel.registerVariable(name, libraryType(type));
-  if ('convs' in PHASE_VARIABLES[phase])
+  for (const [name, type] of Object.entries(scope.variables)) cel.registerVariable(name, libraryType(type));
+  if (scope.functions.includes(BY_KEY))
     cel.registerFunction(BY_KEY_SIGNATURE, (key: string) => findByKey(current.values, key));
-  return { phase, cel, current };
+  for (const { name, of } of TEXT_FUNCTIONS)
+    if (scope.functions.includes(name)) cel.registerFunction(`${name}(string): string`, of);
+  return { scope, cel, current };
 }
 
 /** The library spells the two types of time by their full names. */
@@ -94,7 +102,7 @@ function findByKey(values: Values, key: string): unknown {
   return found;
 }
 
-function compile(written: string, environment: PhaseEnvironment): Compiled {
+function compile(written: string, environment: ScopeEnvironment, kind: ExpressionKind): Compiled {
   const source = written.trim();
   const lead = written.length - written.trimStart().length;
   const problem = (found: ExpressionProblem): Compiled => ({
@@ -105,24 +113,26 @@ function compile(written: string, environment: PhaseEnvironment): Compiled {
     const message = `the expression has ${source.length} characters, and at most ${SOURCE_MAX} are read`;
     return problem({ kind: 'size', message, start: 0, end: source.length, remedy: 'split it in two' });
   }
-  const { cel, phase } = environment;
+  const { cel, scope } = environment;
   const parsed = attempt(() => cel.parse(source));
-  if (!parsed.ok) return problem(explainProblem(parsed.failure, { phase, source, root: null }));
+  if (!parsed.ok) return problem(explainProblem(parsed.failure, { scope, source, root: null }));
   const root = parsed.value.ast as SyntaxNode;
-  const early = findMisuse(root, source, { phase, isEvaluable: (text) => isEvaluable(cel, text) });
+  const early = findMisuse(root, source, { scope, isEvaluable: (text) => isEvaluable(cel, text) });
   if (early !== null) return problem(early);
   const checked = parsed.value.check();
   if (!checked.valid) {
     const failure = failureOf(checked.error);
-    return problem(explainProblem(failure, { phase, source, root }));
+    return problem(explainProblem(failure, { scope, source, root }));
   }
-  if (checked.type !== 'bool') {
-    const failure: EngineFailure = { code: 'not_bool', summary: checked.type ?? '', range: null };
-    return problem(explainProblem(failure, { phase, source, root }));
+  const type = checked.type ?? '';
+  const fits = kind === 'condition' ? type === 'bool' : TEXT_TYPES.has(type);
+  if (!fits) {
+    const code = kind === 'condition' ? 'not_bool' : 'not_text';
+    return problem(explainProblem({ code, summary: type, range: null }, { scope, source, root }));
   }
-  const never = findNeverTrue(root);
+  const never = findNeverTrue(root, scope);
   if (never !== null) return problem(never);
-  const keys = useOf(root, phase);
+  const keys = useOf(root, scope);
   const shifted = keys.keys.map((key) => ({ ...key, start: key.start + lead, end: key.end + lead }));
   const evaluate = (values: Values): Value => run(environment, () => parsed.value(values) as Value, values);
   return {
@@ -140,7 +150,7 @@ interface Checked {
   readonly source: string;
   readonly root: SyntaxNode;
   readonly evaluate: (values: Values) => Value;
-  readonly environment: PhaseEnvironment;
+  readonly environment: ScopeEnvironment;
 }
 
 function createExpression({ source, root, evaluate, environment }: Checked): Expression {
@@ -169,7 +179,7 @@ function createExpression({ source, root, evaluate, environment }: Checked): Exp
   };
 }
 
-function run(environment: PhaseEnvironment, evaluate: () => Value, values: Values): Value {
+function run(environment: ScopeEnvironment, evaluate: () => Value, values: Values): Value {
   environment.current.values = values;
   return evaluate();
 }

@@ -4,18 +4,7 @@
  */
 import { EXECUTION_STATUSES, OUTCOMES, PAUSE_REASONS, SANDBOX_STATUSES } from '../../core/status.ts';
 import type { ExpressionPhase } from './expression.ts';
-
-/** `list<…>` and record names included, as the expression language spells types. */
-type TypeName = string;
-
-export interface RecordType {
-  readonly name: string;
-  /** As in `unknown field "x" of a conversation`. */
-  readonly spoken: string;
-  readonly fields: Readonly<Record<string, TypeName>>;
-  /** Fields that hold one of a few words; "" stands for none yet. */
-  readonly words?: Readonly<Record<string, readonly string[]>>;
-}
+import type { RecordType, TypeName } from './expression-scope.ts';
 
 /** Phases of an item, as expectations see them. */
 const ITEM_WORDS = ['queued', 'starting', 'working', 'verifying', 'collecting', 'ended'] as const;

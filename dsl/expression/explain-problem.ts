@@ -4,8 +4,8 @@
  */
 import { nearestName } from '../nearest-name.ts';
 import { quote } from '../quote.ts';
-import { PHASE_VARIABLES, RECORD_TYPES } from './context-types.ts';
-import type { ExpressionPhase, ExpressionProblem } from './expression.ts';
+import type { ExpressionProblem } from './expression.ts';
+import type { ExpressionScope } from './expression-scope.ts';
 import { walk, type SyntaxNode } from './syntax.ts';
 
 /** An error of the engine. */
@@ -17,7 +17,7 @@ export interface EngineFailure {
 }
 
 export interface ProblemContext {
-  readonly phase: ExpressionPhase;
+  readonly scope: ExpressionScope;
   readonly source: string;
   /** Null when there was no parse. */
   readonly root: SyntaxNode | null;
@@ -38,6 +38,8 @@ export function explainProblem(failure: EngineFailure, context: ProblemContext):
       return { ...wrongOperands(failure), ...place };
     case 'not_bool':
       return { ...noCondition(failure.summary), ...place };
+    case 'not_text':
+      return { ...noText(failure.summary), ...place };
     case 'invalid_macro_argument':
       return { ...badHas(), ...place };
     case 'limit_exceeded':
@@ -80,19 +82,18 @@ function isSyntax({ root }: ProblemContext): boolean {
   return root === null;
 }
 
-function unknownVariable({ summary }: EngineFailure, { phase }: ProblemContext): Words {
+function unknownVariable({ summary }: EngineFailure, { scope }: ProblemContext): Words {
   const name = wordAfterColon(summary);
-  const known = Object.keys(PHASE_VARIABLES[phase]);
+  const known = Object.keys(scope.variables);
   const near = nearestName(name, known);
-  const other = phase === 'item' ? 'a rule knows "item" alone' : `an expectation knows ${known.join(', ')}`;
   const remedy =
-    near === null ? `${other}; text stands in quotes: '${name}'` : `did you mean ${quote(near)}?`;
+    near === null ? `${scope.knows}; text stands in quotes: '${name}'` : `did you mean ${quote(near)}?`;
   return { kind: 'name', message: `unknown name ${quote(name)}`, remedy };
 }
 
-function unknownField(failure: EngineFailure, { root, source }: ProblemContext): Words {
+function unknownField(failure: EngineFailure, { root, source, scope }: ProblemContext): Words {
   const receiver = receiverAt(failure, root);
-  const type = RECORD_TYPES.find(({ name }) => name === receiver?.checkedType?.name);
+  const type = scope.records.find(({ name }) => name === receiver?.checkedType?.name);
   const { start, end } = placeOf(failure, source);
   const field = source.slice(start, end);
   if (type === undefined) {
@@ -141,6 +142,12 @@ function noCondition(type: string): Words {
   const remedy = type === 'dyn' ? 'compare it with a value' : `compare it, such as with == or >=`;
   const found = type === 'dyn' ? 'what this gives is not known' : `this gives ${spoken(plain(type))}`;
   return { kind: 'type', message: `a condition is true or false; ${found}`, remedy };
+}
+
+function noText(type: string): Words {
+  const remedy = 'take one member of it, or join(…) a list of text';
+  const message = `text is filled with text, a number, true or false; this gives ${spoken(plain(type))}`;
+  return { kind: 'type', message, remedy };
 }
 
 /** `Expected RPAREN, got EOF` */

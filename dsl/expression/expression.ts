@@ -3,6 +3,8 @@
  * Owns the shapes; which engine evaluates is known to one file only.
  */
 
+import type { ExpressionScope } from './expression-scope.ts';
+
 /** Values that expressions are given and give back. Times are instants, lengths of time are durations. */
 export type Value = unknown;
 
@@ -56,7 +58,12 @@ export type Compiled =
 /** Which names an expression may use, by phase; an engine is made for one of them. */
 export type ExpressionPhase = 'item' | 'observation';
 
+/** What an expression is for: a condition is true or false, a text takes whatever has one spelling. */
+export type ExpressionKind = 'condition' | 'text';
+
 export interface ExpressionEngine {
   /** Parses and type-checks; the result is a bool, or it is a problem. */
   compileCondition(source: string, phase: ExpressionPhase): Compiled;
+  /** The same in a scope that a job makes: of its inputs, its axes, its columns. */
+  compileIn(source: string, scope: ExpressionScope, kind: ExpressionKind): Compiled;
 }

@@ -4,8 +4,8 @@
  */
 import { nearestName } from '../nearest-name.ts';
 import { oneOf, quote } from '../quote.ts';
-import { functionsOf, RECORD_TYPES } from './context-types.ts';
-import type { ExpressionPhase, ExpressionProblem } from './expression.ts';
+import type { ExpressionProblem } from './expression.ts';
+import type { ExpressionScope } from './expression-scope.ts';
 import { callOf, childrenOf, comprehensionOf, literalText, walk, type SyntaxNode } from './syntax.ts';
 
 /** UTF-16 units. A condition that is longer is several conditions. */
@@ -19,7 +19,7 @@ const NESTED_MACROS_MAX = 2;
 const DURATION_HINT = "hours, minutes and seconds are h, m and s: duration('26h30m')";
 
 interface Misuse {
-  readonly phase: ExpressionPhase;
+  readonly scope: ExpressionScope;
   /** Whether an expression without names has a value. */
   isEvaluable(text: string): boolean;
 }
@@ -28,7 +28,7 @@ interface Misuse {
 export function findMisuse(root: SyntaxNode, source: string, misuse: Misuse): ExpressionProblem | null {
   for (const { node, depth } of walk(root)) {
     const found =
-      wrongFunction(node, misuse.phase) ??
+      wrongFunction(node, misuse.scope) ??
       nestedMacro(node, depth) ??
       wrongMacro(node) ??
       wrongDuration(node, source, misuse);
@@ -38,17 +38,16 @@ export function findMisuse(root: SyntaxNode, source: string, misuse: Misuse): Ex
 }
 
 /** The first misuse that is known once types are: words that a field never holds, fields of what has none. */
-export function findNeverTrue(root: SyntaxNode): ExpressionProblem | null {
+export function findNeverTrue(root: SyntaxNode, scope: ExpressionScope): ExpressionProblem | null {
   for (const { node } of walk(root)) {
-    const found = wrongWord(node) ?? fieldOfDuration(node);
+    const found = wrongWord(node, scope) ?? fieldOfDuration(node);
     if (found !== null) return found;
   }
   return null;
 }
 
-function wrongFunction(node: SyntaxNode, phase: ExpressionPhase): ExpressionProblem | null {
+function wrongFunction(node: SyntaxNode, { functions: known }: ExpressionScope): ExpressionProblem | null {
   const name = callOf(node)?.name;
-  const known = functionsOf(phase);
   if (name === undefined || known.includes(name)) return null;
   const { start, end } = node;
   const near = nearestName(name, known);
@@ -97,11 +96,11 @@ function fieldOfDuration(node: SyntaxNode): ExpressionProblem | null {
 }
 
 /** `c.status == 'PUASED'` is never true: the field holds one of a few words. */
-function wrongWord(node: SyntaxNode): ExpressionProblem | null {
+function wrongWord(node: SyntaxNode, scope: ExpressionScope): ExpressionProblem | null {
   if (node.op !== '==' && node.op !== '!=' && node.op !== 'in') return null;
   const [left, right] = childrenOf(node);
   if (left === undefined || right === undefined) return null;
-  const words = wordsOf(left) ?? (node.op === 'in' ? null : wordsOf(right));
+  const words = wordsOf(left, scope) ?? (node.op === 'in' ? null : wordsOf(right, scope));
   if (words === null) return null;
   const literals = [left, right, ...(right.op === 'list' ? childrenOf(right) : [])];
   for (const literal of literals) {
@@ -117,9 +116,9 @@ function wrongWord(node: SyntaxNode): ExpressionProblem | null {
 }
 
 /** The words that a field access can give; null when it can give any. */
-function wordsOf(node: SyntaxNode): readonly string[] | null {
+function wordsOf(node: SyntaxNode, { records }: ExpressionScope): readonly string[] | null {
   if (node.op !== '.') return null;
   const [receiver, field] = node.args as [SyntaxNode, string];
-  const type = RECORD_TYPES.find(({ name }) => name === receiver.checkedType?.name);
+  const type = records.find(({ name }) => name === receiver.checkedType?.name);
   return type?.words?.[field] ?? null;
 }

@@ -2,12 +2,12 @@
  * What an expression looks at.
  * Owns the walk that finds it.
  */
-import { BY_KEY, PHASE_VARIABLES } from './context-types.ts';
-import type { ExpressionPhase, ExpressionUse, NamedKey } from './expression.ts';
+import { BY_KEY } from './context-types.ts';
+import type { ExpressionUse, NamedKey } from './expression.ts';
+import type { ExpressionScope } from './expression-scope.ts';
 import { callOf, literalText, walk, type SyntaxNode } from './syntax.ts';
 
-export function useOf(root: SyntaxNode, phase: ExpressionPhase): ExpressionUse {
-  const variables = PHASE_VARIABLES[phase];
+export function useOf(root: SyntaxNode, { variables }: ExpressionScope): ExpressionUse {
   const keys: NamedKey[] = [];
   let varies = false;
   for (const { node } of walk(root)) {

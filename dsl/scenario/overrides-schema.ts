@@ -5,14 +5,14 @@
 import { z } from 'zod';
 
 import { limitsSchema, prioritySchema } from '../schema/conversation-schema.ts';
+import { placementSchema } from '../schema/job-schema.ts';
 import {
   admissionSchema,
   budgetSchema,
   cleanupSchema,
-  placementSchema,
   retrySchema,
   waitSchema,
-} from '../schema/job-schema.ts';
+} from '../schema/run-schema.ts';
 
 const fields = z.strictObject({ limits: limitsSchema.optional(), priority: prioritySchema.optional() });
 

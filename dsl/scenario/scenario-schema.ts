@@ -5,7 +5,8 @@
  */
 import { z } from 'zod';
 
-import { STRATEGY_WORDS, durationOrNone } from '../schema/job-schema.ts';
+import { STRATEGY_WORDS } from '../schema/job-schema.ts';
+import { durationOrNone } from '../schema/run-schema.ts';
 import { amount, duration } from '../schema/conversation-schema.ts';
 import * as rules from '../schema/text-rule.ts';
 import { behaviourSchema, expression, runtimeSchema } from './behaviour-schema.ts';

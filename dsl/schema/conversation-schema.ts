@@ -10,15 +10,22 @@ import {
   asWritten,
   amountAsWritten,
   namesAsMap,
+  numberAsWritten,
   promptForm,
   scalarAs,
   SHORTHANDS,
 } from './shorthand.ts';
+import { CONDITION_MAX, conditionSchema, itemsSchema } from './inputs-schema.ts';
+import { needsSchema } from './needs-schema.ts';
 import * as rules from './text-rule.ts';
 
 /** More values than this on one axis are a data file, not a job. */
 const AXIS_VALUES_MAX = 1_000;
 const AXES_MAX = 8;
+/** More attempts of one conversation than this say nothing more. */
+const REPEAT_MAX = 1_000;
+const RULES_MAX = 100;
+const PLUGINS_MAX = 20;
 /** A turn costs money: a million of them is a slip of the keyboard. */
 const TURNS_MAX = 1_000_000;
 
@@ -53,6 +60,13 @@ const repository = z
     token: z
       .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
       .meta({ description: 'Credential for the host.' })
+      .optional(),
+    author: z
+      .strictObject({
+        name: rules.text(rules.AUTHOR_NAME, 'Name in commits.'),
+        email: rules.text(rules.EMAIL, 'E-mail address in commits.'),
+      })
+      .meta({ description: "Author of the agent's commits (D19)." })
       .optional(),
   })
   .meta({ description: 'Repository the conversation works on.' })
@@ -92,12 +106,18 @@ export const keyTemplate = z
   .max(500)
   .meta({ description: 'Template of the key; must be unique.' });
 
-export const prioritySchema = z
-  .number()
-  .int()
-  .min(-1_000)
-  .max(1_000)
-  .meta({ description: 'Higher starts first.' });
+export const prioritySchema = rules
+  .text(rules.PRIORITY, 'Higher starts first; from -1000 to 1000.')
+  .register(SHORTHANDS, numberAsWritten({ type: 'integer', minimum: -1_000, maximum: 1_000 }));
+
+const plugin = z
+  .strictObject({
+    source: rules.text(rules.PLUGIN_SOURCE, 'Repository of the plugin as owner/name.'),
+    ref: rules.text(rules.BRANCH, 'Branch or tag of it.').optional(),
+    path: rules.text(rules.GLOB, 'Folder in it that holds the plugin.').optional(),
+  })
+  .meta({ description: 'A plugin attached to the conversation.' })
+  .register(SHORTHANDS, scalarAs('source'));
 
 const sharedFields = {
   repo: repository.optional(),
@@ -111,44 +131,84 @@ const sharedFields = {
   verify: verify.optional(),
   limits: limitsSchema.optional(),
   priority: prioritySchema.optional(),
-  key: keyTemplate.optional(),
+  confirmation: z
+    .enum(['never', 'risky', 'always'])
+    .meta({ description: 'When the agent asks before it acts.' })
+    .optional(),
+  plugins: z.array(plugin).max(PLUGINS_MAX).meta({ description: 'Plugins of the agent.' }).optional(),
 };
 
+const withKey = { ...sharedFields, key: keyTemplate.optional() };
+
 export const defaultsSchema = z
-  .strictObject(sharedFields)
+  .strictObject(withKey)
   .meta({ description: 'Fields every conversation has unless it sets them itself.' });
+
+/** Filled into a prompt file where it says {{name}}; the file itself never holds an expression. */
+const promptVariable = z.string().max(10_000).register(SHORTHANDS, asText);
 
 const prompt = z
   .discriminatedUnion('from', [
     z.strictObject({ from: z.literal('text'), text: z.string() }),
-    z.strictObject({ from: z.literal('file'), path: rules.text(rules.LOCAL_PATH) }),
+    z.strictObject({
+      from: z.literal('file'),
+      path: rules.text(rules.LOCAL_PATH),
+      vars: z.record(rules.text(rules.AXIS_NAME), promptVariable).optional(),
+    }),
   ])
   .meta({ description: 'What the agent is asked to do: text, or {file: path}.' })
   .register(SHORTHANDS, promptForm);
 
+const excludedValue = z.string().min(1).max(CONDITION_MAX).register(SHORTHANDS, asText);
+
 const combination = z.record(rules.text(rules.AXIS_NAME), axisValue);
+
+const extension = z
+  .strictObject({
+    match: combination.meta({ description: 'Axis values that a combination must have.' }).optional(),
+    when: conditionSchema('Expression that must be true.').optional(),
+    set: z.strictObject(sharedFields).meta({ description: 'Fields of these conversations.' }),
+  })
+  .meta({ description: 'Decorates combinations that exist; adds none.' });
 
 export const conversationSchema = z
   .strictObject({
     id: rules.text(rules.ENTRY_ID, 'Unique in the job; the start of the key.'),
     prompt,
-    ...sharedFields,
+    ...withKey,
+    needs: needsSchema.optional(),
+    items: itemsSchema.optional(),
+    repeat: z
+      .number()
+      .int()
+      .min(1)
+      .max(REPEAT_MAX)
+      .meta({ description: 'Copies of each conversation, for statistics; not retries.' })
+      .optional(),
     matrix: z
       .record(rules.text(rules.AXIS_NAME), z.array(axisValue).min(1).max(AXIS_VALUES_MAX))
       .refine((axes) => Object.keys(axes).length <= AXES_MAX, { params: { tooMany: AXES_MAX } })
       .meta({ description: 'Axes; one conversation for each combination of their values.' })
       .optional(),
     exclude: z
-      .array(combination)
-      .meta({ description: 'Combinations left out: every entry matches by subset.' })
+      .array(z.record(rules.text(rules.EXCLUDED_NAME), excludedValue))
+      .max(RULES_MAX)
+      .meta({ description: 'Combinations left out: an entry matches by subset, and by "when".' })
       .optional(),
     include: z
       .array(combination)
       .meta({ description: 'Combinations added; each names every axis.' })
+      .optional(),
+    extend: z
+      .array(extension)
+      .max(RULES_MAX)
+      .meta({ description: 'Fields set for some of the combinations; the last entry that matches wins.' })
       .optional(),
   })
   .meta({ description: 'One conversation, or one for each combination of its matrix.' });
 
 export type ConversationDocument = z.infer<typeof conversationSchema>;
 export type DefaultsDocument = z.infer<typeof defaultsSchema>;
+export type ExtensionDocument = z.infer<typeof extension>;
+export type PluginDocument = z.infer<typeof plugin>;
 export type RepositoryDocument = z.infer<typeof repository>;

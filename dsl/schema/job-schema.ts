@@ -1,46 +1,34 @@
 /**
  * The whole job file in its long form, closed at every level.
- * Owns the top level and what concerns the run as a whole; entries are in conversation-schema.ts.
+ * Owns the top level; entries are in conversation-schema.ts, how a run goes in run-schema.ts.
  * No key here, or anywhere, sets an idle or deletion limit or the length of a session (D10).
  */
 import { z } from 'zod';
 
+import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
+import { amount, conversationSchema, defaultsSchema, duration } from './conversation-schema.ts';
 import {
-  FAILURE_CLASSES,
-  GROUPING_STRATEGIES,
-  type ExecutionStatus,
-  type GroupingStrategy,
-} from '../../core/status.ts';
-import {
-  amount,
-  conversationSchema,
-  defaultsSchema,
-  duration,
-  positiveAmount,
-} from './conversation-schema.ts';
-import { asText, asWritten, listOfOne, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
+  admissionSchema,
+  breakerSchema,
+  budgetSchema,
+  cleanupSchema,
+  retrySchema,
+  tolerateSchema,
+  waitSchema,
+} from './run-schema.ts';
+import { inputsSchema } from './inputs-schema.ts';
+import { scheduleSchema } from './schedule-schema.ts';
+import { asText, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** Above this, one run is better split: a plan is handed around as one document. */
 const CONVERSATIONS_MAX = 10_000;
-const CONCURRENCY_MAX = 10_000;
-const ATTEMPTS_MAX = 100;
-const FACTOR_MAX = 100;
 const LIST_MAX = 100;
 
 /** D16, in lower case as YAML spells them. */
 export const STRATEGY_WORDS = GROUPING_STRATEGIES.map(
   (word) => word.toLowerCase() as Lowercase<GroupingStrategy>,
 );
-/** Statuses that can end the wait for a conversation; IDLE and RUNNING cannot. */
-export const AWAITED_STATUSES = [
-  'FINISHED',
-  'ERROR',
-  'STUCK',
-  'WAITING_FOR_CONFIRMATION',
-  'PAUSED',
-] as const satisfies readonly ExecutionStatus[];
-
 const secretReference = z.discriminatedUnion('from', [
   z.strictObject({
     from: z.literal('env'),
@@ -66,72 +54,6 @@ export const placementSchema = z
   .meta({ description: "Where conversations run; without it the user's own setting decides (D16)." })
   .register(SHORTHANDS, scalarAs('strategy'));
 
-export const admissionSchema = z
-  .strictObject({ concurrency: z.number().int().min(1).max(CONCURRENCY_MAX).optional() })
-  .meta({ description: 'How many conversations are in flight at once.' });
-
-export const budgetSchema = z
-  .strictObject({
-    usd: positiveAmount('Spend of the whole run in USD.'),
-    reserve: amount('Held for one conversation before it starts.').optional(),
-    mode: z
-      .enum(['observe', 'audit', 'enforce'])
-      .meta({ description: 'Count, warn, or stop starting.' })
-      .optional(),
-  })
-  .meta({ description: 'What the run may spend.' });
-
-const failureClasses = z.array(z.enum(FAILURE_CLASSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne);
-
-const retryRule = z.strictObject({
-  on: failureClasses,
-  attempts: z.number().int().min(0).max(ATTEMPTS_MAX).meta({ description: 'Extra attempts.' }),
-  backoff: z
-    .strictObject({
-      initial: duration('Pause before the first extra attempt.').optional(),
-      factor: z.number().min(1).max(FACTOR_MAX).meta({ description: 'Growth of the pause.' }).optional(),
-      max: duration('Longest pause.').optional(),
-    })
-    .optional(),
-});
-
-export const retrySchema = z
-  .array(retryRule)
-  .max(LIST_MAX)
-  .meta({ description: 'Retries by failure class; the first rule that names the class wins.' });
-
-const breaker = z
-  .strictObject({
-    on: failureClasses,
-    window: duration('Stretch of time in which failures are counted.'),
-    count: z
-      .number()
-      .int()
-      .min(1)
-      .max(CONVERSATIONS_MAX)
-      .meta({ description: 'Failures that pause the run.' }),
-  })
-  .meta({ description: 'Pauses the run when failures of these classes pile up.' });
-
-/** A limit that can be switched off with the word none. */
-export const durationOrNone = (description: string) => {
-  const pattern = new RegExp(`^none$|${rules.DURATION.pattern.source}`);
-  const remedy = `${rules.DURATION.remedy}, or none`;
-  return rules.text({ ...rules.DURATION, pattern, remedy }, description).register(SHORTHANDS, asWritten);
-};
-
-export const waitSchema = z
-  .strictObject({
-    until: z.array(z.enum(AWAITED_STATUSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne).optional(),
-    deadline: durationOrNone('Wall time from admission.').optional(),
-    no_progress: durationOrNone('Time without an event of the agent.').optional(),
-    on_session_limit: z
-      .enum(['resume', 'stop'])
-      .meta({ description: 'What becomes of work that the session limit cut off (D15).' })
-      .optional(),
-  })
-  .meta({ description: 'When a conversation counts as ended.' });
-
 const globs = z.array(rules.text(rules.GLOB)).min(1).max(LIST_MAX);
 const globsJson = {
   type: 'array',
@@ -155,14 +77,6 @@ const collectStep = z
       keyed: { key: 'files', field: 'globs', schema: globsJson },
     }),
   );
-
-export const cleanupSchema = z
-  .strictObject({
-    sandbox: z.enum(['delete', 'pause', 'keep']).optional(),
-    conversation: z.enum(['keep', 'delete']).optional(),
-    on_collect_failure: z.enum(['keep', 'delete']).optional(),
-  })
-  .meta({ description: 'What becomes of sandbox and conversation after collection.' });
 
 const rows = z
   .discriminatedUnion('from', [
@@ -205,6 +119,10 @@ export const jobSchema = z
     version: z.literal(1),
     name: rules.text(rules.JOB_NAME, 'Name of the job.'),
     description: z.string().max(2_000).optional(),
+    extends: rules
+      .text(rules.LOCAL_PATH, 'A job file whose keys this one builds on, relative to this file.')
+      .optional(),
+    inputs: inputsSchema.optional(),
     labels: z
       .record(rules.text(rules.LABEL_NAME), labelValue)
       .meta({ description: 'Words for people and filters.' })
@@ -219,7 +137,7 @@ export const jobSchema = z
     admission: admissionSchema.optional(),
     budget: budgetSchema.optional(),
     retry: retrySchema.optional(),
-    breaker: breaker.optional(),
+    breaker: breakerSchema.optional(),
     wait: waitSchema.optional(),
     collect: z
       .array(collectStep)
@@ -227,10 +145,8 @@ export const jobSchema = z
       .meta({ description: 'What is kept, before anything is cleaned up.' })
       .optional(),
     cleanup: cleanupSchema.optional(),
-    tolerate: z
-      .strictObject({ failed: z.number().int().min(0).max(CONVERSATIONS_MAX) })
-      .meta({ description: 'Failures that still count as success.' })
-      .optional(),
+    tolerate: tolerateSchema.optional(),
+    schedule: scheduleSchema.optional(),
     reconcile: reconcile.optional(),
     report: z
       .array(

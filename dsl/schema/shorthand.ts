@@ -15,7 +15,7 @@ import {
   type TreeMap,
   type TreeScalar,
 } from '../tree.ts';
-import { LOCAL_PATH } from './text-rule.ts';
+import { AXIS_NAME, LOCAL_PATH } from './text-rule.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -64,6 +64,20 @@ export function amountAsWritten(number: JsonSchema): Shorthand {
     }),
   };
 }
+
+/** A number may stand as one, or as text that is filled later. */
+export function numberAsWritten(number: JsonSchema): Shorthand {
+  return {
+    normalise: (tree, speaker) => asWritten.normalise(tree, speaker),
+    jsonSchema: (long) => ({
+      ...only(long, ['description']),
+      anyOf: [number, { type: 'string', pattern: INTERPOLATED_PATTERN }],
+    }),
+  };
+}
+
+/** Text that holds an interpolation, for editors. */
+export const INTERPOLATED_PATTERN = '\\$\\{\\{';
 
 /** Tags, labels and axis values are text; numbers and booleans that lose nothing are taken as written. */
 export const asText: Shorthand = {
@@ -118,7 +132,7 @@ export function wordOrMap(options: {
       if (isText(tree)) return mapNode(tree.span, { [discriminator]: tree });
       const value = childOf(tree, keyed.key);
       if (tree.kind !== 'map' || value === undefined) return refuseOther(tree, speaker, options);
-      refuseBeside(tree, keyed.key, speaker);
+      refuseBeside(tree, [keyed.key], speaker);
       return mapNode(tree.span, { [discriminator]: textNode(keyed.key, tree.span), [keyed.field]: value });
     },
     jsonSchema: (long) => ({
@@ -147,8 +161,8 @@ function refuseOther(tree: Tree, speaker: Speaker, options: Parameters<typeof wo
   return mapNode(tree.span, { [options.discriminator]: textNode(options.words[0] ?? '', tree.span) });
 }
 
-function refuseBeside(tree: TreeMap, key: string, speaker: Speaker): void {
-  for (const entry of tree.entries) if (entry.key !== key) speaker.unknownKey(entry, [key]);
+function refuseBeside(tree: TreeMap, keys: readonly string[], speaker: Speaker): void {
+  for (const entry of tree.entries) if (!keys.includes(entry.key)) speaker.unknownKey(entry, keys);
 }
 
 /** Text stands for an inline prompt; `{file: path}` for a prompt of a file. */
@@ -158,9 +172,13 @@ export const promptForm: Shorthand = {
       return mapNode(tree.span, { from: textNode('text', tree.span), text: tree });
     }
     if (tree.kind !== 'map') return tree;
-    refuseBeside(tree, 'file', speaker);
+    refuseBeside(tree, ['file', 'vars'], speaker);
     const file = childOf(tree, 'file');
-    if (file !== undefined) return mapNode(tree.span, { from: textNode('file', tree.span), path: file });
+    const vars = childOf(tree, 'vars');
+    if (file !== undefined) {
+      const long = { from: textNode('file', tree.span), path: file };
+      return mapNode(tree.span, vars === undefined ? long : { ...long, vars });
+    }
     if (tree.entries.length === 0)
       speaker.report.add('JOB202', tree.span, 'a prompt is text, or {file: path}');
     return mapNode(tree.span, { from: textNode('text', tree.span), text: textNode(' ', tree.span) });
@@ -171,7 +189,19 @@ export const promptForm: Shorthand = {
       { type: 'string' },
       {
         type: 'object',
-        properties: { file: { type: 'string', pattern: LOCAL_PATH.pattern.source } },
+        properties: {
+          file: {
+            type: 'string',
+            pattern: LOCAL_PATH.pattern.source,
+            description: 'File with the prompt, relative to the job.',
+          },
+          vars: {
+            type: 'object',
+            description: 'Values for {{name}} in the file.',
+            propertyNames: { pattern: AXIS_NAME.pattern.source },
+            additionalProperties: { type: ['string', 'number', 'boolean'] },
+          },
+        },
         required: ['file'],
         additionalProperties: false,
       },

@@ -34,10 +34,44 @@ export const ENTRY_ID = rule({
 });
 export const AXIS_NAME = rule({
   code: 'JOB208',
-  pattern: /^(?!(?:exclude|include|axes)$)[A-Za-z][A-Za-z0-9_]{0,30}$/,
+  pattern: /^(?!(?:exclude|include|extend|axes|when)$)[A-Za-z][A-Za-z0-9_]{0,30}$/,
   what: 'a name of an axis',
   remedy:
-    'use a letter, then letters, digits and underscores; "exclude" and "include" stand beside "matrix", not in it',
+    'use a letter, then letters, digits and underscores; "exclude", "include" and "extend" stand beside "matrix", not in it',
+});
+/** An axis, or the condition of an entry of `exclude`. */
+export const EXCLUDED_NAME = rule({ ...AXIS_NAME, pattern: /^(?!(?:exclude|include|extend|axes)$)[A-Za-z][A-Za-z0-9_]{0,30}$/ });
+export const INPUT_NAME = rule({
+  code: 'JOB208',
+  pattern: /^[A-Za-z][A-Za-z0-9_]{0,62}$/,
+  what: 'a name of an input',
+  remedy: 'use a letter, then letters, digits and underscores',
+});
+/** What a job may hold for one conversation: -1000 to 1000, checked again when an interpolation is filled. */
+export const PRIORITY = rule({
+  code: 'JOB205',
+  pattern: /^(?:0|-?[1-9]\d{0,2}|-?1000)$/,
+  what: 'a priority',
+  remedy: 'write a whole number from -1000 to 1000, or an interpolation that gives one',
+  interpolates: true,
+});
+export const AUTHOR_NAME = rule({
+  code: 'JOB208',
+  pattern: /^(?=.*\S)[^<>\p{Cc}]{1,100}$/u,
+  what: 'a name of an author',
+  remedy: 'write a name without < and >',
+});
+export const EMAIL = rule({
+  code: 'JOB208',
+  pattern: /^[^\s@<>\p{Cc}]{1,64}@[^\s@<>\p{Cc}]{1,190}$/u,
+  what: 'an e-mail address',
+  remedy: 'write an address such as bot@example.org',
+});
+export const PLUGIN_SOURCE = rule({
+  code: 'JOB214',
+  pattern: /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[A-Za-z0-9._-]{1,100}(?:\/[A-Za-z0-9._-]{1,100}){1,8}$/,
+  what: 'a plugin',
+  remedy: 'write the repository that holds the plugin as owner/name',
 });
 export const LABEL_NAME = rule({
   code: 'JOB208',
@@ -159,9 +193,9 @@ export const GLOB = rule({
 });
 export const REPORT_FILE = rule({
   code: 'JOB213',
-  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.(?:md|html|jsonl)$/,
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.(?:md|html|jsonl|xml)$/,
   what: 'a file name of a report',
-  remedy: 'write a plain name that ends in .md, .html or .jsonl; the folder is that of the run',
+  remedy: 'write a plain name that ends in .md, .html, .jsonl or .xml; the folder is that of the run',
 });
 export const SANDBOX_ID = rule({
   code: 'JOB208',

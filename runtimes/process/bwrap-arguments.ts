@@ -6,7 +6,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HOST_SOCKET_NAMES, INSIDE } from './inside-view.ts';
-import { TMPFS_BYTES_MAX } from './limits.ts';
+import { TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from './limits.ts';
 import type { HostSockets } from './options.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 
@@ -17,12 +17,31 @@ const USR_LINKS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 /** The few files of /etc that programs need. Keys lie beside the certificates, so only these two are bound. */
 const ETC_BOUND = ['ssl/certs', 'ssl/openssl.cnf', 'pki/tls/certs', 'ld.so.cache', 'alternatives'];
 
+/** Directories and files of /proc that change the whole machine when they are written. */
+const KERNEL_SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'mtrr', 'pressure', 'scsi'].map(
+  (name) => `/proc/${name}`,
+);
+
 /** What a namespace needs besides the sandbox's own directories. */
 export interface NamespaceParts {
   /** Read-only binds of the Node.js that runs us, when it is not below /usr. */
   readonly nodeBinds: readonly Bind[];
   readonly programs: { readonly agentServer: string; readonly sandboxInit: string };
   readonly hostSockets: HostSockets;
+  readonly egressSocket: string | null;
+  /** On the host; null where there is none. */
+  readonly guard: string | null;
+  readonly seals: Seals;
+  /** Bound of the whole sandbox, file systems in memory included; null: none. */
+  readonly memoryBytes: number | null;
+}
+
+/** What a version of bubblewrap and a processor offer. */
+export interface Seals {
+  /** Forbids further user namespaces; bubblewrap 0.8 and newer. The filter forbids them too. */
+  readonly disablesUserns: boolean;
+  /** Whether the system call filter comes in through descriptor 4. */
+  readonly filters: boolean;
 }
 
 export interface Bind {
@@ -31,19 +50,23 @@ export interface Bind {
 }
 
 /** Namespaces, no privileges and an empty world with /usr in it: what the trial run and every sandbox have in common. */
-export function isolationArguments(): readonly string[] {
+export function isolationArguments(
+  { disablesUserns, filters }: Seals,
+  memoryBytes: number | null = null,
+): readonly string[] {
   const unshared = ['user', 'pid', 'net', 'ipc', 'uts', 'cgroup-try'].map((name) => `--unshare-${name}`);
   const nobody = ['--uid', INSIDE_UID, '--gid', INSIDE_UID, '--hostname', 'sandbox', '--cap-drop', 'ALL'];
-  const world = ['--ro-bind', '/usr', '/usr', ...usrLinks(), '--proc', '/proc', '--dev', '/dev'];
+  const world = ['--ro-bind', '/usr', '/usr', ...usrLinks(), ...kernelFiles(), '--dev', '/dev'];
   const memory = Object.entries(TMPFS_BYTES_MAX).flatMap(([path, bytes]) => [
     '--size',
-    String(bytes),
+    String(memoryBytes === null ? bytes : Math.min(bytes, Math.floor(memoryBytes * TMPFS_SHARE_MAX))),
     '--tmpfs',
     path,
   ]);
   return [
     ...unshared,
-    '--disable-userns',
+    ...(disablesUserns ? ['--disable-userns'] : []),
+    ...(filters ? ['--seccomp', '4'] : []),
     '--new-session',
     ...nobody,
     ...world,
@@ -53,7 +76,7 @@ export function isolationArguments(): readonly string[] {
   ];
 }
 
-/** Everything between `bwrap` and the first program. Descriptor 3 receives the status. */
+/** Everything between `bwrap` and the first program. Descriptor 3 receives the status, 4 gives the filter. */
 export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): readonly string[] {
   const writable = bind('--bind', [
     { from: paths.workspace, to: INSIDE.workspace },
@@ -65,6 +88,8 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
       from: dirname(parts.hostSockets[name]),
       to: join(INSIDE.hostSockets, name),
     })),
+    ...(parts.egressSocket === null ? [] : [{ from: dirname(parts.egressSocket), to: INSIDE.egressSocket }]),
+    ...(parts.guard === null ? [] : [{ from: parts.guard, to: INSIDE.guard }]),
     ...parts.nodeBinds,
     { from: parts.programs.agentServer, to: join(INSIDE.tools, 'agent-server.cjs') },
     { from: parts.programs.sandboxInit, to: join(INSIDE.tools, 'sandbox-init.cjs') },
@@ -79,11 +104,26 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
   );
   // What is left of the root is memory too, and nobody's: only the binds and the three file systems above stay writable.
   const end = ['--remount-ro', '/', '--chdir', INSIDE.workspace, '--json-status-fd', '3', '--'];
-  return [...isolationArguments(), ...optional, ...writable, ...readable, ...end];
+  return [
+    ...isolationArguments(parts.seals, parts.memoryBytes),
+    ...optional,
+    ...writable,
+    ...readable,
+    ...end,
+  ];
 }
 
 function bind(option: string, binds: readonly Bind[]): readonly string[] {
   return binds.flatMap(({ from, to }) => [option, from, to]);
+}
+
+/**
+ * Root of the host stays root to the kernel's settings, whatever it is called inside: their files look at the number
+ * of the user and at no capability. So they are bound over, read-only.
+ */
+function kernelFiles(): readonly string[] {
+  const settings = KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]);
+  return ['--proc', '/proc', ...settings];
 }
 
 function usrLinks(): readonly string[] {

@@ -3,8 +3,9 @@
  * Owns what the agent server is told; must not start anything.
  */
 import { basename, dirname, join } from 'node:path';
-import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
+import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import { sandboxId } from '../../core/ids.ts';
+import { guardObject } from './guard-object.ts';
 import { LOG_BYTES_MAX } from './limits.ts';
 import type { HostSockets, ProcessRuntimeOptions } from './options.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
@@ -12,6 +13,7 @@ import type { RoutePorts, SandboxRecord } from './sandbox-record.ts';
 
 /** Fixed, because every sandbox has a loopback of its own. */
 export const NAMESPACE_PORTS: RoutePorts = { proxy: 4100, webhook: 4101, git: 4102 };
+export const EGRESS_PORT = 4103;
 export const HOST_SOCKET_NAMES = ['proxy', 'webhook', 'git'] as const;
 /** Where things are bound in a namespace. */
 export const INSIDE = {
@@ -21,6 +23,8 @@ export const INSIDE = {
   tools: '/opt/parley',
   agentSockets: '/run/parley/agent',
   hostSockets: '/run/parley/host',
+  egressSocket: '/run/parley/egress',
+  guard: '/opt/parley/guard.node',
 } as const;
 /** Callbacks leave after this many seconds: a status that arrives late delays every pause decision. */
 const WEBHOOK_FLUSH_DELAY_S = 1;
@@ -36,6 +40,10 @@ export interface InsideView {
   readonly sandboxInit: string;
   readonly agentSocket: string;
   readonly hostSockets: HostSockets;
+  /** Null: nothing but the host sockets is reachable, or everything is. */
+  readonly egressSocket: string | null;
+  /** The object that closes a process to others; null where there is none. */
+  readonly guard: string | null;
 }
 
 export function namespaceView(options: ProcessRuntimeOptions, node: string): InsideView {
@@ -50,6 +58,9 @@ export function namespaceView(options: ProcessRuntimeOptions, node: string): Ins
     sandboxInit: join(INSIDE.tools, 'sandbox-init.cjs'),
     agentSocket: join(INSIDE.agentSockets, 'agent.sock'),
     hostSockets: { proxy: hostSocket('proxy'), webhook: hostSocket('webhook'), git: hostSocket('git') },
+    egressSocket:
+      options.egressSocket == null ? null : join(INSIDE.egressSocket, basename(options.egressSocket)),
+    guard: guardObject(process.arch) === null ? null : INSIDE.guard,
   };
 }
 
@@ -62,6 +73,8 @@ export function plainView(options: ProcessRuntimeOptions, paths: SandboxPaths): 
     ...options.programs,
     agentSocket: paths.socket,
     hostSockets: options.hostSockets,
+    egressSocket: null,
+    guard: null,
   };
 }
 
@@ -71,16 +84,14 @@ export function initCommand(view: InsideView, ports: RoutePorts): readonly strin
     '--bridge',
     `${ports[name]}=${view.hostSockets[name]}`,
   ]);
+  const egress = view.egressSocket === null ? [] : ['--bridge', `${EGRESS_PORT}=${view.egressSocket}`];
+  const guard = view.guard === null ? [] : ['--guard', view.guard];
   const log = ['--log-bytes-max', String(LOG_BYTES_MAX)];
-  return [view.node, view.sandboxInit, ...bridges, ...log, '--', view.node, view.agentServer];
+  return [view.node, view.sandboxInit, ...bridges, ...egress, ...guard, ...log, '--', view.agentServer];
 }
 
-/** The whole environment inside: nothing of the host's is inherited. */
-export function insideEnvironment(
-  view: InsideView,
-  record: SandboxRecord,
-  request: StartSandboxRequest,
-): Readonly<Record<string, string>> {
+/** The whole environment inside: nothing of the host's is inherited. The session key is not in it. */
+export function insideEnvironment(view: InsideView, record: SandboxRecord): Readonly<Record<string, string>> {
   return {
     PATH: `${dirname(view.node)}:${SYSTEM_PATH}`,
     HOME: view.home,
@@ -92,11 +103,19 @@ export function insideEnvironment(
     PARLEY_SANDBOX_GENERATION: String(record.generation),
     PARLEY_AGENT_SOCKET: view.agentSocket,
     PARLEY_WORKSPACE_DIR: view.workspace,
-    OH_SESSION_API_KEYS_0: request.sessionKey,
     OH_WEBHOOKS_0_BASE_URL: `${routesOf(record.ports).webhookUrl}/api/v1/webhooks`,
     OH_WEBHOOKS_0_FLUSH_DELAY: String(WEBHOOK_FLUSH_DELAY_S),
     OH_CONVERSATIONS_PATH: join(view.agent, 'conversations'),
+    ...(view.egressSocket === null ? {} : egressVariables()),
   };
+}
+
+/** Programs agree on these names, some on the lower case and some on the upper. */
+function egressVariables(): Readonly<Record<string, string>> {
+  const url = `http://127.0.0.1:${EGRESS_PORT}`;
+  const direct = 'localhost,127.0.0.1,::1';
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
+  return { ...Object.fromEntries(names.map((name) => [name, url])), NO_PROXY: direct, no_proxy: direct };
 }
 
 export function addressOf(record: SandboxRecord, paths: SandboxPaths): SandboxAddress {

@@ -7,7 +7,9 @@ import { startOfStat } from './process-table.ts';
 import type { ProcessIdentity } from './process-table.ts';
 
 /**
- * Arguments: process file, status file (descriptor 3 of what follows), then the command. `exec` keeps number and start
+ * Arguments: process file, status file (descriptor 3 of what follows), filter file (descriptor 4, or empty), largest
+ * file in blocks of 512 bytes and largest data segment in KiB (or empty), the number of control groups and the files
+ * through which they are entered, then the command. Descriptor 5 is passed on. `exec` keeps number and start
  * instant, so there is no moment at which something runs and is not written down. `ln` refuses to replace a file that
  * exists: of two launches at once, one ends here. Core dumps would hold keys and are off.
  */
@@ -26,7 +28,16 @@ printf '%s\\n%s\\n%s\\n' "$$" "$boot" "$line" > "$1.$$"
 ln "$1.$$" "$1"
 rm -f "$1.$$"
 exec 3> "$2"
-shift 2
+if [ -n "$3" ]; then exec 4< "$3"; fi
+if [ -n "$4" ]; then ulimit -f "$4"; fi
+if [ -n "$5" ]; then ulimit -d "$5"; fi
+groups=$6
+shift 6
+while [ "$groups" -gt 0 ]; do
+  printf '%s' "$$" > "$1"
+  groups=$((groups - 1))
+  shift
+done
 exec "$@"
 `;
 

@@ -4,17 +4,24 @@
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { sandboxArguments } from './bwrap-arguments.ts';
 import type { Isolation } from './isolation.ts';
 import { chooseFreePorts } from './free-ports.ts';
-import { nodeInside, prepareEtc } from './host-files.ts';
+import { nodeInside, prepareEtc, prepareGuard } from './host-files.ts';
+import { entrancesOf, groupOf, makeGroup } from './cgroups/sandbox-group.ts';
+import type { SandboxGroup } from './cgroups/sandbox-group.ts';
+import { launchLimits, processCountPrefix } from './resource-limits.ts';
+import type { ResourceLimits } from './resource-limits.ts';
+import { sandboxFilter } from './seccomp/sandbox-filter.ts';
 import { NAMESPACE_PORTS, initCommand, insideEnvironment, namespaceView, plainView } from './inside-view.ts';
 import type { InsideView } from './inside-view.ts';
 import { generationMark } from './last-words.ts';
 import { LAUNCH_SCRIPT } from './launch-script.ts';
+import { groupName } from './leftovers.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 import { ensurePrivateDir } from './private-dir.ts';
 import { removeContents, removeTree } from './remove-tree.ts';
@@ -22,9 +29,13 @@ import type { SandboxPaths } from './sandbox-paths.ts';
 import { writeRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
+/** Read by the first program of the sandbox; see inside/init.ts. */
+const KEY_DESCRIPTOR = 5;
+
 export interface LaunchOrder {
   readonly options: ProcessRuntimeOptions;
   readonly isolation: Isolation;
+  readonly limits: ResourceLimits;
   readonly paths: SandboxPaths;
   readonly request: StartSandboxRequest;
   /** The record of the incarnation before, which is known to be down; null for a new sandbox. */
@@ -41,9 +52,16 @@ export async function launch(order: LaunchOrder): Promise<SandboxRecord> {
   const record = await newRecord(order);
   await rm(paths.process, { force: true });
   await rm(paths.status, { force: true });
+  await rm(paths.endedFor, { force: true });
   await writeRecord(paths, record);
   const { command, view } = await commandOf(order, record);
-  await spawnDetached(order, { command, environment: insideEnvironment(view, record, order.request) });
+  if (record.group !== null) await makeGroup(record.group, order.limits.bounds);
+  await spawnDetached(order, {
+    command,
+    environment: insideEnvironment(view, record),
+    filter: await writeFilter(order),
+    group: record.group,
+  });
   return record;
 }
 
@@ -59,7 +77,23 @@ async function prepareDirectories({ options, paths, isolation }: LaunchOrder): P
   if (isolation.kind === 'none') await mkdir(paths.home, { mode: 0o700 });
 }
 
-async function newRecord({ options, isolation, previous, request }: LaunchOrder): Promise<SandboxRecord> {
+/** The path of the filter; empty where the sandbox has none. */
+async function writeFilter({ isolation, paths }: LaunchOrder): Promise<string> {
+  const bytes =
+    isolation.kind === 'namespaces' && isolation.seals.filters ? sandboxFilter(process.arch) : null;
+  if (bytes === null) return '';
+  await writeFile(paths.filter, bytes, { mode: 0o600 });
+  return paths.filter;
+}
+
+/** One group for each incarnation, so that what it tells is about that one. */
+function newGroup({ options, limits, paths, request }: LaunchOrder): SandboxGroup | null {
+  if (limits.groups === null) return null;
+  return groupOf(limits.groups, groupName(options.dataDir, paths.dir, request.generation));
+}
+
+async function newRecord(order: LaunchOrder): Promise<SandboxRecord> {
+  const { options, isolation, previous, request } = order;
   const plain = isolation.kind === 'none';
   return {
     version: 1,
@@ -68,12 +102,13 @@ async function newRecord({ options, isolation, previous, request }: LaunchOrder)
     desired: 'up',
     isolation: isolation.kind,
     ports: plain ? await chooseFreePorts(previous?.ports ?? null) : NAMESPACE_PORTS,
+    group: newGroup(order),
     launchedAt: options.clock.now(),
   };
 }
 
 async function commandOf(
-  { options, isolation, paths }: LaunchOrder,
+  { options, isolation, limits, paths }: LaunchOrder,
   record: SandboxRecord,
 ): Promise<{ readonly command: readonly string[]; readonly view: InsideView }> {
   if (isolation.kind === 'none') {
@@ -83,33 +118,52 @@ async function commandOf(
   const node = await nodeInside();
   const view = namespaceView(options, node.path);
   await prepareEtc(paths.etc);
-  const { programs, hostSockets } = options;
-  const parts = { nodeBinds: node.binds, programs, hostSockets };
+  const { programs, hostSockets, egressSocket = null } = options;
+  const { seals } = isolation;
+  const guard = await prepareGuard(paths.etc);
+  const parts = {
+    nodeBinds: node.binds,
+    programs,
+    hostSockets,
+    egressSocket,
+    guard,
+    seals,
+    memoryBytes: limits.bounds.memoryBytes,
+  };
   const namespace = sandboxArguments(parts, paths);
-  return { command: [isolation.bwrap, ...namespace, ...initCommand(view, record.ports)], view };
+  const inside = [...processCountPrefix(limits), ...initCommand(view, record.ports)];
+  return { command: [isolation.bwrap, ...namespace, ...inside], view };
 }
 
 interface Launched {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  readonly filter: string;
+  readonly group: SandboxGroup | null;
 }
 
-async function spawnDetached({ paths, request, isolation }: LaunchOrder, launched: Launched): Promise<void> {
+async function spawnDetached(order: LaunchOrder, launched: Launched): Promise<void> {
+  const { paths, request, isolation, limits } = order;
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
   const log = await open(paths.log, flags, 0o600);
   try {
     await log.write(generationMark(request.generation));
+    const entrances = launched.group === null ? [] : entrancesOf(launched.group);
+    const groups = [String(entrances.length), ...entrances];
+    const rest = [launched.filter, ...launchLimits(limits), ...groups, ...launched.command];
     const child = spawn(
       '/bin/sh',
-      ['-c', LAUNCH_SCRIPT, 'parley-sandbox', paths.process, paths.status, ...launched.command],
+      ['-c', LAUNCH_SCRIPT, 'parley-sandbox', paths.process, paths.status, ...rest],
       {
         cwd: isolation.kind === 'none' ? paths.workspace : '/',
         env: launched.environment,
         detached: true,
-        stdio: ['ignore', log.fd, log.fd],
+        // 3 and 4 are opened by the script; the key goes through 5, which our end of closes at once.
+        stdio: ['ignore', log.fd, log.fd, 'ignore', 'ignore', 'pipe'],
       },
     );
     child.unref();
+    handOver(child.stdio.at(KEY_DESCRIPTOR), request.sessionKey);
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
       child.once('error', reject);
@@ -120,4 +174,12 @@ async function spawnDetached({ paths, request, isolation }: LaunchOrder, launche
   } finally {
     await log.close();
   }
+}
+
+/** The kernel keeps what is written until the first program reads it, also when we end before that. */
+function handOver(pipe: Readable | Writable | null | undefined, sessionKey: string): void {
+  if (pipe === null || pipe === undefined || !('end' in pipe)) return;
+  // A launch that failed before the key was read is told of by its log.
+  pipe.on('error', () => undefined);
+  pipe.end(sessionKey);
 }

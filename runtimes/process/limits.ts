@@ -2,6 +2,7 @@
  * Every bound of the process runtime, with its reason.
  * Owns constants only.
  */
+import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 
 /** Time between the request to end and the kill: an agent server flushes its callbacks in less. */
 export const STOP_GRACE_MS = 5_000;
@@ -18,6 +19,26 @@ export const PROBE_TIMEOUT_MS = 2_000;
 /** The trial run that decides whether namespaces work here. */
 export const ISOLATION_PROBE_TIMEOUT_MS = 10_000;
 
+/** Time between two looks at the disk use of sandboxes: what is written in between is the overshoot. */
+export const DISK_LOOK_MS = 5_000;
+/** One look; a tree that takes longer is looked at again next time. */
+export const DISK_LOOK_TIMEOUT_MS = 30_000;
+/** Time the kernel gets to let every process of a sandbox stand still. */
+export const FREEZE_WAIT_MS = 5_000;
+
+const MEBIBYTE = 1024 ** 2;
+/**
+ * Bounds of a sandbox when a deployment says nothing: above what builds and tests of one repository take, and low
+ * enough that one sandbox does not end a host that serves several. Processors are shared by weight, so they have none.
+ */
+export const DEFAULT_LIMITS: SandboxLimits = {
+  memoryBytes: 4_096 * MEBIBYTE,
+  processes: 512,
+  cpus: null,
+  fileBytes: 4_096 * MEBIBYTE,
+  workspaceBytes: 10_240 * MEBIBYTE,
+};
+
 /** Log kept per sandbox. */
 export const LOG_BYTES_MAX = 10 * 1024 * 1024;
 /** The end of the log that is read, and quoted, when a sandbox died. */
@@ -31,6 +52,8 @@ export const REMEMBERED_REMOVALS_MAX = 4_096;
 /** Rounds of looking for processes that were started while others were being killed. */
 export const KILL_ROUNDS_MAX = 20;
 
+/** Files in memory count as memory: all together must leave room for the agent, or filling one would end it. */
+export const TMPFS_SHARE_MAX = 0.25;
 /** Writable file systems in memory; without a bound each could take half of the host's. */
 export const TMPFS_BYTES_MAX: Readonly<Record<'/tmp' | '/run' | '/home', number>> = {
   '/tmp': 2 * 1024 ** 3,

@@ -3,6 +3,7 @@
  * Owns the shape; the checks are beside the code that needs them.
  */
 import type { Clock } from '../../ports/clock.ts';
+import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 
 export interface ProcessRuntimeOptions {
   /** Absolute; holds `sandboxes/<id>/` with workspace, agent state, record and log of each sandbox. */
@@ -18,6 +19,17 @@ export interface ProcessRuntimeOptions {
    * every sandbox, read-only: such a directory must hold nothing else, and be neither `socketDir` nor `dataDir`.
    */
   readonly hostSockets: HostSockets;
+  /**
+   * Unix socket of the egress proxy, in a directory like those of `hostSockets`. Null: nothing but the host sockets is
+   * reachable from a namespace. A plain process reaches everything, with or without it.
+   */
+  readonly egressSocket?: string | null;
+  /** What is absent is bounded as `DEFAULT_LIMITS` says. */
+  readonly limits?: Partial<SandboxLimits>;
+  /** `auto` uses control groups where they can be made; `none` leaves limits to what a process can bear by itself. */
+  readonly controlGroups?: 'auto' | 'none';
+  /** Milliseconds between two looks at what sandboxes keep on disk. */
+  readonly diskLookMs?: number;
   readonly clock: Clock;
   readonly warn: (text: string) => void;
 }

@@ -8,15 +8,29 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { sandboxId } from '../../core/ids.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError, asParleyError } from '../../core/parley-error.ts';
-import type { RuntimeCapabilities, RuntimePresence, SandboxRuntime } from '../../ports/sandbox-runtime.ts';
+import type {
+  RuntimeCapabilities,
+  RuntimeFreezer,
+  RuntimePresence,
+  SandboxRuntime,
+} from '../../ports/sandbox-runtime.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
+import { isFrozen } from './cgroups/sandbox-group.ts';
+import { watchDisks } from './disk-watch.ts';
+import { changeFrozen } from './freezer.ts';
+import type { FreezeOrder } from './freezer.ts';
 import { isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import { chooseIsolation } from './isolation.ts';
 import type { Isolation } from './isolation.ts';
 import { readLastWords } from './last-words.ts';
-import type { HostSockets, ProcessRuntimeOptions } from './options.ts';
+import { removeLeftovers } from './leftovers.ts';
+import type { Holdings } from './leftovers.ts';
+import { DISK_LOOK_MS } from './limits.ts';
+import type { ProcessRuntimeOptions } from './options.ts';
 import { removeTree } from './remove-tree.ts';
+import { chooseLimits } from './resource-limits.ts';
+import type { ResourceLimits } from './resource-limits.ts';
 import { SANDBOX_ID_PATTERN, sandboxPaths } from './sandbox-paths.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import { isMissing, readRecord, writeRecord } from './sandbox-record.ts';
@@ -28,6 +42,7 @@ import { stopIncarnation } from './stop-incarnation.ts';
 interface Context {
   readonly options: ProcessRuntimeOptions;
   readonly isolation: Isolation;
+  readonly limits: ResourceLimits;
   readonly turns: SandboxTurns;
   readonly pathsOf: (id: SandboxId) => SandboxPaths;
 }
@@ -41,9 +56,14 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): SandboxRun
   checkHostSockets(options);
   const isolation = chooseIsolation(options);
   const pathsOf = (id: SandboxId): SandboxPaths => sandboxPaths(options, id);
-  const context: Context = { options, isolation, pathsOf, turns: createSandboxTurns() };
+  const limits = chooseLimits(options, isolation);
+  const context: Context = { options, isolation, limits, pathsOf, turns: createSandboxTurns() };
+  watchWorkspaces(context);
+  const capabilities = capabilitiesOf(context);
   return {
-    capabilities: capabilitiesOf(isolation),
+    capabilities,
+    ...(capabilities.pause.includes('memory') ? { freezer: freezerOf(context) } : {}),
+    removeLeftovers: () => guarded('remove leftovers', removeLeftovers(holdingsOf(context))),
     start: (request) => guarded(`start sandbox "${request.sandboxId}"`, start(context, request)),
     stop: (target) => guarded(`stop sandbox "${target.sandboxId}"`, stop(context, target)),
     destroy: (id) => guarded(`remove sandbox "${id}"`, destroy(context, id)),
@@ -53,9 +73,49 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): SandboxRun
   };
 }
 
-function capabilitiesOf(isolation: Isolation): RuntimeCapabilities {
-  const plain = isolation.kind === 'none';
-  return { kind: 'process', isolation: isolation.kind, pause: ['files'], egress: plain ? 'open' : 'none' };
+function capabilitiesOf({ isolation, limits, options }: Context): RuntimeCapabilities {
+  const canFreeze = limits.groups?.parents.freezer !== undefined;
+  const narrow = (options.egressSocket ?? null) === null ? 'none' : 'allow_list';
+  return {
+    kind: 'process',
+    isolation: isolation.kind,
+    pause: canFreeze ? ['files', 'memory'] : ['files'],
+    resume: { files: 'boot', memory: canFreeze ? 'thaw' : null },
+    egress: isolation.kind === 'none' ? 'open' : narrow,
+    limits: limits.strengths,
+    export: 'always',
+    survivesRestart: true,
+  };
+}
+
+function freezerOf(context: Context): RuntimeFreezer {
+  const change = (target: Parameters<RuntimeFreezer['freeze']>[0], frozen: boolean): Promise<void> => {
+    const { sandboxId: id, generation } = target;
+    const { clock } = context.options;
+    const order = (): FreezeOrder => ({ paths: context.pathsOf(id), generation, frozen, clock });
+    const work = context.turns.change(id, () => changeFrozen(order()));
+    return guarded(`${frozen ? 'freeze' : 'thaw'} sandbox "${id}"`, work);
+  };
+  return { freeze: (target) => change(target, true), thaw: (target) => change(target, false) };
+}
+
+function holdingsOf(context: Context): Holdings {
+  const { socketDir, dataDir } = context.options;
+  const held = async (): ReturnType<Holdings['held']> => {
+    const all = (await sandboxIds(context)).map((id) => context.pathsOf(id));
+    return await Promise.all(all.map(async (paths) => ({ paths, record: await readRecord(paths) })));
+  };
+  return { socketDir, dataDir, groups: context.limits.groups, held };
+}
+
+function watchWorkspaces(context: Context): void {
+  const { workspaceBytes: bytesMax } = context.limits.bounds;
+  if (bytesMax === null) return;
+  const upNow = async (): Promise<readonly SandboxPaths[]> => {
+    const up = (await list(context)).filter((sandbox) => sandbox.up);
+    return up.map(({ sandboxId: id }) => context.pathsOf(id));
+  };
+  watchDisks({ bytesMax, everyMs: context.options.diskLookMs ?? DISK_LOOK_MS, upNow });
 }
 
 /** What the system refuses (a full disk, a mode) says nothing about the sandbox: the caller may ask again. */
@@ -70,12 +130,13 @@ async function guarded<T>(what: string, work: Promise<T>): Promise<T> {
 }
 
 /** The whole directory of a host socket is bound, so it must not lead to other sandboxes or to our data. */
-function checkHostSockets({ hostSockets, socketDir, dataDir }: ProcessRuntimeOptions): void {
-  for (const name of ['proxy', 'webhook', 'git'] as const satisfies readonly (keyof HostSockets)[]) {
-    const dir = resolve(dirname(hostSockets[name]));
+function checkHostSockets({ hostSockets, egressSocket, socketDir, dataDir }: ProcessRuntimeOptions): void {
+  const { proxy, webhook, git } = hostSockets;
+  for (const socket of [proxy, webhook, git, ...(egressSocket == null ? [] : [egressSocket])]) {
+    const dir = resolve(dirname(socket));
     for (const kept of [resolve(socketDir), resolve(dataDir)]) {
       if (!relative(dir, kept).startsWith('..')) {
-        const message = `Cannot bind host socket "${hostSockets[name]}": its directory holds "${kept}"`;
+        const message = `Cannot bind host socket "${socket}": its directory holds "${kept}"`;
         throw new ParleyError('runtime_failed', message);
       }
     }
@@ -87,16 +148,20 @@ const start = (
   request: Parameters<SandboxRuntime['start']>[0],
 ): ReturnType<SandboxRuntime['start']> =>
   context.turns.start({ id: request.sandboxId, generation: request.generation }, async (overtaken) => {
-    const { options, isolation } = context;
+    const { options, isolation, limits } = context;
     const paths = context.pathsOf(request.sandboxId);
     await prepareHostSocketDirs(options);
     const endedGeneration = context.turns.endedGeneration(request.sandboxId);
-    return await startSandbox({ options, isolation, paths, request, endedGeneration, overtaken });
+    return await startSandbox({ options, isolation, limits, paths, request, endedGeneration, overtaken });
   });
 
 /** A bind of a missing directory would fail the start; the sockets in it may come later. */
-async function prepareHostSocketDirs({ hostSockets }: ProcessRuntimeOptions): Promise<void> {
-  for (const path of Object.values(hostSockets)) {
+async function prepareHostSocketDirs({ hostSockets, egressSocket }: ProcessRuntimeOptions): Promise<void> {
+  const sockets = [
+    ...Object.values<string>({ ...hostSockets }),
+    ...(egressSocket == null ? [] : [egressSocket]),
+  ];
+  for (const path of sockets) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   }
 }
@@ -139,29 +204,38 @@ async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence
     const record = await readRecord(paths);
     if (record === null || record.desired === 'destroyed') return { kind: 'gone' };
     const { generation } = record;
-    if (await isRunning(paths)) return { kind: 'up', generation, address: addressOf(record, paths) };
+    if (await isRunning(paths)) {
+      const frozen = record.group !== null && (await isFrozen(record.group));
+      const up = { kind: 'up', generation, address: addressOf(record, paths) } as const;
+      return frozen ? { ...up, isFrozen: true } : up;
+    }
     if (record.desired === 'stopped') return { kind: 'stopped', generation };
-    return { kind: 'crashed', generation, reason: await readLastWords(paths) };
+    const { cause, words } = await readLastWords(paths, record);
+    return { kind: 'crashed', generation, reason: words, cause };
   } catch (error) {
     return { kind: 'unknown', reason: asParleyError(error).message };
   }
 }
 
 async function list(context: Context): ReturnType<SandboxRuntime['list']> {
+  const found = [];
+  for (const id of await sandboxIds(context)) {
+    const paths = context.pathsOf(id);
+    const record = await readRecord(paths);
+    // A directory without a record is the rest of a first start or of a removal: there, and never up.
+    const up = record !== null && (await isRunning(paths));
+    found.push({ sandboxId: id, generation: record?.generation ?? 0, up });
+  }
+  return found;
+}
+
+async function sandboxIds(context: Context): Promise<readonly SandboxId[]> {
   const dir = join(context.options.dataDir, 'sandboxes');
   const names = await readdir(dir).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
-  const found = [];
-  for (const name of names.filter((entry) => SANDBOX_ID_PATTERN.test(entry))) {
-    const paths = context.pathsOf(sandboxId(name));
-    const record = await readRecord(paths);
-    // A directory without a record is the rest of a first start or of a removal: there, and never up.
-    const up = record !== null && (await isRunning(paths));
-    found.push({ sandboxId: sandboxId(name), generation: record?.generation ?? 0, up });
-  }
-  return found;
+  return names.filter((entry) => SANDBOX_ID_PATTERN.test(entry)).map((name) => sandboxId(name));
 }
 
 async function* exportWorkspace(context: Context, id: SandboxId): AsyncGenerator<Uint8Array> {

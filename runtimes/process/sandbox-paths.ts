@@ -27,6 +27,10 @@ export interface SandboxPaths {
   /** Written by bubblewrap: the process ids of the namespace and, at the end, the exit code. */
   readonly status: string;
   readonly log: string;
+  /** The system call filter as the kernel takes it. */
+  readonly filter: string;
+  /** Why we ended the incarnation although nobody ordered it; see disk-watch.ts. */
+  readonly endedFor: string;
   /** Made-up files that a namespace sees in its /etc. */
   readonly etc: string;
   /** Home of a plain process, made anew at each start; namespaces use memory instead. */
@@ -63,6 +67,8 @@ export function sandboxPaths(
     process: join(dir, 'process'),
     status: join(dir, 'status.json'),
     log: join(dir, 'sandbox.log'),
+    filter: join(dir, 'filter.bpf'),
+    endedFor: join(dir, 'ended-for'),
     etc: join(dir, 'etc'),
     home: join(dir, 'home'),
     socketDir,

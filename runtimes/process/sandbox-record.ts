@@ -1,6 +1,6 @@
 /**
  * What is written down about a sandbox before anything is started for it, so that a crash leaves nothing unknown.
- * Owns `spec.json`: format, atomic writing, reading. Holds no secret: the session key is in the environment only.
+ * Owns `spec.json`: format, atomic writing, reading. Holds no secret: the session key goes through a pipe only.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { z } from 'zod';
@@ -16,6 +16,14 @@ const recordSchema = z.object({
   isolation: z.enum(['namespaces', 'none']),
   /** Loopback ports that lead to the host; as seen from inside. */
   ports: z.object({ proxy: z.number().int(), webhook: z.number().int(), git: z.number().int() }),
+  /** Its control groups; null where none could be made. */
+  group: z
+    .object({
+      version: z.union([z.literal(1), z.literal(2)]),
+      directories: z.partialRecord(z.enum(['memory', 'pids', 'cpu', 'freezer']), z.string()),
+    })
+    .nullable()
+    .default(null),
   /** Epoch milliseconds of the launch. */
   launchedAt: z.number(),
 });

@@ -19,6 +19,8 @@ export interface SandboxTurns {
   ): Promise<T>;
   /** Runs `work` when its turn comes; starts up to that generation are told to give up. */
   end<T>(target: { readonly id: SandboxId; readonly generation: number }, work: () => Promise<T>): Promise<T>;
+  /** Runs `work` when its turn comes, and tells nobody to give up. */
+  change<T>(id: SandboxId, work: () => Promise<T>): Promise<T>;
   /** Highest generation known to have ended for good; 0 when none is. */
   endedGeneration(id: SandboxId): number;
   rememberEnded(target: { readonly id: SandboxId; readonly generation: number }): void;
@@ -65,6 +67,7 @@ export function createSandboxTurns(): SandboxTurns {
       overtake(id, generation);
       return inTurn(id, work);
     },
+    change: inTurn,
     endedGeneration: (id) => ended.get(id) ?? 0,
     rememberEnded({ id, generation }) {
       const highest = Math.max(generation, ended.get(id) ?? 0);

@@ -4,12 +4,14 @@
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
+import { setFrozen } from './cgroups/sandbox-group.ts';
 import { answersHealth } from './health-probe.ts';
 import { isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import type { Isolation } from './isolation.ts';
 import { readLastWords } from './last-words.ts';
 import { launch } from './launch.ts';
+import type { ResourceLimits } from './resource-limits.ts';
 import { PROBE_INTERVAL_MS } from './limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
@@ -21,6 +23,7 @@ import { becomesTrue, sleep } from './wait.ts';
 export interface StartOrder {
   readonly options: ProcessRuntimeOptions;
   readonly isolation: Isolation;
+  readonly limits: ResourceLimits;
   readonly paths: SandboxPaths;
   readonly request: StartSandboxRequest;
   /** Generations up to this one have ended for good. */
@@ -35,6 +38,7 @@ export async function startSandbox(order: StartOrder): Promise<SandboxAddress> {
   const found = await readRecord(paths);
   refuseStale(order, found);
   if (found !== null && found.generation === request.generation && (await isUp(order, found))) {
+    if (found.group !== null) await setFrozen(found.group, false);
     return await waitUntilReady(order, found);
   }
   if (found !== null) await stopIncarnation({ paths, record: found }, options.clock);
@@ -66,7 +70,7 @@ async function waitUntilReady(order: StartOrder, record: SandboxRecord): Promise
   for (;;) {
     if (overtaken.aborted) throw stale(request, 'a newer order was given');
     if (await answersHealth(paths.socket)) break;
-    if (!(await isRunning(paths))) throw await died(order);
+    if (!(await isRunning(paths))) throw await died(order, record);
     if (clock.now() >= request.deadline) {
       await stopIncarnation({ paths, record }, clock);
       throw tooLate(request);
@@ -76,10 +80,10 @@ async function waitUntilReady(order: StartOrder, record: SandboxRecord): Promise
   return addressOf(record, paths);
 }
 
-async function died({ options, paths, request }: StartOrder): Promise<ParleyError> {
+async function died({ options, paths, request }: StartOrder, record: SandboxRecord): Promise<ParleyError> {
   // Bubblewrap writes the exit code a moment after the namespace has gone.
   await becomesTrue(options.clock, PROBE_INTERVAL_MS, () => Promise.resolve(false));
-  const words = await readLastWords(paths);
+  const { words } = await readLastWords(paths, record);
   return new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
 }
 

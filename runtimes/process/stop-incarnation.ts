@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { killGroup, processesIn, removeGroup, setFrozen } from './cgroups/sandbox-group.ts';
 import { findProcesses, findProgram, findStrays, isRunning } from './incarnation.ts';
 import type { IncarnationProcesses } from './incarnation.ts';
 import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from './limits.ts';
@@ -24,10 +25,13 @@ export interface StopTarget {
  * @throws ParleyError runtime_unreachable: processes survived the kill
  */
 export async function stopIncarnation(target: StopTarget, clock: Clock): Promise<void> {
+  const { group } = target.record;
   const gone = async (): Promise<boolean> => {
     const { launched, namespaceInit } = await findProcesses(target.paths);
-    return launched === null && namespaceInit === null;
+    return launched === null && namespaceInit === null && (await emptied(group));
   };
+  // A frozen process takes a signal only when it goes on.
+  if (group !== null) await setFrozen(group, false);
   const processes = await settledProcesses(target, clock);
   const family = await plainFamily(target, processes);
   const program = await findProgram(processes, target.record);
@@ -35,12 +39,21 @@ export async function stopIncarnation(target: StopTarget, clock: Clock): Promise
     send(program, 'SIGTERM');
     await becomesTrue(clock, STOP_GRACE_MS, async () => !(await isRunning(target.paths)));
   }
-  await kill(await findProcesses(target.paths));
+  await killProcesses(await findProcesses(target.paths));
   if (!(await becomesTrue(clock, KILL_WAIT_MS, gone))) {
     const message = `Cannot stop sandbox "${target.record.sandboxId}": its processes survive a kill`;
     throw new ParleyError('runtime_unreachable', message);
   }
   await killStrays(target, family);
+  if (group !== null) await removeGroup(group);
+}
+
+/** Kills what is left in the control group, and tells whether nothing is. */
+async function emptied(group: SandboxRecord['group']): Promise<boolean> {
+  if (group === null) return true;
+  if ((await processesIn(group)).length === 0) return true;
+  await killGroup(group);
+  return false;
 }
 
 /** The processes, once the launch has left its traces: a moment after it they are not all written. */
@@ -66,7 +79,7 @@ export async function launchSettled({ paths, record }: StopTarget, clock: Clock)
 }
 
 /** The namespace first: bubblewrap's outer half ends by itself when it is gone. */
-async function kill(processes: IncarnationProcesses): Promise<void> {
+export async function killProcesses(processes: IncarnationProcesses): Promise<void> {
   const { launched, namespaceInit } = processes;
   if (namespaceInit !== null) send(namespaceInit, 'SIGKILL');
   if (launched === null) return;

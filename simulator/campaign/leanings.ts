@@ -113,7 +113,7 @@ function harmless({ machine, from }: Transition): Reaction {
     case 'conversation':
       return { ...when, asked: 'metadataChanged', of: 'self' };
     case 'run':
-      return { ...when, asked: 'concurrencyChanged', of: 'self' };
+      return { ...when, asked: 'settingsChanged', of: 'self' };
   }
 }
 

@@ -26,7 +26,7 @@ export type Asked =
   | 'metadataChanged'
   | 'cancelRequested'
   | 'drainRequested'
-  | 'concurrencyChanged';
+  | 'settingsChanged';
 
 export interface Reaction {
   readonly machine: MachineName;
@@ -126,8 +126,8 @@ function eventOf(type: Asked, to: EntityAddress, requestId: string): MachineEven
       return { type, requestId, accept: true, reason: '' };
     case 'metadataChanged':
       return { type, requestId, title: 'another', tags: null };
-    case 'concurrencyChanged':
-      return { type, requestId, concurrency: 3 };
+    case 'settingsChanged':
+      return { type, requestId, settings: { concurrency: 3 } };
     case 'pauseRequested':
       return { type, requestId, reason: 'user' };
     case 'resumeRequested':

@@ -42,11 +42,37 @@ function beginsOnlyWhatFits({ commands }: Moment['step'], run: RunState): string
   const { rules, spentNanoUsd, mode } = run;
   const inFlight = inFlightOf(run);
   if (inFlight > rules.concurrency) return `${inFlight} items are in flight, and ${rules.concurrency} may be`;
+  const full = fullSlot(run);
+  if (full !== null) return full;
   if (mode === 'draining' || mode === 'cancelling') return `an item begins, and the run is ${mode}`;
   if (rules.budget?.mode !== 'enforce') return null;
   const { nanoUsd, reserveNanoUsd } = rules.budget;
   const held = spentNanoUsd + inFlight * reserveNanoUsd;
   return held > nanoUsd ? `${held} nano-USD are spent or held, and the budget is ${nanoUsd}` : null;
+}
+
+/** More in flight of one value than its keyed limit allows. */
+function fullSlot({ items, rules, ...run }: RunState): string | null {
+  if (rules.slots === undefined) return null;
+  const taken = new Map<string, number>();
+  for (const index of standingOf({ items, ...run }).inFlight) {
+    for (const { slot, value } of items[index]?.slots ?? []) {
+      const count = (taken.get(`${slot} ${value}`) ?? 0) + 1;
+      taken.set(`${slot} ${value}`, count);
+      const max = rules.slots[slot] ?? Number.POSITIVE_INFINITY;
+      if (count > max) return `${count} items of ${slot} "${value}" are in flight, and ${max} may be`;
+    }
+  }
+  return null;
+}
+
+/** Who waits for others begins only when all of them have ended. */
+function unmetNeed(item: RunItem, items: readonly RunItem[]): string | null {
+  for (const { group, entry } of item.needs ?? []) {
+    const open = items.find((other) => other.groups?.includes(group) === true && other.phase !== 'ended');
+    if (open !== undefined) return `item "${item.key}" begins before "${open.key}" of "${entry}" has ended`;
+  }
+  return null;
 }
 
 function tooEarly(moment: Moment, before: RunState, now: number): string | null {
@@ -55,6 +81,12 @@ function tooEarly(moment: Moment, before: RunState, now: number): string | null 
     const { key, phase, attempt } = items[index] as RunItem;
     const was = before.items[index];
     if (phase !== 'starting' || was?.phase !== 'waiting' || attempt === was.attempt) continue;
+    const unmet = unmetNeed(items[index] as RunItem, items);
+    if (unmet !== null) return unmet;
+    const { startEveryMs } = before.rules;
+    const lastStartAt = before.pace?.lastStartAt ?? null;
+    if (startEveryMs !== undefined && lastStartAt !== null && now < lastStartAt + startEveryMs)
+      return `item "${key}" begins ${lastStartAt + startEveryMs - now} ms before the rate lets it`;
     if (was.notBefore !== null && was.notBefore > now)
       return `item "${key}" begins ${was.notBefore - now} ms before its pause is over`;
   }

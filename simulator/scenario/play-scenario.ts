@@ -7,7 +7,7 @@ import { asParleyError } from '../../core/parley-error.ts';
 import type { PartValue, Value } from '../../dsl/expression/expression.ts';
 import type { Observation } from '../../dsl/expression/observation.ts';
 import type { Expectation, Scenario, ScenarioEvent } from '../../dsl/scenario/scenario.ts';
-import { PlanPlay, RUN_ADDRESS, type PlanPlayOptions } from '../plan-play.ts';
+import { PlanPlay, RUN_ADDRESS, type OpenStage, type PlanPlayOptions } from '../plan-play.ts';
 import { answerOf, type PlanAnswer } from '../simulate-plan.ts';
 import { slotsMaxOf } from '../slots-max.ts';
 import { concernedBy } from './concerned.ts';
@@ -34,6 +34,8 @@ export interface ScenarioQuestion extends ScenarioLanguage {
   readonly onTraceLine?: (line: string) => void;
   /** True: slots and spend are sampled on the way. */
   readonly curves?: boolean;
+  /** Another driver than the simulator's, for a scenario without faults. */
+  readonly stage?: OpenStage;
 }
 
 export interface ExpectationResult {
@@ -80,14 +82,14 @@ class ScenarioPlay {
   constructor(question: ScenarioQuestion) {
     const { scenario, defaults, itemValues } = question;
     this.question = question;
-    this.observer = new Observer(scenario.plan, scenario.startAt);
     this.watches = scenario.expectations.map((expectation) => new ExpectationWatch(expectation));
     this.play = new PlanPlay(this.options(settingOf(scenario, defaults, itemValues)));
+    this.observer = new Observer(scenario.plan, this.play.startAt);
     for (const [index, event] of scenario.events.entries()) this.plan(event, `event-${index + 1}`);
   }
 
   answer(): ScenarioAnswer {
-    const { startAt } = this.question.scenario;
+    const { startAt } = this.play;
     const untilMs = this.question.untilMs ?? this.question.scenario.untilMs;
     const bounds = this.watches.flatMap(({ boundsMs }) => boundsMs).filter((ms) => ms <= untilMs);
     for (const boundMs of [...new Set([...bounds, untilMs])].sort((a, b) => a - b)) {
@@ -112,7 +114,7 @@ class ScenarioPlay {
   }
 
   private options(setting: ScenarioDefaults): PlanPlayOptions {
-    const { scenario, onTraceLine, curves } = this.question;
+    const { scenario, onTraceLine, curves, stage } = this.question;
     return {
       ...setting,
       plan: scenario.plan,
@@ -121,6 +123,7 @@ class ScenarioPlay {
       startAt: scenario.startAt,
       checks: true,
       ...(curves === undefined ? {} : { curves }),
+      ...(stage === undefined ? {} : { stage }),
       ...(onTraceLine === undefined ? {} : { onTraceLine }),
       onStep: (step) => {
         this.last.add(step);
@@ -133,7 +136,7 @@ class ScenarioPlay {
 
   private plan(event: ScenarioEvent, requestId: string): void {
     const { simulation, world } = this.play;
-    simulation.script(this.question.scenario.startAt + event.atMs, () => {
+    simulation.script(this.play.startAt + event.atMs, () => {
       const { run } = this.play;
       const struck = strike({ runAddress: RUN_ADDRESS, run, simulation, world }, event.action, requestId);
       if (struck === 0) this.missed.push(event);
@@ -175,15 +178,21 @@ class ScenarioPlay {
     const { source } = watch.expectation.that;
     const values = verdict.look.kind === 'value' ? verdict.look.values() : [];
     const whom = concernedBy({ source, values }, this.observer.observe(this.play), this.last.latest);
-    this.failures.set(watch, { values, events: this.last.of(whom) });
+    this.failures.set(watch, { values, events: this.shifted(this.last.of(whom)) });
+  }
+
+  /** As if the clock had begun where the scenario says: another driver's begins where it must. */
+  private shifted(events: readonly PastEvent[]): readonly PastEvent[] {
+    const ms = this.question.scenario.startAt - this.play.startAt;
+    return ms === 0 ? events : events.map((event) => ({ ...event, at: event.at + ms }));
   }
 
   /** Observed at most once, and no more of it than an expression reads. */
   private asked(): Asked {
-    const { scenario, observationValues } = this.question;
+    const { observationValues } = this.question;
     let values: Readonly<Record<string, Value>> | null = null;
     return {
-      elapsedMs: this.play.simulation.now() - scenario.startAt,
+      elapsedMs: this.play.simulation.now() - this.play.startAt,
       look: ({ that }) => {
         values ??= observationValues(this.observer.observe(this.play));
         return lookAt(that, values);

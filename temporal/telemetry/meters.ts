@@ -48,3 +48,13 @@ export function openMeters(meter: MetricMeter): Meters {
     answeredForEnded: (machine) => ended.add(1, { machine }),
   };
 }
+
+/** For an engine without a page of metrics. */
+export const SILENT_METERS: Meters = {
+  carriedOut: () => undefined,
+  tried: () => undefined,
+  looked: () => undefined,
+  sent: () => undefined,
+  wrote: () => undefined,
+  answeredForEnded: () => undefined,
+};

@@ -89,6 +89,11 @@ function reason(cause: unknown): string {
   return String(cause);
 }
 
+/** Where a browser finds the page. */
+export function metricsUrlOf(address: MetricsAddress): string {
+  return `http://${shown(address)}/metrics`;
+}
+
 function shown({ host, port }: MetricsAddress): string {
   return net.isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

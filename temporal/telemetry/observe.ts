@@ -2,20 +2,28 @@
  * Watches what a worker carries out: everything is counted, and told as spans where somebody takes them.
  * Owns where the looking is done; must not change what is carried out.
  */
+import { Context } from '@temporalio/activity';
 import type { CarrierOptions } from '../carrier.ts';
 import type { Tombstones } from '../tombstones.ts';
-import { observedActivities } from './observed-activities.ts';
+import { observedActivities, type Watching } from './observed-activities.ts';
+import { observedStore } from './observed-store.ts';
 import type { Observers } from './observers.ts';
-import { rootSpanOf } from './root-span.ts';
 
 /** The same options, watched. */
 export function observed(options: CarrierOptions, observers: Observers): CarrierOptions {
+  const { activities, clock } = options;
   return {
     ...options,
-    store: observedStore(options, observers),
+    store: observedStore(options.store, { clock, observers }),
     send: observedSend(options.send, observers),
-    activities: observedActivities(options, observers),
+    activities: observedActivities({ activities, clock, watching: watchingHere }, observers),
   };
+}
+
+/** A watch is one activity of the server's, and each look a try of it. */
+function watchingHere(): Watching {
+  const { info } = Context.current();
+  return { startMs: info.scheduledTimestampMs, looks: info.attempt };
 }
 
 export function observedTombstones(
@@ -27,23 +35,6 @@ export function observedTombstones(
       const answers = await tombstones.answer(letter);
       if (answers !== null) meters.answeredForEnded(letter.to.machine);
       return answers;
-    },
-  };
-}
-
-function observedStore(
-  { store, clock }: CarrierOptions,
-  { meters, spans }: Observers,
-): CarrierOptions['store'] {
-  return {
-    async commit(batch) {
-      await store.commit(batch);
-      meters.wrote(batch.projections);
-      if (spans === null) return;
-      for (const row of batch.projections) {
-        const root = rootSpanOf(row, clock.now());
-        if (root !== null) spans.add(root);
-      }
     },
   };
 }

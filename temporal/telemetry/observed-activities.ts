@@ -1,8 +1,7 @@
 /**
  * Activities whose tries and looks are watched: a try is a span of its own, a watch is one span over all its looks.
- * Owns what a try, a look and an end of a command are; the address comes from the workflow that handed it out.
+ * Owns what a try, a look and an end of a command are; whose order it is says the id of the command.
  */
-import { Context } from '@temporalio/activity';
 import type {
   Activities,
   Activity,
@@ -11,17 +10,29 @@ import type {
   WatchActivity,
 } from '../../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../../core/command.ts';
+import { addressOfCommand } from '../../core/ids.ts';
 import { asParleyError } from '../../core/parley-error.ts';
 import { ACTIVITY_COMMAND_TYPES, isWatch } from '../../core/resource.ts';
-import { addressOf } from '../../workflows/entity.ts';
-import type { CarrierOptions } from '../carrier.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { TryOutcome } from './meters.ts';
 import type { Observers } from './observers.ts';
-import { rootSpanId, spanIdOf, traceIdOf, type Span } from './span.ts';
+import { spanIdOf, traceIdOf, workSpanId, type Span } from './span.ts';
 
-type World = Pick<CarrierOptions, 'activities' | 'clock'>;
+export interface ObservedWorld {
+  readonly activities: Activities;
+  readonly clock: Clock;
+  /** About the watch whose look is under way; left out where a watch is one run from its start to its end. */
+  readonly watching?: () => Watching;
+}
 
-export function observedActivities(world: World, observers: Observers): Activities {
+export interface Watching {
+  /** Epoch milliseconds at which it began. */
+  readonly startMs: number;
+  /** Looks so far, this one included. */
+  readonly looks: number;
+}
+
+export function observedActivities(world: ObservedWorld, observers: Observers): Activities {
   const entries = ACTIVITY_COMMAND_TYPES.map((type) => {
     const activity = world.activities[type] as unknown as Activity;
     const watching = isWatch(type) ? { look: observedLook(world, observers, activity as WatchActivity) } : {};
@@ -30,7 +41,7 @@ export function observedActivities(world: World, observers: Observers): Activiti
   return Object.fromEntries(entries) as unknown as Activities;
 }
 
-function observedActivity(world: World, observers: Observers, activity: Activity): Activity {
+function observedActivity(world: ObservedWorld, observers: Observers, activity: Activity): Activity {
   const { meters } = observers;
   return {
     type: activity.type,
@@ -49,18 +60,13 @@ interface Try {
   readonly context: ActivityContext;
 }
 
-async function tryOnce(
-  { clock }: World,
-  { meters, spans }: Observers,
-  { activity, command, context }: Try,
-): Promise<MachineEvent | null> {
-  const startMs = clock.now();
+async function tryOnce(world: ObservedWorld, observers: Observers, tried: Try): Promise<MachineEvent | null> {
+  const { activity, command, context } = tried;
+  const startMs = world.clock.now();
   const end = (outcome: TryOutcome, errorCode: string | null): void => {
-    const endMs = clock.now();
-    meters.tried(command.type, outcome, Math.max(0, endMs - startMs));
-    if (outcome === 'answered') meters.carriedOut(command.type, 'answered');
-    const facts = { 'parley.attempt': context.attempt, 'parley.outcome': outcome };
-    spans?.add(spanOf({ command, startMs, endMs, errorCode, attempt: context.attempt, facts }));
+    const told = { command, startMs, endMs: Math.max(startMs, world.clock.now()), errorCode };
+    if (isWatch(command.type)) watched(observers, { ...told, outcome });
+    else triedOnce(observers, { ...told, outcome, attempt: context.attempt });
   };
   try {
     const event = await activity.run(command, context);
@@ -74,8 +80,27 @@ async function tryOnce(
   }
 }
 
+type Ended = Pick<Told, 'command' | 'startMs' | 'endMs' | 'errorCode'> & { readonly outcome: TryOutcome };
+
+function triedOnce(
+  { meters, spans }: Observers,
+  { outcome, attempt, ...told }: Ended & { readonly attempt: number },
+): void {
+  const { command, startMs, endMs } = told;
+  meters.tried(command.type, outcome, endMs - startMs);
+  if (outcome === 'answered') meters.carriedOut(command.type, 'answered');
+  spans?.add(spanOf({ ...told, attempt, facts: { 'parley.attempt': attempt, 'parley.outcome': outcome } }));
+}
+
+/** A watch that was cut off or failed goes on later: only its end is told. */
+function watched({ meters, spans }: Observers, { outcome, ...told }: Ended): void {
+  if (outcome !== 'answered') return;
+  meters.carriedOut(told.command.type, 'answered');
+  spans?.add(spanOf({ ...told, attempt: 0, facts: {} }));
+}
+
 function observedLook(
-  { clock }: World,
+  { clock, watching }: ObservedWorld,
   { meters, spans }: Observers,
   activity: WatchActivity,
 ): WatchActivity['look'] {
@@ -85,10 +110,11 @@ function observedLook(
       meters.looked(command.type, found.kind);
       if (found.kind === 'again') return found;
       meters.carriedOut(command.type, 'answered');
-      const { info } = Context.current();
-      const startMs = info.scheduledTimestampMs;
-      const facts = { 'parley.looks': info.attempt };
-      spans?.add(spanOf({ command, startMs, endMs: clock.now(), errorCode: null, attempt: 0, facts }));
+      const now = clock.now();
+      const { startMs, looks } = watching?.() ?? { startMs: now, looks: 1 };
+      const endMs = Math.max(startMs, now);
+      const facts = { 'parley.looks': looks };
+      spans?.add(spanOf({ command, startMs, endMs, errorCode: null, attempt: 0, facts }));
       return found;
     } catch (error) {
       meters.looked(command.type, 'failed');
@@ -108,15 +134,15 @@ interface Told {
 
 /** Ids only: what a command says to an agent, or carries to a sandbox, is nobody's business here. */
 function spanOf({ command, startMs, endMs, errorCode, attempt, facts }: Told): Span {
-  const address = addressOf(Context.current().info.workflowExecution?.workflowId ?? '');
+  const address = addressOfCommand(command.id);
   const sandbox = 'sandboxId' in command && typeof command.sandboxId === 'string' ? command.sandboxId : null;
   return {
     traceId: traceIdOf(address),
     spanId: spanIdOf(address, `${command.id} ${attempt}`),
-    parentSpanId: rootSpanId(address),
+    parentSpanId: workSpanId(address),
     name: command.type,
     startMs,
-    endMs: Math.max(startMs, endMs),
+    endMs,
     attributes: {
       'parley.command_id': command.id,
       ...(sandbox === null ? {} : { 'parley.sandbox_id': sandbox }),

@@ -47,7 +47,20 @@ function attributesOf(attributes: Span['attributes']): readonly unknown[] {
 }
 
 function valueJson(value: AttributeValue): unknown {
+  if (isList(value)) return { arrayValue: { values: listJson(value) } };
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** One kind of value in a list: with one fraction in it, all its numbers are written as such (D21). */
+function listJson(values: readonly (string | number | boolean)[]): readonly unknown[] {
+  const hasFraction = values.some((value) => typeof value === 'number' && !Number.isSafeInteger(value));
+  return values.map((value) =>
+    hasFraction && typeof value === 'number' ? { doubleValue: value } : valueJson(value),
+  );
+}
+
+function isList(value: AttributeValue): value is readonly string[] | readonly number[] | readonly boolean[] {
+  return Array.isArray(value);
 }

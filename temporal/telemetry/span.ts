@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
 
-export type AttributeValue = string | number | boolean;
+export type AttributeValue =
+  string | number | boolean | readonly string[] | readonly number[] | readonly boolean[];
 
 export interface Span {
   /** 32 hex digits; one trace for each entity. */
@@ -15,12 +16,12 @@ export interface Span {
   readonly spanId: string;
   /** Null for the root. */
   readonly parentSpanId: string | null;
-  /** Of few values: `conversation`, or a type of command. */
+  /** Of few values: `conversation`, a type of command, or what a start request says. */
   readonly name: string;
   /** Epoch milliseconds. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Ids, tags and codes; no text of a message or of an error, and no secret. */
+  /** Ids, tags, codes and what a start request says; no text of a message or of an error, and no secret. */
   readonly attributes: Readonly<Record<string, AttributeValue>>;
   /** Code of the error that ended it; null when it went well. */
   readonly errorCode: string | null;
@@ -43,9 +44,17 @@ export function spanIdOf(address: EntityAddress, what: string): string {
   return hash(`span ${addressKey(address)} ${what}`, SPAN_ID_LENGTH);
 }
 
-/** The one span without a parent. */
-export function rootSpanId(address: EntityAddress): string {
+/**
+ * The span that everything done for the entity hangs below: the one that its start request names, else the root.
+ * It has one id either way, so that whoever carries a command out need not know which of the two it is.
+ */
+export function workSpanId(address: EntityAddress): string {
   return spanIdOf(address, 'root');
+}
+
+/** The one span without a parent. */
+export function rootSpanId(address: EntityAddress, { isNamed }: { readonly isNamed: boolean }): string {
+  return isNamed ? spanIdOf(address, 'outer') : workSpanId(address);
 }
 
 function hash(text: string, length: number): string {

@@ -12,6 +12,8 @@ import type {
   AgentConversationView,
   AgentEvent,
   AgentServer,
+  GitChange,
+  GitDiff,
 } from '../../ports/agent-server.ts';
 import { T0 } from '../engine/movable-clock.ts';
 
@@ -47,6 +49,8 @@ export class FakeAgent implements AgentServer {
   pages: (readonly AgentEvent[])[] = [];
   idle = 0;
   patchText = '';
+  changes: readonly GitChange[] = [];
+  diff: GitDiff = { modified: null, original: null };
   /** Thrown by every call until it is null. */
   error: ParleyError | null = null;
   opened: AgentConversationRequest | null = null;
@@ -99,6 +103,12 @@ export class FakeAgent implements AgentServer {
 
   patch: AgentServer['patch'] = (target, request) =>
     this.answer('patch', target, request, () => Buffer.from(this.patchText));
+
+  gitChanges: AgentServer['gitChanges'] = (target, request) =>
+    this.answer('gitChanges', target, request, () => this.changes);
+
+  gitDiff: AgentServer['gitDiff'] = (target, request) =>
+    this.answer('gitDiff', target, request, () => this.diff);
 
   readCallback: AgentServer['readCallback'] = (body) => {
     const { id, execution_status: status } = body as {

@@ -12,7 +12,16 @@ import type {
 } from '../../ports/sandbox-runtime.ts';
 
 export class FakeRuntime implements SandboxRuntime {
-  readonly capabilities = { kind: 'fake', isolation: 'none', pause: ['files'], egress: 'none' } as const;
+  readonly capabilities = {
+    kind: 'fake',
+    isolation: 'none',
+    pause: ['files'],
+    resume: { files: 'boot', memory: null },
+    egress: 'none',
+    limits: { memory: 'none', processes: 'none', cpu: 'none', fileSize: 'none', workspace: 'none' },
+    export: 'always',
+    survivesRestart: false,
+  } as const;
   readonly presences = new Map<SandboxId, RuntimePresence>();
   readonly started: StartSandboxRequest[] = [];
   /** What was done, in order: `stop <generation>`, `destroy`. */

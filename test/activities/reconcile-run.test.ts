@@ -2,12 +2,21 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { reconcileNow, reconcileRun } from '../../activities/reconcile-run.ts';
+import { reconcileRun } from '../../activities/reconcile-run.ts';
 import { NO_CONTEXT } from './reconcile-context.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { nanoUsd } from '../../core/money.ts';
 import type { ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
-import { gatewayRow, NOW, RECONCILE, rowsOf, RUN, runUnderTest, START } from './reconcile-world.ts';
+import {
+  gatewayRow,
+  NOW,
+  RECONCILE,
+  rowsOf,
+  RUN,
+  runUnderTest,
+  START,
+  summaryNow,
+} from './reconcile-world.ts';
 
 const COMMAND = { id: 'run/first-batch-1#9', type: 'reconcileRun', runId: RUN } as never;
 
@@ -23,7 +32,7 @@ describe('reconcileNow()', () => {
     });
     await test.spent({ callId: 'c1', sessionId: test.conversation('a'), responseId: 'chatcmpl-1' });
     await test.spent({ callId: 'c2', sessionId: test.conversation('b'), responseId: 'chatcmpl-2' });
-    expect(await reconcileNow(test.world, RUN, null)).toEqual({
+    expect(await summaryNow(test.world, RUN)).toEqual({
       rows: 3,
       totalNanoUsd: 2_233_575,
       assignedNanoUsd: 1_234_574,
@@ -52,7 +61,7 @@ describe('reconcileNow()', () => {
       state: 'aborted',
       startedAt: START + 40_000,
     });
-    await reconcileNow(test.world, RUN, null);
+    await summaryNow(test.world, RUN);
     const { rows } = await record(test);
     expect(rows[1]).toMatchObject({ kind: 'assigned', by: 'window', conversationId: test.conversation('b') });
   });
@@ -73,7 +82,7 @@ describe('reconcileNow()', () => {
       state: 'interrupted',
       endedAt: NOW,
     });
-    expect(await reconcileNow(test.world, RUN, null)).toMatchObject({
+    expect(await summaryNow(test.world, RUN)).toMatchObject({
       ambiguousNanoUsd: 1_234_567,
       assignedNanoUsd: 0,
     });
@@ -91,7 +100,7 @@ describe('reconcileNow()', () => {
     });
     await test.spent({ callId: 'c2', sessionId: null, responseId: 'chatcmpl-1' });
     await test.spent({ callId: 'c3', sessionId: 'd'.repeat(32), responseId: 'chatcmpl-2' });
-    const summary = await reconcileNow(test.world, RUN, null);
+    const summary = await summaryNow(test.world, RUN);
     expect(summary).toMatchObject({
       assignedNanoUsd: 0,
       unassignedNanoUsd: 2_469_134,
@@ -107,7 +116,7 @@ describe('reconcileNow()', () => {
         plan: { reconcile: { ...RECONCILE, unmatchedNanoUsdMax } },
         export: rowsOf(rows),
       });
-      return (await reconcileNow(test.world, RUN, null)).withinTolerance;
+      return (await summaryNow(test.world, RUN)).withinTolerance;
     };
     expect([await within(1_199), await within(1_200)]).toEqual([false, true]);
   });
@@ -119,7 +128,7 @@ describe('reconcileNow()', () => {
     });
     await test.spent({ callId: 'c1', sessionId: test.conversation('a', 1), responseId: 'chatcmpl-1' });
     await test.spent({ callId: 'c2', sessionId: test.conversation('a', 2), responseId: 'chatcmpl-2' });
-    await reconcileNow(test.world, RUN, null);
+    await summaryNow(test.world, RUN);
     const { result } = await record(test);
     expect(result.conversations).toHaveLength(2);
     expect(result.unassigned).toBe(0);
@@ -130,12 +139,12 @@ describe('reconcileNow()', () => {
       const test = await runUnderTest({ forwardsHeaders });
       const row = gatewayRow(1, { responseId: null, metadataSessionId: test.conversation('a') });
       const world = { ...test.world, gatewayExport: { ...test.world.gatewayExport, ...rowsOf([row]) } };
-      return (await reconcileNow(world, RUN, null)).assignedNanoUsd;
+      return (await summaryNow(world, RUN)).assignedNanoUsd;
     };
     expect([await assigned(false), await assigned(true)]).toEqual([0, 1_234_567]);
   });
 
-  it('takes the rows of our own proxy, without unpriced calls and without other callers', async () => {
+  it('takes the rows of our own proxy, unpriced calls in no amount, and without other callers', async () => {
     const test = await runUnderTest({ plan: { reconcile: { ...RECONCILE, rows: { from: 'proxy' } } } });
     await test.spent({
       callId: 'c1',
@@ -151,8 +160,8 @@ describe('reconcileNow()', () => {
       costSource: 'unpriced',
     });
     await test.spent({ callId: 'c3', sessionId: 'd'.repeat(32), responseId: 'y' });
-    expect(await reconcileNow(test.world, RUN, null)).toMatchObject({
-      rows: 1,
+    expect(await summaryNow(test.world, RUN)).toMatchObject({
+      rows: 2,
       totalNanoUsd: 40,
       assignedNanoUsd: 40,
     });
@@ -162,7 +171,7 @@ describe('reconcileNow()', () => {
     const asked: object[] = [];
     const rows = (interval: object) => (asked.push(interval), Promise.resolve([]));
     const test = await runUnderTest({ run: { endedAt: START + 90_000 }, export: { rows } });
-    await reconcileNow(test.world, RUN, null);
+    await summaryNow(test.world, RUN);
     expect(asked).toEqual([{ from: START - 30_000, to: START + 390_001 }]);
   });
 
@@ -175,7 +184,7 @@ describe('reconcileNow()', () => {
       csv,
       `request_id,time_start,model,cost_usd,tags\r\nchatcmpl-1,${at},openai/small,0.000001237,"[""a"",""b""]"\r\n,${at},other,0.5,\r\n`,
     );
-    expect(await reconcileNow(test.world, RUN, csv)).toMatchObject({
+    expect(await summaryNow(test.world, RUN, csv)).toMatchObject({
       rows: 2,
       assignedNanoUsd: 1_237,
       unassignedNanoUsd: 500_000_000,
@@ -185,7 +194,7 @@ describe('reconcileNow()', () => {
       jsonl,
       `{"request_id":"chatcmpl-1","startTime":"${at}","model":"m","spend":1.237e-06}\n{"id":"z","time":"${at}","model":"m","cost":"5E-1"}\n`,
     );
-    expect(await reconcileNow(test.world, RUN, jsonl)).toMatchObject({
+    expect(await summaryNow(test.world, RUN, jsonl)).toMatchObject({
       rows: 2,
       assignedNanoUsd: 1_237,
       unassignedNanoUsd: 500_000_000,
@@ -194,19 +203,19 @@ describe('reconcileNow()', () => {
 
   it('writes the same bytes for the same rows', async () => {
     const test = await runUnderTest({ export: rowsOf([gatewayRow(1), gatewayRow(2)]) });
-    await reconcileNow(test.world, RUN, null);
+    await summaryNow(test.world, RUN);
     const first = await test.resultText('reconciliation.json');
-    await reconcileNow(test.world, RUN, null);
+    await summaryNow(test.world, RUN);
     expect(await test.resultText('reconciliation.json')).toBe(first);
-    expect(first).not.toContain('team');
+    expect(first).not.toContain('name-of-a-key');
   });
 
   it('refuses a run that is not there, and asks the gateway for a job that named no rows', async () => {
     const test = await runUnderTest({ plan: { reconcile: null }, export: rowsOf([gatewayRow(1)]) });
-    await expect(reconcileNow(test.world, 'nobody' as typeof RUN, null)).rejects.toMatchObject({
+    await expect(summaryNow(test.world, 'nobody' as typeof RUN)).rejects.toMatchObject({
       code: 'not_found',
     });
-    expect(await reconcileNow(test.world, RUN, null)).toMatchObject({ rows: 1 });
+    expect(await summaryNow(test.world, RUN)).toMatchObject({ rows: 1 });
   });
 });
 

@@ -4,12 +4,13 @@
  */
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import { reconcileNow } from '../../activities/reconcile-run.ts';
 import type { World } from '../../activities/world.ts';
 import { instantWorld } from '../../bench/instant-world.ts';
 import { runId, type ConversationId } from '../../core/ids.ts';
 import { nanoUsd } from '../../core/money.ts';
 import type { Plan, PlanItem, PlanReconcile } from '../../core/plan.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
 import type { GatewayRow, SpendRow } from '../../core/spend.ts';
 import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
 import type { GatewayExport } from '../../ports/gateway-export.ts';
@@ -149,7 +150,7 @@ export function gatewayRow(position: number, changes: Partial<GatewayRow> = {}):
     model: 'openai/small',
     sessionId: null,
     tags: [],
-    keyName: 'team',
+    keyName: 'name-of-a-key',
     promptTokens: 12,
     completionTokens: 34,
     cost: nanoUsd(1_234_567),
@@ -157,6 +158,15 @@ export function gatewayRow(position: number, changes: Partial<GatewayRow> = {}):
     position,
     ...changes,
   };
+}
+
+/** What the run keeps of a reconciliation; `rowsFile` is a saved export instead of where the job says. */
+export async function summaryNow(
+  world: World,
+  run: typeof RUN,
+  rowsFile?: string,
+): Promise<ReconciliationSummary> {
+  return (await reconcileNow(world, run, rowsFile === undefined ? {} : { rowsFile })).summary;
 }
 
 export const rowsOf = (rows: readonly GatewayRow[]): Partial<GatewayExport> => ({

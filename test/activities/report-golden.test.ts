@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { reportDocument } from '../../activities/report/report-document.ts';
 import { renderHtml } from '../../activities/report/render-html.ts';
 import { renderJsonl } from '../../activities/report/render-jsonl.ts';
+import { renderJunit } from '../../activities/report/render-junit.ts';
 import { renderMarkdown } from '../../activities/report/render-markdown.ts';
 import { COMPLETE, HOSTILE, INCOMPLETE, UNRECONCILED } from './report-data.ts';
 
@@ -18,6 +19,8 @@ describe('golden reports', () => {
     ['complete.md', renderMarkdown(reportDocument(COMPLETE))],
     ['complete.html', renderHtml(reportDocument(COMPLETE))],
     ['complete.jsonl', renderJsonl(COMPLETE)],
+    ['complete.xml', renderJunit(COMPLETE)],
+    ['incomplete.xml', renderJunit(INCOMPLETE)],
     ['incomplete.md', renderMarkdown(reportDocument(INCOMPLETE))],
     ['incomplete.html', renderHtml(reportDocument(INCOMPLETE))],
     ['unreconciled.md', renderMarkdown(reportDocument(UNRECONCILED))],

@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { reconcileNow, reconcileRun } from '../../activities/reconcile-run.ts';
+import { reconcileRun } from '../../activities/reconcile-run.ts';
 import { reportNow, reportRun } from '../../activities/report-run.ts';
 import { secretScope } from '../../activities/redaction.ts';
 import { nanoUsd } from '../../core/money.ts';
 import type { PlanReport } from '../../core/plan.ts';
 import { NO_CONTEXT } from './reconcile-context.ts';
-import { gatewayRow, rowsOf, RUN, runUnderTest, START } from './reconcile-world.ts';
+import { gatewayRow, rowsOf, RUN, runUnderTest, START, summaryNow } from './reconcile-world.ts';
 
 const REPORT: readonly PlanReport[] = [
   { format: 'markdown', file: 'report.md' },
@@ -55,7 +55,7 @@ describe('reportNow()', () => {
       state: 'failed',
       httpStatus: 500,
     });
-    await reconcileNow(test.world, RUN, null);
+    await summaryNow(test.world, RUN);
     await reportNow(test.world, RUN);
     const markdown = await test.resultText('report.md');
     expect(markdown).toContain("| total of the gateway's export | 0.006235 | +167 |");
@@ -72,7 +72,7 @@ describe('reportNow()', () => {
     const csv = path.join(test.folder, 'spend.csv');
     const at = new Date(START).toISOString();
     writeFileSync(csv, `request_id,time_start,model,cost_usd\nx,${at},m,0.1000004\ny,${at},m,2e-7\n`);
-    await reconcileNow(test.world, RUN, csv);
+    await summaryNow(test.world, RUN, csv);
     await reportNow(test.world, RUN);
     expect(await test.resultText('report.md')).toMatch(
       /\| total of the export .*spend\.csv \| 0\.100001 \| -400 \|/,

@@ -35,6 +35,10 @@ describe('the control socket', () => {
     { type: 'cancelRequested', requestId: 'q1' },
     { type: 'drainRequested', requestId: 'q2' },
     { type: 'resumeRequested', requestId: 'q3', classes: ['infra', 'timeout'] },
+    { type: 'holdRequested', requestId: 'q4', by: 'ann' },
+    { type: 'requeueRequested', requestId: 'q5', keys: ['first'] },
+    { type: 'settingsChanged', requestId: 'q6', settings: { concurrency: 2, startEveryMs: null } },
+    { type: 'cancelRequested', requestId: 'q7', keys: ['first'] },
   ] as const)('tells a run: $type', async (event) => {
     const { told, ask } = await control();
     expect(await ask({ runId: 'run-1', event })).toEqual({ status: 200, body: { accepted: true } });
@@ -48,6 +52,15 @@ describe('the control socket', () => {
     [
       'an unknown failure class',
       { runId: 'r', event: { type: 'resumeRequested', requestId: 'q', classes: ['luck'] } },
+    ],
+    ['no key to requeue', { runId: 'r', event: { type: 'requeueRequested', requestId: 'q', keys: [] } }],
+    [
+      'a setting that no run has',
+      { runId: 'r', event: { type: 'settingsChanged', requestId: 'q', settings: { speed: 1 } } },
+    ],
+    [
+      'no place at all',
+      { runId: 'r', event: { type: 'settingsChanged', requestId: 'q', settings: { concurrency: 0 } } },
     ],
     ['an unknown key', { runId: 'r', event: { type: 'cancelRequested', requestId: 'q', force: true } }],
     ['no body', undefined],

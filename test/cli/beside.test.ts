@@ -155,6 +155,44 @@ describe('collect, reconcile, report', () => {
   });
 });
 
+describe('reconcile', () => {
+  it('hands columns, rates, aliases and expectations on, and ends with 7 when one is not kept', async () => {
+    const { host, shell } = setUp({ rows: done, keepsExpectations: false });
+    const flags = ['--rows', 'rows.csv', '--map', 'cost=Price', '--map', 'model=What', '--rate', 'EUR=1.08'];
+    const more = ['--alias', 'a=b=coder', '--expect', 'unmatched<=1%', '--expect', 'late<=0'];
+    expect(await runCli(['reconcile', RUN, ...flags, ...more], shell)).toBe(7);
+    expect(host.reconciled).toMatchObject([
+      {
+        reading: { columns: { cost: 'Price', model: 'What' }, rates: { EUR: '1.08' } },
+        modelAliases: { 'a=b': 'coder' },
+        expectations: [
+          { kind: 'share', measure: 'unmatched' },
+          { kind: 'count', measure: 'late', max: 0 },
+        ],
+      },
+    ]);
+    expect(shell.stdout.text).toContain('expected unmatched<=1%: NOT KEPT');
+  });
+
+  it('says in records what was expected and whether it is kept', async () => {
+    const { shell } = setUp({ rows: done });
+    expect(await runCli(['reconcile', RUN, '--json', '--expect', 'unmatched<=5'], shell)).toBe(0);
+    expect(recordsOf(shell)[1]).toMatchObject({ expectations: [{ bound: 'unmatched<=5', kept: true }] });
+  });
+
+  it.each([
+    [['--expect', 'spent<=1'], 'Cannot read --expect "spent<=1"'],
+    [['--rows', 'x.csv', '--map', 'price=Price'], 'Cannot map "price": there is no such field'],
+    [['--map', 'cost=Price'], 'Cannot use --map'],
+    [['--rate', 'EUR=dear'], 'Cannot read --rate "EUR=dear"'],
+    [['--alias', 'coder'], 'Cannot read --alias "coder": it is not NAME=VALUE'],
+  ])('refuses %j', async (flags, words) => {
+    const { shell } = setUp({ rows: done });
+    expect(await runToEnd(shell, ['reconcile', RUN, ...flags])).toBe(2);
+    expect(shell.stderr.text).toContain(words);
+  });
+});
+
 describe('programs of their own', () => {
   it('are started with their arguments, and end with their exit code', async () => {
     const { shell } = setUp();

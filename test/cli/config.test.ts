@@ -46,12 +46,23 @@ describe('loadDeployment()', () => {
           apiKey: null,
           slots: { sandbox: 8, agent: 64, bookkeeping: 16, watch: 64 },
           eventsMax: 2_000,
+          metrics: null,
+          versioning: null,
         },
+        otlpEndpoint: null,
       },
       dataDir: path.join(cwd, '.parley'),
       resultsDir: path.join(cwd, 'out'),
       baseDir: cwd,
       isolation: 'auto',
+      sandboxLimits: {
+        memoryBytes: 4_096 * 1_024 ** 2,
+        processes: 512,
+        cpus: null,
+        fileBytes: 4_096 * 1_024 ** 2,
+        workspaceBytes: 10_240 * 1_024 ** 2,
+      },
+      egressAllow: [],
       codeHosts: {},
       codeHostTokens: {},
       proxyConfigRaw: undefined,
@@ -59,6 +70,26 @@ describe('loadDeployment()', () => {
       gatewayExport: null,
       configPath: null,
     });
+  });
+
+  it('reads the bounds of sandboxes and the hosts they may reach', async () => {
+    const text = [
+      'runtime:',
+      '  limits: { memory_mb: 512, processes: 0, cpu_percent: 150 }',
+      '  egress: { allow: [code_hosts, "*.Example.org", "cache.test:8443", "*.example.org"] }',
+      'code_hosts:',
+      '  a: { url: "https://git.test:8443/{name}.git" }',
+      '  b: { url: "file:repos/{name}.git" }',
+    ].join('\n');
+    const { config, problems } = await load(`${text}\n`, { PARLEY_SANDBOX_DISK_MB: '0' });
+    expect(problems).toEqual([]);
+    expect(config?.sandboxLimits).toMatchObject({
+      memoryBytes: 512 * 1_024 ** 2,
+      processes: null,
+      cpus: 1.5,
+      workspaceBytes: null,
+    });
+    expect(config?.egressAllow).toEqual(['git.test:8443', '*.example.org', 'cache.test:8443']);
   });
 
   it('takes the environment before the file, and the file before the default', async () => {
@@ -207,7 +238,7 @@ describe('explainDeployment()', () => {
 
 describe('settings', () => {
   it('are the single values of the schema, all of them', () => {
-    const open = /^(code_hosts|proxy_config|gateway|engine\.(tls|api_key))/;
+    const open = /^(code_hosts|proxy_config|gateway|runtime\.egress|engine\.(tls|api_key))/;
     const keys = allKeyPaths().filter((key) => !open.test(key));
     const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
     expect(SETTINGS.map((setting) => setting.path).sort()).toEqual(leaves.sort());

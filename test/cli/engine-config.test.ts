@@ -32,6 +32,8 @@ describe('the block engine', () => {
     const text = [
       "engine: { kind: temporal, address: 'temporal.example.com:7233', namespace: parley, task_queue: night,",
       '  slots: { sandbox: 2, watch: 9 }, events_max: 500, api_key: os.environ/CLOUD_KEY,',
+      "  metrics: '[::1]:9464', versioning: { deployment: parley-eu, build_id: '2026.11' },",
+      "  otlp_endpoint: 'http://collector:4318',",
       '  tls: { ca: ca.pem, cert: client.pem, key: client.key, server_name: frontend } }',
       '',
     ].join('\n');
@@ -45,6 +47,8 @@ describe('the block engine', () => {
         apiKey: 'k',
         slots: { sandbox: 2, agent: 64, bookkeeping: 16, watch: 9 },
         eventsMax: 500,
+        metrics: { host: '::1', port: 9464 },
+        versioning: { deployment: 'parley-eu', buildId: '2026.11' },
         tls: {
           rootCertificates: Buffer.from('the text of ca.pem'),
           serverName: 'frontend',
@@ -54,6 +58,7 @@ describe('the block engine', () => {
           },
         },
       },
+      otlpEndpoint: 'http://collector:4318',
     });
   });
 
@@ -97,6 +102,26 @@ describe('the block engine', () => {
       'engine: { task_queue: a b }\n',
       'parley.yaml:1:23: error: "engine.task_queue" has the wrong form\n      = use letters, digits, ".", "_" and "-"',
     ],
+    [
+      'engine: { metrics: localhost:9464 }\n',
+      'parley.yaml:1:20: error: "engine.metrics" has the wrong form\n      = write a port, or an address and a port such as 127.0.0.1:9464',
+    ],
+    [
+      "engine: { metrics: '1.2.3:9464' }\n",
+      'parley.yaml:1:20: error: Cannot show metrics at "1.2.3:9464": it is no address to listen on\n      = write a port from 1 to 65535, or an IP address and a port such as 127.0.0.1:9464',
+    ],
+    [
+      'engine: { versioning: { deployment: a.b } }\n',
+      'parley.yaml:1:37: error: "engine.versioning.deployment" has the wrong form\n      = use letters, digits, "-" and "_"',
+    ],
+    [
+      'engine: { versioning: { build_id: next } }\n',
+      'parley.yaml:1:35: error: Cannot use build "next": no deployment is named that it is a build of\n      = set engine.versioning.deployment or PARLEY_DEPLOYMENT',
+    ],
+    [
+      'engine: { otlp_endpoint: collector:4318 }\n',
+      'parley.yaml:1:26: error: "engine.otlp_endpoint" has the wrong form\n      = write it as http://HOST:4318',
+    ],
     ['engine: { events_max: 10 }\n', 'parley.yaml:1:23: error: "engine.events_max" must be at least 40'],
     ['engine: { slots: { agent: 0 } }\n', 'parley.yaml:1:27: error: "engine.slots.agent" must be at least 1'],
     [
@@ -131,6 +156,12 @@ describe('the block engine', () => {
   it('refuses variables that it cannot read, and names them', async () => {
     expect(await problemsOf('', { TEMPORAL_ADDRESS: 'nowhere' })).toEqual([
       'environment TEMPORAL_ADDRESS: error: "engine.address" has the wrong form\n      = write HOST:PORT, such as 127.0.0.1:7233',
+    ]);
+    expect(await problemsOf('', { PARLEY_METRICS: '0' })).toEqual([
+      'environment PARLEY_METRICS: error: Cannot show metrics at "0": it is no address to listen on\n      = write a port from 1 to 65535, or an IP address and a port such as 127.0.0.1:9464',
+    ]);
+    expect(await problemsOf('', { PARLEY_BUILD_ID: 'next' })).toEqual([
+      'environment PARLEY_BUILD_ID: error: Cannot use build "next": no deployment is named that it is a build of\n      = set engine.versioning.deployment or PARLEY_DEPLOYMENT',
     ]);
     const [problem, ...more] = await problemsOf('', { PARLEY_TEMPORAL_CODEC_KEYS: `k1:${KEY.slice(4)}` });
     expect(more).toEqual([]);

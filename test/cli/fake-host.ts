@@ -2,6 +2,8 @@
  * A host in memory: rows that a test scripts, requests that it records.
  * Owns the wait for a run; a run ends when the script says so.
  */
+import type { ReconcileAnswer, ReconcileRequest } from '../../activities/reconcile-run.ts';
+import { reconcile } from '../../core/reconcile.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
@@ -19,6 +21,7 @@ export interface Rows {
 export interface FakeHost extends HostPort {
   readonly requests: RunRequest[];
   readonly calls: string[];
+  readonly reconciled: ReconcileRequest[];
   started: { readonly runId: string; readonly plan: Plan } | null;
   /** What the last host was opened for. */
   opened: { readonly engine: EngineConfig; readonly isWorker: boolean } | null;
@@ -35,6 +38,7 @@ export interface FakeHostOptions {
   readonly lifecycle?: readonly (LifecycleEvent & { readonly at: number })[];
   readonly warnings?: readonly string[];
   readonly summary?: ReconciliationSummary;
+  readonly keepsExpectations?: boolean;
   readonly engine?: EngineFacts;
   /** The end of a host waits for this. */
   readonly closing?: Promise<void>;
@@ -43,6 +47,24 @@ export interface FakeHostOptions {
   /** What a request leads to. */
   onRequest?(request: RunRequest): Rows | null;
   onStart?(): Rows | null;
+}
+
+/** Of no rows and no conversations. */
+const SUMS = reconcile({
+  gatewayRows: [],
+  spendRows: [],
+  conversations: [],
+  isForwarding: false,
+  windowBeforeMs: 0,
+  windowAfterMs: 0,
+  ambiguous: 'keep',
+});
+
+function answerTo(host: FakeHost, request: ReconcileRequest, options: FakeHostOptions): ReconcileAnswer {
+  host.calls.push(`reconcile ${request.rowsFile ?? 'as planned'}`);
+  host.reconciled.push(request);
+  const isKept = (request.expectations ?? []).map(() => options.keepsExpectations ?? true);
+  return { summary: options.summary ?? SUMMARY, sums: SUMS, isKept };
 }
 
 export const SUMMARY: ReconciliationSummary = {
@@ -63,6 +85,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     fail: (error) => life.fail(error),
     requests: [],
     calls: [],
+    reconciled: [],
     started: null,
     commit(changed) {
       rows = changed;
@@ -86,6 +109,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const opened = (): Host => ({
     ...reader(),
     engine: options.engine ?? { kind: 'embedded' },
+    application: null,
     ended: life.ended,
     isReady: () => Promise.resolve(true),
     isolation: 'none',
@@ -111,10 +135,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
         });
       }
     },
-    reconcile(_runId, rowsFile) {
-      host.calls.push(`reconcile ${rowsFile ?? 'as planned'}`);
-      return Promise.resolve(options.summary ?? SUMMARY);
-    },
+    reconcile: (_runId, request) => Promise.resolve(answerTo(host, request, options)),
     report: () => Promise.resolve(['/results/report.md']),
     collect: () => Promise.resolve(['/results/first/changes.patch']),
     async close() {

@@ -17,6 +17,8 @@ export interface FakeShell extends Shell {
   readonly stderr: FakeStream;
   readonly clock: FakeClock;
   readonly programs: ChildProgram[];
+  /** Command lines that were started without the terminal. */
+  readonly detached: (readonly string[])[];
   interrupt(signal?: InterruptSignal): void;
 }
 
@@ -29,6 +31,8 @@ export interface FakeShellOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly host?: HostPort;
+  /** How a detached process ends; it runs on by default. */
+  readonly detachedEnds?: Promise<number>;
   /** Size of the terminal that standard error is; none by default. */
   readonly terminal?: { readonly columns: number; readonly rows: number };
 }
@@ -36,6 +40,7 @@ export interface FakeShellOptions {
 export function fakeShell(options: FakeShellOptions): FakeShell {
   const listeners = new Set<(signal: InterruptSignal) => void>();
   const programs: ChildProgram[] = [];
+  const detached: (readonly string[])[] = [];
   let random = 0;
   return {
     cwd: options.cwd,
@@ -61,6 +66,11 @@ export function fakeShell(options: FakeShellOptions): FakeShell {
     runProgram(program) {
       programs.push(program);
       return Promise.resolve(7);
+    },
+    detached,
+    startDetached({ args }) {
+      detached.push(args);
+      return { ended: options.detachedEnds ?? new Promise(() => undefined) };
     },
     interrupt(signal = 'SIGINT') {
       for (const listener of [...listeners]) listener(signal);

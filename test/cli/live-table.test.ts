@@ -52,6 +52,18 @@ describe('drawTable()', () => {
     expect(lines[4]).toBe('and 2 more');
   });
 
+  it('fits ten thousand conversations into 24 lines, and says which limit is in force', () => {
+    const many = Array.from({ length: 10_000 }, (_, index) =>
+      itemRow(`tidy/${index}`, index < 60 ? {} : { phase: 'waiting', attempt: 0, sandboxId: null }),
+    );
+    const row = runRow({ total: 10_000, waiting: 9_940, inFlight: 60, reason: 'per repo' });
+    const lines = drawTable(frame({ row, items: many, columns: 80 })).split('\n');
+    expect(lines.length).toBeLessThan(24);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(lines[0]).toContain('limit per repo');
+    expect(lines.at(-1)).toBe('and 9981 more');
+  });
+
   it('uses colour only where it is wanted', () => {
     expect(drawTable(frame())).not.toContain('\u001b');
     expect(drawTable(frame({ color: true }))).toContain('\u001b[31mapi');

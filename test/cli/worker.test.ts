@@ -10,7 +10,7 @@ import { fakeHost, type FakeHostOptions } from './fake-host.ts';
 import { fakeShell, recordsOf, until } from './fake-shell.ts';
 import { FINISHED, itemRow, JOB, RUN, runRow, SUCCEEDED } from './rows.ts';
 
-const FACTS: EngineFacts = {
+const FACTS = {
   kind: 'temporal',
   address: '127.0.0.1:7233',
   namespace: 'default',
@@ -19,8 +19,10 @@ const FACTS: EngineFacts = {
     queues: ['parley', 'parley-sandbox'],
     slots: { sandbox: 8, agent: 64, bookkeeping: 16, watch: 64 },
     buildId: '0.1.0-abc',
+    deployment: null,
+    metricsUrl: null,
   },
-};
+} satisfies EngineFacts;
 const CONFIG = "engine: { kind: temporal, address: '127.0.0.1:7233' }\nstore: { path: . }\n";
 
 function setUp({ config = CONFIG, ...options }: FakeHostOptions & { readonly config?: string } = {}) {
@@ -41,9 +43,25 @@ describe('parley worker', () => {
     expect(shell.stdout.text).toContain('queues     parley, parley-sandbox\n');
     expect(shell.stdout.text).toContain('slots      sandbox 8, agent 64, bookkeeping 16, watch 64\n');
     expect(shell.stdout.text).toContain('build      0.1.0-abc\n');
+    expect(shell.stdout.text).toContain('metrics    none; ask for them with engine.metrics\n');
     shell.interrupt('SIGTERM');
     expect(await ended).toBe(0);
     expect(host.calls).toEqual(['close']);
+  });
+
+  it('says which build of which deployment it is, and where its metrics are', async () => {
+    const worker = { deployment: 'parley-eu', metricsUrl: 'http://127.0.0.1:9464/metrics' };
+    const engine = { ...FACTS, worker: { ...FACTS.worker, ...worker } };
+    const [plain, json] = [setUp({ engine }), setUp({ engine })];
+    const running = [runCli(['worker'], plain.shell), runCli(['worker', '--json'], json.shell)];
+    await until(() => plain.shell.stderr.text.includes('Ctrl-C ends it'));
+    await until(() => json.shell.stdout.text.includes('"type":"worker"'));
+    for (const { shell } of [plain, json]) shell.interrupt();
+    expect(await Promise.all(running)).toEqual([0, 0]);
+    expect(plain.shell.stdout.text).toContain('build      0.1.0-abc of parley-eu\n');
+    expect(plain.shell.stdout.text).toContain(`metrics    ${worker.metricsUrl}\n`);
+    const fields = { deployment: 'parley-eu', metrics: worker.metricsUrl };
+    expect(recordsOf(json.shell)).toContainEqual(expect.objectContaining(fields));
   });
 
   it('does not wait for what runs after a second signal', async () => {

@@ -1,10 +1,13 @@
-/** Plays a script on Temporal under time skipping, every step settled before the next. Owns nothing but the pace. */
-import { act, type Script } from '../../simulator/script.ts';
+/** Plays a script on Temporal under time skipping, every step settled before the next. Owns nothing but the wiring. */
 import { addressKey } from '../../core/ids.ts';
-import type { StepRecord } from '../../workflows/entity.ts';
+import { World } from '../../simulator/models/world.ts';
+import { RandomStream } from '../../simulator/random.ts';
+import { act, type Script } from '../../simulator/script.ts';
+import { openSkippingEngine } from '../../temporal/time-skipping/skipping-engine.ts';
+import { performAll, SkippingPlay } from '../../temporal/time-skipping/skipping-play.ts';
+import { requireTestServer } from '../helpers/temporal-tools.ts';
 import { EntityTraces } from './entity-traces.ts';
 import type { LateTraces } from './temporal/same-traces.ts';
-import { openTemporalStage, type TemporalStage } from './temporal/temporal-stage.ts';
 
 /** Events of a history before a run is continued as new, where a script is not about that. */
 const EVENTS_MAX = 2_000;
@@ -21,43 +24,32 @@ export async function playTemporal(
   script: Script,
   { eventsMax = EVENTS_MAX }: { readonly eventsMax?: number } = {},
 ): Promise<PlayedOnTemporal> {
-  const steps: { readonly step: StepRecord; readonly passedMs: number }[] = [];
-  const stage = await openTemporalStage(script, eventsMax, (step) =>
-    steps.push({ step, passedMs: stage.passedMs }),
-  );
-  try {
-    await within(WALL_MS, playOn(stage, script));
-  } finally {
-    await stage.close();
-  }
-  const { startAt, unrest } = stage;
+  const engine = await openSkippingEngine({ testServer: requireTestServer(), eventsMax });
+  const { startAt } = engine;
   const traces = new EntityTraces(startAt);
   const passedMs = new Map<string, number[]>();
-  for (const { step, passedMs: ms } of steps) {
-    traces.add(step);
-    const key = addressKey(step.address);
-    passedMs.set(key, [...(passedMs.get(key) ?? []), ms]);
+  const { models, policy, seed } = script;
+  const late: { world: World | null } = { world: null };
+  const play = new SkippingPlay({
+    startAt,
+    world: (port) => (late.world = new World(port, { models, policy, random: new RandomStream(seed) })),
+    onStep(step, ms) {
+      traces.add(step);
+      const key = addressKey(step.address);
+      passedMs.set(key, [...(passedMs.get(key) ?? []), ms]);
+    },
+  });
+  const { world } = late;
+  if (world === null) throw new Error('Cannot play the script: there is no world');
+  const people = { world, deliver: play.request.bind(play) };
+  for (const [number, { atMs, action }] of script.steps.entries())
+    play.script(startAt + atMs, () => act(people, action, number));
+  try {
+    await within(WALL_MS, performAll(engine, play.until(startAt + script.untilMs)));
+  } finally {
+    await engine.close();
   }
-  return { traces, startAt, passedMs, runs: unrest.runs };
-}
-
-/** Leaps from one instant at which something happens to the next: the model's, a timer's, the script's. */
-async function playOn(stage: TemporalStage, script: Script): Promise<void> {
-  const { port, unrest, startAt, world } = stage;
-  const people = { world, deliver: stage.request.bind(stage) };
-  const actions = [...script.steps.entries()];
-  for (;;) {
-    const [number, action] = actions[0] ?? [0, null];
-    const actionAt = startAt + (action?.atMs ?? Infinity);
-    const at = Math.min(actionAt, port.nextAt, unrest.nextTimerAt);
-    if (at > startAt + script.untilMs) return;
-    await stage.leapTo(at);
-    await stage.settle();
-    if (action === null || at < actionAt) continue;
-    actions.shift();
-    act(people, action.action, number);
-    await stage.settle();
-  }
+  return { traces, startAt, passedMs, runs: play.runs };
 }
 
 async function within(ms: number, work: Promise<void>): Promise<void> {

@@ -7,7 +7,8 @@ import type { ActivityCommandType } from '../../core/command.ts';
 import type { Plan } from '../../core/plan.ts';
 import { FAILURE_CLASSES, GROUPING_STRATEGIES } from '../../core/status.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import { AWAITED_STATUSES, STRATEGY_WORDS } from '../../dsl/schema/job-schema.ts';
+import { STRATEGY_WORDS } from '../../dsl/schema/job-schema.ts';
+import { AWAITED_STATUSES } from '../../dsl/schema/run-schema.ts';
 import { pick } from '../../simulator/campaign/choose.ts';
 import { fixed, lognormal, uniform } from '../../simulator/models/distribution.ts';
 import {

@@ -9,6 +9,7 @@ import { build } from 'esbuild';
 import { afterAll } from 'vitest';
 import type { ProcessRuntimeOptions } from '../../runtimes/process/options.ts';
 import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
+import { sandboxPaths } from '../../runtimes/process/sandbox-paths.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 import { realClock } from './real-clock.ts';
 import type { RuntimeHarness } from './runtime-suite.ts';
@@ -39,6 +40,7 @@ export async function bundleProgram(name: string, source: string): Promise<strin
 export async function createProcessHarness(
   isolation: ProcessRuntimeOptions['isolation'],
   agentSource: { readonly name: string; readonly source: string } = STAND_IN,
+  given: Partial<ProcessRuntimeOptions> = {},
 ): Promise<ProcessHarness> {
   const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'pr-')));
   const hostDir = path.join(dir, 'h');
@@ -60,12 +62,14 @@ export async function createProcessHarness(
     },
     clock: realClock,
     warn: (text) => warnings.push(text),
+    ...given,
   };
   return {
     options,
     warnings,
     runtime: createProcessRuntime(options),
     reopen: () => createProcessRuntime(options),
+    workspaceOf: (id) => sandboxPaths(options, id).workspace,
     close: () => Promise.resolve(removeDir(dir)),
   };
 }

@@ -19,6 +19,8 @@ export interface RuntimeHarness {
   readonly runtime: SandboxRuntime;
   /** A second runtime object over the same storage, as after a restart of ours. */
   reopen(): SandboxRuntime;
+  /** Absolute path on the host of a sandbox's workspace, or where it would be. */
+  workspaceOf(id: SandboxId): string;
   close(): Promise<void>;
 }
 
@@ -209,7 +211,7 @@ export function describeRuntime(createHarness: () => Promise<RuntimeHarness>): v
   });
 }
 
-interface Up {
+export interface Up {
   readonly address: SandboxAddress;
   readonly sessionKey: string;
   readonly id: SandboxId;
@@ -229,12 +231,10 @@ export function newRequest(given: Partial<StartSandboxRequest> = {}): StartSandb
   };
 }
 
-/** Agent servers that can be seen from inside, this sandbox's only. */
+/** How often the Agent Server of this generation was booted. */
 async function bootsSeen(sandbox: Up): Promise<string> {
-  const command =
-    'n=0; for e in /proc/[0-9]*; do tr "\\0" "\\n" < $e/environ 2>/dev/null | grep -q "^PARLEY_SANDBOX_ID=$PARLEY_SANDBOX_ID$" && ' +
-    'tr "\\0" " " < $e/cmdline 2>/dev/null | grep -Eq "^[^ ]*node [^ ]*agent[^ ]*.cjs" && n=$((n+1)); done; echo $n';
-  return (await runInside(sandbox, command)).stdout.trim();
+  const file = '"${OH_CONVERSATIONS_PATH:-/tmp/conversations}/boots"';
+  return (await runInside(sandbox, `grep -cx "$PARLEY_SANDBOX_GENERATION" ${file}`)).stdout.trim();
 }
 
 /** Asks until the runtime tells that state: what the kernel does to processes takes a moment. */

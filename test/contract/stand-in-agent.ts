@@ -3,7 +3,7 @@
  * Owns nothing but that wire; `POST /run` executes a command, so that tests can look at the sandbox from inside.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 
@@ -25,6 +25,10 @@ if (existsSync(`${workspace}/die-at-boot`)) {
   process.exit(3);
 }
 rmSync(socket, { force: true });
+// One line for each boot, where conversations would be kept: tests count them.
+const conversations = process.env['OH_CONVERSATIONS_PATH'] ?? '/tmp/conversations';
+mkdirSync(conversations, { recursive: true });
+appendFileSync(`${conversations}/boots`, `${process.env['PARLEY_SANDBOX_GENERATION'] ?? ''}\n`);
 
 function run(command: string, response: ServerResponse): void {
   execFile(
@@ -37,6 +41,13 @@ function run(command: string, response: ServerResponse): void {
       response.end(JSON.stringify(result));
     },
   );
+}
+
+/** Takes that much memory and keeps it. */
+function grow(bytes: number): void {
+  const chunk = 1024 * 1024;
+  const kept: Buffer[] = [];
+  while (kept.length * chunk < bytes) kept.push(Buffer.alloc(chunk, 1));
 }
 
 const server = createServer((request, response) => {
@@ -52,6 +63,7 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => (body += chunk.toString()));
   request.on('end', () => {
     if (request.url === '/exit') process.exit(Number(body));
+    else if (request.url === '/grow') grow(Number(body));
     else if (request.url === '/print') process.stdout.write(body, () => response.end());
     else run(body, response);
   });

@@ -80,6 +80,46 @@ export function spendSuite(open: OpenEmptyStore): void {
       await expect(spend.search({ limit: 1_001 })).rejects.toMatchObject({ code: 'invalid_request' });
     });
 
+    it('searches by key, user, team, tag and metadata, in one way in both dialects', async () => {
+      const { spend } = await open();
+      const metadata = { project: 'a%_b', n: 7, flag: true, deep: { project: 'p2' } };
+      await spend.write([
+        spendRow('a', { keyName: 'k1', user: 'ada', team: 't1', tags: ['ci', 'night'], metadata }),
+        spendRow('b', { keyName: 'k2', user: 'bob', tags: ['ci-2'], metadata: { project: 'p2' } }),
+        spendRow('c', { keyName: 'k2', user: null, team: 't1', tags: ['CI'], metadata: 'invalid' }),
+        spendRow('d', { keyName: 'k2', metadata: null, tags: ['a\\b"c'] }),
+      ]);
+      const found = async (query: SpendQuery) => (await spend.search(query)).map((row) => row.callId);
+      expect(await found({ keyName: 'k1' })).toEqual(['a']);
+      expect(await found({ user: 'bob' })).toEqual(['b']);
+      expect(await found({ team: 't1' })).toEqual(['a', 'c']);
+      expect(await found({ tag: 'ci' })).toEqual(['a']);
+      expect(await found({ tag: 'CI' })).toEqual(['c']);
+      expect(await found({ tag: 'a\\b"c' })).toEqual(['d']);
+      expect(await found({ metadata: { project: 'p2' } })).toEqual(['b']);
+      expect(await found({ metadata: { project: 'a%_b', n: '7', flag: 'true' } })).toEqual(['a']);
+      expect(await found({ metadata: { project: 'axxb' } })).toEqual([]);
+      expect(await found({ metadata: { deep: 'p2' } })).toEqual([]);
+      expect(await found({ team: 't1', tag: 'ci', limit: 1 })).toEqual(['a']);
+    });
+
+    it('pages through rows of one tag although others stand between them', async () => {
+      const { spend } = await open();
+      const rows = Array.from({ length: 30 }, (_, i) =>
+        spendRow(`call-${String(i).padStart(2, '0')}`, { tags: [i % 3 === 0 ? 'wanted' : 'WANTED'] }),
+      );
+      await spend.write(rows);
+      const pages: string[] = [];
+      for (let query: SpendQuery = { tag: 'wanted', limit: 4 }; ;) {
+        const page = await spend.search(query);
+        pages.push(...page.map((row) => row.callId));
+        const last = page.at(-1);
+        if (last === undefined) break;
+        query = { ...query, after: last };
+      }
+      expect(pages).toEqual(rows.filter((_, i) => i % 3 === 0).map((row) => row.callId));
+    });
+
     it('returns pages that add up to the whole, in order, with many calls at one instant', async () => {
       const { spend } = await open();
       const rows = Array.from({ length: 60 }, (_, index) =>

@@ -3,8 +3,10 @@
  * Owns the order of its parts; each part is a file of its own.
  */
 import type { OpenEmptyStore } from './store-harness.ts';
+import { accountsSuite } from './store-suite-accounts.ts';
 import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
+import { journalSuite } from './store-suite-journal.ts';
 import { placementSuite } from './store-suite-placement.ts';
 import { recordSuite } from './store-suite-records.ts';
 import { spendSuite } from './store-suite-spend.ts';
@@ -12,9 +14,11 @@ import { vaultSuite } from './store-suite-vault.ts';
 
 export function storeSuite(open: OpenEmptyStore): void {
   engineSuite(open);
+  journalSuite(open);
   recordSuite(open);
   placementSuite(open);
   eventSuite(open);
   spendSuite(open);
+  accountsSuite(open);
   vaultSuite(open);
 }

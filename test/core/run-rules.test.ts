@@ -43,7 +43,7 @@ describe('retries', () => {
 
   it('are not begun by a request that comes again, but by their timer', () => {
     const life = at.begun({ retry });
-    const again = { type: 'concurrencyChanged', requestId: 'q', concurrency: 1 } as const;
+    const again = { type: 'settingsChanged', requestId: 'q', settings: { concurrency: 1 } } as const;
     fail(life.send(again));
     const { state } = life;
     life.now = life.item().notBefore ?? 0;

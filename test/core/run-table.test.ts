@@ -143,7 +143,9 @@ const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, {
   cancelRequested: () => ({ type: 'cancelRequested', requestId: 'x' }),
   drainRequested: () => ({ type: 'drainRequested', requestId: 'x' }),
   resumeRequested: () => ({ type: 'resumeRequested', requestId: 'x', classes: ['agent_error'] }),
-  concurrencyChanged: () => ({ type: 'concurrencyChanged', requestId: 'x', concurrency: 7 }),
+  holdRequested: () => ({ type: 'holdRequested', requestId: 'x' }),
+  requeueRequested: () => ({ type: 'requeueRequested', requestId: 'x', keys: ['k0'] }),
+  settingsChanged: () => ({ type: 'settingsChanged', requestId: 'x', settings: { concurrency: 7 } }),
   deadline: () => ({ type: 'deadline' }),
 };
 
@@ -161,6 +163,8 @@ walkTable({
   events: EVENTS,
   more: (state) => [
     shown('ours', { ...EVENTS.sandboxCleanedUp(state), isOurs: true }),
+    shown('nobody of that name', { ...EVENTS.requeueRequested(state), keys: ['nobody'] }),
+    shown('only this item', { ...EVENTS.cancelRequested(state), keys: ['k0'] }),
     shown('start failed', noticed(state, { startTask: 'ERROR', detail: 'placement_failed: r' })),
     shown('sandbox gone', noticed(state, { sandboxStatus: 'MISSING', settled: true })),
     shown(

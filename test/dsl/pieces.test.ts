@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../dsl/canonical-json.ts';
 import { formatDuration, parseDuration } from '../../dsl/duration.ts';
 import { editDistance, nearestName } from '../../dsl/nearest-name.ts';
-import { fillTemplate, parseTemplate } from '../../dsl/template.ts';
+import { createInterpolator } from '../../dsl/interpolate.ts';
+import { parseTemplate } from '../../dsl/template.ts';
 import { indexLines } from '../../dsl/text-position.ts';
 
 describe('durations', () => {
@@ -80,7 +81,8 @@ describe('canonical JSON', () => {
 });
 
 describe('templates', () => {
-  const values = { id: 'a', matrix: { x: '1', y: '${{ matrix.x }}' } };
+  const names = { inputs: {}, axes: ['x', 'y'], columns: {}, rowsFile: null, withId: true };
+  const values = { id: 'a', repeat: 2, inputs: {}, matrix: { x: '1', y: '${{ matrix.x }}' }, item: {} };
 
   it.each([
     ['${{ matrix.x }}', '1'],
@@ -89,15 +91,17 @@ describe('templates', () => {
     ['$$${{ matrix.x }}', '$${{ matrix.x }}'],
     ['${{ matrix.y }}', '${{ matrix.x }}'],
     ['no {{ braces }} }} here $', 'no {{ braces }} }} here $'],
+    ["${{ matrix.x == '1' ? 'one' : 'more' }} of ${{ repeat * 10 }}", 'one of 20'],
+    ["${{ slug('Acme/Shop 2') }} ${{ basename('acme/shop') }}", 'acme-shop-2 shop'],
   ])('%s', (text, expected) => {
-    expect(fillTemplate(text, values)).toBe(expected);
+    expect(createInterpolator(names).fill(text)(values)).toBe(expected);
   });
 
-  it('finds what is not closed, and what is no axis', () => {
+  it('finds what is not closed, and what is empty', () => {
     const kinds = (text: string) =>
-      parseTemplate(text).problems.map((problem) => `${problem.kind} ${problem.occurrence}`);
+      parseTemplate(text).problems.map((problem) => `${problem.kind} ${problem.start}`);
     expect(kinds('${{ a ${{ matrix.x }}')).toEqual(['unclosed 0']);
-    expect(kinds('$${{ ${{ inputs.x }} ${{')).toEqual(['expression 1', 'unclosed 2']);
+    expect(kinds('$${{ ${{ }} ${{')).toEqual(['empty 5', 'unclosed 12']);
   });
 });
 

@@ -28,6 +28,34 @@ describe('printDiagnostics', () => {
     expect(JSON.parse(printDiagnostics(diagnostics, text, { format: 'json' }))).toEqual(diagnostics);
   });
 
+  it('writes SARIF with one rule for each code and one result for each finding', () => {
+    const diagnostics = diagnose(text);
+    const log = JSON.parse(printDiagnostics(diagnostics, text, { format: 'sarif' })) as {
+      version: string;
+      runs: [
+        {
+          tool: { driver: { rules: { id: string }[] } };
+          results: { ruleId: string; ruleIndex: number; level: string; locations: object[] }[];
+        },
+      ];
+    };
+    const [{ tool, results }] = log.runs;
+    expect(log.version).toBe('2.1.0');
+    expect(results.map(({ ruleId, level }) => [ruleId, level])).toEqual(
+      diagnostics.map(({ code, severity }) => [code, severity]),
+    );
+    for (const { ruleId, ruleIndex } of results) expect(tool.driver.rules[ruleIndex]?.id).toBe(ruleId);
+    const { line: startLine, column: startColumn, endLine, endColumn } = diagnostics[0] ?? {};
+    expect(results[0]?.locations).toEqual([
+      {
+        physicalLocation: {
+          artifactLocation: { uri: 'jobs/a%2Cb.yaml' },
+          region: { startLine, startColumn, endLine, endColumn },
+        },
+      },
+    ]);
+  });
+
   it('says nothing about nothing', () => {
     const formats = ['pretty', 'jsonl', 'github'] as const;
     expect(formats.map((format) => printDiagnostics([], '', { format }))).toEqual(['', '', '']);
@@ -54,7 +82,7 @@ describe('printDiagnostics', () => {
     ];
     for (const more of files) {
       const file = jobText(`    secrets: {A: a}\n${more}`);
-      for (const format of ['pretty', 'json', 'jsonl', 'github'] as const) {
+      for (const format of ['pretty', 'json', 'jsonl', 'sarif', 'github'] as const) {
         const shown = printDiagnostics(diagnose(file), file, { format });
         expect(shown).not.toContain(value);
         expect(shown).not.toContain(token);

@@ -11,6 +11,7 @@ import { goldenFindings, renderDiagnosticsPage } from './diagnostics-page.ts';
 /** Rules that a golden file cannot reach; the named test does. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   JOB104: 'compile-job.test.ts: refuses 50 MB in milliseconds',
+  JOB316: 'inputs.test.ts: refuses a value for what is no input',
   JOB313: 'compile-job.test.ts: asks whether secrets exist',
 };
 

@@ -14,6 +14,7 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 
 export const testWorld: JobWorld = {
   sha256,
+  inputs: { typed: {}, values: {} },
   models: ['strong', 'fast', 'openai/gpt-5'],
   readFile(relativePath): FileRead {
     if (relativePath.endsWith('big.md')) return { problem: 'too_large' };
@@ -21,6 +22,13 @@ export const testWorld: JobWorld = {
     const file = path.join(GOLDEN_FOLDER, relativePath);
     if (!existsSync(file)) return { problem: 'missing' };
     return statSync(file).isDirectory() ? { problem: 'directory' } : { text: readFileSync(file, 'utf8') };
+  },
+  /** In pieces of a few characters, so that no reader relies on where one ends. */
+  readRows(relativePath) {
+    const file = path.join(GOLDEN_FOLDER, relativePath);
+    if (!existsSync(file)) return { problem: 'missing' };
+    if (statSync(file).isDirectory()) return { problem: 'directory' };
+    return { chunks: readFileSync(file, 'utf8').match(/[^]{1,7}/g) ?? [] };
   },
 };
 

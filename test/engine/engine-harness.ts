@@ -86,7 +86,7 @@ export interface LifeOptions extends Pick<
   EngineOptions,
   'batchEventsMax' | 'onCommit' | 'onCommitError' | 'onActivityError' | 'onStepError'
 > {
-  readonly store: Store;
+  readonly store: { readonly engine: EngineStore };
   readonly now?: number;
   readonly activities?: Overrides;
   /** The process dies after so many commits. */

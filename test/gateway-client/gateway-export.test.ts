@@ -75,10 +75,12 @@ describe('createGatewayExport()', () => {
     expect(await fileRows(path.join(folder, 'spend.jsonl'))).toMatchObject([{ responseId: 'r1' }]);
     expect(await fileRows(path.join(folder, 'spend.CSV'))).toMatchObject([{ responseId: 'r,1', cost: 1 }]);
     const refused = (name: string) => fileRows(path.join(folder, name)).catch((error: unknown) => error);
-    expect(await refused('missing.csv')).toMatchObject({
-      code: 'export_invalid',
-      message: expect.stringContaining('there is no such file') as string,
-    });
+    for (const name of ['missing.csv', 'missing.json', 'missing.jsonl']) {
+      expect(await refused(name)).toMatchObject({
+        code: 'export_invalid',
+        message: expect.stringContaining('there is no such file') as string,
+      });
+    }
     expect(await refused('spend.xlsx')).toMatchObject({ code: 'export_invalid' });
   });
 });

@@ -6,9 +6,11 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
+import { pythonPeerMissing } from './python-peers.ts';
 import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
 
-export type Tool = 'bwrap' | 'chromium' | 'docker' | 'temporal' | 'temporal-test-server' | 'python' | 'git';
+export type Tool =
+  'bwrap' | 'chromium' | 'docker' | 'temporal' | 'temporal-test-server' | 'litellm' | 'python' | 'git' | 'curl';
 
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -17,6 +19,7 @@ const PROBE_TIMEOUT_MS = 10_000;
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   temporal: temporalCliMissing,
   'temporal-test-server': timeSkippingServerMissing,
+  litellm: () => pythonPeerMissing('litellm'),
 };
 
 const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
@@ -25,6 +28,7 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   docker: ['docker', 'version', '--format', '{{.Server.Version}}'],
   python: ['python3', '--version'],
   git: ['git', '--version'],
+  curl: ['curl', '--version'],
 };
 
 /** Why `tool` cannot be used here, as a sentence; null when it can. */

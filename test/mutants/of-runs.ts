@@ -2,6 +2,8 @@
 import type { Mutant } from './mutant.ts';
 
 const ADMISSION = 'core/run/admission.ts';
+const BREAKER = 'core/run/breaker.ts';
+const BUDGET = 'core/run/budget.ts';
 const CLEANUP = 'core/run/cleanup.ts';
 const CONTROL = 'core/run/control.ts';
 const ITEMS = 'core/run/items.ts';
@@ -9,7 +11,7 @@ const ITEMS = 'core/run/items.ts';
 export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'budget-without-a-reserve',
-    file: ADMISSION,
+    file: BUDGET,
     find: 'const held = standingOf(state).inFlight.length * reserveNanoUsd;',
     replace: "const held = state.items.filter((item) => item.phase === 'working').length * reserveNanoUsd;",
     mistake: 'What is held for items that have not begun to work is not counted against the budget.',
@@ -18,7 +20,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'reserve-not-given-back',
-    file: ADMISSION,
+    file: BUDGET,
     find: 'const held = standingOf(state).inFlight.length * reserveNanoUsd;',
     replace: "const held = state.items.filter((item) => item.phase !== 'waiting').length * reserveNanoUsd;",
     mistake: 'An item that has ended keeps its reserve of the budget.',
@@ -45,7 +47,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'breaker-counts-every-failure',
-    file: ADMISSION,
+    file: BREAKER,
     find: 'if (breaker === null || !breaker.on.includes(failureClass)) return;',
     replace: 'if (breaker === null) return;',
     mistake: 'The breaker counts failures of classes that its job has not named.',
@@ -54,7 +56,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'breaker-forgets-its-window',
-    file: ADMISSION,
+    file: BREAKER,
     find: 'const recent = state.breakerHits.filter((at) => at > turn.now - breaker.windowMs);',
     replace: 'const recent = state.breakerHits;',
     mistake: 'The breaker counts failures that are older than its window.',
@@ -63,7 +65,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'attempts-tried-for-ever',
-    file: ADMISSION,
+    file: BREAKER,
     find: 'if (rule === undefined || failures > rule.attempts) return null;',
     replace: 'if (rule === undefined) return null;',
     mistake: 'A retry rule has no end.',
@@ -73,8 +75,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'back-off-skipped',
     file: ADMISSION,
-    find: 'if (notBefore === null || notBefore <= now) return index;',
-    replace: 'return index;',
+    find: 'if (notBefore !== null && notBefore > now) {',
+    replace: 'if (notBefore !== null && notBefore < 0) {',
     mistake: 'A retry begins as soon as a place is free, before its pause is over.',
     source: 'A stampede against a service that has just failed.',
     caughtBy: ['R1'],
@@ -82,9 +84,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'concurrency-counts-the-working',
     file: ADMISSION,
-    find: 'let free = state.rules.concurrency - standingOf(state).inFlight.length;',
-    replace:
-      "let free = state.rules.concurrency - state.items.filter((item) => item.phase === 'working').length;",
+    find: 'if (standingOf(state).inFlight.length >= places.max)',
+    replace: "if (state.items.filter((item) => item.phase === 'working').length >= places.max)",
     mistake: 'Items that are starting or being collected do not count as in flight.',
     source: 'A limit that counts what runs and not what starts: two parallel starts both see room.',
     caughtBy: ['R1'],
@@ -119,8 +120,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'cancel-forgets-the-starting',
     file: CONTROL,
-    find: "else if (item.phase === 'starting' || item.phase === 'working') stopItem(turn, index, CANCELLED);",
-    replace: "else if (item.phase === 'working') stopItem(turn, index, CANCELLED);",
+    find: "else if (phase === 'starting' || phase === 'working') stopItem(turn, index, CANCELLED);",
+    replace: "else if (phase === 'working') stopItem(turn, index, CANCELLED);",
     mistake: 'A cancelled run lets what is starting come up and work.',
     source: 'A build that cannot be stopped because it has not begun.',
     caughtBy: ['R2'],
@@ -128,7 +129,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'cancelled-tried-again',
     file: ITEMS,
-    find: "if (failureClass === null || state.mode === 'cancelling') {",
+    find: "if (failureClass === null || state.mode === 'cancelling' || ending.outcome === 'cancelled') {",
     replace: 'if (failureClass === null) {',
     mistake: 'An item of a cancelled run waits for another attempt that will never be admitted.',
     source: 'A stop and a retry that do not know of each other.',

@@ -37,12 +37,12 @@ describe('POST /v1/chat/completions', () => {
     const gateway = await startStubGateway();
     const params = { model: `${VENDOR}_proxy/team/model`, api_base: `${gateway.origin}/base/` };
     const { url, rows } = await startProxy({ origin: gateway.origin, params });
-    await send({ url, body: '{"user":"u-9","model":"coder"}', path: '/chat/completions' });
+    await send({ url, body: '{"user":"u-9","model":"coder","messages":[]}', path: '/chat/completions' });
     expect(gateway.seen[0]?.url).toBe('/base/v1/chat/completions');
-    expect(gateway.seen[0]?.body).toBe('{"model":"team/model"}');
+    expect(gateway.seen[0]?.body).toBe('{"model":"team/model","messages":[]}');
     expect((await rows())[0]).toMatchObject({
       user: 'u-9',
-      route: '/chat/completions',
+      route: '/v1/chat/completions',
       upstreamModel: 'team/model',
     });
   });
@@ -74,7 +74,7 @@ describe('POST /v1/chat/completions', () => {
       [{ key: 'sk-unknown' }, 401, 'unauthorized'],
       [{ key: null, headers: { authorization: `Basic ${AGENT_KEY}` } }, 401, 'unauthorized'],
       [{ key: NARROW_KEY }, 403, 'forbidden'],
-      [{ body: '{"model":"none"}' }, 404, 'model_not_found'],
+      [{ body: '{"model":"none","messages":[]}' }, 404, 'model_not_found'],
       [{ body: '{"model":' }, 400, 'invalid_request'],
       [{ body: '[]' }, 400, 'invalid_request'],
       [{ body: '{"messages":[]}' }, 400, 'invalid_request'],
@@ -88,7 +88,9 @@ describe('POST /v1/chat/completions', () => {
       expect([sent, received.status, received.json().error.code]).toEqual([sent, status, code]);
       expect(received.json().error.message).toMatch(/^Cannot /);
     }
-    expect((await send({ url, body: '{"model":"none"}' })).json().error.message).toContain('GET /v1/models');
+    expect((await send({ url, body: '{"model":"none","messages":[]}' })).json().error.message).toContain(
+      'GET /v1/models',
+    );
     expect(gateway.seen).toHaveLength(0);
     expect(await rows()).toHaveLength(0);
   });
@@ -108,9 +110,9 @@ describe('POST /v1/chat/completions', () => {
       origin: gateway.origin,
       models: [wildcard, entryFor(gateway.origin)],
     });
-    const bare = await send({ url, body: '{"model":"foo"}' });
+    const bare = await send({ url, body: '{"model":"foo","messages":[]}' });
     expect([bare.status, bare.json().error.param]).toEqual([400, 'model']);
-    await send({ url, body: '{"model":"prov/$&"}' });
+    await send({ url, body: '{"model":"prov/$&","messages":[]}' });
     await send({ url, body: BODY });
     expect(gateway.seen.map((seen) => (JSON.parse(seen.body) as { model: string }).model)).toEqual([
       'prov/$&',

@@ -42,7 +42,7 @@ describe('parseProxyConfig()', () => {
       upstreamModel: 'prov/up',
       apiKey: 'g',
       timeoutMs: 2_500,
-      completionsPath: '/v1/chat/completions',
+      basePath: '/v1',
       price: null,
     });
     expect([...(config.models[0]?.extraHeaders ?? [])]).toEqual([['x-fix', 'f']]);
@@ -50,7 +50,7 @@ describe('parseProxyConfig()', () => {
       kind: 'vendor',
       upstreamModel: 'a/b',
       origin: 'https://gw.example',
-      completionsPath: '/base/v1/chat/completions',
+      basePath: '/base/v1',
       price: { inputFemtoUsd: 250_000_000n, outputFemtoUsd: 0n },
     });
     expect(config).toMatchObject({
@@ -129,9 +129,9 @@ describe('parseProxyConfig()', () => {
       'error proxy_config.model_list[1].proxyvendor_params',
     ]);
     expect(severities({ model_list: [entryFor(ORIGIN), entryFor(ORIGIN)] })).toEqual([
-      'error proxy_config.model_list[1].model_name',
+      'error proxy_config.model_list[1]',
     ]);
-    expect(severities({ router_settings: {} })).toEqual(['warning proxy_config.router_settings']);
+    expect(severities({ other_settings: {} })).toEqual(['warning proxy_config.other_settings']);
     expect(
       severities({
         general_settings: { forward_client_headers_to_llm_api: 'maybe', headers_kept_back: 'x' },

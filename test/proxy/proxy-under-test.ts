@@ -10,6 +10,7 @@ import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
 import type { ConfigProblem } from '../../proxy/config.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
+import { openStore, type Store } from '../../store/open-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
 
@@ -45,6 +46,12 @@ export interface ProxySetup {
   readonly params?: Readonly<Record<string, unknown>>;
   readonly models?: readonly unknown[];
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** `router_settings`. */
+  readonly router?: Readonly<Record<string, unknown>>;
+  /** A real store for spend, virtual keys and totals; without it spend is in memory and there are no keys. */
+  readonly store?: Store;
+  /** Epoch milliseconds; without it time grows by one with each call. */
+  readonly now?: () => number;
   readonly spend?: MemorySpendLog;
   readonly spoolDir?: string;
 }
@@ -66,10 +73,12 @@ export async function startProxy(setup: ProxySetup): Promise<ProxyUnderTest> {
   const { config, problems } = readConfig({
     model_list: setup.models ?? [entryFor(setup.origin, setup.params)],
     general_settings: setup.settings,
+    router_settings: setup.router,
   });
   if (problems.some((problem: ConfigProblem) => problem.severity === 'error'))
     throw new Error(JSON.stringify(problems));
   const spend = setup.spend ?? new MemorySpendLog();
+  const { store } = setup;
   const spoolDir = setup.spoolDir ?? path.join(tempDir(), 'spool');
   const logged: string[] = [];
   const keep = (fields: unknown, message: string): void =>
@@ -78,9 +87,10 @@ export async function startProxy(setup: ProxySetup): Promise<ProxyUnderTest> {
   const proxy = createProxy({
     config,
     keys: KEYS,
-    spend,
+    spend: store?.spend ?? spend,
+    ...(store === undefined ? {} : { accounting: { keys: store.proxyKeys, accounts: store.accounts } }),
     vendor: VENDOR,
-    clock: { now: () => 1_000 + calls },
+    clock: { now: setup.now ?? (() => 1_000 + calls) },
     newId: () => `call-${String((calls += 1)).padStart(4, '0')}`,
     spoolDir,
     log: { info: keep, warn: keep, error: keep },
@@ -90,9 +100,16 @@ export async function startProxy(setup: ProxySetup): Promise<ProxyUnderTest> {
   const url = 'port' in address ? `http://127.0.0.1:${address.port}` : '';
   const rows = async (): Promise<readonly SpendRow[]> => {
     await send({ url, path: '/spend/logs', method: 'GET', key: MASTER_KEY });
-    return [...spend.rows.values()];
+    return store === undefined ? [...spend.rows.values()] : store.spend.search({});
   };
   return { proxy, spend, url, spoolDir, logged, rows };
+}
+
+/** An empty store in memory, closed when the running test ends. */
+export async function openTestStore(): Promise<Store> {
+  const store = await openStore({ kind: 'sqlite', path: ':memory:' });
+  onTestFinished(() => store.close());
+  return store;
 }
 
 export interface Sent {

@@ -46,7 +46,7 @@ describe('POST /model/new', () => {
     const { url } = await startProxy({ origin: gateway.origin });
     const entry = { ...entryFor(gateway.origin), model_name: 'fresh' };
     const added = await send({ url, ...ADMIN, body: JSON.stringify(entry) });
-    expect([added.status, JSON.parse(added.body)]).toEqual([
+    expect([added.status, JSON.parse(added.body)]).toMatchObject([
       200,
       {
         model_name: 'fresh',
@@ -57,9 +57,9 @@ describe('POST /model/new', () => {
     ]);
     expect(added.body).not.toContain(GATEWAY_KEY);
     expect(listed((await send({ url, path: '/v1/models', method: 'GET' })).body)).toEqual(['coder', 'fresh']);
-    expect((await send({ url, body: '{"model":"fresh"}' })).status).toBe(200);
+    expect((await send({ url, body: '{"model":"fresh","messages":[]}' })).status).toBe(200);
     const restarted = await startProxy({ origin: gateway.origin });
-    expect((await send({ url: restarted.url, body: '{"model":"fresh"}' })).status).toBe(404);
+    expect((await send({ url: restarted.url, body: '{"model":"fresh","messages":[]}' })).status).toBe(404);
   });
 
   it('checks the entry like the configuration, and the key first', async () => {

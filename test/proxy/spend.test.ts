@@ -26,7 +26,7 @@ describe('a spend row', () => {
     const gateway = await startStubGateway();
     const { url, rows } = await startProxy({ origin: gateway.origin, params: PRICES });
     const headers = { [`x-${VENDOR}-spend-logs-metadata`]: '{"project":{"a":1}}' };
-    await send({ url, headers, body: '{"model":"coder","user":"body-user"}' });
+    await send({ url, headers, body: '{"model":"coder","messages":[],"user":"body-user"}' });
     expect(await rows()).toEqual([
       {
         callId: 'call-0001',

@@ -1,13 +1,14 @@
 /** Frames and the withheld usage frame, split at every byte. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CHAT } from '../../proxy/relay-kind.ts';
 import { FRAME_BYTES_MAX } from '../../proxy/limits.ts';
-import { FrameSplitter } from '../../proxy/sse-frames.ts';
+import { cutFrames, FrameSplitter } from '../../proxy/sse-frames.ts';
 import { StreamWatch } from '../../proxy/stream-watch.ts';
 import { CONTENT_FRAMES, DONE_FRAME, STREAM } from './stub-gateway.ts';
 
 function watched(pieces: readonly Buffer[], isUsageShown: boolean): { text: string; watch: StreamWatch } {
-  const watch = new StreamWatch({ isUsageShown });
+  const watch = new StreamWatch({ isUsageShown, kind: CHAT });
   const out = pieces.flatMap((piece) => watch.push(piece));
   return { text: Buffer.concat([...out, watch.flush()]).toString('utf8'), watch };
 }
@@ -54,8 +55,9 @@ describe('FrameSplitter', () => {
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const splitter = new FrameSplitter();
-        const frames = pieces.flatMap((chunk) => splitter.push(chunk));
-        expect(Buffer.concat([...frames, splitter.flush()])).toEqual(Buffer.concat(pieces));
+        const whole = pieces.map((chunk) => splitter.push(chunk));
+        expect(Buffer.concat([...whole, splitter.flush()])).toEqual(Buffer.concat(pieces));
+        for (const bytes of whole) expect(Buffer.concat([...cutFrames(bytes)])).toEqual(bytes);
       }),
     );
   });
@@ -63,7 +65,7 @@ describe('FrameSplitter', () => {
   it('lets a frame without an end through rather than keep it', () => {
     const splitter = new FrameSplitter();
     expect(splitter.push(Buffer.alloc(FRAME_BYTES_MAX, 'a'))).toHaveLength(0);
-    expect(splitter.push(Buffer.from('b'))[0]?.length).toBe(FRAME_BYTES_MAX + 1);
+    expect(splitter.push(Buffer.from('b'))).toHaveLength(FRAME_BYTES_MAX + 1);
     expect(splitter.flush()).toHaveLength(0);
   });
 });

@@ -13,7 +13,8 @@ import {
   USAGE_FRAME,
 } from './stub-gateway.ts';
 
-const SHOWN_BODY = '{"model":"coder","stream_options":{"x":1,"include_usage":true},"stream":true}';
+const SHOWN_BODY =
+  '{"model":"coder","messages":[],"stream_options":{"x":1,"include_usage":true},"stream":true}';
 const WITHOUT_USAGE = [...CONTENT_FRAMES, DONE_FRAME].join('');
 
 describe('a streamed completion', () => {

@@ -12,6 +12,7 @@ import { dependencies } from './laws/packages.ts';
 import { ciRunsReadme, commandsExist, foldersMapped, invariantsStated, oneTitle } from './laws/pages.ts';
 import { reachable } from './laws/reachable.ts';
 import { sessionCap } from './laws/session-cap.ts';
+import { specIds } from './laws/spec-ids.ts';
 import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
 import { fileSizes, functionSizes, medianSize } from './laws/sizes.ts';
 import { bannedWords } from './laws/words.ts';
@@ -40,5 +41,6 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'pages have one title': oneTitle,
   'dependencies have a reason and a user': dependencies,
   'examples are valid jobs': examplesCompile,
+  'rows and rules of the specification have tests': specIds,
   'every file is part of something that runs': reachable,
 };

@@ -58,18 +58,28 @@ describe('openBridge()', () => {
 });
 
 describe('parseInitArguments()', () => {
-  it('reads bridges, the log bound and the program with its own arguments', () => {
-    const argv = ['--bridge', '4100=/a.sock', '--log-bytes-max', '10', '--', 'node', '--bridge', 'x'];
+  it('reads bridges, the log bound, the guard and the agent server', () => {
+    const argv = ['--bridge', '4100=/a.sock', '--log-bytes-max', '10', '--guard', '/g', '--', '/a.cjs'];
     expect(parseInitArguments(argv)).toEqual({
+      role: 'first',
       bridges: [{ port: 4100, socketPath: '/a.sock' }],
+      guard: '/g',
       logBytesMax: 10,
-      command: ['node', '--bridge', 'x'],
+      agentServer: '/a.cjs',
+    });
+  });
+
+  it('reads the role of the second process', () => {
+    expect(parseInitArguments(['--agent', '--', '/a.cjs'])).toMatchObject({
+      role: 'agent',
+      guard: null,
+      agentServer: '/a.cjs',
     });
   });
 
   it.each([
-    [[], 'no program'],
-    [['--log-bytes-max', '1', '--'], 'no program'],
+    [[], 'no agent server'],
+    [['--log-bytes-max', '1', '--'], 'no agent server'],
     [['--', 'x'], '"--log-bytes-max" is missing'],
     [['--bridge', 'nonsense', '--', 'x'], '"nonsense"'],
     [['--log-bytes-max', '-1', '--', 'x'], '"-1"'],

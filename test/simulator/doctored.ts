@@ -2,7 +2,9 @@
 import type { Command, MachineEvent } from '../../core/command.ts';
 import { bornConversation, type ConversationState } from '../../core/conversation/state.ts';
 import type { EntityAddress } from '../../core/ids.ts';
-import { bornRun, runBirth, type RunState } from '../../core/run/state.ts';
+import { runBirth } from '../../core/run/birth.ts';
+import { bornRun } from '../../core/run/born.ts';
+import type { RunState } from '../../core/run/state.ts';
 import { runId } from '../../core/ids.ts';
 import { bornSandbox, snapshotOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SandboxSnapshot } from '../../core/snapshot.ts';

@@ -43,8 +43,12 @@ async function endOf(deployment: Deployment, index: number): Promise<Conversatio
 const runCount = async ({ client }: Deployment, workflowId: string): Promise<number> =>
   (await runsOf(client, workflowId)).length;
 
-const historyLength = async ({ client }: Deployment, workflowId: string): Promise<number> =>
-  (await client.getHandle(workflowId).fetchHistory()).events?.length ?? 0;
+/** Once nothing is under way that would add to it: rows are visible a moment before the task that wrote them ends. */
+async function historyLength({ client }: Deployment, workflowId: string): Promise<number> {
+  const handle = client.getHandle(workflowId);
+  await eventually(async () => (await handle.describe()).raw.pendingWorkflowTask ?? null, null);
+  return (await handle.fetchHistory()).events?.length ?? 0;
+}
 
 describeWith('temporal', 'an entity on Temporal', () => {
   beforeAll(async () => {

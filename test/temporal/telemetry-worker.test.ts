@@ -13,7 +13,7 @@ import { Post } from '../../temporal/post.ts';
 import { openMeters } from '../../temporal/telemetry/meters.ts';
 import { metricsTelemetry } from '../../temporal/telemetry/metrics-endpoint.ts';
 import { observed, observedTombstones } from '../../temporal/telemetry/observe.ts';
-import { rootSpanId, traceIdOf, type Span } from '../../temporal/telemetry/span.ts';
+import { traceIdOf, workSpanId, type Span } from '../../temporal/telemetry/span.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import { startWorkers } from '../../temporal/worker.ts';
 import { conversationAt, message, newStore, started } from '../engine/engine-harness.ts';
@@ -160,14 +160,14 @@ describeWith('temporal', 'a worker that is watched', () => {
     const address = { machine: 'conversation', id: conversationAt(1) } as const;
     const own = spans.filter(({ traceId }) => traceId === traceIdOf(address));
     const roots = own.filter(({ parentSpanId }) => parentSpanId === null);
-    expect(roots.map(({ name, spanId }) => [name, spanId])).toEqual([['conversation', rootSpanId(address)]]);
+    expect(roots.map(({ name, spanId }) => [name, spanId])).toEqual([['conversation', workSpanId(address)]]);
     expect(roots[0]?.attributes).toMatchObject({
       'parley.conversation_id': conversationAt(1),
       'parley.title': 'Fix the index',
       'parley.tag.team': 'search',
       'parley.tag.ticket': 'P-17',
     });
-    const below = own.filter(({ parentSpanId }) => parentSpanId === rootSpanId(address));
+    const below = own.filter(({ parentSpanId }) => parentSpanId === workSpanId(address));
     expect(below.length).toBe(own.length - 1);
     expect(below.map(({ name }) => name)).toEqual(
       expect.arrayContaining([

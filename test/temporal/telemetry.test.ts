@@ -11,7 +11,7 @@ import {
 import { openSpans } from '../../temporal/telemetry/otlp-exporter.ts';
 import { otlpJson } from '../../temporal/telemetry/otlp-json.ts';
 import { otlpSettings } from '../../temporal/telemetry/otlp-settings.ts';
-import { rootSpanId, spanIdOf, traceIdOf, type Span } from '../../temporal/telemetry/span.ts';
+import { rootSpanId, spanIdOf, traceIdOf, workSpanId, type Span } from '../../temporal/telemetry/span.ts';
 
 const ADDRESS = { machine: 'conversation', id: 'c1' } as const;
 const SECRET = 'hunter2 and more';
@@ -20,7 +20,7 @@ function span(name: string, change: Partial<Span> = {}): Span {
   return {
     traceId: traceIdOf(ADDRESS),
     spanId: spanIdOf(ADDRESS, name),
-    parentSpanId: rootSpanId(ADDRESS),
+    parentSpanId: workSpanId(ADDRESS),
     name,
     startMs: 1_700_000_000_001,
     endMs: 1_700_000_000_750,
@@ -143,8 +143,10 @@ describe('spans', () => {
   it('of one entity have one trace, and are told apart', () => {
     const other = { machine: 'conversation', id: 'c2' } as const;
     expect(traceIdOf(ADDRESS)).toBe(traceIdOf({ ...ADDRESS }));
-    const ids = [spanIdOf(ADDRESS, 'a'), spanIdOf(ADDRESS, 'b'), spanIdOf(other, 'a'), rootSpanId(ADDRESS)];
-    expect(new Set(ids).size).toBe(4);
+    const outer = rootSpanId(ADDRESS, { isNamed: true });
+    const ids = [spanIdOf(ADDRESS, 'a'), spanIdOf(ADDRESS, 'b'), spanIdOf(other, 'a'), workSpanId(ADDRESS)];
+    expect(new Set([...ids, outer]).size).toBe(5);
+    expect(rootSpanId(ADDRESS, { isNamed: false })).toBe(workSpanId(ADDRESS));
     expect(traceIdOf(other)).not.toBe(traceIdOf(ADDRESS));
   });
 });

@@ -1,4 +1,6 @@
 /** Builds of workers: what they are called, and what an operator sees of them and does about them. Servers are real. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -69,6 +71,41 @@ describeWith('temporal', 'parley temporal versions, promote and drain', () => {
     expect(drained.shell.stderr.text).toContain('deployment "nobody" has no such build');
     expect((await temporal(nobody, 'drain', 'x', '--wait', '1m')).exitCode).toBe(2);
   });
+
+  it('mean the deployment that the file names, unless another is typed', async () => {
+    const cwd = tempDir();
+    const engine = `{ address: '${server.address}', versioning: { deployment: from-file } }`;
+    writeFileSync(path.join(cwd, 'parley.yaml'), `engine: ${engine}\n`);
+    const said = async (...args: readonly string[]): Promise<string> => {
+      const shell = fakeShell({ cwd });
+      await runCli(['temporal', ...args], shell);
+      return shell.stderr.text;
+    };
+    expect(await said('versions')).toContain('deployment from-file: no worker');
+    expect(await said('versions', '--deployment', 'typed')).toContain('deployment typed: no worker');
+    expect(await said('promote', 'b1')).toContain('ever seen in deployment "from-file"');
+    expect(await said('drain', 'b1')).toContain('deployment "from-file" has no such build');
+  });
+
+  it.each([['versions'], ['promote', 'b1'], ['drain', 'b1']])(
+    'say in one sentence that the server cannot be asked: %s',
+    async (...args) => {
+      const said = async (env: Record<string, string>): Promise<[number, string]> => {
+        const shell = fakeShell({ cwd: tempDir(), env });
+        return [await runCli(['temporal', ...args], shell), shell.stderr.text];
+      };
+      expect(await said({ TEMPORAL_ADDRESS: '127.0.0.1:1' })).toEqual([
+        5,
+        expect.stringMatching(
+          /^parley: Cannot reach a Temporal server at 127\.0\.0\.1:1: nothing listens there\n {2}= .+\n$/,
+        ),
+      ]);
+      expect(await said({ TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'nowhere' })).toEqual([
+        2,
+        expect.stringMatching(/^parley: Cannot use namespace "nowhere": .+\n {2}= .+\n$/),
+      ]);
+    },
+  );
 
   it(
     'move work from build to build, and wait for what is under way',

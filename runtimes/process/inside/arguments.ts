@@ -1,7 +1,8 @@
 /**
  * The command line of the sandbox's first program.
- * Owns its grammar: `[--bridge PORT=SOCKET]… --log-bytes-max N -- PROGRAM ARGUMENT…`; carries no secret, for process
- * lists are public. Must not touch the system.
+ * Owns its grammar: `[--bridge PORT=SOCKET]… [--guard FILE] --log-bytes-max N -- AGENT-SERVER`, and for the process it
+ * starts `--agent [--guard FILE] -- AGENT-SERVER`; carries no secret, for process lists are public. Must not touch the
+ * system.
  */
 
 /** One loopback port inside that leads to a unix socket of the host. */
@@ -11,28 +12,37 @@ export interface Bridge {
 }
 
 export interface InitArguments {
+  /** `first` prepares and watches; `agent` becomes the agent server. */
+  readonly role: 'first' | 'agent';
   readonly bridges: readonly Bridge[];
+  /** The object that closes a process to others; null where there is none. */
+  readonly guard: string | null;
   readonly logBytesMax: number;
-  /** The agent server: program and arguments, at least one element. */
-  readonly command: readonly string[];
+  /** The agent server: one file that Node.js runs. */
+  readonly agentServer: string;
 }
 
 /** @throws Error an argument is unknown, malformed or missing; the message names it */
 export function parseInitArguments(argv: readonly string[]): InitArguments {
   const bridges: Bridge[] = [];
+  const role = argv[0] === '--agent' ? 'agent' : 'first';
   let logBytesMax: number | null = null;
-  let index = 0;
+  let guard: string | null = null;
+  let index = role === 'agent' ? 1 : 0;
   for (; index < argv.length && argv[index] !== '--'; index += 2) {
     const name = argv[index];
     const value = argv[index + 1] ?? '';
     if (name === '--bridge') bridges.push(parseBridge(value));
     else if (name === '--log-bytes-max') logBytesMax = parseCount(value);
+    else if (name === '--guard') guard = value;
     else throw new Error(`Cannot read arguments: "${name}" is not known`);
   }
-  const command = argv.slice(index + 1);
-  if (command.length === 0) throw new Error('Cannot read arguments: no program after "--"');
-  if (logBytesMax === null) throw new Error('Cannot read arguments: "--log-bytes-max" is missing');
-  return { bridges, logBytesMax, command };
+  const agentServer = argv[index + 1];
+  if (agentServer === undefined) throw new Error('Cannot read arguments: no agent server after "--"');
+  if (role === 'first' && logBytesMax === null) {
+    throw new Error('Cannot read arguments: "--log-bytes-max" is missing');
+  }
+  return { role, bridges, guard, logBytesMax: logBytesMax ?? 0, agentServer };
 }
 
 function parseBridge(text: string): Bridge {

@@ -6,25 +6,51 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
+import type { Writable } from 'node:stream';
+import { KEY_DESCRIPTOR, becomeAgent, takeText } from './agent-role.ts';
 import { parseInitArguments } from './arguments.ts';
+import type { InitArguments } from './arguments.ts';
 import { openBridge } from './bridge.ts';
 import { createBoundedLog } from './bounded-log.ts';
+import { loadGuard } from './guard.ts';
 
 /** Exit code when the agent server was never started. */
 const SETUP_FAILED = 70;
+/** Where the host leaves the session key; see launch.ts of the host's side. */
+const HOST_KEY_DESCRIPTOR = 5;
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 async function main(): Promise<void> {
-  const { bridges, logBytesMax, command } = parseInitArguments(process.argv.slice(2));
+  const parsed = parseInitArguments(process.argv.slice(2));
+  const { role, bridges, guard, logBytesMax, agentServer } = parsed;
+  if (role === 'agent') {
+    becomeAgent(guard, agentServer);
+    return;
+  }
+  if (guard !== null) loadGuard(guard);
+  const sessionKey = takeText(HOST_KEY_DESCRIPTOR);
   const log = createBoundedLog(1, logBytesMax);
   await Promise.all(bridges.map(openBridge));
-  const [program = '', ...programArguments] = command;
-  const child = spawn(program, programArguments, { stdio: ['ignore', 'pipe', 'pipe'] });
-  child.stdout.on('data', log);
-  child.stderr.on('data', log);
+  const child = startAgent(parsed, sessionKey);
+  child.stdout?.on('data', log);
+  child.stderr?.on('data', log);
   forwardSignals(child);
   process.exitCode = await exitCode(child, log);
   process.exit();
+}
+
+/** This program again, in its other role: it takes the key before the agent server sees anything. */
+function startAgent({ guard, agentServer }: InitArguments, sessionKey: string): ChildProcess {
+  const own = process.argv[1] ?? '';
+  const guarded = guard === null ? [] : ['--guard', guard];
+  const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
+  stdio[KEY_DESCRIPTOR] = 'pipe';
+  const child = spawn(process.execPath, [own, '--agent', ...guarded, '--', agentServer], { stdio });
+  const key = child.stdio[KEY_DESCRIPTOR] as Writable;
+  // An agent that died before it read its key is told of by its end.
+  key.on('error', () => undefined);
+  key.end(sessionKey);
+  return child;
 }
 
 function forwardSignals(child: ChildProcess): void {

@@ -22,7 +22,11 @@ function compile(file: RepoFile, tree: Tree): readonly Violation[] {
     const found = fileAt(tree, path.posix.join(path.posix.dirname(file.path), relativePath));
     return found === null ? { problem: 'missing' as const } : { text: found.text };
   };
+  const readRows = (relativePath: string) => {
+    const found = readFile(relativePath);
+    return 'text' in found ? { chunks: [found.text] } : found;
+  };
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  const { diagnostics } = compileJob({ path: file.path, text: file.text }, { readFile, sha256 });
+  const { diagnostics } = compileJob({ path: file.path, text: file.text }, { readFile, readRows, sha256 });
   return diagnostics.map((one) => `${one.file}:${one.line}: ${one.message} [${one.code}]`);
 }

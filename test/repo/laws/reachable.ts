@@ -13,7 +13,7 @@ const ENTRIES: readonly RegExp[] = [
   /^testing\/(index|vitest)\.ts$/,
   // Temporal's bundler takes these by their path.
   /^workflows\/index\.ts$/,
-  /^test\/conformance\/temporal\/(observed-workflows|observer-interceptors)\.ts$/,
+  /^temporal\/time-skipping\/(main|observed-workflows|observer-interceptors)\.ts$/,
   /^test\/helpers\/global-setup\.ts$/,
   /^[^/]+\.config\.ts$/,
 ];

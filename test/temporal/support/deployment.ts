@@ -12,8 +12,10 @@ import type { ParleyError } from '../../../core/parley-error.ts';
 import { systemClock } from '../../../engine/system-clock.ts';
 import type { EngineStore } from '../../../ports/engine-store.ts';
 import type { Store } from '../../../store/open-store.ts';
-import { carrierActivities } from '../../../temporal/carrier.ts';
+import { carrierActivities, type CarrierOptions } from '../../../temporal/carrier.ts';
 import { Post } from '../../../temporal/post.ts';
+import { observed } from '../../../temporal/telemetry/observe.ts';
+import type { Observers } from '../../../temporal/telemetry/observers.ts';
 import { tombstones } from '../../../temporal/tombstones.ts';
 import { startWorkers, type Workers, type WorkerSlots } from '../../../temporal/worker.ts';
 import type { AddressedLetter } from '../../../workflows/letter.ts';
@@ -39,6 +41,8 @@ export interface DeploymentOptions {
   readonly bundlePath?: string;
   readonly slots?: WorkerSlots;
   readonly requestWaitMs?: number;
+  /** Who looks on at what its workers carry out. */
+  readonly observers?: Observers;
 }
 
 export interface Failure {
@@ -89,7 +93,7 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
   const fakes = watchingFakes(clock, options.activities, options.looks);
   const failures: Failure[] = [];
   const sent: AddressedLetter[] = [];
-  const activities = carrierActivities({
+  const carrier: CarrierOptions = {
     store: store.engine satisfies EngineStore,
     send: (letter) => {
       sent.push(letter);
@@ -98,7 +102,8 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
     activities: fakes.activities,
     clock,
     onError: (command, error, attempt) => void failures.push({ command, error, attempt }),
-  });
+  };
+  const activities = carrierActivities(watched(carrier, options));
   const begun: Workers[] = [];
   const deployment: Deployment = {
     ...fakes,
@@ -137,4 +142,8 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
       await deployment.stop();
     },
   };
+}
+
+function watched(carrier: CarrierOptions, { observers }: DeploymentOptions): CarrierOptions {
+  return observers === undefined ? carrier : observed(carrier, observers);
 }

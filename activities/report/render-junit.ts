@@ -1,0 +1,77 @@
+/**
+ * A report as JUnit XML, which most build servers read: a suite for the run, a case for each conversation.
+ * Pure; owns what counts as failed, as an error and as skipped there.
+ */
+import { escapeMarkup } from '../../core/escape-markup.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+import { SECOND_MS } from '../../core/time.ts';
+import { oneLine } from './plain-text.ts';
+import type { ReportData, ReportItem } from './report-data.ts';
+import { workMs } from './work-sections.ts';
+
+type Verdict = 'passed' | 'failure' | 'error' | 'skipped';
+
+export function renderJunit({ run, items, writtenAt }: ReportData): string {
+  const verdicts = items.map(({ row }) => verdictOf(row));
+  const count = (verdict: Verdict): number => verdicts.filter((one) => one === verdict).length;
+  const attributes = {
+    name: run.name,
+    tests: items.length,
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
+    time: seconds((run.endedAt ?? writtenAt) - run.createdAt),
+    timestamp: new Date(run.createdAt).toISOString().slice(0, 19),
+  };
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites>',
+    `  <testsuite${written(attributes)}>`,
+    ...items.map(testCase),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+/** Work that is not good is a failure; work that could not be judged is an error. */
+function verdictOf(row: RunItemRow | null): Verdict {
+  if (row?.phase !== 'ended' || row.outcome === null) return 'skipped';
+  switch (row.outcome) {
+    case 'succeeded':
+      return 'passed';
+    case 'check_failed':
+    case 'limit_reached':
+      return 'failure';
+    case 'failed':
+      return 'error';
+    case 'waiting':
+    case 'cancelled':
+    case 'skipped':
+      return 'skipped';
+  }
+}
+
+function testCase({ key, entry, row }: ReportItem): string {
+  const attributes = { classname: entry, name: key, time: seconds(workMs(row) ?? 0) };
+  const verdict = verdictOf(row);
+  if (verdict === 'passed') return `    <testcase${written(attributes)}/>`;
+  const type = row?.failureClass ?? row?.outcome ?? 'not_ended';
+  const about = verdict === 'skipped' ? { message: words(row) } : { type, message: words(row) };
+  return `    <testcase${written(attributes)}><${verdict}${written(about)}/></testcase>`;
+}
+
+function words(row: RunItemRow | null): string {
+  const outcome = row?.outcome ?? 'not ended';
+  return row?.detail == null ? outcome : `${outcome}: ${row.detail}`;
+}
+
+function written(attributes: Readonly<Record<string, string | number>>): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${escapeMarkup(oneLine(String(value)))}"`)
+    .join('');
+}
+
+function seconds(ms: number): string {
+  return (Math.max(0, ms) / SECOND_MS).toFixed(3);
+}

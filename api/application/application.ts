@@ -1,0 +1,56 @@
+/**
+ * What the handlers of the application API work with.
+ * Owns the bundle; must not hold code.
+ */
+import type { World } from '../../activities/world.ts';
+import type { SandboxId, UserId } from '../../core/ids.ts';
+import type { AgentRelay } from '../../ports/agent-relay.ts';
+import type { ApiKeyStore, KeyScope } from '../../ports/api-keys.ts';
+import type { AuditLog } from '../../ports/audit-log.ts';
+import type { EventSearch } from '../../ports/event-search.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { RecordSearch } from '../../ports/record-search.ts';
+import type { StartTaskStore } from '../../ports/start-tasks.ts';
+import type { UserDocuments } from '../../ports/user-documents.ts';
+import type { Dialect } from './dialect.ts';
+
+export interface ApplicationStores {
+  readonly search: RecordSearch;
+  readonly startTasks: StartTaskStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly documents: UserDocuments;
+  readonly audit: AuditLog;
+  readonly eventSearch: EventSearch;
+}
+
+export interface Application extends ApplicationStores {
+  readonly world: World;
+  /** For the wishes of users; accepted durably when it returns. */
+  readonly requests: Notifier;
+  readonly relay: AgentRelay;
+  readonly dialect: Dialect;
+  /** Names that the proxy lists. */
+  readonly models: readonly string[];
+  /** Where clients reach this server, without a trailing slash; known once it listens. */
+  publicUrl(): string;
+  /** Lower-case hex digits. */
+  randomHex(digits: number): string;
+  readonly version: string;
+}
+
+/** Who calls: the holder of an API key. */
+export interface Principal {
+  readonly kind: 'key';
+  readonly userId: UserId;
+  readonly keyId: number;
+  readonly keyName: string | null;
+  readonly scope: KeyScope;
+}
+
+/** Who calls: whatever holds the session key of a sandbox's present generation (D5, D14). */
+export interface SandboxCaller {
+  readonly kind: 'sandbox';
+  readonly userId: UserId;
+  readonly sandboxId: SandboxId;
+  readonly generation: number;
+}

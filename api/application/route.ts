@@ -1,0 +1,85 @@
+/**
+ * A route of the application API as one value: address, shapes, access, handler.
+ * Owns the form; validation, types and the OpenAPI document all come from it.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { ErrorCode } from '../../core/error-catalogue.ts';
+import type { Application, Principal, SandboxCaller } from './application.ts';
+
+/**
+ * `open`: nobody is asked. `key`: an API key. `keyInEither`: an API key as bearer or in `X-Session-API-Key` (D5).
+ * `admin`: a key of that scope. `session`: the session key of the sandbox in the path.
+ */
+export type Access = 'open' | 'key' | 'keyInEither' | 'admin' | 'session';
+
+type CallerOf<Given extends Access> = Given extends 'session'
+  ? SandboxCaller
+  : Given extends 'open'
+    ? null
+    : Principal;
+
+export interface Call<Params, Query, Body, Caller> {
+  readonly application: Application;
+  readonly caller: Caller;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+export interface RouteDefinition<Params, Query, Body, Result, Given extends Access> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:name` for parameters. */
+  readonly url: string;
+  /** Name of the operation, unique. */
+  readonly operation: string;
+  readonly summary: string;
+  readonly access: Given;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Shape of the answer, or the media type of one that is not JSON. */
+  readonly result: Result;
+  readonly status?: 200 | 201;
+  /** Besides those that every route may answer. */
+  readonly errors?: readonly ErrorCode[];
+  /** Null when the handler has sent the answer itself. */
+  readonly handler: (
+    call: Call<Output<Params>, Output<Query>, Output<Body>, CallerOf<Given>>,
+  ) => Promise<Result extends z.ZodType ? z.output<Result> : null>;
+}
+
+/** A route with its types forgotten, as lists of routes hold it. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly access: Access;
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly result: z.ZodType | string;
+  readonly status?: 200 | 201;
+  readonly errors?: readonly ErrorCode[];
+  readonly handler: (call: Call<unknown, unknown, unknown, never>) => Promise<unknown>;
+}
+
+export function route<
+  Params extends z.ZodType | undefined = undefined,
+  Query extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Result extends z.ZodType | string = string,
+  Given extends Access = 'key',
+>(definition: RouteDefinition<Params, Query, Body, Result, Given>): Route {
+  return definition as unknown as Route;
+}
+
+/** Whether the call changes something: those are in the audit log. */
+export function isChange({ method }: Pick<Route, 'method'>): boolean {
+  return method !== 'GET';
+}

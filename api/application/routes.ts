@@ -1,0 +1,36 @@
+/**
+ * Every route of the application API: the table of contents of these folders.
+ * Owns the list only; docs/api.md holds the same, and a test compares them.
+ */
+import { CONVERSATION_CHANGE_ROUTES } from '../conversations/change-routes.ts';
+import { DOWNLOAD_ROUTES } from '../conversations/download-route.ts';
+import { MESSAGE_ROUTES } from '../conversations/message-routes.ts';
+import { CONVERSATION_READ_ROUTES } from '../conversations/read-routes.ts';
+import { START_ROUTES } from '../conversations/start-routes.ts';
+import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
+import { EVENT_ROUTES } from '../events/event-routes.ts';
+import { KEY_ROUTES } from '../keys/key-routes.ts';
+import { SANDBOX_ROUTES } from '../sandboxes/sandbox-routes.ts';
+import { SANDBOX_SECRET_ROUTES } from '../sandboxes/secret-routes.ts';
+import { PROFILE_ROUTES } from '../settings/profile-routes.ts';
+import { SECRET_ROUTES } from '../settings/secret-routes.ts';
+import { SETTINGS_ROUTES } from '../settings/settings-routes.ts';
+import type { Route } from './route.ts';
+import { SERVICE_ROUTES } from './service-routes.ts';
+
+export const APPLICATION_ROUTES: readonly Route[] = [
+  ...START_ROUTES,
+  ...CONVERSATION_READ_ROUTES,
+  ...MESSAGE_ROUTES,
+  ...CONVERSATION_CHANGE_ROUTES,
+  ...WORKSPACE_ROUTES,
+  ...DOWNLOAD_ROUTES,
+  ...EVENT_ROUTES,
+  ...SANDBOX_ROUTES,
+  ...SANDBOX_SECRET_ROUTES,
+  ...SETTINGS_ROUTES,
+  ...PROFILE_ROUTES,
+  ...SECRET_ROUTES,
+  ...KEY_ROUTES,
+  ...SERVICE_ROUTES,
+];

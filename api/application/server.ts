@@ -1,0 +1,221 @@
+/**
+ * The application API as a server: routes, who may call them, and what surrounds every answer.
+ * Owns the listening, the bounds, headers, errors, audit and access log; what a route does is its handler's.
+ */
+import type { Server } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { asParleyError, ParleyError } from '../../core/parley-error.ts';
+import type { Application } from './application.ts';
+import { accessLine, type AccessLine } from './access-line.ts';
+import { Gate } from './gate.ts';
+import { openApiDocument } from './openapi.ts';
+import { RATE_LIMITS_DEFAULT, type RateLimits } from './rate-limit.ts';
+import { isChange, type Route } from './route.ts';
+import { InvalidRequest, validated } from './validation.ts';
+
+/** Secrets of 50 times 64 KiB, and a message with a little room. */
+const BODY_BYTES_MAX = 6 * 1024 * 1024;
+/** A client that sends its request slower than this is let go. */
+const REQUEST_MS_MAX = 120_000;
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly routes: readonly Route[];
+  /** Origins of browsers that may call; none by default. */
+  readonly corsOrigins?: readonly string[];
+  readonly rateLimits?: RateLimits;
+  readonly log: (line: AccessLine) => void;
+  /** Adds what is no route of a table: streams and relays. */
+  extend?(app: FastifyInstance, gate: Gate): void;
+}
+
+export interface ApplicationServer {
+  /** `http://host:port` with the port in use. */
+  readonly url: string;
+  readonly http: Server;
+  close(): Promise<void>;
+}
+
+/** @throws Error the address cannot be listened on */
+export async function startApplicationServer(
+  application: Application,
+  options: ServerOptions,
+): Promise<ApplicationServer> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 200 },
+    genReqId: () => application.randomHex(16),
+  });
+  acceptBodies(app);
+  app.decorateRequest('caller');
+  const gate = new Gate(application, options.rateLimits ?? RATE_LIMITS_DEFAULT);
+  surround(app, { application, options });
+  const { routes } = options;
+  for (const one of routes) mount(app, { application, gate }, one);
+  const document = (): unknown =>
+    openApiDocument(routes, { version: application.version, url: application.publicUrl() });
+  app.get('/openapi.json', (_request, reply) => reply.send(document()));
+  options.extend?.(app, gate);
+  const url = await app.listen({ host: options.host, port: options.port });
+  return { url, http: app.server, close: () => app.close() };
+}
+
+/** An empty body is none, whatever its type says: many clients send the header with every request. */
+function acceptBodies(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    if (text === '') return done(null, undefined);
+    try {
+      done(null, JSON.parse(String(text)));
+    } catch {
+      done(new ParleyError('invalid_request', 'Cannot read the body: it is no JSON'));
+    }
+  });
+}
+
+interface Around {
+  readonly application: Application;
+  readonly options: ServerOptions;
+}
+
+function surround(app: FastifyInstance, { application, options }: Around): void {
+  const allowed = new Set(options.corsOrigins ?? []);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
+    const { origin } = request.headers;
+    if (origin === undefined || !allowed.has(origin)) return;
+    void reply.header('access-control-allow-origin', origin).header('vary', 'Origin');
+    if (request.method !== 'OPTIONS') return;
+    await reply.headers(PREFLIGHT_HEADERS).code(204).send();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    options.log(accessLine(request, reply, application.world.clock.now()));
+    done();
+  });
+  app.setErrorHandler((error, _request, reply) => answerError(application, reply, error));
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ detail: 'Not Found', code: 'not_found' }),
+  );
+}
+
+/** Nothing of this is a page, so nothing of it may be framed, run or kept. */
+const SECURITY_HEADERS = {
+  'cache-control': 'no-cache, no-store, must-revalidate, max-age=0',
+  pragma: 'no-cache',
+  expires: '0',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+} as const;
+
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers': 'authorization, content-type, idempotency-key, x-session-api-key',
+  'access-control-max-age': '600',
+} as const;
+
+function answerError(application: Application, reply: FastifyReply, thrown: unknown): FastifyReply {
+  const error = refusedByLibrary(thrown) ?? asParleyError(thrown);
+  if (error instanceof InvalidRequest)
+    return reply.code(error.status).send({ detail: error.findings, code: error.code });
+  const { dialect } = application;
+  const retryAfter = error.details['retry_after'];
+  if (typeof retryAfter === 'number') void reply.header('retry-after', String(retryAfter));
+  else if (error.retry && error.status !== 502) void reply.header('retry-after', '1');
+  return reply.code(dialect.errorStatus(error)).send(dialect.errorBody(hidden(error)));
+}
+
+/** The cause of a bug is for the log of whoever runs this, and not for a caller. */
+function hidden(error: ParleyError): ParleyError {
+  return error.code === 'internal' ? new ParleyError('internal', 'Internal Server Error') : error;
+}
+
+/** What the HTTP library refuses by itself: too large, not JSON, a type that nothing reads. */
+function refusedByLibrary(error: unknown): ParleyError | null {
+  if (error instanceof ParleyError || !(error instanceof Error) || !('statusCode' in error)) return null;
+  const status = Number(error.statusCode);
+  if (status === 413) return new ParleyError('request_too_large', 'Cannot take the request: it is too large');
+  return status >= 400 && status < 500 ? new ParleyError('invalid_request', error.message) : null;
+}
+
+interface Mounted {
+  readonly application: Application;
+  readonly gate: Gate;
+}
+
+function mount(app: FastifyInstance, { application, gate }: Mounted, one: Route): void {
+  app.route({
+    method: one.method,
+    url: one.url,
+    // Before the body is read: nobody fills the memory without a key.
+    onRequest: async (request) => {
+      request.caller = await gate.admit(one.access, request);
+    },
+    handler: async (request, reply) => {
+      const run = (): Promise<unknown> => carryOut(application, one, { request, reply });
+      const answer = isChange(one) ? await audited({ application, one, request, run }) : await run();
+      if (answer === null) return reply;
+      return reply
+        .code(one.status ?? 200)
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify(answer));
+    },
+  });
+}
+
+async function carryOut(
+  application: Application,
+  one: Route,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): Promise<unknown> {
+  const { params, query, body } = validated(one, request);
+  return await one.handler({
+    application,
+    caller: request.caller as never,
+    params,
+    query,
+    body,
+    request,
+    reply,
+  });
+}
+
+/** Written before the answer goes out: what is answered is in the log. */
+async function audited({
+  application,
+  one,
+  request,
+  run,
+}: {
+  readonly application: Application;
+  readonly one: Route;
+  readonly request: FastifyRequest;
+  run(): Promise<unknown>;
+}): Promise<unknown> {
+  const note = async (status: number): Promise<void> => {
+    const { caller } = request;
+    await application.audit.append({
+      at: application.world.clock.now(),
+      userId: caller?.userId ?? null,
+      keyId: caller?.kind === 'key' ? caller.keyId : null,
+      action: one.operation,
+      about: Object.values(request.params as Readonly<Record<string, string>>).join('/'),
+      status,
+    });
+  };
+  try {
+    const answer = await run();
+    await note(one.status ?? 200);
+    return answer;
+  } catch (error) {
+    await note(application.dialect.errorStatus(asParleyError(error)));
+    throw error;
+  }
+}

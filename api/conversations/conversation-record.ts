@@ -1,0 +1,174 @@
+/**
+ * The conversation record as clients see it (spec "Conversation").
+ * Owns the shape and how it is put together: the record, its sandbox as it is now, and what its calls came to.
+ */
+import { z } from 'zod';
+import type { ConversationId } from '../../core/ids.ts';
+import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
+import {
+  PAUSE_REASONS,
+  SANDBOX_STATUSES,
+  START_TASK_STATUSES,
+  type SandboxStatus,
+} from '../../core/status.ts';
+import type { ConversationUsage } from '../../ports/record-search.ts';
+import type { Application } from '../application/application.ts';
+import { hexId, instantOut, isoInstant } from '../application/wire.ts';
+import { agentUrl } from '../sandboxes/agent-url.ts';
+
+const usageSchema = z.object({
+  model: z.string(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  cache_read_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  context_window: z.int(),
+  per_turn_token: z.int(),
+  response_id: z.string(),
+});
+
+const metricsSchema = z.object({
+  model_name: z.string(),
+  accumulated_cost: z.number().meta({ description: 'US dollars, from the rows of the proxy.' }),
+  max_budget_per_task: z.number().nullable(),
+  accumulated_token_usage: usageSchema.nullable(),
+});
+
+export const conversationSchema = z.object({
+  id: hexId,
+  app_conversation_id: hexId,
+  created_by_user_id: z.string(),
+  sandbox_id: z.string().nullable(),
+  sandbox_status: z.enum(SANDBOX_STATUSES),
+  pause_reason: z.enum(PAUSE_REASONS).nullable(),
+  transition: z.enum(['pausing', 'resuming', 'archiving', 'deleting']).nullable(),
+  stale: z.boolean(),
+  execution_status: z.string().nullable(),
+  execution_status_at: instantOut.nullable(),
+  start_task_status: z.enum(START_TASK_STATUSES),
+  selected_repository: z.string().nullable(),
+  selected_branch: z.string().nullable(),
+  git_provider: z.string().nullable(),
+  title: z.string(),
+  trigger: z.string().nullable(),
+  pr_number: z.array(z.int()),
+  llm_model: z.string().nullable(),
+  agent_kind: z.literal('openhands'),
+  metrics: metricsSchema.nullable(),
+  queued_messages: z.int(),
+  parent_conversation_id: z.string().nullable(),
+  sub_conversation_ids: z.array(z.string()),
+  public: z.boolean().nullable(),
+  tags: z.record(z.string(), z.string()),
+  created_at: instantOut,
+  updated_at: instantOut,
+  conversation_url: z.string().nullable(),
+  session_api_key: z.string().nullable(),
+});
+export type ConversationRecord = z.output<typeof conversationSchema>;
+
+/** In the order of the rows; null stays null. */
+export async function conversationRecords(
+  application: Application,
+  rows: readonly (ConversationRow | null)[],
+): Promise<(ConversationRecord | null)[]> {
+  const living = rows.filter((row) => row !== null);
+  const [first] = living;
+  if (first === undefined) return rows.map(() => null);
+  const { search } = application;
+  const sandboxIds = [...new Set(living.flatMap(({ sandboxId }) => sandboxId ?? []))];
+  const [sandboxes, usages] = await Promise.all([
+    search.sandboxesById(first.userId, sandboxIds),
+    search.usage(living.map(({ conversationId }) => conversationId)),
+  ]);
+  const sandboxOf = new Map(
+    sandboxes.flatMap((row) => (row === null ? [] : [[row.sandboxId, row] as const])),
+  );
+  const usageOf = new Map<ConversationId, ConversationUsage>(
+    usages.map((usage) => [usage.conversationId, usage]),
+  );
+  return rows.map((row) =>
+    row === null
+      ? null
+      : recordOf(application, row, {
+          sandbox: row.sandboxId === null ? null : (sandboxOf.get(row.sandboxId) ?? null),
+          usage: usageOf.get(row.conversationId) ?? null,
+        }),
+  );
+}
+
+interface Around {
+  readonly sandbox: SandboxRow | null;
+  readonly usage: ConversationUsage | null;
+}
+
+function recordOf(application: Application, row: ConversationRow, around: Around): ConversationRecord {
+  const { sandbox, usage } = around;
+  const { conversationId: id } = row;
+  const status = shownStatus(row, sandbox);
+  const isUp = sandbox?.available === true;
+  return {
+    id,
+    app_conversation_id: id,
+    created_by_user_id: row.userId,
+    sandbox_id: row.sandboxId,
+    sandbox_status: status,
+    pause_reason: sandbox?.pauseReason ?? null,
+    transition: sandbox?.transition ?? null,
+    stale: sandbox?.stale ?? false,
+    execution_status: application.dialect.executionStatus(row.executionStatus, { status, isUp }),
+    execution_status_at: row.executionStatusAt === null ? null : isoInstant(row.executionStatusAt),
+    start_task_status: row.startTask,
+    selected_repository: row.selectedRepository,
+    selected_branch: row.selectedBranch,
+    git_provider: null,
+    title: row.title ?? `Conversation ${id.slice(0, 5)}`,
+    trigger: null,
+    pr_number: [],
+    llm_model: row.model,
+    agent_kind: 'openhands',
+    metrics: usage === null ? null : metricsOf(usage),
+    queued_messages: row.queuedMessages,
+    parent_conversation_id: null,
+    sub_conversation_ids: [],
+    public: null,
+    tags: { ...row.tags },
+    created_at: isoInstant(row.createdAt),
+    updated_at: isoInstant(row.updatedAt),
+    conversation_url:
+      sandbox === null || !isUp ? null : `${agentUrl(application, sandbox)}/api/conversations/${id}`,
+    session_api_key:
+      sandbox === null || !isUp
+        ? null
+        : application.world.keys.sessionKey(sandbox.sandboxId, sandbox.generation),
+  };
+}
+
+/** Before it has a place it is starting, or its start has failed. */
+export function shownStatus(row: ConversationRow, sandbox: SandboxRow | null): SandboxStatus {
+  const known = sandbox?.status ?? row.sandboxStatus;
+  if (known !== null) return known;
+  return row.startTask === 'ERROR' ? 'ERROR' : 'STARTING';
+}
+
+const NANO_PER_USD = 1_000_000_000;
+
+function metricsOf(usage: ConversationUsage): ConversationRecord['metrics'] {
+  return {
+    model_name: usage.modelName,
+    accumulated_cost: usage.costNanoUsd / NANO_PER_USD,
+    max_budget_per_task: null,
+    accumulated_token_usage: {
+      model: usage.modelName,
+      prompt_tokens: usage.promptTokens,
+      completion_tokens: usage.completionTokens,
+      cache_read_tokens: usage.cachedTokens,
+      cache_write_tokens: 0,
+      reasoning_tokens: 0,
+      context_window: 0,
+      per_turn_token: 0,
+      response_id: '',
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/**
+ * From an id in a path to the caller's own conversation.
+ * Owns that somebody else's looks like a missing one (D4).
+ */
+import { conversationId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { ConversationRow } from '../../core/projection.ts';
+import type { Application, Principal } from '../application/application.ts';
+
+/** @throws ParleyError not_found */
+export async function findConversation(
+  { search }: Application,
+  { userId }: Pick<Principal, 'userId'>,
+  id: string,
+): Promise<ConversationRow> {
+  const [row] = await search.conversationsById(userId, [conversationId(id)]);
+  if (row !== undefined && row !== null) return row;
+  throw new ParleyError('not_found', 'Conversation not found');
+}

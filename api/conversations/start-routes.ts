@@ -1,0 +1,149 @@
+/**
+ * Starting a conversation, and polling until it is READY.
+ * Owns the routes; the order of a start is in start.ts.
+ */
+import { z } from 'zod';
+import { conversationId } from '../../core/ids.ts';
+import type { StartTask } from '../../ports/start-tasks.ts';
+import type { Call, Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
+import type { Principal } from '../application/application.ts';
+import { pageFrom, readCursor } from '../application/cursor.ts';
+import { idempotencyKeyOf } from '../application/idempotency-key.ts';
+import {
+  hexOf,
+  instantIn,
+  limitIn,
+  pageIdIn,
+  pageOf,
+  parseInstant,
+  PAGE_LIMIT_MAX,
+  repeated,
+  uuidIn,
+} from '../application/wire.ts';
+import { startConversation } from './start.ts';
+import { startRequestSchema, type StartRequest } from './start-request.ts';
+import { startTaskRecords, startTaskSchema, type StartTaskRecord } from './start-task-record.ts';
+import { streamStart } from './stream-start.ts';
+
+const START_ERRORS = [
+  'idempotency_conflict',
+  'concurrency_limit_reached',
+  'secret_in_message',
+  'secret_reserved',
+] as const;
+
+const filterSchema = z.object({
+  conversation_id__eq: uuidIn.optional(),
+  created_at__gte: instantIn.optional(),
+});
+
+const searchSchema = filterSchema.extend({
+  sort_order: z
+    .enum(['CREATED_AT', 'CREATED_AT_DESC', 'UPDATED_AT', 'UPDATED_AT_DESC'])
+    .default('CREATED_AT_DESC'),
+  page_id: pageIdIn,
+  limit: limitIn,
+});
+
+/** An empty body is `{}`. */
+const bodySchema = startRequestSchema
+  .optional()
+  .transform((request) => request ?? startRequestSchema.parse({}));
+
+export const START_ROUTES: readonly Route[] = [
+  route({
+    method: 'POST',
+    url: '/api/v1/app-conversations',
+    operation: 'start_app_conversation',
+    summary: 'Starts a conversation and answers with its start task.',
+    access: 'key',
+    body: bodySchema,
+    result: startTaskSchema,
+    errors: START_ERRORS,
+    handler: async (call) => await shown(call, await start(call)),
+  }),
+  route({
+    method: 'POST',
+    url: '/api/v1/app-conversations/stream-start',
+    operation: 'stream_start_app_conversation',
+    summary: 'Starts a conversation and streams every status of its start task as one JSON array.',
+    access: 'key',
+    body: bodySchema,
+    result: 'application/json',
+    errors: START_ERRORS,
+    handler: async (call) => {
+      const task = await start(call);
+      await streamStart(call, () => shown(call, task));
+      return null;
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/start-tasks',
+    operation: 'get_start_tasks',
+    summary: 'Start tasks by id, null for each that does not exist.',
+    access: 'key',
+    query: z.object({ ids: repeated(uuidIn, PAGE_LIMIT_MAX) }),
+    result: z.array(startTaskSchema.nullable()),
+    handler: async ({ application, caller, query }) =>
+      await startTaskRecords(
+        application,
+        await application.startTasks.byIds(caller.userId, query.ids.map(hexOf)),
+      ),
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/start-tasks/search',
+    operation: 'search_start_tasks',
+    summary: 'Start tasks by filter.',
+    access: 'key',
+    query: searchSchema,
+    result: pageOf(startTaskSchema),
+    handler: async ({ application, caller, query }) => {
+      const found = await application.startTasks.search(caller.userId, filterOf(query), {
+        after: readCursor(query.page_id),
+        limit: query.limit + 1,
+        descending: query.sort_order.endsWith('_DESC'),
+      });
+      const page = pageFrom(found, query.limit, ({ createdAt, taskId }) => ({
+        value: createdAt,
+        id: taskId,
+      }));
+      const items = await startTaskRecords(application, page.rows);
+      return { items: items.filter((item) => item !== null), next_page_id: page.nextPageId };
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/start-tasks/count',
+    operation: 'count_start_tasks',
+    summary: 'How many start tasks the filter finds.',
+    access: 'key',
+    query: filterSchema,
+    result: z.int(),
+    handler: ({ application, caller, query }) => application.startTasks.count(caller.userId, filterOf(query)),
+  }),
+];
+
+function filterOf(query: z.output<typeof filterSchema>) {
+  const { conversation_id__eq: id, created_at__gte: from } = query;
+  return {
+    ...(id === undefined ? {} : { conversationId: conversationId(id) }),
+    ...(from === undefined ? {} : { createdFrom: parseInstant(from) }),
+  };
+}
+
+type StartCall = Call<undefined, undefined, StartRequest, Principal>;
+
+function start({ application, caller, body, request }: StartCall): Promise<StartTask> {
+  const idempotencyKey = idempotencyKeyOf(request);
+  return startConversation(application, { userId: caller.userId, request: body, idempotencyKey });
+}
+
+async function shown({ application }: StartCall, task: StartTask): Promise<StartTaskRecord> {
+  const [record] = await startTaskRecords(application, [task]);
+  if (record === undefined || record === null)
+    throw new Error('Cannot show the start task: it has no record');
+  return record;
+}

@@ -1,0 +1,60 @@
+/**
+ * A start task as clients poll it (spec "Start task", D18).
+ * Owns the shape; where the start stands is read from the conversation's own record.
+ */
+import { z } from 'zod';
+import type { ConversationRow } from '../../core/projection.ts';
+import { START_TASK_STATUSES, type StartTaskStatus } from '../../core/status.ts';
+import type { StartTask } from '../../ports/start-tasks.ts';
+import type { Application } from '../application/application.ts';
+import { hexId, instantOut, isoInstant } from '../application/wire.ts';
+import { agentUrl } from '../sandboxes/agent-url.ts';
+
+export const startTaskSchema = z.object({
+  id: hexId,
+  created_by_user_id: z.string(),
+  status: z.enum(START_TASK_STATUSES),
+  detail: z.string().nullable().meta({ description: 'Why it ended in ERROR.' }),
+  app_conversation_id: hexId.nullable().meta({ description: 'Set at READY.' }),
+  sandbox_id: z.string().nullable(),
+  agent_server_url: z.string().nullable(),
+  request: z.record(z.string(), z.unknown()),
+  created_at: instantOut,
+  updated_at: instantOut,
+});
+export type StartTaskRecord = z.output<typeof startTaskSchema>;
+
+export async function startTaskRecords(
+  application: Application,
+  tasks: readonly (StartTask | null)[],
+): Promise<(StartTaskRecord | null)[]> {
+  const living = tasks.filter((task) => task !== null);
+  const [first] = living;
+  if (first === undefined) return tasks.map(() => null);
+  const ids = living.map(({ conversationId }) => conversationId);
+  const rows = await application.search.conversationsById(first.userId, ids);
+  const rowOf = new Map(rows.flatMap((row) => (row === null ? [] : [[row.conversationId, row] as const])));
+  return tasks.map((task) =>
+    task === null ? null : recordOf(application, task, rowOf.get(task.conversationId) ?? null),
+  );
+}
+
+const WITH_AGENT: ReadonlySet<StartTaskStatus> = new Set(['STARTING_CONVERSATION', 'READY']);
+
+function recordOf(application: Application, task: StartTask, row: ConversationRow | null): StartTaskRecord {
+  const status = row?.startTask ?? 'WORKING';
+  const sandboxId = status === 'WORKING' ? null : (row?.sandboxId ?? null);
+  return {
+    id: task.taskId,
+    created_by_user_id: task.userId,
+    status,
+    detail: row?.startTaskDetail ?? null,
+    app_conversation_id: status === 'READY' ? task.conversationId : null,
+    sandbox_id: sandboxId,
+    agent_server_url:
+      sandboxId !== null && WITH_AGENT.has(status) ? agentUrl(application, { sandboxId }) : null,
+    request: task.request as Record<string, unknown>,
+    created_at: isoInstant(task.createdAt),
+    updated_at: isoInstant(row?.updatedAt ?? task.createdAt),
+  };
+}

@@ -1,0 +1,225 @@
+/**
+ * Starting a conversation: from the request to a machine that has it (D18).
+ * Owns the order: accept, seal, deliver. A process that dies in between has answered nobody, and `takeUpStarts` ends it.
+ */
+import { createHash } from 'node:crypto';
+import { putLaunchFacts, storedLaunchFacts, launchScope } from '../../activities/launch-facts.ts';
+import { openSecrets, secretScope } from '../../activities/redaction.ts';
+import { requireNotIn, requirePermitted } from '../../activities/secret-rules.ts';
+import type { ConversationBirth } from '../../core/conversation/state.ts';
+import {
+  conversationId as asConversationId,
+  sandboxId,
+  type ConversationId,
+  type UserId,
+} from '../../core/ids.ts';
+import { readObservability } from '../../core/observability.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Json } from '../../ports/engine-store.ts';
+import type { StartTask } from '../../ports/start-tasks.ts';
+import type { Application } from '../application/application.ts';
+import { refuseWhenFull } from '../application/capacity.ts';
+import { invalid } from '../application/validation.ts';
+import { activeProfile } from '../settings/profile-record.ts';
+import { userSecrets } from '../settings/stored-secrets.ts';
+import { settingsOf, type UserSettings } from '../settings/settings-record.ts';
+import { textOf, withoutSecrets, type StartRequest } from './start-request.ts';
+
+export interface StartOrder {
+  readonly userId: UserId;
+  readonly request: StartRequest;
+  readonly idempotencyKey: string | null;
+}
+
+/**
+ * The task of this request, or of the same one before it.
+ * @throws ParleyError idempotency_conflict, concurrency_limit_reached, secret_in_message, secret_reserved
+ */
+export async function startConversation(application: Application, order: StartOrder): Promise<StartTask> {
+  const known = await knownTask(application, order);
+  if (known !== null) return sameRequest(known, order);
+  const { request, userId } = order;
+  const secrets = await secretsOf(application, order);
+  const settings = await settingsOf(application, userId);
+  if (settings.grouping === 'NO_GROUPING' && (request.sandbox_id ?? null) === null)
+    await refuseWhenFull(application, userId);
+  const task = await taskOf(application, order, settings);
+  const kept = await application.startTasks.accept(task);
+  if (kept === null) throw invalid(['body', 'conversation_id'], 'The id is in use');
+  if (kept.taskId !== task.taskId) return sameRequest(kept, order);
+  try {
+    await seal(application, { task, secrets, settings });
+    await hand(application, task);
+  } catch (error) {
+    await forget(application, task);
+    throw error;
+  }
+  return task;
+}
+
+/** A request that was answered before, by the caller's key or by the id it chose (D18). */
+async function knownTask(
+  { startTasks }: Application,
+  { userId, request, idempotencyKey }: StartOrder,
+): Promise<StartTask | null> {
+  const byKey = idempotencyKey === null ? null : await startTasks.byIdempotencyKey(userId, idempotencyKey);
+  const chosen = request.conversation_id ?? null;
+  if (byKey !== null || chosen === null) return byKey;
+  const conversationId = asConversationId(chosen);
+  const page = { after: null, limit: 1, descending: false };
+  return (await startTasks.search(userId, { conversationId }, page))[0] ?? null;
+}
+
+function sameRequest(task: StartTask, { request }: StartOrder): StartTask {
+  if (task.fingerprint === fingerprintOf(request)) return task;
+  throw new ParleyError(
+    'idempotency_conflict',
+    'Cannot start: the idempotency key or conversation id was used for another request',
+  );
+}
+
+/** Values of secrets count, too, and cannot be read back from it. */
+function fingerprintOf(request: StartRequest): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+}
+
+/** Those of the request win over stored ones of the same name (D20). */
+async function secretsOf(
+  application: Application,
+  { userId, request }: StartOrder,
+): Promise<Readonly<Record<string, string>>> {
+  const given = request.secrets ?? {};
+  requirePermitted(given);
+  const secrets = { ...(await userSecrets(application, userId)), ...given };
+  requireNotIn(textOf(request.initial_message?.content ?? []), Object.values(secrets));
+  return secrets;
+}
+
+async function taskOf(
+  application: Application,
+  { userId, request, idempotencyKey }: StartOrder,
+  settings: UserSettings,
+): Promise<StartTask> {
+  const conversationId = asConversationId(request.conversation_id ?? application.randomHex(32));
+  return {
+    taskId: application.randomHex(32),
+    userId,
+    conversationId,
+    createdAt: application.world.clock.now(),
+    idempotencyKey,
+    fingerprint: fingerprintOf(request),
+    request: withoutSecrets(request) as unknown as Json,
+    birth: await birthOf(application, { userId, request, conversationId, settings }),
+  };
+}
+
+async function birthOf(
+  application: Application,
+  {
+    userId,
+    request,
+    conversationId,
+    settings,
+  }: {
+    readonly userId: UserId;
+    readonly request: StartRequest;
+    readonly conversationId: ConversationId;
+    readonly settings: UserSettings;
+  },
+): Promise<ConversationBirth> {
+  const { world } = application;
+  const profile = await activeProfile(application, userId, settings);
+  const message = request.initial_message ?? null;
+  const placed = request.sandbox_id ?? null;
+  return {
+    conversationId,
+    userId,
+    runId: null,
+    key: null,
+    itemIndex: null,
+    title: request.title ?? null,
+    repository: request.selected_repository ?? null,
+    codeHost: request.git_provider ?? null,
+    branch: request.selected_branch ?? null,
+    model: request.llm_model ?? profile?.model ?? null,
+    tags: request.tags ?? {},
+    strategy: settings.grouping,
+    sandboxId: placed === null ? null : sandboxId(placed),
+    initialMessage:
+      message === null
+        ? null
+        : {
+            messageId: world.keys.uuidOf(`${conversationId}/initial`),
+            text: textOf(message.content),
+            run: message.run,
+          },
+    iterationsMax: settings.iterationsMax,
+    confirmation: settings.confirmation,
+    nanoUsdMax: null,
+    noProgressMs: null,
+    ...observabilityOf(request),
+  };
+}
+
+/** @throws InvalidRequest */
+function observabilityOf(request: StartRequest): Pick<ConversationBirth, 'observability'> {
+  const read = readObservability(request);
+  if (read.kind === 'read') return read.observability === null ? {} : { observability: read.observability };
+  const [problem] = read.problems;
+  throw invalid(['body', problem?.field ?? 'observability_metadata'], `The value ${problem?.message}`);
+}
+
+/** The facts come last: where they are, everything is. */
+async function seal(
+  application: Application,
+  {
+    task,
+    secrets,
+    settings,
+  }: {
+    readonly task: StartTask;
+    readonly secrets: Readonly<Record<string, string>>;
+    readonly settings: UserSettings;
+  },
+): Promise<void> {
+  const { vault } = application.world;
+  const { conversationId, userId } = task;
+  for (const [name, value] of Object.entries(secrets))
+    await vault.put(secretScope(conversationId), name, value);
+  const profile = await activeProfile(application, userId, settings);
+  await putLaunchFacts(vault, conversationId, {
+    extraHeaders: profile?.extraHeaders ?? {},
+    gitAuthor: settings.gitAuthor,
+  });
+}
+
+async function hand({ requests, startTasks }: Application, task: StartTask): Promise<void> {
+  await requests.deliver({
+    to: { machine: 'conversation', id: task.conversationId },
+    event: { type: 'started', birth: task.birth, watcher: null },
+  });
+  await startTasks.markDelivered(task.taskId);
+}
+
+async function forget({ startTasks, world }: Application, task: StartTask): Promise<void> {
+  const { conversationId, taskId } = task;
+  await startTasks.remove(taskId);
+  await world.vault.removeScope(secretScope(conversationId));
+  await world.vault.removeScope(launchScope(conversationId));
+}
+
+/** After a restart: what was sealed is delivered, again if need be; what was not had no answer, and is forgotten. */
+export async function takeUpStarts(application: Application): Promise<void> {
+  for (const task of await application.startTasks.undelivered()) {
+    const facts = await storedLaunchFacts(application.world.vault, task.conversationId);
+    await (facts === null ? forget(application, task) : hand(application, task));
+  }
+}
+
+/** Values that must be in no text of this conversation. */
+export async function secretValues(
+  { world }: Application,
+  conversationId: ConversationId,
+): Promise<readonly string[]> {
+  return Object.values(await openSecrets(world, conversationId));
+}

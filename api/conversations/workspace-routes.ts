@@ -1,0 +1,163 @@
+/**
+ * Reading the workspace of a conversation: files, Git, skills, hooks.
+ * Owns the routes; each resumes a released sandbox (D7) and refuses a path that leads out.
+ */
+import { z } from 'zod';
+import { quoted } from '../../activities/in-sandbox.ts';
+import type { ErrorCode } from '../../core/error-catalogue.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Application, Principal } from '../application/application.ts';
+import { route, type Route } from '../application/route.ts';
+import { invalid } from '../application/validation.ts';
+import { conversationParams } from '../application/wire.ts';
+import { findConversation } from './find-conversation.ts';
+import { hookSchema, hooksOf, skillSchema, skillsOf } from './skills.ts';
+import { openWorkspace, type Workspace } from './workspace.ts';
+import { regularFile, workspacePath } from './workspace-path.ts';
+
+const ERRORS: readonly ErrorCode[] = [
+  'not_found',
+  'sandbox_starting',
+  'sandbox_error',
+  'sandbox_missing',
+  'sandbox_resuming',
+  'agent_unreachable',
+  'agent_refused',
+];
+
+const FILES_MAX = 10_000;
+const LIST_TIMEOUT_MS = 60_000;
+const pathIn = z.string().max(4_096).optional();
+const refIn = z
+  .string()
+  .regex(/^[^-\s][^\s]{0,199}$/)
+  .optional();
+const gitQuery = z.object({ path: pathIn, ref: refIn });
+
+export const WORKSPACE_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/file',
+    operation: 'read_workspace_file',
+    summary: 'The text of one file of the workspace.',
+    access: 'key',
+    params: conversationParams,
+    query: z.object({ file_path: z.string().min(1).max(4_096).default('/workspace/project/PLAN.md') }),
+    result: z.string(),
+    errors: ERRORS,
+    handler: async ({ application, caller, params, query }) => {
+      try {
+        return await readText(application, await enter(application, caller, params), query.file_path);
+      } catch (error) {
+        if (application.dialect.hidesFileErrors && error instanceof ParleyError) return '';
+        throw error;
+      }
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/files',
+    operation: 'list_workspace_files',
+    summary: 'Paths of the files of the workspace, relative to it.',
+    access: 'key',
+    params: conversationParams,
+    query: z.object({ path: pathIn }),
+    result: z.array(z.string()),
+    errors: ERRORS,
+    handler: async ({ application, caller, params, query }) => {
+      const workspace = await enter(application, caller, params);
+      return await listFiles(application, workspace, workspacePath(workspace, query.path ?? '.', 'path'));
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/git/changes',
+    operation: 'list_git_changes',
+    summary: 'Files that differ from the commit the work began at, or from `ref`.',
+    access: 'key',
+    params: conversationParams,
+    query: gitQuery,
+    result: z.array(z.object({ status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']), path: z.string() })),
+    errors: ERRORS,
+    handler: async ({ application, caller, params, query }) => {
+      const workspace = await enter(application, caller, params);
+      const path = workspacePath(workspace, query.path ?? '.', 'path');
+      const changes = await application.world.agent.gitChanges(workspace.target, {
+        path,
+        ref: query.ref ?? null,
+      });
+      return [...changes];
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/git/diff',
+    operation: 'read_git_diff',
+    summary: 'One file before and after.',
+    access: 'key',
+    params: conversationParams,
+    query: z.object({ path: z.string().min(1).max(4_096), ref: refIn }),
+    result: z.object({ modified: z.string().nullable(), original: z.string().nullable() }),
+    errors: ERRORS,
+    handler: async ({ application, caller, params, query }) => {
+      const workspace = await enter(application, caller, params);
+      const path = workspacePath(workspace, query.path, 'path');
+      return await application.world.agent.gitDiff(workspace.target, { path, ref: query.ref ?? null });
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/skills',
+    operation: 'list_skills',
+    summary: 'Skills that the workspace brings.',
+    access: 'key',
+    params: conversationParams,
+    result: z.object({ skills: z.array(skillSchema) }),
+    errors: ERRORS,
+    handler: async ({ application, caller, params }) => ({
+      skills: await skillsOf(application.world, await enter(application, caller, params)),
+    }),
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/hooks',
+    operation: 'list_hooks',
+    summary: 'Hooks that the workspace configures.',
+    access: 'key',
+    params: conversationParams,
+    result: z.object({ hooks: z.array(hookSchema) }),
+    errors: ERRORS,
+    handler: async ({ application, caller, params }) => ({
+      hooks: await hooksOf(application.world, await enter(application, caller, params)),
+    }),
+  }),
+];
+
+async function enter(
+  application: Application,
+  caller: Principal,
+  { conversation_id: id }: z.output<typeof conversationParams>,
+): Promise<Workspace> {
+  return await openWorkspace(application, await findConversation(application, caller, id));
+}
+
+async function readText({ world }: Application, workspace: Workspace, path: string): Promise<string> {
+  const named = workspacePath(workspace, path, 'file_path');
+  const file = await regularFile(world, workspace, named);
+  const content = await world.agent.readFile(workspace.target, file);
+  if (content === null) throw new ParleyError('not_found', 'File not found');
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    throw invalid(['query', 'file_path'], 'The file is no text');
+  }
+}
+
+async function listFiles({ world }: Application, workspace: Workspace, dir: string): Promise<string[]> {
+  const { target, workingDir } = workspace;
+  const command = `cd -- ${quoted(dir)} && find . -path ./.git -prune -o -type f -print | head -n ${FILES_MAX}`;
+  const result = await world.agent.execute(target, { command, workingDir, timeoutMs: LIST_TIMEOUT_MS });
+  if (result.exitCode !== 0) throw new ParleyError('not_found', 'Folder not found');
+  const names = result.stdout.split('\n').filter((line) => line !== '');
+  return names.map((name) => name.replace(/^\.\//, '')).sort();
+}

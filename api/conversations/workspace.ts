@@ -1,0 +1,87 @@
+/**
+ * Into the workspace of a conversation: a released sandbox is resumed first, for as long as a caller waits (D7).
+ * Owns the wait and its bound; what is read there is the reader's business.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { agentTarget } from '../../activities/agent-target.ts';
+import { workspaceFacts } from '../../activities/in-sandbox.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
+import type { AgentTarget } from '../../ports/agent-server.ts';
+import type { Application } from '../application/application.ts';
+
+/** How long a read waits for the sandbox to come back (D7). */
+const RESUME_WAIT_MS = 60_000;
+const LOOK_MS = 50;
+/** Seconds after which it is worth asking again. */
+const RETRY_AFTER_S = 5;
+
+export interface Workspace {
+  readonly target: AgentTarget;
+  /** Absolute path inside the sandbox. */
+  readonly workingDir: string;
+}
+
+/** @throws ParleyError sandbox_starting, sandbox_error, sandbox_missing, sandbox_resuming */
+export async function openWorkspace(application: Application, row: ConversationRow): Promise<Workspace> {
+  const { world } = application;
+  const sandbox = await usableSandbox(application, row);
+  const { sandboxId, generation } = sandbox;
+  const target = await agentTarget(world, { sandboxId, generation }).catch(notThere);
+  // Reading a workspace is activity of its user (D9).
+  await world.activity.touch(sandboxId, world.clock.now());
+  const { workingDir } = await workspaceFacts(world, row.conversationId);
+  return { target, workingDir };
+}
+
+/** It went down between the look and the call, or its address is not known yet. */
+function notThere(error: unknown): never {
+  const passes =
+    error instanceof ParleyError && (error.code === 'agent_unreachable' || error.code === 'stale_generation');
+  throw passes ? resuming('it is not up at this moment') : error;
+}
+
+async function usableSandbox(application: Application, row: ConversationRow): Promise<SandboxRow> {
+  if (row.startTask !== 'READY') throw notStarted(row);
+  const { world, dialect } = application;
+  const until = world.clock.now() + RESUME_WAIT_MS;
+  let isAsked = false;
+  for (;;) {
+    const sandbox = row.sandboxId === null ? null : await world.records.sandbox(row.sandboxId);
+    if (sandbox === null || sandbox.status === 'MISSING') throw over('sandbox_missing');
+    if (sandbox.status === 'ERROR') throw over('sandbox_error');
+    if (sandbox.available) return sandbox;
+    if (!dialect.resumesOnRead)
+      throw new ParleyError('sandbox_starting', 'Sandbox is paused; resume it before reading its workspace.');
+    if (!isAsked) await askForResume(application, row);
+    // A refusal is told by the sandbox itself: it rests again, and says why.
+    else if (sandbox.transition === null && sandbox.detail !== null && isAsked)
+      throw resuming(sandbox.detail);
+    isAsked = true;
+    if (world.clock.now() >= until) throw resuming('it was not ready in time');
+    await pause(LOOK_MS);
+  }
+}
+
+async function askForResume({ requests, randomHex }: Application, row: ConversationRow): Promise<void> {
+  await requests.deliver({
+    to: { machine: 'conversation', id: row.conversationId },
+    event: { type: 'accessRequested', requestId: randomHex(32) },
+  });
+}
+
+function notStarted({ startTask }: ConversationRow): ParleyError {
+  return startTask === 'ERROR'
+    ? over('sandbox_error')
+    : new ParleyError('sandbox_starting', 'Cannot read the workspace: the conversation is starting');
+}
+
+function over(code: 'sandbox_error' | 'sandbox_missing'): ParleyError {
+  return new ParleyError(code, 'Cannot read the workspace: the conversation is read-only');
+}
+
+function resuming(why: string): ParleyError {
+  return new ParleyError('sandbox_resuming', `Cannot read the workspace yet: ${why}`, {
+    details: { retry_after: RETRY_AFTER_S },
+  });
+}

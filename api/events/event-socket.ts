@@ -1,0 +1,90 @@
+/**
+ * Events pushed over a WebSocket, resumable from `after_seq`: one frame `{"seq", "event"}` each.
+ * Owns the frames and their bound; what is told and when is the feed's.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { ConversationId } from '../../core/ids.ts';
+import { asParleyError, ParleyError } from '../../core/parley-error.ts';
+import type { Application, Principal } from '../application/application.ts';
+import type { Gate } from '../application/gate.ts';
+import { refuseUpgrade } from '../application/refuse-upgrade.ts';
+import { closeFeed, follow, openFeed, sequenceFrom } from './event-feed.ts';
+import { own } from './event-routes.ts';
+
+const PATH = /^\/api\/v1\/conversation\/([0-9a-fA-F-]{32,36})\/events\/stream$/;
+/** Nothing is expected from the client. */
+const INCOMING_BYTES_MAX = 1_024;
+/** Frames waiting to be sent; a client that is slower waits, and resumes behind its last one if it is cut off. */
+const WAITING_BYTES_MAX = 1_048_576;
+const GONE = 4_004;
+const LOOK_MS = 20;
+
+export function eventSocket(application: Application, gate: Gate) {
+  const server = new WebSocketServer({ noServer: true, maxPayload: INCOMING_BYTES_MAX });
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const id = PATH.exec(url.pathname)?.[1];
+    if (id === undefined) return false;
+    admitted(application, gate, { request, url, id }).then(
+      (feed) =>
+        server.handleUpgrade(request, socket, head, (client) => void feedTo(application, client, feed)),
+      (error: unknown) => refuseUpgrade(socket, asParleyError(error).status, 'Refused'),
+    );
+    return true;
+  };
+}
+
+interface Feed {
+  readonly caller: Principal;
+  readonly conversationId: ConversationId;
+  readonly afterSequence: number;
+}
+
+interface Wish {
+  readonly request: IncomingMessage;
+  readonly url: URL;
+  readonly id: string;
+}
+
+async function admitted(application: Application, gate: Gate, { request, url, id }: Wish): Promise<Feed> {
+  const asked = {
+    headers: request.headers,
+    query: Object.fromEntries(url.searchParams),
+    params: {},
+    ip: request.socket.remoteAddress ?? '',
+  } as unknown as FastifyRequest;
+  const caller = (await gate.admit('key', asked)) as Principal;
+  const conversationId = await own(application, caller, id);
+  const afterSequence = sequenceFrom(url.searchParams.get('after_seq'));
+  if (conversationId === null) throw new ParleyError('not_found', 'Conversation not found');
+  if (afterSequence === null) throw new ParleyError('invalid_request', 'Cannot read "after_seq"');
+  if (!openFeed(caller.userId)) throw new ParleyError('rate_limited', 'Cannot open another stream');
+  return { caller, conversationId, afterSequence };
+}
+
+async function feedTo(application: Application, client: WebSocket, feed: Feed): Promise<void> {
+  const left = new AbortController();
+  client.once('close', () => left.abort());
+  client.on('error', () => client.terminate());
+  const { caller, conversationId, afterSequence } = feed;
+  try {
+    const end = await follow(application, {
+      conversationId,
+      afterSequence,
+      signal: left.signal,
+      async tell({ sequence, body }) {
+        while (client.bufferedAmount > WAITING_BYTES_MAX && !left.signal.aborted)
+          await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        client.send(JSON.stringify({ seq: sequence, event: body }));
+      },
+    });
+    if (end === 'deleted') client.close(GONE, 'Conversation deleted');
+  } catch {
+    client.close(1_011);
+  } finally {
+    closeFeed(caller.userId);
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * API keys of the caller, and the audit log for administrators.
+ * Owns the routes; a key is shown once, when it is made.
+ */
+import { z } from 'zod';
+import { userId as asUserId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { KEY_SCOPES, type ApiKey } from '../../ports/api-keys.ts';
+import { route, type Route } from '../application/route.ts';
+import { instantIn, instantOut, isoInstant, limitIn, pageOf, parseInstant } from '../application/wire.ts';
+import { issueKey } from './issue-key.ts';
+
+const keySchema = z.object({
+  id: z.int(),
+  name: z.string().nullable(),
+  scope: z.enum(KEY_SCOPES),
+  user_id: z.string(),
+  created_at: instantOut,
+  last_used_at: instantOut.nullable(),
+  not_before: instantOut.nullable(),
+  expires_at: instantOut.nullable(),
+});
+
+const auditSchema = z.object({
+  id: z.int(),
+  at: instantOut,
+  user_id: z.string().nullable(),
+  key_id: z.int().nullable(),
+  action: z.string(),
+  about: z.string(),
+  status: z.int(),
+});
+
+export const KEY_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    url: '/api/keys',
+    operation: 'list_keys',
+    summary: "The caller's keys, without their text.",
+    access: 'key',
+    result: z.array(keySchema),
+    handler: async ({ application, caller }) => (await application.apiKeys.list(caller.userId)).map(recordOf),
+  }),
+  route({
+    method: 'POST',
+    url: '/api/keys',
+    operation: 'issue_key',
+    summary: 'Makes a key and shows it once; another user or the scope `admin` takes an administrator.',
+    access: 'key',
+    body: z.object({
+      name: z.string().max(200).nullish(),
+      scope: z.enum(KEY_SCOPES).default('user'),
+      user_id: z
+        .string()
+        .regex(/^[\x21-\x7e]{1,128}$/)
+        .nullish(),
+      not_before: instantIn.nullish(),
+      expires_at: instantIn.nullish(),
+    }),
+    result: keySchema.extend({ key: z.string() }),
+    errors: ['forbidden', 'count_limit_reached'],
+    handler: async ({ application, caller, body }) => {
+      const userId = asUserId(body.user_id ?? caller.userId);
+      if (caller.scope !== 'admin' && (body.scope === 'admin' || userId !== caller.userId))
+        throw new ParleyError('forbidden', 'Cannot issue the key: it takes a key of the scope "admin"');
+      const { key, record } = await issueKey(application.apiKeys, {
+        userId,
+        name: body.name ?? null,
+        scope: body.scope,
+        now: application.world.clock.now(),
+        notBefore: instantOf(body.not_before),
+        expiresAt: instantOf(body.expires_at),
+      });
+      return { ...recordOf(record), key };
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/keys/current',
+    operation: 'get_current_key',
+    summary: 'The key of this call.',
+    access: 'keyInEither',
+    result: z.object({
+      id: z.int(),
+      name: z.string().nullable(),
+      user_id: z.string(),
+      scope: z.enum(KEY_SCOPES),
+      auth_type: z.literal('api_key'),
+    }),
+    handler: ({ caller }) =>
+      Promise.resolve({
+        id: caller.keyId,
+        name: caller.keyName,
+        user_id: caller.userId,
+        scope: caller.scope,
+        auth_type: 'api_key' as const,
+      }),
+  }),
+  route({
+    method: 'DELETE',
+    url: '/api/keys/:key_id',
+    operation: 'revoke_key',
+    summary: 'Revokes a key of the caller at once.',
+    access: 'key',
+    params: z.object({ key_id: z.coerce.number().int().min(1) }),
+    result: z.object({ message: z.string() }),
+    errors: ['not_found'],
+    handler: async ({ application, caller, params }) => {
+      if (await application.apiKeys.remove(caller.userId, params.key_id)) return { message: 'Key revoked' };
+      throw new ParleyError('not_found', 'Key not found');
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/audit/search',
+    operation: 'search_audit',
+    summary: 'Who changed what, newest first.',
+    access: 'admin',
+    query: z.object({
+      page_id: z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .optional(),
+      limit: limitIn,
+    }),
+    result: pageOf(auditSchema),
+    handler: async ({ application, query }) => {
+      const before = query.page_id === undefined ? null : Number(query.page_id);
+      const found = await application.audit.entries({ before, limit: query.limit });
+      const last = found.length === query.limit ? found.at(-1) : undefined;
+      return {
+        items: found.map(({ position, at, userId, keyId, ...rest }) => ({
+          ...rest,
+          id: position,
+          at: isoInstant(at),
+          user_id: userId,
+          key_id: keyId,
+        })),
+        next_page_id: last === undefined ? null : String(last.position),
+      };
+    },
+  }),
+];
+
+function instantOf(text: string | null | undefined): number | null {
+  return text === null || text === undefined ? null : parseInstant(text);
+}
+
+function recordOf(key: ApiKey): z.output<typeof keySchema> {
+  const shown = (at: number | null): string | null => (at === null ? null : isoInstant(at));
+  return {
+    id: key.keyId,
+    name: key.name,
+    scope: key.scope,
+    user_id: key.userId,
+    created_at: isoInstant(key.createdAt),
+    last_used_at: shown(key.lastUsedAt),
+    not_before: shown(key.notBefore),
+    expires_at: shown(key.expiresAt),
+  };
+}

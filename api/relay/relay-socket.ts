@@ -1,0 +1,68 @@
+/**
+ * WebSockets of an Agent Server through the relay: bytes both ways, once the sandbox is up.
+ * Owns the tunnel. The key is in a frame or header that the Agent Server itself checks; a wrong header is refused here.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { agentTarget } from '../../activities/agent-target.ts';
+import { sandboxId as asSandboxId } from '../../core/ids.ts';
+import { asParleyError, ParleyError } from '../../core/parley-error.ts';
+import type { Application } from '../application/application.ts';
+import { sessionCaller } from '../application/authentication.ts';
+import { refuseUpgrade } from '../application/refuse-upgrade.ts';
+
+const PATH = /^\/sandboxes\/([0-9a-fA-F-]{32,36})\/agent(\/sockets\/.*)$/;
+/** Belongs to the connection with us, or is a key of ours (D20). */
+const LEFT_BEHIND = new Set(['host', 'authorization', 'cookie']);
+
+export function relaySocket(application: Application) {
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
+    const match = PATH.exec(request.url ?? '');
+    if (match === null) return false;
+    const [, id = '', path = '/'] = match;
+    connect(application, request, id).then(
+      (agent) => tunnel({ request, socket, head, agent, path }),
+      (error: unknown) => refuseUpgrade(socket, asParleyError(error).status, 'Refused'),
+    );
+    return true;
+  };
+}
+
+async function connect(application: Application, request: IncomingMessage, id: string): Promise<Duplex> {
+  const { world, relay } = application;
+  const key = request.headers['x-session-api-key'];
+  if (typeof key === 'string') await sessionCaller(application, id, key);
+  const sandbox = await world.records.sandbox(asSandboxId(id));
+  if (sandbox?.available !== true) throw new ParleyError('not_found', 'Not Found');
+  const { sandboxId, generation } = sandbox;
+  const { address } = await agentTarget(world, { sandboxId, generation });
+  return await relay.connect(address);
+}
+
+function tunnel({
+  request,
+  socket,
+  head,
+  agent,
+  path,
+}: {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly agent: Duplex;
+  readonly path: string;
+}): void {
+  const lines = [`GET ${path} HTTP/1.1`, 'host: agent'];
+  const { rawHeaders } = request;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (!LEFT_BEHIND.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[at + 1] ?? ''}`);
+  }
+  agent.on('error', () => socket.destroy());
+  socket.on('close', () => agent.destroy());
+  agent.on('close', () => socket.destroy());
+  agent.write(`${lines.join('\r\n')}\r\n\r\n`);
+  if (head.length > 0) agent.write(head);
+  agent.pipe(socket);
+  socket.pipe(agent);
+}

@@ -1,0 +1,13 @@
+/**
+ * Where clients reach the Agent Server of a sandbox: one base address, through this server.
+ * Owns the spelling of the address; who may use it is the relay's to check.
+ */
+import type { SandboxRow } from '../../core/projection.ts';
+import type { Application } from '../application/application.ts';
+
+/** Below it, everything is the Agent Server's own. */
+export const RELAY_PREFIX = '/sandboxes';
+
+export function agentUrl(application: Application, { sandboxId }: Pick<SandboxRow, 'sandboxId'>): string {
+  return `${application.publicUrl()}${RELAY_PREFIX}/${sandboxId}/agent`;
+}

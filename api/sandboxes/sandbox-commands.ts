@@ -1,0 +1,91 @@
+/**
+ * What users ask of a sandbox: create, pause, resume, delete.
+ * Owns what is refused before it is accepted (D8, D17) and the order of a creation; the rest is the machine's.
+ */
+import { refusalOf } from '../../core/sandbox/machine.ts';
+import { sandboxId as asSandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { SandboxRow } from '../../core/projection.ts';
+import type { SandboxEvent } from '../../core/sandbox/message.ts';
+import type { Application, Principal } from '../application/application.ts';
+import { full, refuseWhenFull } from '../application/capacity.ts';
+
+/** @throws ParleyError not_found: also for somebody else's (D4) */
+export async function findSandbox(
+  { search }: Application,
+  { userId }: Pick<Principal, 'userId'>,
+  id: string,
+): Promise<SandboxRow> {
+  const [row] = await search.sandboxesById(userId, [asSandboxId(id)]);
+  if (row !== undefined && row !== null) return row;
+  throw new ParleyError('not_found', 'Sandbox not found');
+}
+
+/**
+ * The slot first: what has none is never made. A repeat under one idempotency key finds the same sandbox.
+ * @throws ParleyError concurrency_limit_reached
+ */
+export async function createSandbox(
+  application: Application,
+  userId: UserId,
+  idempotencyKey: string | null,
+): Promise<SandboxRow> {
+  const { world } = application;
+  const seed = idempotencyKey === null ? application.randomHex(32) : `sandbox/${userId}/${idempotencyKey}`;
+  const sandboxId = asSandboxId(world.keys.uuidOf(seed));
+  const slot = await world.placement.reserveSandbox({
+    sandboxId,
+    userId,
+    limits: world.deployment.capacity,
+    now: world.clock.now(),
+  });
+  if (slot.kind === 'refused') throw full(slot.limit, slot.current);
+  await bringToLife(application, { sandboxId, userId });
+  return await findSandbox(application, { userId }, sandboxId);
+}
+
+async function bringToLife(
+  { requests, world }: Application,
+  { sandboxId, userId }: { readonly sandboxId: SandboxId; readonly userId: UserId },
+): Promise<void> {
+  const { limits } = world.deployment;
+  await requests.deliver({
+    to: { machine: 'sandbox', id: sandboxId },
+    event: { type: 'created', birth: { sandboxId, userId, createdBy: 'api', limits } },
+  });
+}
+
+/** After a restart: a slot was taken, and the machine never heard of it. */
+export async function takeUpSandboxes(application: Application): Promise<void> {
+  for (const row of await application.search.sandboxesNeverMade()) await bringToLife(application, row);
+}
+
+/** @throws ParleyError sandbox_error, sandbox_missing (409, both), concurrency_limit_reached */
+export async function tellSandbox(
+  application: Application,
+  row: SandboxRow,
+  wish: { readonly kind: 'pause' | 'resume' | 'delete'; readonly requestId: string },
+): Promise<void> {
+  const { kind, requestId } = wish;
+  const refusal = refusalOf(row, kind);
+  if (refusal !== null)
+    throw new ParleyError('sandbox_error', `Cannot ${kind} the sandbox: it is in ${row.status}`);
+  if (row.status === 'MISSING') return;
+  const isReleased = row.status === 'PAUSED' && !row.available && row.transition === null;
+  if (kind === 'resume' && isReleased) await refuseWhenFull(application, row.userId);
+  await application.requests.deliver({
+    to: { machine: 'sandbox', id: row.sandboxId },
+    event: eventOf(kind, requestId),
+  });
+}
+
+function eventOf(kind: 'pause' | 'resume' | 'delete', requestId: string): SandboxEvent {
+  switch (kind) {
+    case 'pause':
+      return { type: 'pauseRequested', requestId, reason: 'user' };
+    case 'resume':
+      return { type: 'resumeRequested', requestId, conversationId: null };
+    case 'delete':
+      return { type: 'deleteRequested', requestId };
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The sandbox record as clients see it (spec "Sandbox").
+ * Owns the shape; both spellings of id and status are there (D3).
+ */
+import { z } from 'zod';
+import type { SandboxRow } from '../../core/projection.ts';
+import { PAUSE_REASONS, SANDBOX_STATUSES } from '../../core/status.ts';
+import type { Application } from '../application/application.ts';
+import { hexId, instantOut, isoInstant } from '../application/wire.ts';
+import { agentUrl } from './agent-url.ts';
+
+export const sandboxSchema = z.object({
+  id: hexId,
+  sandbox_id: hexId,
+  created_by_user_id: z.string(),
+  sandbox_spec_id: z.string(),
+  status: z.enum(SANDBOX_STATUSES),
+  sandbox_status: z.enum(SANDBOX_STATUSES),
+  status_detail: z.string().nullable(),
+  pause_reason: z.enum(PAUSE_REASONS).nullable(),
+  transition: z.enum(['pausing', 'resuming', 'archiving', 'deleting']).nullable(),
+  stale: z.boolean(),
+  session_api_key: z.string().nullable(),
+  exposed_urls: z.array(z.object({ name: z.string(), url: z.string(), port: z.int() })).nullable(),
+  created_at: instantOut,
+});
+export type SandboxRecord = z.output<typeof sandboxSchema>;
+
+/** The one kind of sandbox of an installation: its runtime. */
+export function specIdOf({ world }: Application): string {
+  return world.runtime.capabilities.kind;
+}
+
+export function sandboxRecord(application: Application, row: SandboxRow): SandboxRecord {
+  const { sandboxId: id, generation, available: isUp } = row;
+  const url = agentUrl(application, row);
+  return {
+    id,
+    sandbox_id: id,
+    created_by_user_id: row.userId,
+    sandbox_spec_id: specIdOf(application),
+    status: row.status,
+    sandbox_status: row.status,
+    status_detail: row.detail,
+    pause_reason: row.pauseReason,
+    transition: row.transition,
+    stale: row.stale,
+    session_api_key: isUp ? application.world.keys.sessionKey(id, generation) : null,
+    exposed_urls: isUp ? [{ name: 'AGENT_SERVER', url, port: portOf(url) }] : null,
+    created_at: isoInstant(row.createdAt),
+  };
+}
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}

@@ -1,0 +1,173 @@
+/**
+ * Sandboxes: create, search, get, pause, resume, delete, and what that would do to the conversations in it.
+ * Owns the routes; what is asked of a sandbox is carried out after the answer.
+ */
+import { z } from 'zod';
+import { sandboxId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { pageFrom, readCursor } from '../application/cursor.ts';
+import { idempotencyKeyOf } from '../application/idempotency-key.ts';
+import { route, type Call, type Route } from '../application/route.ts';
+import type { Principal } from '../application/application.ts';
+import { invalid } from '../application/validation.ts';
+import {
+  hexOf,
+  limitIn,
+  pageIdIn,
+  pageOf,
+  PAGE_LIMIT_MAX,
+  repeated,
+  sandboxParams,
+  SUCCESS,
+  successSchema,
+  uuidIn,
+} from '../application/wire.ts';
+import { conversationRecords } from '../conversations/conversation-record.ts';
+import { createSandbox, findSandbox, tellSandbox } from './sandbox-commands.ts';
+import { sandboxRecord, sandboxSchema, specIdOf } from './sandbox-record.ts';
+
+const impactSchema = z.object({
+  sandbox_id: z.string(),
+  conversations: z.array(
+    z.object({
+      id: z.string(),
+      title: z.string(),
+      execution_status: z.string().nullable(),
+      queued_messages: z.int(),
+    }),
+  ),
+  pause: z.string(),
+  delete: z.string(),
+});
+
+export const SANDBOX_ROUTES: readonly Route[] = [
+  route({
+    method: 'POST',
+    url: '/api/v1/sandboxes',
+    operation: 'create_sandbox',
+    summary: 'Creates a sandbox, which is kept until it is deleted.',
+    access: 'key',
+    query: z.object({ sandbox_spec_id: z.string().max(200).optional() }),
+    result: sandboxSchema,
+    errors: ['concurrency_limit_reached', 'not_found'],
+    handler: async ({ application, caller, query, request }) => {
+      const wanted = query.sandbox_spec_id ?? specIdOf(application);
+      if (wanted !== specIdOf(application)) throw new ParleyError('not_found', 'Sandbox spec not found');
+      const key = idempotencyKeyOf(request);
+      return sandboxRecord(application, await createSandbox(application, caller.userId, key));
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/sandboxes/search',
+    operation: 'search_sandboxes',
+    summary: 'Sandboxes, newest first.',
+    access: 'key',
+    query: z.object({ page_id: pageIdIn, limit: limitIn }),
+    result: pageOf(sandboxSchema),
+    handler: async ({ application, caller, query }) => {
+      const found = await application.search.sandboxes(caller.userId, {
+        after: readCursor(query.page_id),
+        limit: query.limit + 1,
+        descending: true,
+      });
+      const page = pageFrom(found, query.limit, (row) => ({ value: row.createdAt, id: row.sandboxId }));
+      return {
+        items: page.rows.map((row) => sandboxRecord(application, row)),
+        next_page_id: page.nextPageId,
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/sandboxes',
+    operation: 'get_sandboxes',
+    summary: 'Sandboxes by id, null for each that does not exist.',
+    access: 'key',
+    query: z.object({ id: repeated(uuidIn, PAGE_LIMIT_MAX) }),
+    result: z.array(sandboxSchema.nullable()),
+    handler: async ({ application, caller, query }) => {
+      const ids = query.id.map((id) => sandboxId(hexOf(id)));
+      const rows = await application.search.sandboxesById(caller.userId, ids);
+      return rows.map((row) => (row === null ? null : sandboxRecord(application, row)));
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/sandboxes/:sandbox_id/impact',
+    operation: 'get_sandbox_impact',
+    summary: 'Which conversations a pause or deletion would meet.',
+    access: 'key',
+    params: sandboxParams,
+    result: impactSchema,
+    errors: ['not_found'],
+    handler: async ({ application, caller, params }) => {
+      const row = await findSandbox(application, caller, params.sandbox_id);
+      const attached = await application.world.records.conversations({ sandboxId: row.sandboxId });
+      const records = await conversationRecords(application, attached);
+      const conversations = records.flatMap((record) => (record === null ? [] : [record]));
+      return {
+        sandbox_id: row.sandboxId,
+        conversations: conversations.map(({ id, title, execution_status, queued_messages }) => ({
+          id,
+          title,
+          execution_status,
+          queued_messages,
+        })),
+        pause: 'Every agent in it stops; files and transcripts are kept, and the next access resumes it.',
+        delete: 'Its files are gone for good, and its conversations become read-only.',
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    url: '/api/v1/sandboxes/:sandbox_id/pause',
+    operation: 'pause_sandbox',
+    summary: 'Releases CPU and memory, and keeps the files.',
+    access: 'key',
+    params: sandboxParams,
+    result: successSchema,
+    errors: ['not_found', 'sandbox_error'],
+    handler: (call) => tell(call, 'pause'),
+  }),
+  route({
+    method: 'POST',
+    url: '/api/v1/sandboxes/:sandbox_id/resume',
+    operation: 'resume_sandbox',
+    summary: 'Brings a released sandbox back.',
+    access: 'key',
+    params: sandboxParams,
+    result: successSchema,
+    errors: ['not_found', 'sandbox_error', 'concurrency_limit_reached'],
+    handler: (call) => tell(call, 'resume'),
+  }),
+  route({
+    method: 'DELETE',
+    url: '/api/v1/sandboxes/:sandbox_id',
+    operation: 'delete_sandbox',
+    summary: 'Archives the workspace, then removes it; transcripts stay.',
+    access: 'key',
+    params: sandboxParams,
+    query: z.object({ sandbox_id: uuidIn.optional() }),
+    result: successSchema,
+    errors: ['not_found'],
+    handler: async (call) => {
+      const { sandbox_id: again } = call.query;
+      if (again !== undefined && hexOf(again) !== hexOf(call.params.sandbox_id))
+        throw invalid(['query', 'sandbox_id'], 'The id differs from that of the path');
+      return await tell(call, 'delete');
+    },
+  }),
+];
+
+type SandboxCall<Query> = Call<z.output<typeof sandboxParams>, Query, undefined, Principal>;
+
+async function tell<Query>(
+  { application, caller, params, request }: SandboxCall<Query>,
+  kind: 'pause' | 'resume' | 'delete',
+): Promise<typeof SUCCESS> {
+  const row = await findSandbox(application, caller, params.sandbox_id);
+  const requestId = idempotencyKeyOf(request) ?? application.randomHex(32);
+  await tellSandbox(application, row, { kind, requestId });
+  return SUCCESS;
+}

@@ -1,0 +1,97 @@
+/**
+ * A user's stored secrets: names out, values in.
+ * Owns the routes; no route answers a value to a user (D20).
+ */
+import { z } from 'zod';
+import { requirePermitted } from '../../activities/secret-rules.ts';
+import { SECRETS_MAX } from '../../core/limits.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { route, type Route } from '../application/route.ts';
+import { limitIn, pageIdIn, pageOf } from '../application/wire.ts';
+import { describeSecret, listSecrets, putSecret, removeSecret } from './stored-secrets.ts';
+
+const NAME_CHARS_MAX = 256;
+const params = z.object({ secret_id: z.string().min(1).max(NAME_CHARS_MAX) });
+const descriptionIn = z.string().max(1_000).nullish();
+const messageSchema = z.object({ message: z.string() });
+
+export const SECRET_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    url: '/api/v1/secrets/search',
+    operation: 'search_secrets',
+    summary: 'Names and descriptions of the stored secrets.',
+    access: 'key',
+    query: z.object({
+      name__contains: z.string().max(NAME_CHARS_MAX).optional(),
+      page_id: pageIdIn,
+      limit: limitIn,
+    }),
+    result: pageOf(z.object({ name: z.string(), description: z.string().nullable() })),
+    handler: async ({ application, caller, query }) => {
+      const wanted = (query.name__contains ?? '').toLowerCase();
+      const all = await listSecrets(application, caller.userId);
+      const found = all.filter(({ name }) => name.toLowerCase().includes(wanted));
+      const from = /^\d{1,4}$/.test(query.page_id ?? '') ? Number(query.page_id) : 0;
+      const next = from + query.limit;
+      return {
+        items: found.slice(from, next).map(({ name, description }) => ({ name, description })),
+        next_page_id: next < found.length ? String(next) : null,
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    url: '/api/v1/secrets',
+    operation: 'store_secret',
+    summary: 'Stores a secret for every conversation that starts from now on.',
+    access: 'key',
+    body: z.object({
+      name: z.string().min(1).max(NAME_CHARS_MAX),
+      value: z.string(),
+      description: descriptionIn,
+    }),
+    result: messageSchema,
+    status: 201,
+    errors: ['secret_reserved', 'count_limit_reached'],
+    handler: async ({ application, caller, body: { name, value, description = null } }) => {
+      requirePermitted({ [name]: value });
+      const isStored = await putSecret(application, caller.userId, { name, value, description });
+      if (isStored) return { message: 'Secret stored' };
+      throw new ParleyError(
+        'count_limit_reached',
+        `Cannot store the secret: there are ${SECRETS_MAX} already`,
+      );
+    },
+  }),
+  route({
+    method: 'PUT',
+    url: '/api/v1/secrets/:secret_id',
+    operation: 'describe_secret',
+    summary: 'Changes the description; the value stays.',
+    access: 'key',
+    params,
+    body: z.object({ description: descriptionIn }),
+    result: messageSchema,
+    errors: ['not_found'],
+    handler: async ({ application, caller, params: { secret_id: name }, body: { description = null } }) => {
+      if (await describeSecret(application, caller.userId, { name, description }))
+        return { message: 'Secret updated' };
+      throw new ParleyError('not_found', 'Secret not found');
+    },
+  }),
+  route({
+    method: 'DELETE',
+    url: '/api/v1/secrets/:secret_id',
+    operation: 'delete_secret',
+    summary: 'Removes a stored secret; conversations that have it keep it.',
+    access: 'key',
+    params,
+    result: messageSchema,
+    errors: ['not_found'],
+    handler: async ({ application, caller, params: { secret_id: name } }) => {
+      if (await removeSecret(application, caller.userId, name)) return { message: 'Secret deleted' };
+      throw new ParleyError('not_found', 'Secret not found');
+    },
+  }),
+];

@@ -1,0 +1,196 @@
+/**
+ * What the proxy costs: requests, streams and large prompts beside a bare relay, which is the limit, and other gateways.
+ * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { startBareRelay } from './proxy/bare-relay.ts';
+import { firstLine, startContenders, startOn, type Contender } from './proxy/contenders.ts';
+import { pacedLoad, soakLoad } from './proxy/paced-load.ts';
+import { startRawUpstream } from './proxy/raw-upstream.ts';
+import { HAS_WRK, wrkLoad } from './proxy/wrk-load.ts';
+
+const { values } = parseArgs({
+  options: {
+    role: { type: 'string', default: 'bench' },
+    upstream: { type: 'string', default: '' },
+    'piece-ms': { type: 'string', default: '0' },
+    only: { type: 'string', default: 'small,stream,large,paced' },
+    pairs: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '5' },
+    'soak-seconds': { type: 'string', default: '60' },
+    litellm: { type: 'string' },
+    portkey: { type: 'string' },
+  },
+});
+
+const SMALL = '{"model":"bench","messages":[{"role":"user","content":"hello"}],"user":"u1"}';
+const STREAM = '{"model":"bench","messages":[{"role":"user","content":"hello"}],"stream":true}';
+const LARGE = JSON.stringify({
+  model: 'bench',
+  messages: Array.from({ length: 100 }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: `line ${i} with "quotes" and\n`.repeat(400),
+  })),
+  user: 'u1',
+});
+const SOAK_STREAMS = 200;
+const RATE = 1_000;
+
+/** The parts that wrk sends, with their connections and who takes part. */
+const PARTS: Readonly<Record<string, { body: string; connections: number; names: readonly string[] }>> = {
+  small: { body: SMALL, connections: 32, names: ['direct', 'bare relay', 'parley', 'litellm', 'portkey'] },
+  stream: { body: STREAM, connections: 8, names: ['direct', 'bare relay', 'parley', 'litellm', 'portkey'] },
+  large: { body: LARGE, connections: 8, names: ['bare relay', 'parse relay', 'parley'] },
+};
+
+function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
+}
+
+async function benchPart(name: string, contenders: readonly Contender[], folder: string): Promise<void> {
+  const part = PARTS[name];
+  if (part === undefined) return;
+  const seconds = Number(values.seconds);
+  const taking = contenders.filter((one) => part.names.includes(one.name));
+  const readings = new Map(taking.map((one) => [one.name, [] as Awaited<ReturnType<typeof wrkLoad>>[]]));
+  const cpuMs = new Map(taking.map((one) => [one.name, [] as number[]]));
+  const options = { folder, body: part.body, connections: part.connections };
+  for (const one of taking) await wrkLoad(one, { ...options, seconds: 1 });
+  for (let pair = 0; pair < Number(values.pairs); pair += 1) {
+    for (const one of taking) {
+      const before = cpuSeconds(one);
+      const figures = await wrkLoad(one, { ...options, seconds });
+      readings.get(one.name)?.push(figures);
+      const usedMs = (cpuSeconds(one) - before) * 1_000;
+      cpuMs.get(one.name)?.push(usedMs / (figures.perSecond * seconds));
+    }
+  }
+  const rate = (one: string): number => median((readings.get(one) ?? []).map((figure) => figure.perSecond));
+  console.log(`\n${name}: ${part.body.length} bytes, ${part.connections} connections, load ${load()}`);
+  for (const [one, figures] of readings) {
+    const cells = [
+      one.padEnd(12),
+      `${rate(one).toFixed(0).padStart(7)}/s`,
+      `p50 ${median(figures.map((figure) => figure.p50Ms)).toFixed(2)} ms`,
+      `p99 ${median(figures.map((figure) => figure.p99Ms)).toFixed(2)} ms`,
+      `${(median(cpuMs.get(one) ?? []) * 1_000).toFixed(0).padStart(6)} µs CPU each`,
+      `${(rate(one) / rate('bare relay')).toFixed(3)} of the bare relay`,
+      `errors ${figures.reduce((sum, figure) => sum + figure.errors, 0)}`,
+    ];
+    console.log(`  ${cells.join('  ')}`);
+  }
+  for (const one of ['litellm', 'portkey', 'parse relay'].filter((other) => readings.has(other))) {
+    console.log(`  parley is ${(rate('parley') / rate(one)).toFixed(1)} times ${one}`);
+  }
+  for (const one of taking) console.log(`  event loop of ${one.name}: p99 ${await loopDelay(one)} ms`);
+}
+
+/** From the process itself; "-" where it does not say. */
+async function loopDelay(contender: Contender): Promise<string> {
+  if (contender.name.endsWith('relay')) return Number(await text(`${contender.url}/loop`, {})).toFixed(1);
+  if (contender.name !== 'parley') return '-';
+  const page = await text(`${contender.url}/metrics`, { authorization: 'Bearer sk-bench-master' });
+  const seconds = /event_loop_delay_seconds\{quantile="0.99"\} (\S+)/.exec(page)?.[1];
+  return (Number(seconds) * 1_000).toFixed(1);
+}
+
+async function text(url: string, headers: Record<string, string>): Promise<string> {
+  return (await fetch(url, { headers })).text();
+}
+
+async function benchPaced(contenders: readonly Contender[]): Promise<void> {
+  const taking = contenders.filter((one) => ['direct', 'bare relay', 'parley'].includes(one.name));
+  const readings = new Map(taking.map((one) => [one.name, [] as Awaited<ReturnType<typeof pacedLoad>>[]]));
+  const options = { body: SMALL, perSecond: RATE, seconds: Number(values.seconds) };
+  for (let pair = 0; pair < Number(values.pairs); pair += 1) {
+    for (const one of taking) readings.get(one.name)?.push(await pacedLoad(one, options));
+  }
+  const middle = (name: string, of: 'p50Ms' | 'p99Ms'): number =>
+    median((readings.get(name) ?? []).map((figure) => figure[of]));
+  console.log(`\npaced: ${RATE} requests/s, load ${load()}`);
+  for (const [name] of readings) {
+    const added = `added p50 ${(middle(name, 'p50Ms') - middle('direct', 'p50Ms')).toFixed(2)} ms, p99 ${(middle(name, 'p99Ms') - middle('direct', 'p99Ms')).toFixed(2)} ms`;
+    console.log(
+      `  ${name.padEnd(12)} p50 ${middle(name, 'p50Ms').toFixed(2)} ms  p99 ${middle(name, 'p99Ms').toFixed(2)} ms  ${added}`,
+    );
+  }
+}
+
+/** Memory of the proxy while 200 streams go through it all the time. */
+async function benchSoak(contenders: readonly Contender[]): Promise<void> {
+  const parley = contenders.find((one) => one.name === 'parley');
+  if (parley?.child === undefined || parley.child === null) return;
+  const { pid } = parley.child;
+  const seconds = Number(values['soak-seconds']);
+  const samples: number[] = [];
+  const timer = setInterval(() => samples.push(residentMib(pid)), 1_000);
+  const sums = await soakLoad(parley, { body: STREAM, atOnce: SOAK_STREAMS, seconds });
+  clearInterval(timer);
+  // The first fifth is left out: code is compiled and pools are filled then.
+  const steady = samples.slice(Math.ceil(samples.length / 5));
+  const quarter = Math.max(1, Math.floor(steady.length / 4));
+  const [early, late] = [median(steady.slice(0, quarter)), median(steady.slice(-quarter))];
+  console.log(
+    `\nsoak: ${SOAK_STREAMS} streams at once for ${seconds} s, ${sums.ended} ended, ${sums.errors} failed`,
+  );
+  console.log(
+    `  resident memory ${early.toFixed(0)} MiB early, ${late.toFixed(0)} MiB late (${((late / early - 1) * 100).toFixed(1)} %), at most ${Math.max(...samples).toFixed(0)} MiB`,
+  );
+}
+
+function residentMib(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid ?? 0}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
+/** User and system time of the process so far; a clock tick is 10 ms everywhere that this runs. */
+function cpuSeconds({ child }: Contender): number {
+  if (child?.pid === undefined) return Number.NaN;
+  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+function load(): string {
+  return (loadavg()[0] ?? 0).toFixed(1);
+}
+
+async function bench(): Promise<void> {
+  const parts = values.only.split(',');
+  if (!HAS_WRK) console.log('skipped: small, stream, large: the program wrk is not installed');
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
+  const self = process.argv[1] ?? '';
+  if (cpus().length > 1 && process.platform === 'linux')
+    spawnSync('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
+  const pieceMs = parts.includes('soak') ? '50' : values['piece-ms'];
+  const role = ['--role', 'upstream', '--piece-ms', pieceMs];
+  const upstream = `http://127.0.0.1:${await firstLine(startOn(1, [process.execPath, self, ...role]))}`;
+  const { present, absent } = await startContenders({
+    ...{ self, folder, upstream },
+    litellm: values.litellm ?? null,
+    portkey: values.portkey ?? null,
+  });
+  for (const one of absent) console.log(`skipped: ${one.name}: ${one.reason}`);
+  for (const name of HAS_WRK ? ['small', 'stream', 'large'].filter((part) => parts.includes(part)) : [])
+    await benchPart(name, present, folder);
+  if (parts.includes('paced')) await benchPaced(present);
+  if (parts.includes('soak')) await benchSoak(present);
+  for (const one of present) one.child?.kill('SIGTERM');
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.exit(0);
+}
+
+switch (values.role) {
+  case 'upstream':
+    console.log(await startRawUpstream(Number(values['piece-ms'])));
+    break;
+  case 'relay':
+  case 'parse-relay':
+    console.log(await startBareRelay(values.upstream, values.role === 'parse-relay'));
+    break;
+  default:
+    await bench();
+}

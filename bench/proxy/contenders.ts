@@ -1,0 +1,170 @@
+/**
+ * What is measured against what: each contender as a process pinned to the first core.
+ * Owns their start and end; one that is not there is left out by name and reason.
+ */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface Contender {
+  readonly name: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null for the upstream itself. */
+  readonly child: ChildProcess | null;
+}
+
+export interface Absent {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface Ground {
+  /** The program that this bench is, to be started again in another role. */
+  readonly self: string;
+  readonly folder: string;
+  readonly upstream: string;
+  readonly litellm: string | null;
+  readonly portkey: string | null;
+}
+
+const KEY = 'sk-bench-master';
+const PINNED = spawnSync('taskset', ['-V']).status === 0;
+/** A Python program imports for long on a busy machine. */
+const READY_TRIES = 240;
+const READY_PAUSE_MS = 500;
+
+/** On the given core where the machine can pin, else anywhere. */
+export function startOn(
+  core: number,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): ChildProcess {
+  const command = PINNED ? ['taskset', '-c', String(core), ...args] : args;
+  const child = spawn(command[0] ?? '', command.slice(1), {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  return child;
+}
+
+/** The first line that a child prints: its port or its address. */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('the child has no output');
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('it ended before it served')));
+  const [line] = (await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])) as [
+    string,
+  ];
+  return line;
+}
+
+export async function startContenders(ground: Ground): Promise<{ present: Contender[]; absent: Absent[] }> {
+  const present: Contender[] = [{ name: 'direct', url: ground.upstream, headers: {}, child: null }];
+  const absent: Absent[] = [];
+  for (const [name, start] of STARTS) {
+    const started = await start(ground).catch((error: unknown) => String(error));
+    if (typeof started === 'string') absent.push({ name, reason: started });
+    else present.push({ name, ...started });
+  }
+  return { present, absent };
+}
+
+type Start = (ground: Ground) => Promise<Omit<Contender, 'name'> | string>;
+
+const STARTS: readonly (readonly [string, Start])[] = [
+  ['bare relay', (ground) => startRelay(ground, 'relay')],
+  ['parse relay', (ground) => startRelay(ground, 'parse-relay')],
+  ['parley', startParley],
+  ['litellm', startLitellm],
+  ['portkey', startPortkey],
+];
+
+async function startRelay(ground: Ground, role: string): Promise<Omit<Contender, 'name'>> {
+  const child = startOn(0, [process.execPath, ground.self, '--role', role, '--upstream', ground.upstream]);
+  return { url: `http://127.0.0.1:${await firstLine(child)}`, headers: {}, child };
+}
+
+async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'>> {
+  const file = path.join(folder, 'parley.yaml');
+  const params = {
+    model: 'openai/up',
+    api_base: `${upstream}/v1`,
+    api_key: 'sk-upstream',
+    input_cost_per_token: '0.000001',
+    output_cost_per_token: '0.000002',
+  };
+  const entry = { model_name: 'bench', proxyvendor_params: params };
+  writeFileSync(file, JSON.stringify({ store: { path: 'data' }, proxy_config: { model_list: [entry] } }));
+  const program = ['bin/parley.js', 'proxy', '--config', file, '--port', '0'];
+  const child = startOn(0, [process.execPath, ...program], { PROXY_MASTER_KEY: KEY });
+  const url = (await firstLine(child)).replace('listening on ', '');
+  const made = await fetch(`${url}/key/generate`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    body: '{"key_alias":"bench","max_budget":1000000}',
+  });
+  const { key } = (await made.json()) as { key: string };
+  return { url, headers: { authorization: `Bearer ${key}` }, child };
+}
+
+async function startLitellm({
+  folder,
+  upstream,
+  litellm,
+}: Ground): Promise<Omit<Contender, 'name'> | string> {
+  if (litellm === null || !existsSync(litellm)) return 'name its program with --litellm';
+  const file = path.join(folder, 'litellm.json');
+  const params = { model: 'openai/up', api_base: `${upstream}/v1`, api_key: 'sk-upstream' };
+  writeFileSync(file, JSON.stringify({ model_list: [{ model_name: 'bench', litellm_params: params }] }));
+  const port = await freePort();
+  const args = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'];
+  const child = startOn(0, [litellm, ...args], { LITELLM_MASTER_KEY: KEY, LITELLM_LOG: 'ERROR' });
+  child.stdout?.resume();
+  const url = `http://127.0.0.1:${port}`;
+  return (await isReady(`${url}/health/liveliness`))
+    ? { url, headers: { authorization: `Bearer ${KEY}` }, child }
+    : 'it did not answer in time';
+}
+
+async function startPortkey({
+  folder,
+  upstream,
+  portkey,
+}: Ground): Promise<Omit<Contender, 'name'> | string> {
+  if (portkey === null || !existsSync(portkey)) return 'name its start-server.js with --portkey';
+  const port = await freePort();
+  mkdirSync(path.join(folder, 'portkey'), { recursive: true });
+  const child = startOn(0, [process.execPath, portkey, `--port=${port}`, '--headless']);
+  child.stdout?.resume();
+  const headers = {
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `${upstream}/v1`,
+    authorization: 'Bearer sk-upstream',
+  };
+  const url = `http://127.0.0.1:${port}`;
+  return (await isReady(url)) ? { url, headers, child } : 'it did not answer in time';
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function isReady(url: string): Promise<boolean> {
+  for (let i = 0; i < READY_TRIES; i += 1) {
+    const reply = await fetch(url).catch(() => null);
+    if (reply !== null) return true;
+    await new Promise((resolve) => setTimeout(resolve, READY_PAUSE_MS));
+  }
+  return false;
+}

@@ -1,0 +1,130 @@
+/**
+ * How long a sandbox of the process runtime takes to start, freeze, thaw, stop and resume, beside the bare cost.
+ * Owns what is compared with what: an empty namespace, and the Agent Server booted by itself. Figures are printed,
+ * never asserted; docs/bench.md says how to read them.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { sandboxId } from '../core/ids.ts';
+import { systemClock } from '../engine/system-clock.ts';
+import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
+import { createProcessRuntime } from '../runtimes/process/process-runtime.ts';
+
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '100' }, isolation: { type: 'string', default: 'auto' } },
+});
+const count = Number(values.count);
+const programs = {
+  agentServer: resolve('dist/agent-server.cjs'),
+  sandboxInit: resolve('dist/sandbox-init.cjs'),
+};
+/** Between two looks whether a bare agent answers: as the runtime has it for its own. */
+const LOOK_MS = 5;
+const READY_MS = 30_000;
+
+type Part =
+  'bare namespace' | 'bare agent boot' | 'create' | 'freeze' | 'thaw' | 'stop' | 'resume' | 'destroy';
+
+const figures = new Map<Part, number[]>();
+
+async function timed<T>(part: Part, work: () => Promise<T>): Promise<T> {
+  const begin = performance.now();
+  const result = await work();
+  figures.set(part, [...(figures.get(part) ?? []), performance.now() - begin]);
+  return result;
+}
+
+async function main(): Promise<void> {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'pb-')));
+  const socket = (name: string): string => join(dir, 'h', name, 's.sock');
+  const runtime = createProcessRuntime({
+    dataDir: join(dir, 'd'),
+    socketDir: join(dir, 's'),
+    isolation: values.isolation as 'auto',
+    programs,
+    hostSockets: { proxy: socket('p'), webhook: socket('w'), git: socket('g') },
+    clock: systemClock,
+    warn: (text) => process.stderr.write(`${text}\n`),
+  });
+  try {
+    // Turn by turn, so that other work on the machine strikes all of them alike.
+    for (let round = 0; round < count; round += 1) {
+      await timed('bare namespace', () => Promise.resolve(bareNamespace()));
+      await bareAgent(dir);
+      await oneLife(runtime);
+    }
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+  report(runtime);
+}
+
+function bareNamespace(): void {
+  const flags = ['--unshare-all', '--ro-bind', '/usr', '/usr', '--symlink', 'usr/lib', '/lib'];
+  spawnSync('bwrap', [...flags, '--symlink', 'usr/lib64', '/lib64', '--', '/usr/bin/true']);
+}
+
+/** The Agent Server alone: from the start of Node.js until it answers. */
+async function bareAgent(dir: string): Promise<void> {
+  const socketPath = join(dir, `bare-${randomBytes(4).toString('hex')}.sock`);
+  const env = {
+    PATH: process.env['PATH'],
+    PARLEY_AGENT_SOCKET: socketPath,
+    PARLEY_WORKSPACE_DIR: dir,
+    OH_SESSION_API_KEYS_0: 'bench',
+    OH_CONVERSATIONS_PATH: join(dir, 'bare-conversations'),
+  };
+  await timed('bare agent boot', async () => {
+    const child = spawn(process.execPath, [programs.agentServer], { env, stdio: 'ignore' });
+    const until = performance.now() + READY_MS;
+    while (!(await answers(socketPath)) && performance.now() < until) {
+      await new Promise((wake) => setTimeout(wake, LOOK_MS));
+    }
+    child.kill('SIGKILL');
+  });
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((settle) => {
+    const probe = request({ socketPath, path: '/health', agent: false }, (response) => {
+      response.resume();
+      settle(response.statusCode === 200);
+    });
+    probe.on('error', () => settle(false));
+    probe.end();
+  });
+}
+
+async function oneLife(runtime: SandboxRuntime): Promise<void> {
+  const id = sandboxId(randomBytes(16).toString('hex'));
+  const start = (generation: number): Promise<unknown> =>
+    runtime.start({ sandboxId: id, generation, sessionKey: 'bench', deadline: Date.now() + READY_MS });
+  const first = { sandboxId: id, generation: 1 };
+  const { freezer } = runtime;
+  await timed('create', () => start(1));
+  if (freezer !== undefined) {
+    await timed('freeze', () => freezer.freeze(first));
+    await timed('thaw', () => freezer.thaw(first));
+  }
+  await timed('stop', () => runtime.stop(first));
+  await timed('resume', () => start(2));
+  await timed('destroy', () => runtime.destroy(id));
+}
+
+function report({ capabilities }: SandboxRuntime): void {
+  const load = (loadavg()[0] ?? 0).toFixed(1);
+  process.stdout.write(`process, ${capabilities.isolation}, ${count} each, load ${load}; milliseconds\n`);
+  for (const [part, all] of figures) {
+    const sorted = [...all].sort((a, b) => a - b);
+    const at = (share: number): string =>
+      (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1).padStart(8);
+    process.stdout.write(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  p99 ${at(0.99)}\n`);
+  }
+}
+
+await main();

@@ -1,0 +1,129 @@
+/**
+ * `parley apply`: the patch of one result onto a local checkout.
+ * Owns what must hold before anything is changed: the result has a patch, the tree is clean, the patch fits.
+ */
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { counted } from '../../core/counted.ts';
+import { nearestName } from '../../dsl/nearest-name.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { applyPatch, checkoutRoot, patchedFiles, uncommitted, type PatchedFile } from '../local-checkout.ts';
+import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { parseRunId } from '../run-id.ts';
+import type { Shell } from '../shell.ts';
+
+interface ApplyOptions {
+  readonly to?: string;
+  readonly check?: true;
+  readonly '3way'?: true;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+/** Enough to see what stands in the way. */
+const CHANGES_SHOWN_MAX = 5;
+
+export function applyCommand({ shell, finish }: CommandContext): Command {
+  return new Command('apply')
+    .description('Apply the collected patch of one conversation to a local checkout.')
+    .argument('<run>', 'id of the run')
+    .argument('<key>', 'key of the conversation')
+    .option('--to <dir>', 'checkout to change (default: the working directory)')
+    .option('--check', 'say whether the patch fits, and change nothing')
+    .option('--3way', 'fall back on a three-way merge, which may leave conflict marks')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', '\nTracked files with changes that are not committed are never touched.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 applied, or it fits, 1 the patch does not fit, 2 there is no such run, key, patch or checkout.',
+    )
+    .addHelpText('after', examples('parley apply first-batch-20261121t043105-9f3c tidy/strong --to ../shop'))
+    .action(async (id: string, key: string, options: ApplyOptions) => {
+      finish(await apply(shell, { id, key }, options));
+    });
+}
+
+interface Result {
+  readonly id: string;
+  readonly key: string;
+}
+
+async function apply(shell: Shell, result: Result, options: ApplyOptions): Promise<ExitCode> {
+  const patch = await patchOf(shell, result, options);
+  const root = await checkoutRoot(path.resolve(shell.cwd, options.to ?? '.'));
+  const onlyChecks = options.check === true;
+  const threeWay = options['3way'] === true;
+  const changes = onlyChecks ? [] : await uncommitted(root);
+  if (changes.length > 0) throw uncommittedChanges(root, changes);
+  const isEmpty = statSync(patch).size === 0;
+  const files = isEmpty ? [] : await patchedFiles(root, patch);
+  const problem = isEmpty ? null : await applyPatch(root, patch, { onlyChecks, threeWay });
+  if (options.json === true) {
+    const record = { type: 'apply', run_id: result.id, key: result.key, to: root, check: onlyChecks };
+    openRecords(shell.stdout).write({ ...record, applied: problem === null && !onlyChecks, problem, files });
+  } else sayResult(shell, { result, root, files, problem, onlyChecks, threeWay });
+  return problem === null ? EXIT.ok : EXIT.failed;
+}
+
+/** @throws CliError when there is no such run, key or patch */
+async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions): Promise<string> {
+  const runId = parseRunId(id);
+  const opened = await openRuns(shell, options.config);
+  if (opened === null) throw noSuchRun(id);
+  const { reader } = opened;
+  try {
+    if ((await reader.run(runId)) === null) throw noSuchRun(id);
+    const keys = (await reader.runItems(runId)).map((item) => item.key);
+    if (!keys.includes(key)) {
+      const near = nearestName(key, keys);
+      throw new CliError(`Cannot find the conversation "${key}": the run has no such key`, {
+        remedy: near === null ? `list them with "parley status ${id}"` : `did you mean "${near}"?`,
+      });
+    }
+    const patch = path.join(reader.resultsLocation(runId), key, 'changes.patch');
+    if (existsSync(patch)) return patch;
+    throw new CliError(`Cannot apply "${key}": no patch was collected of it`, {
+      remedy: `the job must collect "diff"; collect what is missing with "parley collect ${id}"`,
+    });
+  } finally {
+    await reader.close();
+  }
+}
+
+function uncommittedChanges(root: string, changes: readonly string[]): CliError {
+  const shown = changes.slice(0, CHANGES_SHOWN_MAX).map((line) => line.slice(3));
+  const more = changes.length - shown.length;
+  const list = more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+  return new CliError(`Cannot apply to "${root}": it has changes that are not committed: ${list}`, {
+    remedy: 'commit or stash them, or see with --check whether the patch fits',
+  });
+}
+
+interface Applied {
+  readonly result: Result;
+  readonly root: string;
+  readonly files: readonly PatchedFile[];
+  readonly problem: string | null;
+  readonly onlyChecks: boolean;
+  readonly threeWay: boolean;
+}
+
+function sayResult({ stdout, stderr }: Shell, applied: Applied): void {
+  const { result, root, files, problem, onlyChecks, threeWay } = applied;
+  if (problem !== null) {
+    const remedy = threeWay ? 'resolve what is marked in the files' : 'try --3way';
+    stderr.write(`the patch of "${result.key}" does not fit "${root}":\n${problem}\n${remedy}\n`);
+  } else if (files.length === 0) stdout.write(`nothing to apply: "${result.key}" changed no file\n`);
+  else {
+    const lines = files.map(
+      ({ path: name, added, removed }) => `  ${name}  +${added ?? '-'} -${removed ?? '-'}`,
+    );
+    const done = onlyChecks ? 'it fits' : 'applied, not committed';
+    stdout.write([`${counted(files.length, 'file')} of "${result.key}": ${done}`, ...lines, ''].join('\n'));
+  }
+}

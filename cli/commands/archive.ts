@@ -1,0 +1,173 @@
+/**
+ * `parley archive`: the internal copies of workspaces, for operators.
+ * Owns the listings; the archives themselves are read in cli/host/archives.ts.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { sandboxId, type SandboxId } from '../../core/ids.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { ArchiveCheck, ArchiveEntry, Archives } from '../host/archives.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { instant } from '../print/amounts.ts';
+import { openRecords } from '../print/records.ts';
+import { table } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+
+interface ArchiveOptions {
+  readonly json?: true;
+  readonly config?: string;
+}
+
+const SANDBOX_ID = /^[0-9a-f]{32}$/;
+
+export function archiveCommand({ shell, finish }: CommandContext): Command {
+  const sub = (name: string, description: string): Command =>
+    new Command(name).description(description).addOption(jsonOption()).addOption(configOption());
+  return new Command('archive')
+    .description('List, check and unpack the archives of removed sandboxes.')
+    .addHelpText('after', examples('parley archive list', 'parley archive verify'))
+    .addCommand(
+      sub('list', 'List the archives.')
+        .argument('[sandbox]', 'id of a sandbox (default: all)')
+        .action(async (id: string | undefined, options: ArchiveOptions) => {
+          finish(await withArchives(shell, options, (archives) => listAll(shell, { archives, id, options })));
+        }),
+    )
+    .addCommand(
+      sub('verify', 'Read every archive and compare its checksum.')
+        .argument('[sandbox]', 'id of a sandbox (default: all)')
+        .addHelpText('after', '\nExit codes: 0 all are whole, 1 one is not.')
+        .action(async (id: string | undefined, options: ArchiveOptions) => {
+          finish(await withArchives(shell, options, (archives) => verify(shell, { archives, id, options })));
+        }),
+    )
+    .addCommand(
+      sub('restore', 'Unpack the newest archive of a sandbox into an empty folder.')
+        .argument('<sandbox>', 'id of the sandbox')
+        .argument('<folder>', 'folder that is made, and must be empty')
+        .action(async (id: string, folder: string, options: ArchiveOptions) => {
+          finish(
+            await withArchives(shell, options, (archives) =>
+              restore(shell, { archives, id, folder, options }),
+            ),
+          );
+        }),
+    );
+}
+
+interface Request {
+  readonly archives: Archives;
+  readonly id: string | undefined;
+  readonly options: ArchiveOptions;
+}
+
+async function listAll(shell: Shell, { archives, id, options }: Request): Promise<ExitCode> {
+  const entries = await archives.entries(parseSandbox(id));
+  if (options.json === true) {
+    const records = openRecords(shell.stdout);
+    for (const entry of entries) records.write(recordOf(entry));
+    return EXIT.ok;
+  }
+  const columns = [
+    { title: 'SANDBOX' },
+    { title: 'GEN', side: 'right' },
+    { title: 'BYTES', side: 'right' },
+  ] as const;
+  const rows = entries.map((one) => [
+    one.sandboxId,
+    String(one.generation),
+    String(one.bytes),
+    instant(one.at),
+  ]);
+  shell.stdout.write(`${table([...columns, { title: 'MADE' }], rows).join('\n')}\n`);
+  return EXIT.ok;
+}
+
+async function verify(shell: Shell, { archives, id, options }: Request): Promise<ExitCode> {
+  const records = options.json === true ? openRecords(shell.stdout) : null;
+  let areWhole = true;
+  for (const entry of await archives.entries(parseSandbox(id))) {
+    const check = await archives.check(entry);
+    areWhole &&= check.kind === 'whole';
+    if (records !== null) records.write({ ...recordOf(entry), type: 'archive_checked', check: check.kind });
+    else shell.stdout.write(`${entry.sandboxId} ${entry.generation}  ${wordsOf(check)}\n`);
+  }
+  return areWhole ? EXIT.ok : EXIT.failed;
+}
+
+interface Restoring extends Request {
+  readonly id: string;
+  readonly folder: string;
+}
+
+async function restore(shell: Shell, { archives, id, folder, options }: Restoring): Promise<ExitCode> {
+  const newest = (await archives.entries(parseSandbox(id))).at(-1);
+  if (newest === undefined) {
+    throw new CliError(`Cannot restore the sandbox "${id}": it has no archive`, {
+      remedy: 'list the archives with "parley archive list"',
+    });
+  }
+  const check = await archives.check(newest);
+  if (check.kind !== 'whole') {
+    throw new CliError(`Cannot restore the sandbox "${id}": its archive is ${wordsOf(check)}`, {
+      exitCode: EXIT.failed,
+      remedy: 'an older one may be whole: look with "parley archive verify"',
+    });
+  }
+  const directory = path.resolve(shell.cwd, folder);
+  await archives.restore(newest, directory);
+  if (options.json === true)
+    openRecords(shell.stdout).write({ ...recordOf(newest), type: 'restored', directory });
+  else shell.stdout.write(`${directory}\n`);
+  return EXIT.ok;
+}
+
+/** Nothing ever ran where there is no store, so there is nothing to list. */
+async function withArchives(
+  shell: Shell,
+  options: ArchiveOptions,
+  work: (archives: Archives) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const config = await openDeployment(shell, { path: options.config, startsProxy: false });
+  const { placesOf } = await import('../host/places.ts');
+  if (!existsSync(placesOf(config.dataDir).database)) {
+    throw new CliError('Cannot read archives: nothing ever ran here', {
+      remedy: 'another deployment is named with --config',
+    });
+  }
+  const { openArchives } = await import('../host/archives.ts');
+  const archives = await openArchives(config);
+  try {
+    return await work(archives);
+  } finally {
+    await archives.close();
+  }
+}
+
+function parseSandbox(id: string | undefined): SandboxId | null {
+  if (id === undefined) return null;
+  const plain = id.replaceAll('-', '').toLowerCase();
+  if (SANDBOX_ID.test(plain)) return sandboxId(plain);
+  throw new CliError(`Cannot read archives of "${id}": a sandbox has an id of 32 hex digits`, {});
+}
+
+function recordOf({ sandboxId: id, generation, bytes, sha256, at }: ArchiveEntry): { readonly type: string } {
+  const made = { sandbox_id: id, generation, bytes, sha256, at };
+  return { type: 'archive', ...made };
+}
+
+function wordsOf(check: ArchiveCheck): string {
+  switch (check.kind) {
+    case 'whole':
+      return `whole, ${check.members} members`;
+    case 'missing':
+      return 'missing: the record is there, and the bytes are not';
+    case 'changed':
+      return 'changed: its checksum is another';
+    case 'unreadable':
+      return `unreadable: ${check.reason}`;
+  }
+}

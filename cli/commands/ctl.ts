@@ -1,0 +1,140 @@
+/**
+ * `parley ctl`: steer a run that goes on: pause, drain, resume, set, requeue, cancel.
+ * Owns the words and whom to tell, which is the engine that runs it; must not start one.
+ */
+import { Command } from 'commander';
+import type { RunId } from '../../core/ids.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+import { nearestName } from '../../dsl/nearest-name.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { RunRequest } from '../host-port.ts';
+import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { parseRunId } from '../run-id.ts';
+import { readSettings, userName } from '../run-settings.ts';
+import type { Shell } from '../shell.ts';
+
+interface CtlOptions {
+  readonly json?: true;
+  readonly config?: string;
+}
+
+const ACTIONS = ['pause', 'drain', 'resume', 'set', 'requeue', 'cancel'] as const;
+type Action = (typeof ACTIONS)[number];
+
+export function ctlCommand({ shell, finish }: CommandContext): Command {
+  return new Command('ctl')
+    .description('Steer a run that goes on in another process.')
+    .argument('<run>', 'id of the run')
+    .argument('<action>', ACTIONS.join(', '))
+    .argument('[values...]', 'settings of "set", keys of "requeue" and "cancel"')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      [
+        '\npause         nothing new starts until "resume"; the process that runs it stays',
+        'drain         nothing new starts; the process ends with the last conversation',
+        'resume        starts again; what has failed stays as it is, see "parley resume --class"',
+        'set           concurrency=20, rate=30/min, rate=none, budget=5.00',
+        'requeue       takes up conversations that have ended, by their keys',
+        'cancel        ends the run, or only the conversations named',
+      ].join('\n'),
+    )
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 the engine was told, 2 there is no such run or key, 5 no engine runs.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'parley ctl first-batch-20261121t043105-9f3c set concurrency=20',
+        'parley ctl first-batch-20261121t043105-9f3c requeue tidy/strong',
+      ),
+    )
+    .action(async (id: string, action: string, values: readonly string[], options: CtlOptions) => {
+      finish(await ctl(shell, { id, action: parseAction(action), values }, options));
+    });
+}
+
+interface Asked {
+  readonly id: string;
+  readonly action: Action;
+  readonly values: readonly string[];
+}
+
+async function ctl(shell: Shell, asked: Asked, options: CtlOptions): Promise<ExitCode> {
+  const runId = parseRunId(asked.id);
+  const event = requestOf(shell, asked);
+  const opened = await openRuns(shell, options.config);
+  if (opened === null) throw noSuchRun(asked.id);
+  const { reader, port, config } = opened;
+  try {
+    if ((await reader.run(runId)) === null) throw noSuchRun(asked.id);
+    if ('keys' in event) requireKeys(event.keys ?? [], await reader.runItems(runId));
+    if (!(await port.control(config, { runId, event }))) throw nobodyRuns(runId);
+  } finally {
+    await reader.close();
+  }
+  return say(shell, asked, options);
+}
+
+function requestOf(shell: Shell, { action, values }: Asked): RunRequest {
+  const asked = { requestId: `ctl-${shell.randomHex(16)}`, by: userName(shell) };
+  const takesValues = action === 'set' || action === 'requeue' || action === 'cancel';
+  if (!takesValues && values.length > 0)
+    throw new CliError(`Cannot ${action} "${values[0] ?? ''}": ${action} is about the whole run`);
+  switch (action) {
+    case 'pause':
+      return { type: 'holdRequested', ...asked };
+    case 'drain':
+      return { type: 'drainRequested', ...asked };
+    case 'resume':
+      return { type: 'resumeRequested', ...asked, classes: [] };
+    case 'set':
+      return { type: 'settingsChanged', ...asked, settings: readSettings(values) };
+    case 'requeue':
+      if (values.length === 0)
+        throw new CliError('Cannot requeue: no key is named', {
+          remedy: 'list them with "parley status RUN"',
+        });
+      return { type: 'requeueRequested', ...asked, keys: values };
+    case 'cancel':
+      return { type: 'cancelRequested', ...asked, ...(values.length === 0 ? {} : { keys: values }) };
+  }
+}
+
+function parseAction(text: string): Action {
+  const action = ACTIONS.find((one) => one === text);
+  if (action !== undefined) return action;
+  const near = nearestName(text, ACTIONS);
+  throw new CliError(`Cannot ${text} a run: there is no such action`, {
+    remedy: near === null ? `write ${ACTIONS.join(', ')}` : `did you mean ${near}?`,
+  });
+}
+
+/** Before anybody is told: half of a list would be worse than none of it. */
+function requireKeys(keys: readonly string[], items: readonly RunItemRow[]): void {
+  const known = items.map(({ key }) => key);
+  const unknown = keys.find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const near = nearestName(unknown, known);
+  throw new CliError(`Cannot find the conversation "${unknown}": the run has no such key`, {
+    remedy: near === null ? 'list them with "parley status RUN"' : `did you mean "${near}"?`,
+  });
+}
+
+function nobodyRuns(runId: RunId): CliError {
+  return new CliError(`Cannot steer the run "${runId}": no engine is running`, {
+    remedy: `go on with it: parley resume ${runId}`,
+    exitCode: EXIT.unreachable,
+  });
+}
+
+function say({ stdout }: Shell, { id, action, values }: Asked, options: CtlOptions): ExitCode {
+  if (options.json === true) openRecords(stdout).write({ type: 'ctl', run_id: id, action, values });
+  else stdout.write(`the engine was told: ${[action, ...values].join(' ')}; look with: parley watch ${id}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,144 @@
+/**
+ * `parley key`: issue, list and revoke keys of the application API (D5), also beside a running service.
+ * Owns what is printed: the text of a key once, when it is made.
+ */
+import { Argument, Command, Option } from 'commander';
+import { mkdirSync } from 'node:fs';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+import type { ApiKey } from '../../ports/api-keys.ts';
+import { userId } from '../../core/ids.ts';
+import type { Store } from '../../store/open-store.ts';
+
+interface KeyOptions {
+  readonly user: string;
+  readonly scope: 'admin' | 'user';
+  readonly name?: string;
+  readonly expires?: string;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+const USER = 'local';
+
+export function keyCommand({ shell, finish }: CommandContext): Command {
+  return new Command('key')
+    .description('Issue, list and revoke keys of the application API.')
+    .addArgument(new Argument('<action>', 'what to do').choices(['create', 'list', 'revoke']))
+    .addArgument(new Argument('[id]', 'the key to revoke'))
+    .addOption(new Option('--user <id>', 'whose keys').default(USER))
+    .addOption(
+      new Option('--scope <scope>', 'what a new one opens').choices(['admin', 'user']).default('user'),
+    )
+    .addOption(new Option('--name <text>', 'what a new one is for'))
+    .addOption(new Option('--expires <instant>', 'when a new one ends, in ISO 8601'))
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      examples('parley key create --scope admin --name console', 'parley key list', 'parley key revoke 3'),
+    )
+    .action(async (action: Action, id: string | undefined, options: KeyOptions) => {
+      finish(await carryOut(shell, { action, id: id ?? '' }, options));
+    });
+}
+
+type Action = 'create' | 'list' | 'revoke';
+
+async function carryOut(
+  shell: Shell,
+  { action, id }: { readonly action: Action; readonly id: string },
+  options: KeyOptions,
+): Promise<ExitCode> {
+  switch (action) {
+    case 'create':
+      return await create(shell, options);
+    case 'list':
+      return await list(shell, options);
+    case 'revoke':
+      return await revoke(shell, id, options);
+  }
+}
+
+async function create(shell: Shell, options: KeyOptions): Promise<ExitCode> {
+  const expiresAt = options.expires === undefined ? null : Date.parse(options.expires);
+  if (Number.isNaN(expiresAt))
+    throw new CliError(`Cannot read the instant "${options.expires}"`, { remedy: 'write it in ISO 8601' });
+  return await withStore(shell, options, async ({ apiKeys }) => {
+    const { issueKey } = await import('../../api/keys/issue-key.ts');
+    const { key, record } = await issueKey(apiKeys, {
+      userId: userId(options.user),
+      name: options.name ?? null,
+      scope: options.scope,
+      now: shell.clock.now(),
+      notBefore: null,
+      expiresAt,
+    });
+    print(shell, options, { ...recordOf(record), key }, `${record.keyId}  ${key}`);
+  });
+}
+
+async function list(shell: Shell, options: KeyOptions): Promise<ExitCode> {
+  return await withStore(shell, options, async ({ apiKeys }) => {
+    const found = await apiKeys.list(userId(options.user));
+    const records = options.json === true ? openRecords(shell.stdout) : null;
+    for (const key of found) {
+      const line = `${key.keyId}  ${key.scope}  ${key.name ?? ''}`;
+      if (records === null) shell.stdout.write(`${printable(line).trimEnd()}\n`);
+      else records.write({ type: 'key', ...recordOf(key) });
+    }
+  });
+}
+
+async function revoke(shell: Shell, id: string, options: KeyOptions): Promise<ExitCode> {
+  return await withStore(shell, options, async ({ apiKeys }) => {
+    const isThere = /^\d{1,15}$/.test(id) && (await apiKeys.remove(userId(options.user), Number(id)));
+    if (!isThere)
+      throw new CliError(`Cannot find the key "${id}"`, { remedy: 'list the keys with "parley key list"' });
+    print(shell, options, { id: Number(id), revoked: true }, `revoked ${id}`);
+  });
+}
+
+function print(shell: Shell, { json }: KeyOptions, record: object, line: string): void {
+  if (json === true) openRecords(shell.stdout).write({ type: 'key', ...record });
+  else shell.stdout.write(`${printable(line)}\n`);
+}
+
+function recordOf(key: ApiKey): object {
+  const { keyId, userId: user, name, scope, createdAt, expiresAt, lastUsedAt } = key;
+  return {
+    id: keyId,
+    user,
+    name,
+    scope,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    last_used_at: lastUsedAt,
+  };
+}
+
+/** Beside a running service, too: the store takes several processes. */
+async function withStore(
+  shell: Shell,
+  { config: file }: KeyOptions,
+  work: (store: Store) => Promise<void>,
+): Promise<ExitCode> {
+  const config = await openDeployment(shell, { path: file, startsProxy: false });
+  const [{ openStore }, { placesOf }] = await Promise.all([
+    import('../../store/open-store.ts'),
+    import('../host/places.ts'),
+  ]);
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const store = await openStore({ kind: 'sqlite', path: placesOf(config.dataDir).database });
+  try {
+    await work(store);
+    return EXIT.ok;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * `parley serve`: the application API on the deployment's engine, until a signal ends it.
+ * Owns the start line and the end: once lets answers end, twice ends at once; the API itself belongs to the host.
+ */
+import { Command, Option } from 'commander';
+import path from 'node:path';
+import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import type { EngineKind } from '../config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { Host } from '../host-port.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { parsePort } from '../parse-port.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+
+interface ServeOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly data?: string;
+  readonly dialect: 'spec' | 'openhands';
+  readonly corsOrigin: readonly string[];
+  readonly publicUrl?: string;
+  readonly accessLog?: true;
+  readonly engine?: EngineKind;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** Nothing else of ours listens there. */
+const PORT_DEFAULT = 3_030;
+
+export function serveCommand({ shell, finish }: CommandContext): Command {
+  return new Command('serve')
+    .description('Serve the application API, in the foreground.')
+    .addOption(
+      new Option('--port <n>', 'port of the API; 0 takes a free one')
+        .argParser(parsePort)
+        .default(PORT_DEFAULT),
+    )
+    .addOption(new Option('--host <address>', 'address of the API').default(LOOPBACK))
+    .addOption(new Option('--data <dir>', 'data directory, instead of store.path'))
+    .addOption(
+      new Option('--dialect <name>', 'spelling of the API').choices(['spec', 'openhands']).default('spec'),
+    )
+    .addOption(new Option('--cors-origin <origin...>', 'origins of browsers that may call').default([]))
+    .addOption(new Option('--public-url <url>', 'where clients reach the API, behind a proxy of your own'))
+    .addOption(new Option('--access-log', 'print one JSON line per request to standard error'))
+    .addOption(engineOption())
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nWithout an API key, on an address of this machine alone, one is made and printed once.' +
+        '\nCtrl-C or SIGTERM once ends it after the answers under way; twice ends at once.' +
+        '\nConversations and sandboxes go on with the next start.',
+    )
+    .addHelpText('after', examples('parley serve', 'parley serve --port 8080 --data ./data --json'))
+    .action(async (options: ServeOptions) => {
+      finish(await serve(shell, options));
+    });
+}
+
+async function serve(shell: Shell, options: ServeOptions): Promise<ExitCode> {
+  const { config: file, engine, data } = options;
+  const config = await openDeployment(shell, { path: file, startsProxy: true, engine });
+  const dataDir = data === undefined ? config.dataDir : path.resolve(shell.cwd, data);
+  const end = endOf(shell);
+  try {
+    const port = await shell.hostPort();
+    const opening = port.openHost(
+      { ...config, dataDir },
+      {
+        onNotice: (text) => void shell.stderr.write(`${printable(text)}\n`),
+        application: {
+          host: options.host,
+          port: options.port,
+          dialect: options.dialect,
+          corsOrigins: options.corsOrigin,
+          publicUrl: options.publicUrl?.replace(/\/+$/, '') ?? null,
+          version: shell.version,
+          onAccess: (line) => {
+            if (options.accessLog === true) shell.stderr.write(`${JSON.stringify(line)}\n`);
+          },
+        },
+      },
+    );
+    const host = await Promise.race([opening, end.cutOff]);
+    if (host === null) return EXIT.interrupted;
+    sayServing(shell, host, options);
+    return await untilEnd(host, end);
+  } finally {
+    end.stopListening();
+  }
+}
+
+function sayServing(shell: Shell, { application, engine }: Host, { json }: ServeOptions): void {
+  const { url = '', firstKey = null } = application ?? {};
+  if (json === true) {
+    openRecords(shell.stdout).write({ type: 'serving', url, engine: engine.kind, key: firstKey });
+    return;
+  }
+  shell.stdout.write(`serving  ${url}\n`);
+  if (firstKey !== null) shell.stdout.write(`key      ${firstKey}\n`);
+  shell.stderr.write('Ctrl-C ends it\n');
+}
+
+interface End {
+  /** Resolves at the first signal. */
+  readonly asked: Promise<void>;
+  /** Resolves at the second one. */
+  readonly cutOff: Promise<null>;
+  readonly stopListening: () => void;
+}
+
+function endOf(shell: Shell): End {
+  let [ask, cut]: [() => void, (end: null) => void] = [() => undefined, () => undefined];
+  const asked = new Promise<void>((resolve) => (ask = resolve));
+  const cutOff = new Promise<null>((resolve) => (cut = resolve));
+  let isAsked = false;
+  const stopListening = shell.onInterrupt(() => {
+    if (isAsked) return cut(null);
+    isAsked = true;
+    shell.stderr.write('stopping: answers under way end; a second signal ends it at once\n');
+    ask();
+  });
+  return { asked, cutOff, stopListening };
+}
+
+/** @throws why the engine cannot go on */
+async function untilEnd(host: Host, { asked, cutOff }: End): Promise<ExitCode> {
+  try {
+    await Promise.race([asked, host.ended]);
+  } catch (error) {
+    await host.close().catch(() => undefined);
+    throw error;
+  }
+  const ended = await Promise.race([host.close().then(() => true as const), cutOff]);
+  return ended === null ? EXIT.interrupted : EXIT.ok;
+}

@@ -1,0 +1,46 @@
+/**
+ * The blocks `runtime.limits` and `runtime.egress` as plain data.
+ * Owns the units, and what the word `code_hosts` stands for; must not resolve a name.
+ */
+import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
+import type { CodeHostConfig } from './deployment-config.ts';
+import { valueOf, type EffectiveValue } from './effective-values.ts';
+import type { SettingPath } from './settings.ts';
+
+const MEBIBYTE = 1024 ** 2;
+/** Stands in the list for the hosts of `code_hosts`. */
+const CODE_HOSTS_WORD = 'code_hosts';
+
+/** Zero sets no bound. */
+export function sandboxLimitsOf(values: readonly EffectiveValue[]): SandboxLimits {
+  const bound = (name: SettingPath, unit: number): number | null => {
+    const value = Number(valueOf(values, name).value);
+    return value === 0 ? null : value * unit;
+  };
+  return {
+    memoryBytes: bound('runtime.limits.memory_mb', MEBIBYTE),
+    processes: bound('runtime.limits.processes', 1),
+    cpus: bound('runtime.limits.cpu_percent', 1 / 100),
+    fileBytes: bound('runtime.limits.file_mb', MEBIBYTE),
+    workspaceBytes: bound('runtime.limits.disk_mb', MEBIBYTE),
+  };
+}
+
+/** Each rule once; a code host of this machine has no name and gives none. */
+export function egressRules(
+  written: readonly string[],
+  codeHosts: Readonly<Record<string, CodeHostConfig>>,
+): readonly string[] {
+  const rules = written.flatMap((rule) =>
+    rule === CODE_HOSTS_WORD
+      ? Object.values(codeHosts).flatMap(({ url }) => hostOf(url))
+      : [rule.toLowerCase()],
+  );
+  return [...new Set(rules)];
+}
+
+/** A template is no URL where it has braces in its path, so only its beginning is read. */
+function hostOf(template: string): readonly string[] {
+  const match = /^https?:\/\/([A-Za-z0-9._-]+(:\d+)?)(\/|$)/.exec(template);
+  return match?.[1] === undefined ? [] : [match[1].toLowerCase()];
+}

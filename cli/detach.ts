@@ -1,0 +1,65 @@
+/**
+ * A run that goes on without its terminal: another process of this program carries it out.
+ * Owns starting that process and waiting until the run is known; must not watch the run.
+ */
+import path from 'node:path';
+import type { RunId } from '../core/ids.ts';
+import { CliError } from './cli-error.ts';
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { openRecords } from './print/records.ts';
+import { pause, type Shell } from './shell.ts';
+
+/** A process that has not made its run known by then waits for something that somebody must look at. */
+const KNOWN_MS_MAX = 120_000;
+const LOOK_MS = 100;
+
+export interface Detach {
+  readonly config: DeploymentConfig;
+  readonly runId: RunId;
+  /** The command line of the other process, without the name of the program. */
+  readonly args: readonly string[];
+  readonly json: boolean;
+}
+
+/** Ends once the run is in the store: from then on it goes on, or can be resumed. @throws CliError */
+export async function detach(shell: Shell, { config, runId, args, json }: Detach): Promise<ExitCode> {
+  const logFile = path.join(config.dataDir, 'detached', `${runId}.log`);
+  const { ended } = shell.startDetached({ args, logFile });
+  const exit: { code: number | null } = { code: null };
+  void ended.then((code) => (exit.code = code));
+  const until = shell.clock.now() + KNOWN_MS_MAX;
+  while (!(await isKnown(shell, config, runId))) {
+    if (exit.code !== null)
+      throw new CliError(`Cannot start the run "${runId}": its process ended with ${exit.code}`, {
+        remedy: `read ${logFile}`,
+      });
+    if (shell.clock.now() > until)
+      throw new CliError(`Cannot see the run "${runId}": its process has not made it known`, {
+        remedy: `read ${logFile}`,
+        exitCode: EXIT.unreachable,
+      });
+    await pause(shell.clock, LOOK_MS);
+  }
+  if (json) openRecords(shell.stdout).write({ type: 'detached', run_id: runId, log: logFile });
+  else shell.stdout.write(`run ${runId}\nlook with: parley watch ${runId}\nlog: ${logFile}\n`);
+  return EXIT.ok;
+}
+
+/** The other process makes the store: before that there is nothing to read. */
+async function isKnown(shell: Shell, config: DeploymentConfig, runId: RunId): Promise<boolean> {
+  const { existsSync } = await import('node:fs');
+  const { placesOf } = await import('./host/places.ts');
+  if (!existsSync(placesOf(config.dataDir).database)) return false;
+  const port = await shell.hostPort();
+  const reader = await port.openReader(config).catch(() => null);
+  if (reader === null) return false;
+  try {
+    return (await reader.run(runId)) !== null;
+  } catch {
+    // Its tables are being made.
+    return false;
+  } finally {
+    await reader.close();
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Which runtimes work on this machine, how far each one separates, and which limits hold.
+ * Owns the findings about sandboxes; must not start one.
+ */
+import type { LimitName, LimitStrength } from '../ports/sandbox-runtime.ts';
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { Finding } from './doctor-finding.ts';
+
+const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
+  sandbox: 'per sandbox',
+  process: 'per process',
+  watched: 'watched',
+  none: 'none',
+};
+
+export async function checkSandboxes(config: DeploymentConfig): Promise<readonly Finding[]> {
+  const { chooseIsolation } = await import('../runtimes/process/isolation.ts');
+  const { limitStrengths } = await import('../runtimes/process/resource-limits.ts');
+  const warnings: string[] = [];
+  const isolation = chooseIsolation({
+    isolation: config.isolation === 'none' ? 'none' : 'auto',
+    warn: (text) => warnings.push(text),
+  });
+  const strengths = limitStrengths(isolation);
+  return [
+    isolationFinding(config, { kind: isolation.kind, warnings }),
+    limitsFinding(strengths),
+    egressFinding(config),
+  ];
+}
+
+interface Trial {
+  readonly kind: 'namespaces' | 'none';
+  readonly warnings: readonly string[];
+}
+
+function isolationFinding({ isolation }: DeploymentConfig, { kind, warnings }: Trial): Finding {
+  const check = 'isolation';
+  if (isolation === 'none') {
+    const remedy = 'set runtime.isolation to "auto" or "namespaces"';
+    return { check, status: 'warning', detail: 'none is configured', remedy };
+  }
+  const detail = warnings.join(' ');
+  if (kind === 'namespaces') {
+    const works = 'bubblewrap separates sandboxes';
+    if (detail === '')
+      return { check, status: 'ok', detail: `${works}, with a system call filter`, remedy: null };
+    return { check, status: 'warning', detail: `${works}. ${detail}`, remedy: 'run on x64 or arm64' };
+  }
+  const remedy = 'install bubblewrap (bwrap) and allow unprivileged user namespaces';
+  return { check, status: isolation === 'namespaces' ? 'failed' : 'warning', detail, remedy };
+}
+
+/** A memory that is only bounded per process is no bound for a sandbox with many. */
+function limitsFinding(strengths: Readonly<Record<LimitName, LimitStrength>>): Finding {
+  const detail = Object.entries(strengths)
+    .map(([name, strength]) => `${name} ${LIMIT_WORDS[strength]}`)
+    .join(', ');
+  const isWeak = strengths.memory !== 'sandbox' || strengths.processes !== 'sandbox';
+  const remedy = 'let Parley make control groups: run it as root, or as a service with Delegate=yes';
+  return { check: 'limits', status: isWeak ? 'warning' : 'ok', detail, remedy: isWeak ? remedy : null };
+}
+
+function egressFinding({ egressAllow, isolation }: DeploymentConfig): Finding {
+  const hosts = egressAllow.length === 1 ? '1 rule' : `${egressAllow.length} rules`;
+  const detail =
+    egressAllow.length === 0 ? 'sandboxes reach the proxy and Git only' : `allow-list of ${hosts}`;
+  if (isolation !== 'none') return { check: 'egress', status: 'ok', detail, remedy: null };
+  const open = 'plain processes reach whatever this host reaches';
+  return { check: 'egress', status: 'warning', detail: open, remedy: 'use namespaces' };
+}

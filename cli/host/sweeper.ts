@@ -1,0 +1,45 @@
+/**
+ * Sweeps now and then, as long as the host is open.
+ * Owns the rhythm, and that a finding is told once; what a sweep does is in activities/sweep-sandboxes.ts.
+ */
+import { sweepSandboxes, type OrphanSightings } from '../../activities/sweep-sandboxes.ts';
+import type { World } from '../../activities/world.ts';
+
+/** Often enough that an orphan is gone some two minutes after it was first seen; a sweep costs one listing. */
+const SWEEP_EVERY_MS = 60_000;
+
+export interface Sweeper {
+  /** Waits for a sweep that is going on. */
+  close(): Promise<void>;
+}
+
+export function startSweeper(world: World, onNotice: (text: string) => void): Sweeper {
+  let sightings: OrphanSightings = new Map();
+  let timer: ReturnType<World['clock']['setTimer']> | null = null;
+  let isClosed = false;
+  const told = new Set<string>();
+  const tell = (text: string): void => {
+    if (told.has(text)) return;
+    told.add(text);
+    onNotice(text);
+  };
+  const sweep = async (): Promise<void> => {
+    const report = await sweepSandboxes(world, sightings);
+    ({ sightings } = report);
+    for (const line of [...report.done, ...report.problems]) tell(line);
+    if (!isClosed) arm();
+  };
+  const arm = (): void => {
+    timer = world.clock.setTimer(world.clock.now() + SWEEP_EVERY_MS, () => {
+      running = sweep();
+    });
+  };
+  let running = sweep();
+  return {
+    async close() {
+      isClosed = true;
+      await running;
+      timer?.cancel();
+    },
+  };
+}

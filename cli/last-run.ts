@@ -1,0 +1,65 @@
+/**
+ * The last run of a job in the store, for comparing a plan with it.
+ * Owns which run that is; without a store, or a readable deployment, there is none.
+ */
+import { existsSync } from 'node:fs';
+import type { Plan } from '../core/plan.ts';
+import type { RunItemRow } from '../core/projection.ts';
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import { loadDeployment } from './config/load-deployment.ts';
+import type { Reader } from './host-port.ts';
+import { noSuchRun } from './open-deployment.ts';
+import { parseRunId } from './run-id.ts';
+import type { Shell } from './shell.ts';
+
+export interface LastRun {
+  /** Null when the configuration has errors, which is not what is asked here. */
+  readonly deployment: DeploymentConfig | null;
+  readonly runId: string | null;
+  readonly plan: Plan | null;
+  readonly items: readonly RunItemRow[];
+}
+
+export interface LastRunRequest {
+  /** Value of `--config`. */
+  readonly config: string | undefined;
+  /** Value of `--diff`: a run that must be there. */
+  readonly against: string | undefined;
+}
+
+/** @throws CliError when the run that is named does not exist */
+export async function lastRun(
+  shell: Shell,
+  { name }: Plan,
+  { config, against }: LastRunRequest,
+): Promise<LastRun> {
+  const { cwd, env } = shell;
+  const { config: deployment } = await loadDeployment({ path: config ?? null, cwd, env });
+  const none: LastRun = { deployment, runId: null, plan: null, items: [] };
+  const reader = deployment === null ? null : await readerOf(shell, deployment);
+  if (reader === null && against !== undefined) throw noSuchRun(against);
+  if (reader === null) return none;
+  try {
+    const row =
+      against === undefined
+        ? (await reader.runs()).find((run) => run.name === name)
+        : await reader.run(parseRunId(against));
+    if (row === undefined) return none;
+    if (row === null) throw noSuchRun(against ?? '');
+    return {
+      deployment,
+      runId: row.runId,
+      plan: await reader.plan(row.runId),
+      items: await reader.runItems(row.runId),
+    };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function readerOf(shell: Shell, deployment: DeploymentConfig): Promise<Reader | null> {
+  const { placesOf } = await import('./host/places.ts');
+  if (!existsSync(placesOf(deployment.dataDir).database)) return null;
+  const port = await shell.hostPort();
+  return await port.openReader(deployment);
+}

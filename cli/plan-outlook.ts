@@ -1,0 +1,124 @@
+/**
+ * What a plan will cost and take at most, and which limits its run will meet.
+ * Owns the arithmetic over limits, and over what an earlier run of the job took; nothing is played here.
+ */
+import { counted } from '../core/counted.ts';
+import { MAX_SESSION_MS } from '../core/limits.ts';
+import type { Plan } from '../core/plan.ts';
+import type { RunItemRow } from '../core/projection.ts';
+import { HOUR_MS } from '../core/time.ts';
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import { duration, usd } from './print/amounts.ts';
+
+export interface Outlook {
+  /** Sum of the limits; null when a conversation has none. */
+  readonly costMaxNanoUsd: number | null;
+  /** From what conversations of the earlier run cost: half of them, and nine of ten, cost at most this; null without any. */
+  readonly costP50NanoUsd: number | null;
+  readonly costP90NanoUsd: number | null;
+  /** Conversations one behind the other on the slots there are, each as long as half of the earlier ones. */
+  readonly timeP50Ms: number | null;
+  readonly timeP90Ms: number | null;
+  /** In flight at once, after every limit. */
+  readonly peak: number;
+  /** Sentences, one for each limit that the run will meet. */
+  readonly limits: readonly string[];
+}
+
+export interface OutlookContext {
+  readonly deployment: Pick<DeploymentConfig['deployment'], 'capacity' | 'limits'> | null;
+  /** Of the last run of the job; empty without one. */
+  readonly history: readonly RunItemRow[];
+}
+
+export function planOutlook(plan: Plan, { deployment, history }: OutlookContext): Outlook {
+  const { items } = plan;
+  const costs = history.flatMap(({ costNanoUsd }) => (costNanoUsd === null ? [] : [costNanoUsd]));
+  const times = history.flatMap(({ admittedAt, endedAt }) =>
+    admittedAt === null || endedAt === null ? [] : [endedAt - admittedAt],
+  );
+  const peak = peakOf(plan, deployment);
+  const waves = Math.ceil(items.length / Math.max(1, peak));
+  const each = (values: readonly number[], share: number, factor: number): number | null => {
+    const value = quantile(values, share);
+    return value === null ? null : value * factor;
+  };
+  return {
+    costMaxNanoUsd: items.some(({ limits }) => limits.nanoUsd === null)
+      ? null
+      : items.reduce((sum, { limits }) => sum + (limits.nanoUsd ?? 0), 0),
+    costP50NanoUsd: each(costs, 0.5, items.length),
+    costP90NanoUsd: each(costs, 0.9, items.length),
+    timeP50Ms: each(times, 0.5, waves),
+    timeP90Ms: each(times, 0.9, waves),
+    peak,
+    limits: limitsMet(plan, { deployment, peak }),
+  };
+}
+
+/** With one conversation a sandbox, capacity is slots; shared sandboxes hold several. */
+function peakOf({ items, admission, placement }: Plan, deployment: OutlookContext['deployment']): number {
+  const wanted = Math.min(items.length, admission.concurrency);
+  if (deployment === null || placement.sandboxId !== null) return wanted;
+  const { installationMax, userMax, conversationsPerSandboxMax } = deployment.capacity;
+  const alone = placement.strategy === 'NO_GROUPING';
+  const slots = Math.min(installationMax, userMax) * (alone ? 1 : conversationsPerSandboxMax);
+  return Math.min(wanted, slots);
+}
+
+function limitsMet(
+  plan: Plan,
+  { deployment, peak }: { readonly deployment: OutlookContext['deployment']; readonly peak: number },
+): string[] {
+  const { items, admission, budget, wait } = plan;
+  const wanted = Math.min(items.length, admission.concurrency);
+  const reserved = budget === null ? 0 : budget.reserveNanoUsd * items.length;
+  const noProgress = wait.noProgressMs ?? Infinity;
+  const idle = deployment?.limits.idleTimeMs ?? 0;
+  const said: (string | false)[] = [
+    admission.concurrency < items.length &&
+      `admission.concurrency: ${admission.concurrency} of ${counted(items.length, 'conversation')} at once`,
+    peak < wanted && `capacity: sandboxes for ${peak} of ${wanted} at once; the others are refused or wait`,
+    (wait.deadlineMs === null || wait.deadlineMs >= MAX_SESSION_MS) &&
+      `session: it ends after ${MAX_SESSION_MS / HOUR_MS}h, and the deadline is ${duration(wait.deadlineMs)}`,
+    budget !== null &&
+      budget.mode === 'enforce' &&
+      reserved > budget.nanoUsd &&
+      `budget: ${usd(budget.nanoUsd)} is less than what is held back for all, ${usd(reserved)}`,
+    idle > 0 &&
+      noProgress !== Infinity &&
+      noProgress > idle &&
+      `idle time: a sandbox without activity is paused after ${duration(idle)}, before no_progress ends its work`,
+  ];
+  return said.filter((sentence): sentence is string => sentence !== false);
+}
+
+/** The smallest value that this share of the values does not exceed. */
+function quantile(values: readonly number[], share: number): number | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
+}
+
+export function outlookLines({
+  costMaxNanoUsd,
+  costP50NanoUsd,
+  costP90NanoUsd,
+  timeP50Ms,
+  timeP90Ms,
+  peak,
+  limits,
+}: Outlook): string[] {
+  const cost = [
+    ...(costP50NanoUsd === null ? [] : [`p50 ${usd(costP50NanoUsd)}`, `p90 ${usd(costP90NanoUsd)}`]),
+    costMaxNanoUsd === null ? 'no limit' : `at most ${usd(costMaxNanoUsd)}`,
+  ];
+  const time =
+    timeP50Ms === null
+      ? []
+      : [`time: p50 ${duration(timeP50Ms)}, p90 ${duration(timeP90Ms)}, from the last run`];
+  return [
+    `cost: ${cost.join(', ')}; ${peak} at once`,
+    ...time,
+    ...limits.map((sentence) => `limit: ${sentence}`),
+  ];
+}

@@ -1,0 +1,51 @@
+/**
+ * A comparison of plans as lines for people: counts first, then what is not as it was.
+ * Owns signs and widths.
+ */
+import { counted } from '../../core/counted.ts';
+import type { FieldChange, ItemChange, ItemChangeKind, PlanDiff } from '../../dsl/plan-diff.ts';
+import { cut } from './terminal-text.ts';
+
+const SIGNS: Readonly<Record<ItemChangeKind, string>> = {
+  new: '+',
+  changed: '~',
+  reused: '=',
+  retried: '!',
+  orphaned: '-',
+};
+const KINDS: readonly ItemChangeKind[] = ['new', 'changed', 'reused', 'retried', 'orphaned'];
+/** What is more is in --json. */
+const SHOWN_MAX = 50;
+const VALUE_WIDTH = 60;
+
+export function planDiffLines(diff: PlanDiff, against: string): string[] {
+  const counts = KINDS.map((kind) => ({
+    kind,
+    count: diff.items.filter((item) => item.kind === kind).length,
+  }));
+  const summary = counts
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${SIGNS[kind]} ${count} ${kind}`);
+  const shown = diff.items.filter(({ kind }) => kind !== 'reused');
+  return [
+    `against ${against}: ${summary.join('   ')}`,
+    ...diff.run.map((change) => `  ~ ${fieldLine(change)}`),
+    ...shown.slice(0, SHOWN_MAX).flatMap(itemLines),
+    ...(shown.length > SHOWN_MAX
+      ? [`  and ${counted(shown.length - SHOWN_MAX, 'more conversation')}; see --json`]
+      : []),
+  ];
+}
+
+function itemLines({ kind, key, fields, outcome }: ItemChange): string[] {
+  const why = kind === 'retried' ? ` (${outcome ?? 'had not ended'})` : '';
+  return [`  ${SIGNS[kind]} ${key}${why}`, ...fields.map((change) => `      ${fieldLine(change)}`)];
+}
+
+function fieldLine({ field, before, after }: FieldChange): string {
+  return `${field}: ${valueText(before)} → ${valueText(after)}`;
+}
+
+function valueText(value: unknown): string {
+  return value === undefined ? 'not set' : cut(JSON.stringify(value), VALUE_WIDTH);
+}

@@ -1,0 +1,104 @@
+/**
+ * The application API of a host: its parts put together, what a dead process left taken up, and the listening.
+ * Owns the order; a key is made only when there is none and nobody but this machine can call (D5).
+ */
+import { randomBytes } from 'node:crypto';
+import { LOCAL_USER } from '../../activities/start-conversation.ts';
+import type { World } from '../../activities/world.ts';
+import { createAgentRelay } from '../../agent-client/agent-relay.ts';
+import type { Application } from '../../api/application/application.ts';
+import { dialectOf } from '../../api/application/dialect.ts';
+import { extendApplication } from '../../api/application/extend.ts';
+import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
+import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
+import { takeUpStarts } from '../../api/conversations/start.ts';
+import { issueKey } from '../../api/keys/issue-key.ts';
+import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import { parseProxyConfig } from '../../proxy/config-reading.ts';
+import type { Store } from '../../store/open-store.ts';
+import { CliError } from '../cli-error.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { Environment } from '../config/effective-values.ts';
+import type { Closers } from '../host/closers.ts';
+import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
+import { isLoopback } from './loopback.ts';
+
+export interface ServedParts {
+  readonly config: DeploymentConfig;
+  readonly store: Store;
+  readonly world: World;
+  readonly requests: Notifier;
+  readonly env: Environment;
+  readonly closers: Closers;
+}
+
+/** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
+export async function openApplication(
+  options: ApplicationOptions,
+  parts: ServedParts,
+): Promise<ApplicationFacts> {
+  const { store, world, requests } = parts;
+  const firstKey = await firstKeyOf(options, parts);
+  const listening = { url: options.publicUrl ?? `http://${options.host}:${options.port}` };
+  const { search, startTasks, apiKeys, documents, audit, eventSearch } = store;
+  const application: Application = {
+    ...{ search, startTasks, apiKeys, documents, audit, eventSearch, world, requests },
+    relay: createAgentRelay(),
+    dialect: dialectOf(options.dialect),
+    models: modelsOf(parts),
+    publicUrl: () => listening.url,
+    randomHex: (digits) =>
+      randomBytes(Math.ceil(digits / 2))
+        .toString('hex')
+        .slice(0, digits),
+    version: options.version,
+  };
+  await takeUpStarts(application);
+  await takeUpSandboxes(application);
+  const server = await listen(application, options);
+  parts.closers.add(() => server.close());
+  if (options.publicUrl === null) listening.url = server.url;
+  return { url: listening.url, firstKey };
+}
+
+/** Null when there is a key, or other machines can call. */
+async function firstKeyOf({ host }: ApplicationOptions, { store }: ServedParts): Promise<string | null> {
+  if (await store.apiKeys.hasAny()) return null;
+  if (!isLoopback(host))
+    throw new ParleyError('unauthorized', 'Cannot serve beyond this machine: there is no API key', {
+      remedy: 'issue one with "parley key create --scope admin"',
+    });
+  const wish = {
+    userId: LOCAL_USER,
+    name: 'first',
+    scope: 'admin',
+    notBefore: null,
+    expiresAt: null,
+  } as const;
+  return (await issueKey(store.apiKeys, { ...wish, now: Date.now() })).key;
+}
+
+function modelsOf({ config, env }: ServedParts): readonly string[] {
+  const { vendor } = config.deployment;
+  return parseProxyConfig(config.proxyConfigRaw, env, { vendor }).config.models.map(
+    ({ modelName }) => modelName,
+  );
+}
+
+async function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {
+  const { host, port, corsOrigins } = options;
+  try {
+    return await startApplicationServer(application, {
+      ...{ host, port, corsOrigins, routes: APPLICATION_ROUTES },
+      log: (line) => options.onAccess(line),
+      extend: extendApplication(application),
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new CliError(`Cannot listen on port ${port} of "${host}": ${code}`, {
+      remedy: 'choose another --port or --host',
+    });
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * `parley temporal schedule`: the schedule of a job, made as the job says, and what is done to one by hand.
+ * Owns flags and what is printed; what a schedule is on a server is in temporal/schedules/.
+ */
+import { mkdirSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { runId, type RunId } from '../../core/ids.ts';
+import type { Plan, PlanSchedule } from '../../core/plan.ts';
+import type { Schedules } from '../../temporal/schedules/schedules.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { placesOf } from '../host/places.ts';
+import { loadPlan } from '../load-plan.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+import { onSchedules } from './schedule-server.ts';
+import { addressOption, namespaceOption, type ServerFlags } from './server-options.ts';
+
+/** What can be done to one that exists, by its name. */
+const DEEDS = { delete: 'deleted', pause: 'paused', unpause: 'unpaused', trigger: 'triggered' } as const;
+type Deed = keyof typeof DEEDS;
+
+interface ScheduleFlags extends ServerFlags, Partial<Readonly<Record<Deed, string>>> {
+  readonly json?: true;
+}
+
+export function scheduleCommand({ shell, finish }: CommandContext): Command {
+  const byHand = (deed: Deed, words: string): Option => {
+    const others = (Object.keys(DEEDS) as Deed[]).filter((other) => other !== deed);
+    return new Option(`--${deed} <name>`, words).conflicts(others);
+  };
+  return new Command()
+    .name('schedule')
+    .summary('make the schedule of a job')
+    .description('Make or change the schedule of a job as its file says, or act on one by its name.')
+    .argument('[job]', 'job file with a "schedule", or a plan that "parley plan --out" wrote')
+    .addOption(byHand('delete', 'delete the schedule of this job; its runs stay'))
+    .addOption(byHand('pause', 'let it not fire until it is unpaused'))
+    .addOption(byHand('unpause', 'let it fire again'))
+    .addOption(byHand('trigger', 'begin a run now'))
+    .addOption(addressOption())
+    .addOption(namespaceOption())
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 2 it cannot be done so, 4 the server refuses the key, 5 it does not answer.',
+    )
+    .addHelpText(
+      'after',
+      examples('parley temporal schedule nightly.yaml', 'parley temporal schedule --trigger nightly'),
+    )
+    .action(async (file: string | undefined, flags: ScheduleFlags) => {
+      finish(await schedule(shell, file, flags));
+    });
+}
+
+async function schedule(shell: Shell, file: string | undefined, flags: ScheduleFlags): Promise<ExitCode> {
+  const deed = (Object.keys(DEEDS) as Deed[]).find((one) => flags[one] !== undefined);
+  if ((deed === undefined) === (file === undefined))
+    throw new CliError('Cannot schedule: name a job, or one of --delete, --pause, --unpause and --trigger');
+  if (deed !== undefined) return await act(shell, deed, flags);
+  return await put(shell, file ?? '', flags);
+}
+
+async function act(shell: Shell, deed: Deed, flags: ScheduleFlags): Promise<ExitCode> {
+  const name = flags[deed] ?? '';
+  await onSchedules(shell, flags, (schedules) => schedules[deed](name));
+  say(shell, flags, { name, done: DEEDS[deed], text: `schedule ${name}: ${DEEDS[deed]}` });
+  return EXIT.ok;
+}
+
+async function put(shell: Shell, file: string, flags: ScheduleFlags): Promise<ExitCode> {
+  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  requireTemporal(config, file);
+  const plan = loadPlan(shell, { file, config: flags.config, checksSecrets: true });
+  if (plan === null) {
+    throw new CliError(`Cannot schedule "${file}": the job has errors`, {
+      remedy: 'correct them; nothing was made',
+    });
+  }
+  const { schedule: wanted, name, hash } = plan;
+  if (wanted === undefined) {
+    throw new CliError(`Cannot schedule "${file}": the job has no "schedule"`, {
+      remedy: 'add one, as in schedule: { cron: "30 2 * * *", timezone: Europe/Berlin }',
+    });
+  }
+  const planId = await keepPlan(config, plan);
+  const { queue } = config.engine.temporal;
+  const put = async (schedules: Schedules) => ({
+    done: await schedules.put(wanted, { queue, job: name, planId, planHash: hash }),
+    listed: await schedules.find(name),
+  });
+  const { done, listed } = await onSchedules(shell, flags, put);
+  const next = listed?.nextAt[0];
+  const when = wanted.paused || next === undefined ? 'paused' : `next run ${new Date(next).toISOString()}`;
+  say(shell, flags, { name, done, text: `schedule ${name}: ${done}, ${describe(wanted)}; ${when}` });
+  return EXIT.ok;
+}
+
+/** A firing begins whatever plan was in the store last, under a name of its own for each plan. */
+async function keepPlan(config: DeploymentConfig, plan: Plan): Promise<RunId> {
+  const { openStore } = await import('../../store/open-store.ts');
+  mkdirSync(config.dataDir, { recursive: true });
+  const store = await openStore({ kind: 'sqlite', path: placesOf(config.dataDir).database });
+  try {
+    const planId = runId(`schedule/${plan.name}/${plan.hash}`);
+    await store.plans.putPlan(planId, plan);
+    return planId;
+  } finally {
+    await store.close();
+  }
+}
+
+function requireTemporal({ engine }: DeploymentConfig, file: string): void {
+  if (engine.kind === 'temporal') return;
+  throw new CliError(
+    `Cannot schedule "${file}": the engine of this deployment is embedded, and schedules need Temporal`,
+    {
+      remedy: 'set engine.kind to "temporal", or let cron of the system call "parley run"',
+    },
+  );
+}
+
+function describe({ cron, timezone, overlap }: PlanSchedule): string {
+  return `${cron.map((one) => `"${one}"`).join(', ')} in ${timezone}, overlap ${overlap}`;
+}
+
+interface Said {
+  readonly name: string;
+  readonly done: string;
+  readonly text: string;
+}
+
+function say(shell: Shell, flags: ScheduleFlags, { name, done, text }: Said): void {
+  if (flags.json === true) openRecords(shell.stdout).write({ type: 'schedule_changed', name, done });
+  else shell.stdout.write(`${printable(text)}\n`);
+}

@@ -1,0 +1,138 @@
+/**
+ * What a run takes from its plan: its rules, its items, and who waits for whom.
+ * Owns the translation; texts and secrets stay in the plan. Must not own a transition.
+ */
+import { sandboxId as asSandboxId, type RunId, type UserId } from '../ids.ts';
+import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan.ts';
+import type { ItemNeed, RunBirth, RunItemSpec, RunRules, SlotUse } from './state.ts';
+
+/** The machine's share of a plan. */
+export function runBirth(plan: Plan, ids: { readonly runId: RunId; readonly userId: UserId }): RunBirth {
+  const groups = groupsOf(plan.items);
+  return {
+    ...ids,
+    name: plan.name,
+    planHash: plan.hash,
+    rules: rulesOf(plan),
+    items: plan.items.map((item) => itemSpec(item, { plan, groups })),
+  };
+}
+
+function rulesOf({ admission, placement, retry, breaker, budget, wait, cleanup, reconcile }: Plan): RunRules {
+  const { per = [], concurrency, startEveryMs, rampMs, adaptive, canary } = admission;
+  const { strategy, sandboxId } = placement;
+  return {
+    concurrency,
+    ...(startEveryMs === undefined ? {} : { startEveryMs }),
+    ...(rampMs === undefined ? {} : { rampMs }),
+    ...(adaptive === undefined ? {} : { adaptive }),
+    ...(per.length === 0 ? {} : { slots: Object.fromEntries(per.map((one) => [slotName(one), one.max])) }),
+    ...(canary === undefined ? {} : { canary }),
+    // Unless the job says otherwise, the user's own setting may group.
+    sharesSandboxes: sandboxId !== null || strategy !== 'NO_GROUPING',
+    explicitSandboxId: sandboxId === null ? null : asSandboxId(sandboxId),
+    retry,
+    breaker,
+    budget,
+    wait,
+    cleanup,
+    settleMs: reconcile?.settleMs ?? null,
+  };
+}
+
+function itemSpec(item: PlanItem, { plan, groups }: { plan: Plan; groups: Groups }): RunItemSpec {
+  const slots = (plan.admission.per ?? []).flatMap((limit) => slotUse(item, limit));
+  const member = groups.of.get(item.index);
+  return {
+    key: item.key,
+    priority: priorityOf(item, plan.admission.order),
+    hasVerify: item.verify !== null,
+    workingMs: item.limits.workingMs,
+    ...(slots.length === 0 ? {} : { slots }),
+    ...(member === undefined ? {} : { groups: member }),
+    ...(item.needs === undefined ? {} : { needs: item.needs.map((need) => groups.needOf(item, need)) }),
+  };
+}
+
+/** As the job spells it: `repo`, `model.strong`, `tags.owner`. */
+export function slotName({ field, name, value }: PlanKeyedLimit): string {
+  return [field, ...(name === null ? [] : [name]), ...(value === null ? [] : [value])].join('.');
+}
+
+/** An item without a value takes no place. */
+function slotUse(item: PlanItem, limit: PlanKeyedLimit): readonly SlotUse[] {
+  const value = fieldOf(item, limit);
+  if (value === null || (limit.value !== null && limit.value !== value)) return [];
+  return [{ slot: slotName(limit), value }];
+}
+
+function fieldOf(item: PlanItem, { field, name }: PlanKeyedLimit): string | null {
+  switch (field) {
+    case 'repo':
+      return item.repository?.name ?? null;
+    case 'model':
+      return item.model;
+    case 'entry':
+      return item.entry;
+    case 'tags':
+      return item.tags[name ?? ''] ?? null;
+    case 'matrix':
+      return item.matrix[name ?? ''] ?? null;
+  }
+}
+
+/** The machine knows one order, by priority: another one is a priority of its own. */
+function priorityOf(item: PlanItem, order: PlanOrder | undefined): number {
+  if (order === undefined) return item.priority;
+  return order.by === 'position' ? 0 : shuffled(order.seed, item.index);
+}
+
+/** A mix of seed and position (the finalizer of MurmurHash3): every seed gives another order, and always the same one. */
+function shuffled(seed: number, index: number): number {
+  let mixed = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+interface Groups {
+  /** Groups by position of an item. */
+  readonly of: ReadonlyMap<number, readonly number[]>;
+  needOf(item: PlanItem, need: PlanNeed): ItemNeed;
+}
+
+/** One group for all that wait for the same items, however many they are. */
+function groupsOf(items: readonly PlanItem[]): Groups {
+  const numbers = new Map<string, number>();
+  const members = new Map<number, number[]>();
+  const byEntry = new Map<string, PlanItem[]>();
+  for (const item of items) {
+    const entry = byEntry.get(item.entry);
+    if (entry === undefined) byEntry.set(item.entry, [item]);
+    else entry.push(item);
+  }
+  const numberOf = (item: PlanItem, need: PlanNeed): number => {
+    const needed = byEntry.get(need.entry) ?? [];
+    const axes = need.each ? sharedAxes(item, needed[0]) : [];
+    const name = JSON.stringify([need.entry, ...axes.map((axis) => [axis, item.matrix[axis]])]);
+    const known = numbers.get(name);
+    if (known !== undefined) return known;
+    const number = numbers.size;
+    numbers.set(name, number);
+    for (const one of needed) {
+      if (axes.some((axis) => one.matrix[axis] !== item.matrix[axis])) continue;
+      members.set(one.index, [...(members.get(one.index) ?? []), number]);
+    }
+    return number;
+  };
+  // All first: who belongs to a group is known only when everybody who waits has been seen.
+  for (const item of items) for (const need of item.needs ?? []) numberOf(item, need);
+  return {
+    of: members,
+    needOf: (item, need) => ({ group: numberOf(item, need), outcome: need.outcome, entry: need.entry }),
+  };
+}
+
+function sharedAxes(item: PlanItem, other: PlanItem | undefined): readonly string[] {
+  return Object.keys(item.matrix).filter((axis) => other !== undefined && axis in other.matrix);
+}

@@ -1,0 +1,75 @@
+/**
+ * The first state of a run: nothing has begun, everything waits.
+ * Owns first values; how a plan becomes a birth is in core/run/birth.ts. Must not own a transition.
+ */
+import type { Pace, RunBirth, RunItem, RunItemSpec, RunRules, RunState } from './state.ts';
+
+export function bornRun(birth: RunBirth, now: number): RunState {
+  return {
+    version: 1,
+    commandCount: 0,
+    runId: birth.runId,
+    userId: birth.userId,
+    name: birth.name,
+    planHash: birth.planHash,
+    rules: birth.rules,
+    phase: 'running',
+    mode: 'normal',
+    reason: null,
+    sequence: 0,
+    createdAt: now,
+    endedAt: null,
+    items: birth.items.map(bornItem),
+    standing: undefined,
+    sandboxes: [],
+    spentNanoUsd: 0,
+    breakerHits: [],
+    pace: bornPace(birth.rules, now),
+    awaiting: null,
+    cleanBy: null,
+    settleAt: null,
+    reconciliation: null,
+    reconcileError: null,
+    seen: [],
+  };
+}
+
+export function bornPace({ canary }: RunRules, now: number): Pace {
+  return {
+    rampFrom: now,
+    lastStartAt: null,
+    places: null,
+    loweredAt: null,
+    calm: 0,
+    canary: canary ?? null,
+    saidSoft: false,
+    heldBy: null,
+    heldUntil: null,
+  };
+}
+
+function bornItem(spec: RunItemSpec): RunItem {
+  return {
+    ...spec,
+    phase: 'waiting',
+    attempt: 0,
+    failures: {},
+    conversationId: null,
+    past: [],
+    noticed: -1,
+    sandboxId: null,
+    sandboxStatus: null,
+    executionStatus: null,
+    awaiting: null,
+    ending: null,
+    costNanoUsd: 0,
+    admittedAt: null,
+    workingSince: null,
+    workedMs: 0,
+    endedAt: null,
+    notBefore: null,
+    stopBy: null,
+    continued: 0,
+    limitReached: null,
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * How an attempt ends, decided in one place from what was seen: outcome, failure class, and the evidence beside them.
+ * Owns every failure class that a run gives; must not decide what follows from one.
+ * A limit that was reached is an outcome and no failure (D28).
+ */
+import type { LimitReached } from '../snapshot.ts';
+import type { ExecutionStatus, FailureClass, SandboxStatus } from '../status.ts';
+import type { Ending } from './state.ts';
+
+/** What was seen of an attempt that is over, or is going to be. */
+export type Evidence =
+  | { readonly seen: 'start_refused'; readonly reason: string }
+  | { readonly seen: 'start_failed'; readonly detail: string | null }
+  | { readonly seen: 'conversation_deleted' }
+  | { readonly seen: 'sandbox_lost'; readonly status: SandboxStatus; readonly detail: string | null }
+  | { readonly seen: 'agent_rests'; readonly status: ExecutionStatus; readonly detail: string | null }
+  | { readonly seen: 'limit_reached'; readonly limit: LimitReached | 'working' | 'session_limit' }
+  | { readonly seen: 'cut_off_too_often' }
+  | { readonly seen: 'deadline_passed' }
+  | { readonly seen: 'agent_did_not_stop' }
+  | { readonly seen: 'verify_failed'; readonly reason: string }
+  | { readonly seen: 'collect_failed'; readonly reason: string }
+  | { readonly seen: 'budget_exceeded' }
+  | { readonly seen: 'cancelled' };
+
+export function endingOf(evidence: Evidence): Ending {
+  switch (evidence.seen) {
+    case 'start_refused':
+      return failed('infra', evidence.reason);
+    case 'start_failed':
+      return failed(startFailureClass(evidence.detail), evidence.detail);
+    case 'conversation_deleted':
+      return failed('cancelled', 'the conversation was deleted');
+    case 'sandbox_lost':
+      return failed('infra', `the sandbox is ${evidence.status}: ${evidence.detail ?? 'no reason given'}`);
+    case 'agent_rests':
+      return restingAgent(evidence.status, evidence.detail);
+    case 'limit_reached':
+      // An agent that does nothing is stuck, whoever notices it.
+      if (evidence.limit === 'no_progress') return failed('stuck', 'no_progress');
+      return { outcome: 'limit_reached', failureClass: null, detail: evidence.limit };
+    case 'cut_off_too_often':
+      return failed('timeout', 'the work was cut off too often');
+    case 'deadline_passed':
+      return failed('timeout', 'the deadline of the job');
+    case 'agent_did_not_stop':
+      return failed('timeout', 'the agent did not stop');
+    case 'verify_failed':
+      return failed('infra', evidence.reason);
+    case 'collect_failed':
+      return failed('infra', `collect_failed: ${evidence.reason}`);
+    case 'budget_exceeded':
+      return { outcome: 'cancelled', failureClass: 'budget', detail: 'the budget of the run' };
+    case 'cancelled':
+      return { outcome: 'cancelled', failureClass: 'cancelled', detail: null };
+  }
+}
+
+function failed(failureClass: FailureClass, detail: string | null): Ending {
+  return { outcome: 'failed', failureClass, detail };
+}
+
+/** How far a placement refusal for lack of slots is from a failure: it is tried again as rate limited. */
+const CAPACITY_CODE = 'concurrency_limit_reached';
+
+function startFailureClass(detail: string | null): FailureClass {
+  return detail?.startsWith(CAPACITY_CODE) === true ? 'rate_limited' : 'infra';
+}
+
+function restingAgent(status: ExecutionStatus, detail: string | null): Ending {
+  switch (status) {
+    case 'FINISHED':
+      return { outcome: 'succeeded', failureClass: null, detail: null };
+    case 'STUCK':
+      return failed('stuck', detail);
+    case 'ERROR':
+      return failed(errorClass(detail), detail);
+    case 'IDLE':
+    case 'RUNNING':
+    case 'PAUSED':
+    case 'WAITING_FOR_CONFIRMATION':
+      return { outcome: 'waiting', failureClass: null, detail: `the agent is ${status}` };
+  }
+}
+
+/**
+ * An agent ends in `ERROR` for its own reasons and for those of the model behind it: its detail begins with a code word.
+ * Without such a word the status of the refused call decides; an account that is used up answers with 402, or with a 429
+ * that says so.
+ */
+const BY_DETAIL: readonly (readonly [RegExp, FailureClass])[] = [
+  [/^LLMQuotaError\b|\binsufficient_quota\b|\bquota_exceeded\b|: status 402\b/, 'quota'],
+  [/\bbudget_exceeded\b|\bExceededBudget\b/, 'budget'],
+  [/^LLMRateLimitError\b|: status 429\b/, 'rate_limited'],
+  [/^LLMServiceUnavailableError\b|: status 5\d\d\b/, 'infra'],
+];
+
+function errorClass(detail: string | null): FailureClass {
+  const rule = BY_DETAIL.find(([pattern]) => pattern.test(detail ?? ''));
+  return rule === undefined ? 'agent_error' : rule[1];
+}

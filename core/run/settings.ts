@@ -1,0 +1,61 @@
+/**
+ * What somebody changes of a run that goes on, kept with who and when.
+ * Owns what a changed setting does to the rules, and the words of the amendment; must not begin or end an item.
+ */
+import { formatNano, nanoUsd } from '../money.ts';
+import type { RunEvent, RunSettings } from './message.ts';
+import { changePace, paceOf } from './pace.ts';
+import type { RunRules } from './state.ts';
+import type { RunTurn } from './turn.ts';
+
+/** Code of the lifecycle event by which an amendment is found again. */
+export const AMENDED = 'run_amended';
+
+export function changeSettings(
+  turn: RunTurn,
+  event: Extract<RunEvent, { readonly type: 'settingsChanged' }>,
+): void {
+  const { state } = turn;
+  const rules = amended(state.rules, event.settings);
+  const words = wordsOf(state.rules, rules);
+  if (words.length === 0) return;
+  state.rules = rules;
+  // A number that a person gives counts at once: what the endpoint said before was about the old one.
+  if (event.settings.concurrency !== undefined && paceOf(state).places !== null)
+    changePace(turn, { places: null, calm: 0 });
+  recordAmendment(turn, words.join(', '), event.by);
+}
+
+/** Impossible values change nothing: whoever asks checks them first, and says so. */
+function amended(rules: RunRules, { concurrency, startEveryMs, budgetNanoUsd }: RunSettings): RunRules {
+  let next = rules;
+  if (concurrency !== undefined && concurrency >= 1) next = { ...next, concurrency: Math.floor(concurrency) };
+  if (startEveryMs !== undefined && (startEveryMs === null || startEveryMs > 0))
+    next = { ...next, startEveryMs: startEveryMs ?? undefined };
+  if (budgetNanoUsd !== undefined && budgetNanoUsd > 0 && rules.budget !== null)
+    next = { ...next, budget: { ...rules.budget, nanoUsd: budgetNanoUsd } };
+  return next;
+}
+
+function wordsOf(before: RunRules, after: RunRules): readonly string[] {
+  const words: string[] = [];
+  const add = (name: string, was: string, is: string): void => {
+    if (was !== is) words.push(`${name} ${was} -> ${is}`);
+  };
+  add('concurrency', String(before.concurrency), String(after.concurrency));
+  add('rate', rateWords(before), rateWords(after));
+  add('budget', budgetWords(before), budgetWords(after));
+  return words;
+}
+
+const rateWords = ({ startEveryMs }: RunRules): string =>
+  startEveryMs === undefined ? 'none' : `one start in ${startEveryMs} ms`;
+const budgetWords = ({ budget }: RunRules): string =>
+  budget === null ? 'none' : `$${formatNano(nanoUsd(budget.nanoUsd))}`;
+
+/** The instant is that of the record. */
+export function recordAmendment(turn: RunTurn, what: string, by: string | undefined): void {
+  const about = { machine: 'run', id: turn.state.runId } as const;
+  const detail = by === undefined ? what : `${what}, by ${by}`;
+  turn.order({ type: 'record', event: { about, conversationId: null, code: AMENDED, detail } });
+}

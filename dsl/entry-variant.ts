@@ -1,0 +1,196 @@
+/**
+ * The texts of a conversation, compiled once and filled for each of its items.
+ * Owns keys that nobody wrote, and that a filled text fits its field; `extend` makes a variant of its own.
+ */
+import { TAG_VALUE_CODE_POINTS_MAX } from '../core/limits.ts';
+import { applyDefaults } from './apply-defaults.ts';
+import { defined } from './defined.ts';
+import type { Entry, ExpandContext } from './entry.ts';
+import { PROMPT_VARIABLE } from './check/check-prompts.ts';
+import type { Fill, FillFailure } from './interpolate.ts';
+import { ofRow } from './item-keys.ts';
+import type { PlanValues } from './plan-scope.ts';
+import { quote } from './quote.ts';
+import { resolveBase, sorted, type FilledFields, type ItemBase } from './resolve-item.ts';
+import type { Row } from './rows/row.ts';
+import type { ConversationDocument } from './schema/conversation-schema.ts';
+import { BRANCH, MODEL, PRIORITY, REPOSITORY, type TextRule } from './schema/text-rule.ts';
+import type { Span } from './text-position.ts';
+import { childOf, treeAt, type Tree, type TreePath } from './tree.ts';
+
+export interface Variant {
+  readonly base: ItemBase;
+  fill(values: PlanValues, row: Row | null): FilledFields;
+  /** Where a field is written; null when it is not. */
+  place(path: TreePath): Span | null;
+}
+
+export interface Filling {
+  /** The conversation with these entries of `extend` set, in order. */
+  of(extensions: readonly number[]): Variant;
+}
+
+export function createFilling(entry: Entry, context: ExpandContext): Filling {
+  const variants = new Map<string, Variant>();
+  return {
+    of(extensions) {
+      const name = extensions.join(',');
+      const known = variants.get(name) ?? createVariant(entry, extensions, context);
+      variants.set(name, known);
+      return known;
+    },
+  };
+}
+
+interface VariantContext extends ExpandContext {
+  readonly entry: Entry;
+  readonly conversation: ConversationDocument;
+  place(path: TreePath): Span | null;
+}
+
+function createVariant(entry: Entry, extensions: readonly number[], context: ExpandContext): Variant {
+  const conversation = extensions.reduce(
+    (current, index) => withSet(current, entry.conversation.extend?.[index]?.set ?? {}),
+    entry.conversation,
+  );
+  const sets = extensions.map((index) => treeAt(entry.tree, ['extend', index, 'set']));
+  const trees = [...sets.reverse(), entry.tree, childOf(context.root, 'defaults')];
+  const place = (path: TreePath): Span | null => {
+    const found = trees.map((tree) => treeAt(tree, path)).find((tree): tree is Tree => tree !== undefined);
+    return found?.span ?? null;
+  };
+  const fillAll = fillerOf({ ...context, entry, conversation, place });
+  return { base: resolveBase(conversation), fill: fillAll, place };
+}
+
+/** The same merge as with `defaults`: what is set wins. */
+function withSet(
+  conversation: ConversationDocument,
+  set: NonNullable<ConversationDocument['extend']>[number]['set'],
+): ConversationDocument {
+  const { id, prompt, key, items, repeat, matrix, exclude, include, extend, ...shared } = conversation;
+  const own = defined({ key, items, repeat, matrix, exclude, include, extend });
+  return applyDefaults({ id, prompt, ...own, ...set }, shared);
+}
+
+/** A field that is filled and then held to its rule. */
+interface RuledField {
+  readonly fill: Fill;
+  readonly rule: TextRule;
+  readonly path: TreePath;
+}
+
+function fillerOf(context: VariantContext): Variant['fill'] {
+  const { conversation, entry } = context;
+  const { model, repo, tags, priority } = conversation;
+  const texts = entry.scope.texts();
+  const field = (text: string | undefined, rule: TextRule, path: TreePath): RuledField | null =>
+    text === undefined ? null : { fill: texts.fill(text), rule, path };
+  const branchPath = context.place(['branch']) === null ? ['repo', 'branch'] : ['branch'];
+  const fields = {
+    model: field(model, MODEL, ['model']),
+    repository: field(repo?.name, REPOSITORY, ['repo', 'name']),
+    branch: field(repo?.branch, BRANCH, branchPath),
+    priority: field(priority, PRIORITY, ['priority']),
+  };
+  const tagFills = Object.entries(tags ?? {}).map(([key, value]) => [key, texts.fill(value)] as const);
+  const key = keyFill(context);
+  const prompt = promptFill(context);
+  return (values, row) => {
+    const ruled = (one: RuledField | null): string | null =>
+      one === null ? null : fillRuled(one, values, { ...context, row });
+    const plain = (fill: Fill, path: TreePath): string => fillPlain(fill, values, { ...context, row, path });
+    return {
+      key: plain(key, ['key']),
+      prompt: plain(prompt, ['prompt']),
+      model: ruled(fields.model) ?? '',
+      repositoryName: ruled(fields.repository),
+      branch: ruled(fields.branch),
+      tags: fillTags(tagFills, values, { ...context, row }),
+      priority: priorityOf(ruled(fields.priority)),
+    };
+  };
+}
+
+/** Text that is no priority was said, and counts as none. */
+function priorityOf(text: string | null): number {
+  return text !== null && PRIORITY.pattern.test(text) ? Number(text) : 0;
+}
+
+interface RowContext extends VariantContext {
+  readonly row: Row | null;
+}
+
+function fillRuled({ fill, rule, path }: RuledField, values: PlanValues, context: RowContext): string {
+  const filled = fillPlain(fill, values, { ...context, path });
+  if (rule.pattern.test(filled)) return filled;
+  const { report, entry, row, place } = context;
+  const message = `${quote(filled)} is not ${rule.what}${ofRow(row, entry)}`;
+  report.add('JOB405', place(path) ?? entry.tree.span, message, { remedy: rule.remedy });
+  return filled;
+}
+
+function fillPlain(
+  fill: Fill,
+  values: PlanValues,
+  context: RowContext & { readonly path: TreePath },
+): string {
+  const filled = fill(values);
+  if (typeof filled === 'string') return filled;
+  const { report, entry, row, place, path } = context;
+  const span = place(path) ?? entry.tree.span;
+  report.add('JOB411', span, `an expression here fails${ofRow(row, entry)}: ${filled.reason}`);
+  return '';
+}
+
+/** Keys in order, as a plan holds them. */
+function fillTags(
+  fills: readonly (readonly [string, Fill])[],
+  values: PlanValues,
+  context: RowContext,
+): Readonly<Record<string, string>> {
+  if (fills.length === 0) return {};
+  const { report, entry, row, place } = context;
+  const filled = fills.map(
+    ([key, fill]) => [key, fillPlain(fill, values, { ...context, path: ['tags', key] })] as const,
+  );
+  for (const [key, value] of filled) {
+    const length = [...value].length;
+    if (length <= TAG_VALUE_CODE_POINTS_MAX) continue;
+    const message = `the tag ${quote(key)} has ${length} characters once it is filled${ofRow(row, entry)}; at most ${TAG_VALUE_CODE_POINTS_MAX} are allowed`;
+    report.add('JOB405', place(['tags', key]) ?? entry.tree.span, message);
+  }
+  return sorted(Object.fromEntries(filled));
+}
+
+/** Without a template: the id, the values of the axes, the number of the copy. */
+function keyFill({ conversation, entry }: VariantContext): Fill {
+  const { id, key, repeat } = conversation;
+  if (key !== undefined) return entry.scope.keys().fill(key);
+  return (values) => {
+    const axes = Object.values(values.matrix).map((value) => value.replace(/[^A-Za-z0-9._-]+/g, '-'));
+    const copy = repeat === undefined ? [] : [String(values.repeat)];
+    return [id, ...(axes.length === 0 ? [] : [axes.join('-')]), ...copy].join('/');
+  };
+}
+
+/** A file is literal but for its variables, which are filled as texts of the job. */
+function promptFill({ conversation, entry, prompts }: VariantContext): Fill {
+  const { prompt } = conversation;
+  if (prompt.from === 'text') return entry.scope.texts().fill(prompt.text);
+  const text = prompts.get(prompt.path) ?? '';
+  if (prompt.vars === undefined) return () => text;
+  const fills = new Map(
+    Object.entries(prompt.vars).map(([name, value]) => [name, entry.scope.texts().fill(value)]),
+  );
+  return (values) => {
+    let failure: FillFailure | null = null;
+    const filled = text.replace(PROMPT_VARIABLE, (written, name: string) => {
+      const value = fills.get(name)?.(values) ?? written;
+      if (typeof value === 'string') return value;
+      failure = value;
+      return '';
+    });
+    return failure ?? filled;
+  };
+}

@@ -1,0 +1,22 @@
+/**
+ * One entry of `conversations` on its way to items, and what it is expanded with.
+ * Owns the two shapes.
+ */
+import type { CheckContext } from './check/check-context.ts';
+import type { PromptFiles } from './check/check-prompts.ts';
+import type { EntryScope } from './entry-scope.ts';
+import type { ConversationDocument } from './schema/conversation-schema.ts';
+import type { Tree } from './tree.ts';
+
+export interface ExpandContext extends CheckContext {
+  readonly prompts: PromptFiles;
+}
+
+/** One entry of `conversations`, with its defaults. */
+export interface Entry {
+  readonly conversation: ConversationDocument;
+  readonly tree: Tree;
+  readonly scope: EntryScope;
+  /** In the list of the file. */
+  readonly index: number;
+}

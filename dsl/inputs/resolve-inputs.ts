@@ -1,0 +1,158 @@
+/**
+ * The inputs of a job with the values they have for this plan.
+ * Owns where a value comes from: what was typed, then the file of values, then the default.
+ */
+import { nearestName } from '../nearest-name.ts';
+import { normalise } from '../normalise.ts';
+import type { FieldTypes } from '../plan-scope.ts';
+import { quote } from '../quote.ts';
+import type { Report } from '../report.ts';
+import { inputsSchema, type InputDocument } from '../schema/inputs-schema.ts';
+import { looksLikeSecret } from '../secret-in-clear.ts';
+import { childOf, entryOf, toValue, treeAt, type Tree } from '../tree.ts';
+import type { GivenInputs, JobWorld } from '../world.ts';
+import { inputType, inputValue, typedValue, type InputResult, type InputValue } from './input-value.ts';
+
+export interface ResolvedInputs {
+  /** Types by name, for expressions; null when the declarations are broken, so that nothing is known. */
+  readonly types: FieldTypes | null;
+  readonly values: ReadonlyMap<string, InputValue>;
+  /** Inputs that nobody gave a value: there can be no plan. */
+  readonly open: readonly string[];
+}
+
+export interface InputsContext {
+  readonly root: Tree;
+  readonly report: Report;
+  readonly world: JobWorld;
+}
+
+export function resolveInputs({ root, report, world }: InputsContext): ResolvedInputs {
+  const tree = childOf(root, 'inputs');
+  const declared = tree === undefined ? {} : declarationsOf(tree, report);
+  if (declared === null) return { types: null, values: new Map(), open: [] };
+  const given = world.inputs ?? { typed: {}, values: {} };
+  addUnknown(given, declared, { root, report });
+  const values = new Map<string, InputValue>();
+  const open: string[] = [];
+  for (const [name, input] of Object.entries(declared)) {
+    const value = valueOf(name, input, { given, root, report });
+    if (value !== null) values.set(name, value);
+    else open.push(name);
+    if (value === null && world.inputs !== undefined) addMissing(name, { root, report });
+  }
+  const types = Object.fromEntries(Object.entries(declared).map(([name, input]) => [name, inputType(input)]));
+  return { types, values, open };
+}
+
+/** Null when they do not fit the schema; the check of the whole file says so. */
+function declarationsOf(tree: Tree, report: Report): Readonly<Record<string, InputDocument>> | null {
+  const silent = { add: report.add, at: ['inputs'], unknownKey: () => undefined };
+  const long = normalise(tree, inputsSchema, { ...silent, report });
+  const parsed = inputsSchema.safeParse(toValue(long));
+  return parsed.success ? parsed.data : null;
+}
+
+interface ValueContext extends Pick<InputsContext, 'root' | 'report'> {
+  readonly given: GivenInputs;
+}
+
+/** Null without a value, or with one that does not fit. */
+function valueOf(
+  name: string,
+  input: InputDocument,
+  { given, root, report }: ValueContext,
+): InputValue | null {
+  const fallback = checkDefault(name, input, { root, report });
+  const result = givenValue(name, input, given);
+  if (result === null) return fallback;
+  if ('value' in result) return refuseSecret(name, result.value, { root, report });
+  report.add(
+    'JOB315',
+    spanOf(root, name),
+    `the value given for the input ${quote(name)} does not fit: it ${result.problem}`,
+  );
+  return fallback ?? sample(input);
+}
+
+function givenValue(name: string, input: InputDocument, { typed, values }: GivenInputs): InputResult | null {
+  const text = Object.hasOwn(typed, name) ? typed[name] : undefined;
+  if (text !== undefined) return typedValue(input, text);
+  return Object.hasOwn(values, name) ? inputValue(input, values[name]) : null;
+}
+
+function checkDefault(
+  name: string,
+  input: InputDocument,
+  { root, report }: Pick<InputsContext, 'root' | 'report'>,
+): InputValue | null {
+  if (input.default === undefined) return null;
+  const result = inputValue(input, input.default);
+  const span = treeAt(root, ['inputs', name, 'default'])?.span ?? spanOf(root, name);
+  if ('problem' in result) {
+    report.add('JOB315', span, `the default of the input ${quote(name)} does not fit: it ${result.problem}`);
+    return sample(input);
+  }
+  if (typeof result.value === 'string' && looksLikeSecret(result.value) && !/\s|\//.test(result.value))
+    addSecret(span, report);
+  return result.value;
+}
+
+/** Something that fits, so that a value that was refused is the only finding. */
+function sample(input: InputDocument): InputValue {
+  switch (input.type) {
+    case 'string':
+      return 'x';
+    case 'enum':
+      return input.values[0] ?? '';
+    case 'boolean':
+      return false;
+    case 'int':
+    case 'number':
+      return input.min ?? input.max ?? 1;
+  }
+}
+
+/** A plan shows its inputs, so nothing secret may come this way (D20). */
+function refuseSecret(
+  name: string,
+  value: InputValue,
+  { root, report }: Pick<InputsContext, 'root' | 'report'>,
+): InputValue {
+  if (typeof value === 'string' && looksLikeSecret(value) && !/\s|\//.test(value))
+    addSecret(spanOf(root, name), report);
+  return value;
+}
+
+function addSecret(span: Tree['span'], report: Report): void {
+  report.add('JOB218', span, 'a secret does not belong into an input, which the plan shows', {
+    remedy: 'declare it under "secrets" and use its name',
+  });
+}
+
+function addMissing(name: string, { root, report }: Pick<InputsContext, 'root' | 'report'>): void {
+  report.add('JOB314', spanOf(root, name), `the input ${quote(name)} has no value`, {
+    remedy: `give it with --input ${name}=VALUE, or write a "default"`,
+  });
+}
+
+function addUnknown(
+  given: GivenInputs,
+  declared: Readonly<Record<string, unknown>>,
+  { root, report }: Pick<InputsContext, 'root' | 'report'>,
+): void {
+  const known = Object.keys(declared);
+  for (const name of new Set([...Object.keys(given.typed), ...Object.keys(given.values)])) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    const list = known.length === 0 ? 'this job has no inputs' : `its inputs are ${known.join(', ')}`;
+    const span = entryOf(root, 'inputs')?.keySpan ?? { start: 0, end: 0 };
+    report.add('JOB316', span, `a value is given for ${quote(name)}, which is no input of this job`, {
+      remedy: near === null ? list : `did you mean ${quote(near)}?`,
+    });
+  }
+}
+
+function spanOf(root: Tree, name: string): Tree['span'] {
+  return entryOf(childOf(root, 'inputs'), name)?.keySpan ?? { start: 0, end: 0 };
+}

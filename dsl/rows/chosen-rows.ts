@@ -1,0 +1,53 @@
+/**
+ * The rows of a data file that a conversation is run for.
+ * Owns `where`, `limit` and the bound of rows that are read.
+ */
+import type { Entry } from '../entry.ts';
+import { FillFailure } from '../interpolate.ts';
+import type { CheckContext } from '../check/check-context.ts';
+import { entryOf, treeAt } from '../tree.ts';
+import { rowFinding } from './open-data-files.ts';
+import { ROWS_READ_MAX, type Row } from './row.ts';
+
+/** In the order of the file, read while they are taken; what is wrong with one ends them. */
+export function* chosenRows(
+  { conversation, tree, scope }: Entry,
+  { report, inputs }: CheckContext,
+): Generator<Row> {
+  const { data } = scope;
+  const { where, limit = Infinity } = conversation.items ?? {};
+  if (data === null) return;
+  const condition = where === undefined ? null : scope.rows().condition(where);
+  const values = Object.fromEntries(inputs.values);
+  const span = entryOf(tree, 'items')?.keySpan ?? { start: 0, end: 0 };
+  let taken = 0;
+  let read = 0;
+  for (const row of data.rows()) {
+    if ('message' in row) return report.adopt([rowFinding('JOB318', data.file, row)]);
+    read += 1;
+    if (read > ROWS_READ_MAX)
+      return report.add('JOB311', span, `${data.file} has more than ${ROWS_READ_MAX} rows`, {
+        remedy: 'split the file',
+      });
+    const chosen =
+      condition?.({ id: conversation.id, repeat: 1, inputs: values, matrix: {}, item: row.fields }) ?? true;
+    if (chosen instanceof FillFailure) {
+      const place = treeAt(tree, ['items', 'where'])?.span ?? span;
+      return report.add(
+        'JOB411',
+        place,
+        `this fails for row ${row.number} of ${data.file}: ${chosen.reason}`,
+      );
+    }
+    if (!chosen) continue;
+    taken += 1;
+    yield row;
+    if (taken >= limit) return;
+  }
+  if (taken > 0 || data.columns === null) return;
+  if (read === 0) return report.add('JOB317', span, `${data.file} has a header and no rows`);
+  const place = treeAt(tree, ['items', 'where'])?.span ?? span;
+  report.add('JOB319', place, `no row of ${data.file} meets this condition`, {
+    remedy: 'loosen it, or remove the conversation',
+  });
+}

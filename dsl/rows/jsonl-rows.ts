@@ -1,0 +1,128 @@
+/**
+ * A file with one JSON object a line as rows; the first object says which fields there are, and of what type.
+ * Owns that every row has the same fields; blank lines are no rows.
+ */
+import type { FieldType, FieldTypes, FieldValue } from '../plan-scope.ts';
+import { quote } from '../quote.ts';
+import { COLUMN_NAME, type CsvFile } from './csv-rows.ts';
+import { COLUMNS_MAX, ROW_CHARS_MAX, type Row, type RowProblem } from './row.ts';
+
+/** Reads the first object; the others are read while they are taken. */
+export function readJsonl(chunks: Iterable<string>): CsvFile | RowProblem {
+  const lines = linesOf(chunks);
+  const first = lines.next();
+  if (first.done === true)
+    return { line: 1, message: 'the file is empty', remedy: 'write one JSON object a line' };
+  if ('message' in first.value) return first.value;
+  const parsed = parse(first.value);
+  if ('problem' in parsed) return parsed.problem;
+  const { fields } = parsed;
+  const bad = Object.keys(fields).find((name) => !COLUMN_NAME.test(name));
+  if (bad !== undefined) {
+    const remedy = 'use a letter, then letters, digits and underscores';
+    return { line: first.value.line, message: `${quote(bad)} is not a name of a field`, remedy };
+  }
+  if (Object.keys(fields).length > COLUMNS_MAX)
+    return { line: first.value.line, message: `an object has more than ${COLUMNS_MAX} fields`, remedy: null };
+  const columns = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, typeOf(value)]));
+  return { columns, rows: rowsOf(columns, { first: first.value.line, fields, lines }) };
+}
+
+interface Line {
+  readonly line: number;
+  readonly text: string;
+}
+
+function* linesOf(chunks: Iterable<string>): Generator<Line | RowProblem> {
+  let rest = '';
+  let line = 0;
+  for (const chunk of chunks) {
+    const pieces = `${rest}${chunk}`.split('\n');
+    rest = pieces.pop() ?? '';
+    for (const text of pieces) {
+      line += 1;
+      if (text.trim() !== '') yield { line, text: line === 1 ? text.replace(/^\uFEFF/, '') : text };
+    }
+    if (rest.length <= ROW_CHARS_MAX) continue;
+    return yield {
+      line: line + 1,
+      message: 'a line has more than 1 MiB',
+      remedy: 'keep long texts in files of their own',
+    };
+  }
+  if (rest.trim() !== '') yield { line: line + 1, text: rest };
+}
+
+type Fields = Readonly<Record<string, FieldValue>>;
+
+function parse({ line, text }: Line): { readonly fields: Fields } | { readonly problem: RowProblem } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { problem: { line, message: 'this line is not JSON', remedy: 'write one JSON object a line' } };
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return { fields: value as Fields };
+  return {
+    problem: { line, message: 'this line is not a JSON object', remedy: 'write one JSON object a line' },
+  };
+}
+
+interface Rest {
+  readonly first: number;
+  readonly fields: Fields;
+  readonly lines: ReturnType<typeof linesOf>;
+}
+
+function* rowsOf(columns: FieldTypes, { first, fields, lines }: Rest): Generator<Row | RowProblem> {
+  let number = 1;
+  yield { number, line: first, fields };
+  for (const line of lines) {
+    if ('message' in line) return yield line;
+    const parsed = parse(line);
+    if ('problem' in parsed) return yield parsed.problem;
+    const problem = misfit(parsed.fields, columns);
+    if (problem !== null) return yield { line: line.line, ...problem };
+    number += 1;
+    yield { number, line: line.line, fields: parsed.fields };
+  }
+}
+
+function misfit(fields: Fields, columns: FieldTypes): Pick<RowProblem, 'message' | 'remedy'> | null {
+  for (const [name, type] of Object.entries(columns)) {
+    if (!Object.hasOwn(fields, name))
+      return {
+        message: `this row has no field ${quote(name)}, and the first has`,
+        remedy: 'every row has the same fields',
+      };
+    const found = typeOf(fields[name] ?? null);
+    if (type !== 'dyn' && found !== type)
+      return {
+        message: `the field ${quote(name)} is ${WORDS[found]} here, and ${WORDS[type]} in the first row`,
+        remedy: null,
+      };
+  }
+  return null;
+}
+
+const WORDS: Readonly<Record<FieldType, string>> = {
+  string: 'text',
+  int: 'a number',
+  double: 'a number',
+  bool: 'true or false',
+  dyn: 'a list, a map or null',
+};
+
+function typeOf(value: FieldValue): FieldType {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'number':
+      return 'double';
+    case 'boolean':
+      return 'bool';
+    default:
+      return 'dyn';
+  }
+}

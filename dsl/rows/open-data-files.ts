@@ -1,0 +1,124 @@
+/**
+ * The data files of a job: one for each conversation that has `items`, with its columns.
+ * Owns finding and opening them; rows are read when the conversation is expanded.
+ */
+import type { Diagnostic } from '../diagnostic.ts';
+import { joinPath, folderOf } from '../local-path.ts';
+import type { FieldTypes } from '../plan-scope.ts';
+import { quote } from '../quote.ts';
+import type { Report } from '../report.ts';
+import { LOCAL_PATH } from '../schema/text-rule.ts';
+import { childOf, entryOf, textOf, type Tree } from '../tree.ts';
+import type { JobWorld, RowsRead } from '../world.ts';
+import { conversationsOf } from '../entries.ts';
+import { readCsv, type CsvFile } from './csv-rows.ts';
+import { readJsonl } from './jsonl-rows.ts';
+import type { Row, RowProblem } from './row.ts';
+
+export interface DataFile {
+  /** As it is shown. */
+  readonly file: string;
+  /** Null when the file cannot be read, which was said. */
+  readonly columns: FieldTypes | null;
+  /** From the first row on, each time; a problem ends them. */
+  rows(): Iterable<Row | RowProblem>;
+}
+
+/** By the tree of the conversation. */
+export type DataFiles = ReadonlyMap<Tree, DataFile>;
+
+interface OpenContext {
+  readonly root: Tree;
+  readonly report: Report;
+  readonly world: JobWorld;
+}
+
+export function openDataFiles(context: OpenContext): DataFiles {
+  const files = new Map<Tree, DataFile>();
+  for (const { tree } of conversationsOf(context.root)) {
+    const items = childOf(tree, 'items');
+    if (items?.kind === 'map') files.set(tree, openOne(tree, items, context));
+  }
+  return files;
+}
+
+function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext): DataFile {
+  const csv = entryOf(items, 'csv');
+  const jsonl = entryOf(items, 'jsonl');
+  const named = csv ?? jsonl;
+  const path = textOf(named?.value);
+  if (named === undefined || (csv !== undefined && jsonl !== undefined)) {
+    const place = entryOf(conversation, 'items')?.keySpan ?? items.span;
+    const message = named === undefined ? '"items" names no data file' : '"items" names two data files';
+    report.add('JOB317', place, message, { remedy: 'write one of "csv" and "jsonl"' });
+    return unread('');
+  }
+  if (path === null || !LOCAL_PATH.pattern.test(path)) return unread('');
+  const file = joinPath(folderOf(report.fileAt(0)), path);
+  const read = readerOf(world);
+  const opened = read(path);
+  if ('problem' in opened) {
+    addUnreadable(named.value, { path, opened, report });
+    return unread(file);
+  }
+  const parse = csv === undefined ? readJsonl : readCsv;
+  const first = parse(opened.chunks);
+  if ('message' in first) {
+    report.adopt([rowFinding('JOB317', file, first)]);
+    return unread(file);
+  }
+  return { file, columns: first.columns, rows: () => again(first, () => read(path), parse) };
+}
+
+function readerOf(world: JobWorld): (path: string) => RowsRead {
+  return (path) => world.readRows?.(path) ?? { problem: 'missing' };
+}
+
+function unread(file: string): DataFile {
+  return { file, columns: null, rows: () => [] };
+}
+
+/** Opened anew: rows can be taken once, and a scenario plans a job twice. */
+function again(
+  { rows }: CsvFile,
+  reopen: () => RowsRead,
+  parse: (chunks: Iterable<string>) => CsvFile | RowProblem,
+): Iterable<Row | RowProblem> {
+  const opened = reopen();
+  if ('problem' in opened) return rows;
+  const file = parse(opened.chunks);
+  return 'message' in file ? [file] : file.rows;
+}
+
+function addUnreadable(
+  tree: Tree,
+  {
+    path,
+    opened,
+    report,
+  }: {
+    readonly path: string;
+    readonly opened: Extract<RowsRead, { problem: string }>;
+    readonly report: Report;
+  },
+): void {
+  if (opened.problem === 'missing')
+    report.add('JOB303', tree.span, `the data file ${quote(path)} does not exist`, {
+      remedy: 'paths are relative to the job file',
+    });
+  else {
+    const what = { directory: 'is a folder', too_large: 'is too large', binary: 'is not text' }[
+      opened.problem
+    ];
+    report.add('JOB305', tree.span, `the data file ${quote(path)} ${what}`);
+  }
+}
+
+/** A finding inside a data file, which has no offsets of the job. */
+export function rowFinding(
+  code: 'JOB317' | 'JOB318',
+  file: string,
+  { line, message, remedy }: RowProblem,
+): Diagnostic {
+  return { code, severity: 'error', message, file, line, column: 1, endLine: line, endColumn: 1, remedy };
+}

@@ -1,0 +1,26 @@
+/**
+ * One row of a data file.
+ * Owns the shape and the bounds of what is read.
+ */
+import type { FieldValue } from '../plan-scope.ts';
+
+export interface Row {
+  /** Counts from 1, without the header. */
+  readonly number: number;
+  /** Line of the file on which it starts, from 1. */
+  readonly line: number;
+  readonly fields: Readonly<Record<string, FieldValue>>;
+}
+
+/** A row that cannot be read; nothing behind it is. */
+export interface RowProblem {
+  readonly line: number;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+/** A longer row is a document, and holds up everything behind it. */
+export const ROW_CHARS_MAX = 1024 * 1024;
+export const COLUMNS_MAX = 200;
+/** More are read only to be thrown away: a plan holds 100,000. */
+export const ROWS_READ_MAX = 1_000_000;

@@ -1,0 +1,67 @@
+/**
+ * The parameters of a job, and the data files it is run over.
+ * Owns shapes and bounds; values of inputs are checked in ../inputs/, rows in ../rows/.
+ */
+import { z } from 'zod';
+
+import { asText, SHORTHANDS } from './shorthand.ts';
+import * as rules from './text-rule.ts';
+
+/** A form with more fields than this is a program. */
+const ENUM_VALUES_MAX = 100;
+export const INPUT_TEXT_MAX = 2_000;
+/** An expression is read by people. */
+export const CONDITION_MAX = 2_000;
+/** What one plan may hold (expand-matrix.ts). */
+const ROWS_MAX = 100_000;
+
+const description = z.string().max(500).meta({ description: 'What the input is for.' }).optional();
+const text = z.string().max(INPUT_TEXT_MAX).register(SHORTHANDS, asText);
+const word = z.string().min(1).max(200).register(SHORTHANDS, asText);
+
+const input = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('string'), default: text.optional(), description }),
+    z.strictObject({
+      type: z.literal('int'),
+      default: z.number().int().optional(),
+      min: z.number().int().optional(),
+      max: z.number().int().optional(),
+      description,
+    }),
+    z.strictObject({
+      type: z.literal('number'),
+      default: z.number().optional(),
+      min: z.number().optional(),
+      max: z.number().optional(),
+      description,
+    }),
+    z.strictObject({ type: z.literal('boolean'), default: z.boolean().optional(), description }),
+    z.strictObject({
+      type: z.literal('enum'),
+      values: z.array(word).min(1).max(ENUM_VALUES_MAX).meta({ description: 'The words it can be.' }),
+      default: word.optional(),
+      description,
+    }),
+  ])
+  .meta({ description: 'A typed parameter; without a default it must be given.' });
+
+export const inputsSchema = z
+  .record(rules.text(rules.INPUT_NAME), input)
+  .meta({ description: 'Parameters of the job, given with --input NAME=VALUE; never secrets.' });
+
+export const conditionSchema = (description: string) =>
+  z.string().min(1).max(CONDITION_MAX).meta({ description });
+
+export const itemsSchema = z
+  .strictObject({
+    csv: rules.text(rules.LOCAL_PATH, 'CSV file with a header; every column is text.').optional(),
+    jsonl: rules.text(rules.LOCAL_PATH, 'File with one JSON object a line.').optional(),
+    where: conditionSchema('Expression; rows for which it is false are left out.').optional(),
+    limit: z.number().int().min(1).max(ROWS_MAX).meta({ description: 'Rows taken at most.' }).optional(),
+  })
+  .meta({ description: 'One conversation for each row of a data file, read row by row.' });
+
+export type InputDocument = z.infer<typeof input>;
+export type InputsDocument = z.infer<typeof inputsSchema>;
+export type ItemsDocument = z.infer<typeof itemsSchema>;

@@ -1,0 +1,35 @@
+/**
+ * `needs` of a conversation: the entries that must have ended before it starts.
+ * Owns the shape; whether the entries exist, and go in a circle, is checked in check/check-needs.ts.
+ */
+import { z } from 'zod';
+
+import { SHORTHANDS, scalarAs, listOfOne } from './shorthand.ts';
+import * as rules from './text-rule.ts';
+
+/** More stages than this before one conversation are a pipeline of several jobs. */
+const NEEDS_MAX = 20;
+
+const need = z
+  .strictObject({
+    entry: rules.text(rules.ENTRY_ID, 'Id of the conversation that is waited for.'),
+    outcome: z
+      .enum(['succeeded', 'ended'])
+      .meta({ description: 'Unless it succeeded this one is skipped; or however it ended.' })
+      .optional(),
+    each: z
+      .boolean()
+      .meta({ description: 'Only its combination with the same values, instead of all of them.' })
+      .optional(),
+  })
+  .meta({ description: 'A stage that comes first.' })
+  .register(SHORTHANDS, scalarAs('entry'));
+
+export const needsSchema = z
+  .array(need)
+  .min(1)
+  .max(NEEDS_MAX)
+  .meta({ description: 'Conversations that must have ended before this one starts.' })
+  .register(SHORTHANDS, listOfOne);
+
+export type NeedsDocument = z.infer<typeof needsSchema>;

@@ -1,0 +1,166 @@
+/**
+ * The keys of a job that say how its run goes: admission, needs, budget, retry, breaker, wait, cleanup, tolerate.
+ * Owns their shapes and bounds; what they mean while a run goes on is decided in core/run/.
+ * No key here sets an idle or deletion limit or the length of a session (D10).
+ */
+import { z } from 'zod';
+
+import { FAILURE_CLASSES, type ExecutionStatus } from '../../core/status.ts';
+import { amount, duration, positiveAmount } from './conversation-schema.ts';
+import { asWritten, listOfOne, SHORTHANDS } from './shorthand.ts';
+import * as rules from './text-rule.ts';
+
+/** More conversations than a plan may hold cannot be in flight, fail or be tolerated. */
+const CONVERSATIONS_MAX = 10_000;
+const CONCURRENCY_MAX = 10_000;
+const ATTEMPTS_MAX = 100;
+const FACTOR_MAX = 100;
+const LIST_MAX = 100;
+/** What fits into 32 bits: the mix of the order works on them. */
+const SEED_MAX = 2 ** 32 - 1;
+
+/** Statuses that can end the wait for a conversation; IDLE and RUNNING cannot. */
+export const AWAITED_STATUSES = [
+  'FINISHED',
+  'ERROR',
+  'STUCK',
+  'WAITING_FOR_CONFIRMATION',
+  'PAUSED',
+] as const satisfies readonly ExecutionStatus[];
+
+const failureClasses = z.array(z.enum(FAILURE_CLASSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne);
+
+/** Fields whose values can have a limit of their own; after a tag or an axis comes its name, after a name a value. */
+export const KEYED_LIMIT: rules.TextRule = {
+  code: 'JOB208',
+  pattern: /^(?:(?:repo|model|entry)(?:\..{1,200})?|tags\.[a-z0-9]+(?:\..{1,200})?|matrix\.[A-Za-z][A-Za-z0-9_]{0,30}(?:\..{1,200})?)$/,
+  what: 'a field with limits',
+  remedy: 'write repo, model, entry, tags.NAME or matrix.AXIS, and ".VALUE" behind it for one value alone',
+};
+export const RATE: rules.TextRule = {
+  code: 'JOB206',
+  pattern: /^[1-9]\d{0,5}\/(?:s|min|h)$/,
+  what: 'a rate',
+  remedy: 'write starts per s, min or h, such as 30/min',
+};
+const SHARE: rules.TextRule = {
+  code: 'JOB205',
+  pattern: /^(?:[1-9]\d?|100)%$/,
+  what: 'a share',
+  remedy: 'write a percentage from 1% to 100%, such as 80%',
+};
+
+const adaptive = z
+  .strictObject({
+    on: failureClasses.optional(),
+    min: z.number().int().min(1).max(CONCURRENCY_MAX).meta({ description: 'Never fewer places.' }).optional(),
+  })
+  .meta({ description: 'Halves the places on these failures, and gives them back one by one.' });
+
+export const admissionSchema = z
+  .strictObject({
+    concurrency: z.number().int().min(1).max(CONCURRENCY_MAX).optional(),
+    per: z
+      .record(rules.text(KEYED_LIMIT), z.number().int().min(1).max(CONCURRENCY_MAX))
+      .meta({ description: 'At once with the same value, such as {repo: 1, model.strong: 30}.' })
+      .optional(),
+    rate: rules.text(RATE, 'Starts at most, evenly spread, such as 30/min.').optional(),
+    ramp: duration('Time over which the first wave is spread.').optional(),
+    adaptive: adaptive.optional(),
+    order: z
+      .enum(['priority', 'position', 'shuffle'])
+      .meta({ description: 'Who starts first.' })
+      .optional(),
+    seed: z
+      .number()
+      .int()
+      .min(0)
+      .max(SEED_MAX)
+      .meta({ description: 'Of "order: shuffle"; another seed gives another order.' })
+      .optional(),
+    canary: z
+      .number()
+      .int()
+      .min(1)
+      .max(CONVERSATIONS_MAX)
+      .meta({ description: 'So many go first; the others start only if all of these succeed.' })
+      .optional(),
+  })
+  .meta({ description: 'How many conversations are in flight at once.' });
+
+export const budgetSchema = z
+  .strictObject({
+    usd: positiveAmount('Spend of the whole run in USD.'),
+    reserve: amount('Held for one conversation before it starts.').optional(),
+    mode: z
+      .enum(['observe', 'audit', 'enforce'])
+      .meta({ description: 'Count, warn, or stop starting.' })
+      .optional(),
+    soft: rules.text(SHARE, 'Share of the budget at which the run says so, such as 80%.').optional(),
+    on_exceeded: z
+      .enum(['pause', 'drain', 'cancel'])
+      .meta({ description: 'What an exceeded budget does to the run.' })
+      .optional(),
+  })
+  .meta({ description: 'What the run may spend.' });
+
+const retryRule = z.strictObject({
+  on: failureClasses,
+  attempts: z.number().int().min(0).max(ATTEMPTS_MAX).meta({ description: 'Extra attempts.' }),
+  backoff: z
+    .strictObject({
+      initial: duration('Pause before the first extra attempt.').optional(),
+      factor: z.number().min(1).max(FACTOR_MAX).meta({ description: 'Growth of the pause.' }).optional(),
+      max: duration('Longest pause.').optional(),
+    })
+    .optional(),
+});
+
+export const retrySchema = z
+  .array(retryRule)
+  .max(LIST_MAX)
+  .meta({ description: 'Retries by failure class; the first rule that names the class wins.' });
+
+export const breakerSchema = z
+  .strictObject({
+    on: failureClasses,
+    window: duration('Stretch of time in which failures are counted.'),
+    count: z
+      .number()
+      .int()
+      .min(1)
+      .max(CONVERSATIONS_MAX)
+      .meta({ description: 'Failures that pause the run.' }),
+  })
+  .meta({ description: 'Pauses the run when failures of these classes pile up.' });
+
+/** A limit that can be switched off with the word none. */
+export const durationOrNone = (description: string) => {
+  const pattern = new RegExp(`^none$|${rules.DURATION.pattern.source}`);
+  const remedy = `${rules.DURATION.remedy}, or none`;
+  return rules.text({ ...rules.DURATION, pattern, remedy }, description).register(SHORTHANDS, asWritten);
+};
+
+export const waitSchema = z
+  .strictObject({
+    until: z.array(z.enum(AWAITED_STATUSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne).optional(),
+    deadline: durationOrNone('Wall time from admission.').optional(),
+    no_progress: durationOrNone('Time without an event of the agent.').optional(),
+    on_session_limit: z
+      .enum(['resume', 'stop'])
+      .meta({ description: 'What becomes of work that the session limit cut off (D15).' })
+      .optional(),
+  })
+  .meta({ description: 'When a conversation counts as ended.' });
+
+export const cleanupSchema = z
+  .strictObject({
+    sandbox: z.enum(['delete', 'pause', 'keep']).optional(),
+    conversation: z.enum(['keep', 'delete']).optional(),
+    on_collect_failure: z.enum(['keep', 'delete']).optional(),
+  })
+  .meta({ description: 'What becomes of sandbox and conversation after collection.' });
+
+export const tolerateSchema = z
+  .strictObject({ failed: z.number().int().min(0).max(CONVERSATIONS_MAX) })
+  .meta({ description: 'Failures that still count as success.' });

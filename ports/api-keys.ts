@@ -1,0 +1,35 @@
+/**
+ * Keys of the application API (D5).
+ * Owns the interface; a key is stored as its SHA-256, and its text is known to its holder alone.
+ */
+import type { UserId } from '../core/ids.ts';
+
+export const KEY_SCOPES = ['admin', 'user'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export interface ApiKey {
+  readonly keyId: number;
+  readonly userId: UserId;
+  readonly name: string | null;
+  readonly scope: KeyScope;
+  readonly createdAt: number;
+  readonly notBefore: number | null;
+  /** Epoch milliseconds from which it opens nothing; null for never. */
+  readonly expiresAt: number | null;
+  /** Within a minute or so; null when it was never used. */
+  readonly lastUsedAt: number | null;
+}
+
+export interface ApiKeyStore {
+  /** Null when the user has `countMax` of them already. */
+  add(key: Omit<ApiKey, 'keyId' | 'lastUsedAt'>, sha256: string, countMax: number): Promise<ApiKey | null>;
+  /** Whether it is in force is the caller's to see. */
+  findByHash(sha256: string): Promise<ApiKey | null>;
+  noteUse(keyId: number, at: number): Promise<void>;
+  /** Oldest first. */
+  list(userId: UserId): Promise<readonly ApiKey[]>;
+  /** True when there was one. */
+  remove(userId: UserId, keyId: number): Promise<boolean>;
+  /** Whether anybody can call at all. */
+  hasAny(): Promise<boolean>;
+}

@@ -1,0 +1,25 @@
+/**
+ * Who changed what, and with which outcome.
+ * Owns the interface; an entry holds names and ids, and never a value of a secret (D20).
+ */
+export interface AuditEntry {
+  readonly at: number;
+  /** Null when nobody was recognised. */
+  readonly userId: string | null;
+  readonly keyId: number | null;
+  /** Name of the operation. */
+  readonly action: string;
+  /** What it was about: the parameters of the path. */
+  readonly about: string;
+  /** Status of the answer. */
+  readonly status: number;
+}
+
+export interface AuditLog {
+  append(entry: AuditEntry): Promise<void>;
+  /** Newest first; `before` is the position of the last entry of the page before. `limit` 1..100. */
+  entries(page: {
+    readonly before: number | null;
+    readonly limit: number;
+  }): Promise<readonly (AuditEntry & { readonly position: number })[]>;
+}

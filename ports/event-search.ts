@@ -1,0 +1,33 @@
+/**
+ * Reading a transcript by filter, in either direction (spec "Events").
+ * Owns the interface; the cursor is the sequence number, which never changes.
+ */
+import type { ConversationId } from '../core/ids.ts';
+import type { StoredEvent } from './record-store.ts';
+
+export interface EventFilter {
+  readonly kind?: string;
+  /** As the Agent Server spells instants: `2026-03-04T10:11:12.345678`, UTC without a zone. */
+  readonly timestampFrom?: string;
+  readonly timestampBefore?: string;
+}
+
+export interface EventSearch {
+  searchEvents(
+    conversationId: ConversationId,
+    filter: EventFilter,
+    page: {
+      /** Behind this one in the direction of reading; null from the beginning. */
+      readonly afterSequence: number | null;
+      /** 1..1000 */
+      readonly limit: number;
+      readonly descending: boolean;
+    },
+  ): Promise<readonly StoredEvent[]>;
+  countEvents(conversationId: ConversationId, filter: EventFilter): Promise<number>;
+  /** Null where there is no such event. */
+  eventsById(
+    conversationId: ConversationId,
+    ids: readonly string[],
+  ): Promise<readonly (StoredEvent | null)[]>;
+}

@@ -1,0 +1,33 @@
+/**
+ * What a batch of a driver rests on, written down with the batch itself.
+ * A driver whose own record of an activation is durable only after the batch had its effects finds here, after a kill,
+ * what the activation was: it takes the same one again instead of a different one.
+ * Owns the interface; inputs are opaque JSON here.
+ */
+import type { EntityAddress } from '../core/ids.ts';
+import type { CommitBatch, Json } from './engine-store.ts';
+
+export interface JournalEntry {
+  readonly entity: EntityAddress;
+  /** Counts the batches of the entity, from 1. */
+  readonly number: number;
+  /** Entries up to this number are durable with the driver, and are forgotten here. */
+  readonly settled: number;
+  readonly inputs: Json;
+}
+
+export type JournalVerdict =
+  /** Written, now or by an earlier try with the same inputs; the batch is applied. */
+  | { readonly kind: 'applied' }
+  /** Another execution of the entity was first, with these inputs; nothing is applied. */
+  | { readonly kind: 'different'; readonly inputs: Json }
+  /** The entity is further than this execution of it; nothing is applied. */
+  | { readonly kind: 'overtaken' };
+
+export interface Journal {
+  /**
+   * Writes the entry and applies the batch in one transaction, or applies nothing.
+   * @throws ParleyError store_unavailable, store_conflict; nothing was applied
+   */
+  commitJournaled(entry: JournalEntry, batch: CommitBatch): Promise<JournalVerdict>;
+}

@@ -1,0 +1,73 @@
+/**
+ * What users ask of the records: their own, by id, by filter, page by page.
+ * Owns the interface; every call names the user, so that a foreign record looks like a missing one (D4).
+ */
+import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
+import type { ConversationRow, SandboxRow } from '../core/projection.ts';
+import type { ExecutionStatus, SandboxStatus } from '../core/status.ts';
+
+/** Every field narrows; instants are epoch milliseconds, `from` inclusive and `before` exclusive. */
+export interface ConversationFilter {
+  /** Anywhere in the title; letters of ASCII match in either case. */
+  readonly titleContains?: string;
+  readonly createdFrom?: number;
+  readonly createdBefore?: number;
+  readonly updatedFrom?: number;
+  readonly updatedBefore?: number;
+  readonly sandboxId?: SandboxId;
+  readonly sandboxStatus?: SandboxStatus;
+  readonly executionStatus?: ExecutionStatus;
+  /** All of them. */
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export const CONVERSATION_ORDERS = ['CREATED_AT', 'UPDATED_AT', 'TITLE'] as const;
+
+/** Where a page begins: behind the row of this value and id. */
+export interface Cursor {
+  readonly value: string | number;
+  readonly id: string;
+}
+
+export interface PageRequest {
+  readonly after: Cursor | null;
+  /** 1..100 */
+  readonly limit: number;
+  readonly descending: boolean;
+}
+
+export interface ConversationPageRequest extends PageRequest {
+  readonly order: (typeof CONVERSATION_ORDERS)[number];
+}
+
+/** What the calls of one conversation came to, by the proxy's rows. */
+export interface ConversationUsage {
+  readonly conversationId: ConversationId;
+  readonly modelName: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens: number;
+  readonly costNanoUsd: number;
+}
+
+export interface RecordSearch {
+  conversations(
+    userId: UserId,
+    filter: ConversationFilter,
+    page: ConversationPageRequest,
+  ): Promise<readonly ConversationRow[]>;
+  countConversations(userId: UserId, filter: ConversationFilter): Promise<number>;
+  /** Null where there is no such record, or it is somebody else's. */
+  conversationsById(
+    userId: UserId,
+    ids: readonly ConversationId[],
+  ): Promise<readonly (ConversationRow | null)[]>;
+  /** By creation. */
+  sandboxes(userId: UserId, page: PageRequest): Promise<readonly SandboxRow[]>;
+  sandboxesById(userId: UserId, ids: readonly SandboxId[]): Promise<readonly (SandboxRow | null)[]>;
+  /** Those made through the API whose machine never spoke: the process died in between. */
+  sandboxesNeverMade(): Promise<readonly SandboxRow[]>;
+  usage(ids: readonly ConversationId[]): Promise<readonly ConversationUsage[]>;
+  /** Slots that are taken at this moment (D17). */
+  slotsTaken(userId: UserId): Promise<{ readonly user: number; readonly installation: number }>;
+}

@@ -1,0 +1,163 @@
+/**
+ * One call of a caller, which may take more than one try at the gateways.
+ * Owns the order of tries, a spend row for each that is sent (D26), and the pause between two; must not touch a
+ * reply's bytes. Without `router_settings` there is exactly one try (D22).
+ */
+import type { SpendRow } from '../core/spend.ts';
+import type { Caller } from './caller.ts';
+import { failure, type Failure } from './failure.ts';
+import { GatewayCall, type CallEnd } from './gateway-call.ts';
+import { recordCall } from './call-record.ts';
+import { sendFailure, type Exchange } from './http-exchange.ts';
+import type { Target } from './model-table.ts';
+import type { LiveConfig, ProxyParts } from './proxy-parts.ts';
+import type { RelayKind } from './relay-kind.ts';
+import type { RelayRequest } from './relay-request.ts';
+import { upstreamHeaders } from './request-headers.ts';
+import { mayHelp, pauseBefore } from './retry-rule.ts';
+import { closeRow, openRow, type CallerFacts } from './spend-row.ts';
+
+export interface RelayCallOptions {
+  readonly parts: ProxyParts;
+  /** As it was when the call came: a reload in the middle of it changes nothing for it. */
+  readonly live: LiveConfig;
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly kind: RelayKind;
+  readonly request: RelayRequest;
+  /** One for each try, in order; at least one. */
+  readonly targets: readonly Target[];
+  readonly facts: CallerFacts;
+  /** Called once, when nothing further will be sent; the row of the last try, null when none was sent. */
+  readonly onEnded: (row: SpendRow | null) => void;
+}
+
+export class RelayCall {
+  private readonly options: RelayCallOptions;
+  private tries = 0;
+  private current: GatewayCall | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private isEnded = false;
+
+  constructor(options: RelayCallOptions) {
+    this.options = options;
+  }
+
+  /** Sends the next try. Returns why it cannot be sent; then the call has ended and nothing was written to the caller. */
+  send(): Failure | null {
+    const { parts, live, exchange, request, kind, caller } = this.options;
+    const target = this.options.targets[this.tries];
+    // A caller that left meanwhile is owed nothing, so nothing more is sent for it.
+    if (target === undefined || exchange.res.destroyed) return this.end(null);
+    const body = request.rewrite(target.upstreamModel);
+    const outcome = upstreamHeaders(live.headerRule, {
+      rawHeaders: exchange.req.rawHeaders,
+      sessionId: caller.sessionId,
+      entry: target.entry,
+      contentLength: body.reduce((sum, piece) => sum + piece.length, 0),
+    });
+    if (!outcome.ok) {
+      const message = `Cannot forward header "${outcome.name}": its value holds a character that cannot be sent`;
+      return this.end(null, failure('header_not_sendable', message, outcome.name));
+    }
+    const row = openRow(this.options.facts, {
+      callId: parts.newId(),
+      startedAt: parts.clock.now(),
+      route: kind.route,
+      upstreamModel: target.upstreamModel,
+      streamed: request.streamed,
+    });
+    const refused = openInSpool(parts, row);
+    if (refused !== null) return this.end(null, refused);
+    this.tries += 1;
+    live.models.states.begin(target.entry);
+    this.mark(row);
+    this.current = new GatewayCall({
+      res: exchange.res,
+      kind,
+      entry: target.entry,
+      row,
+      headers: outcome.headers,
+      body,
+      isUsageShown: request.usageAsked,
+      handOver: (status, retryAfter) => this.pauseAfter(status, retryAfter) !== null,
+      onClosed: (closed) => this.closed(target, row, closed),
+    });
+    this.current.dispatch(parts.pools.to(target.entry.origin));
+    return null;
+  }
+
+  /** Ends the call because nobody waits for it any more. */
+  leave(): void {
+    this.current?.leave();
+    if (this.timer === null) return;
+    clearTimeout(this.timer);
+    this.end(null);
+  }
+
+  private mark(row: SpendRow): void {
+    const { parts, exchange } = this.options;
+    exchange.res.setHeader(`x-${parts.vendor}-call-id`, row.callId);
+    if (this.tries > 1) exchange.res.setHeader(`x-${parts.vendor}-attempted-retries`, this.tries - 1);
+  }
+
+  /** Milliseconds until the next try after such an answer; null when it is the caller's answer. */
+  private pauseAfter(status: number | null, retryAfter: string | null): number | null {
+    const [present, next] = [this.options.targets[this.tries - 1], this.options.targets[this.tries]];
+    if (next === undefined || !mayHelp(status) || this.options.exchange.res.destroyed) return null;
+    return next.entry.id === present?.entry.id ? pauseBefore(this.tries, retryAfter) : 0;
+  }
+
+  private closed(target: Target, row: SpendRow, closed: CallEnd): void {
+    const { parts, live } = this.options;
+    const at = parts.clock.now();
+    const ended = closeRow(row, { ...closed, endedAt: at });
+    const isFailure = closed.state === 'failed';
+    live.models.states.end(target.entry, { isFailure, status: closed.httpStatus, at });
+    parts.writer.close(ended);
+    recordCall(parts, ended, target.entry.modelName);
+    const isLast = !closed.isHandedOver || closed.state === 'aborted';
+    if (isLast) {
+      this.end(ended);
+      return;
+    }
+    const { limits } = this.options.caller;
+    if (limits !== undefined) parts.virtualKeys?.charge(limits, ended);
+    this.sendLater(this.pauseAfter(closed.httpStatus, closed.retryAfter) ?? 0);
+  }
+
+  private sendLater(pauseMs: number): void {
+    this.current = null;
+    const { res } = this.options.exchange;
+    const onLeft = (): void => this.leave();
+    res.once('close', onLeft);
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      res.off('close', onLeft);
+      const failed = this.send();
+      if (failed !== null) sendFailure(res, failed);
+    }, pauseMs);
+  }
+
+  private end(row: SpendRow | null, failed: Failure | null = null): Failure | null {
+    if (this.isEnded) return failed;
+    this.isEnded = true;
+    this.timer = null;
+    this.options.onEnded(row);
+    return failed;
+  }
+}
+
+function openInSpool(parts: ProxyParts, row: SpendRow): Failure | null {
+  try {
+    parts.writer.open(row);
+  } catch (cause) {
+    parts.log.error(
+      { callId: row.callId, cause: String(cause) },
+      'Cannot open a spend row: the call was not sent',
+    );
+    return failure('store_unavailable', 'Cannot send the call: its spend row cannot be kept');
+  }
+  parts.counters.callsTotal += 1;
+  return null;
+}

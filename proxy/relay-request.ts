@@ -1,0 +1,201 @@
+/**
+ * The body of a relayed call: what the proxy reads of it and what it changes.
+ * Owns the three edits (`model`, `user`, `stream_options`); every other byte goes upstream as it came.
+ */
+import { asObject, parseJson, type JsonObject } from './json-value.ts';
+import { scanTopLevel, type Member, type TopLevel } from './json-scan.ts';
+import { USER_LENGTH_MAX } from './limits.ts';
+import type { RelayKind } from './relay-kind.ts';
+
+export interface RelayRequest {
+  readonly model: string;
+  /** The body field `user`: recorded, never forwarded (D23). */
+  readonly user: string | null;
+  readonly streamed: boolean;
+  /** Whether the caller itself asked for the usage frame of a stream. */
+  readonly usageAsked: boolean;
+  /** The upstream body in pieces: `model` replaced, `user` gone, usage asked for when streamed. */
+  rewrite(upstreamModel: string): readonly Buffer[];
+}
+
+export type RelayReading =
+  | { readonly ok: true; readonly request: RelayRequest }
+  | { readonly ok: false; readonly param: string; readonly reason: string };
+
+export interface RelayForm {
+  readonly kind: RelayKind;
+  /** From the path, where it wins over the body; null when the path names none. */
+  readonly pathModel: string | null;
+}
+
+const EDITED = ['model', 'user', 'stream', 'stream_options', 'metadata'];
+
+/** Reads by byte offsets where the body is plain, else by parsing it (duplicate or escaped keys; rare). */
+export function readRelayRequest(body: Buffer, form: RelayForm): RelayReading {
+  return readBySplicing(body, form) ?? readByParsing(body, form);
+}
+
+const WANTED = new Map<RelayKind, ReadonlySet<string>>();
+
+function wantedBy(kind: RelayKind): ReadonlySet<string> {
+  const known = WANTED.get(kind);
+  if (known !== undefined) return known;
+  const wanted = new Set(kind.required === null ? EDITED : [...EDITED, kind.required.name]);
+  WANTED.set(kind, wanted);
+  return wanted;
+}
+
+/** null: the body is odd, parse it. Exported for the fuzz test, which compares both ways. */
+export function readBySplicing(body: Buffer, form: RelayForm): RelayReading | null {
+  const top = scanTopLevel(body, wantedBy(form.kind));
+  if (top === null) return null;
+  const fields: Record<string, unknown> = {};
+  for (const [key, member] of top.members) {
+    fields[key] = key === form.kind.required?.name ? shapeAt(body, member) : parseJson(textAt(body, member));
+    if (fields[key] === undefined) return null;
+  }
+  // Without a member there is no place to splice into.
+  if (top.members.size === 0) return null;
+  return reading(fields, form, (upstreamModel) =>
+    splice(body, editsOf(top, { fields, form, upstreamModel })),
+  );
+}
+
+function textAt(body: Buffer, member: Member): string {
+  return body.toString('utf8', member.valueStart, member.valueEnd);
+}
+
+/** What the value begins with stands for it: prompts are long, and nothing in them is the proxy's business. */
+function shapeAt(body: Buffer, member: Member): unknown {
+  switch (body[member.valueStart]) {
+    case 0x5b:
+      return [];
+    case 0x22:
+      return '"';
+    case 0x7b:
+      return {};
+    default:
+      return parseJson(textAt(body, member));
+  }
+}
+
+/** Numbers beyond double precision lose digits on this way; plain bodies never take it. */
+export function readByParsing(body: Buffer, form: RelayForm): RelayReading {
+  const parsed = parsedBody(body);
+  if (typeof parsed === 'string') return { ok: false, param: 'request_body', reason: parsed };
+  return reading(parsed, form, (upstreamModel) => {
+    const { user: _recorded, ...rest } = parsed;
+    const isAsked = form.kind.asksUsage && parsed['stream'] === true;
+    const usage = isAsked ? { stream_options: withUsage(parsed['stream_options']) } : {};
+    return [Buffer.from(JSON.stringify({ ...rest, model: upstreamModel, ...usage }))];
+  });
+}
+
+/** The object, or why there is none. The place is named and never the text around it, which may be a prompt. */
+function parsedBody(body: Buffer): JsonObject | string {
+  try {
+    return asObject(JSON.parse(body.toString('utf8'))) ?? 'it must be a JSON object';
+  } catch (error) {
+    const place = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    return `it is no valid JSON, from position ${place ?? body.length} on`;
+  }
+}
+
+function reading(fields: JsonObject, form: RelayForm, rewrite: RelayRequest['rewrite']): RelayReading {
+  const { user, stream, stream_options: options } = fields;
+  const model = form.pathModel ?? fields['model'];
+  if (typeof model !== 'string' || model === '') return refused('model', '"model" must be a text');
+  if (model.includes('://')) return refused('model', '"model" must be a name and no address');
+  const fault = requiredFault(fields, form.kind);
+  if (fault !== null) return fault;
+  const { metadata = null } = fields;
+  if (metadata !== null && asObject(metadata) === null)
+    return refused('metadata', '"metadata" must be an object');
+  return {
+    ok: true,
+    request: {
+      model,
+      user: typeof user === 'string' ? user.slice(0, USER_LENGTH_MAX) : null,
+      streamed: stream === true,
+      usageAsked: !form.kind.asksUsage || asObject(options)?.['include_usage'] === true,
+      rewrite,
+    },
+  };
+}
+
+function refused(param: string, reason: string): RelayReading {
+  return { ok: false, param, reason };
+}
+
+function requiredFault(fields: JsonObject, { required }: RelayKind): RelayReading | null {
+  if (required === null) return null;
+  const value = fields[required.name] ?? null;
+  if (value === null) return refused(required.name, `the parameter "${required.name}" is missing`);
+  if (!required.isList || Array.isArray(value)) return null;
+  return refused(required.name, `"${required.name}" must be a list`);
+}
+
+/** What is no object is the gateway's to refuse, so it goes on as it is. */
+function withUsage(options: unknown): unknown {
+  if (options === undefined || options === null) return { include_usage: true };
+  const object = asObject(options);
+  return object === null ? options : { ...object, include_usage: true };
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+interface Change {
+  readonly fields: JsonObject;
+  readonly form: RelayForm;
+  readonly upstreamModel: string;
+}
+
+function editsOf(top: TopLevel, { fields, form, upstreamModel }: Change): readonly Edit[] {
+  const edits: Edit[] = [];
+  const [model, user, options] = ['model', 'user', 'stream_options'].map((key) => top.members.get(key));
+  if (model !== undefined) edits.push(replacement(model, JSON.stringify(upstreamModel)));
+  else edits.push(insertion(top, `"model":${JSON.stringify(upstreamModel)},`));
+  if (user !== undefined) edits.push(removal(user));
+  if (form.kind.asksUsage && fields['stream'] === true) {
+    const text = JSON.stringify(withUsage(fields['stream_options']));
+    if (options !== undefined) edits.push(replacement(options, text));
+    else edits.push(insertion(top, `"stream_options":${text},`));
+  }
+  // An insertion comes before a removal at the same place.
+  return edits.sort((a, b) => a.start - b.start || a.end - b.end);
+}
+
+/** Before the first member; the caller knows that there is one which stays. */
+function insertion(top: TopLevel, text: string): Edit {
+  return { start: top.start + 1, end: top.start + 1, text };
+}
+
+function replacement(member: Member, text: string): Edit {
+  return { start: member.valueStart, end: member.valueEnd, text };
+}
+
+/** With the comma after it or, for the last member, the one before it. */
+function removal(member: Member): Edit {
+  if (member.nextKeyStart >= 0) return { start: member.keyStart, end: member.nextKeyStart, text: '' };
+  return {
+    start: member.commaBefore < 0 ? member.keyStart : member.commaBefore,
+    end: member.valueEnd,
+    text: '',
+  };
+}
+
+function splice(body: Buffer, edits: readonly Edit[]): readonly Buffer[] {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const edit of edits) {
+    if (edit.start > at) pieces.push(body.subarray(at, edit.start));
+    if (edit.text !== '') pieces.push(Buffer.from(edit.text));
+    at = edit.end;
+  }
+  if (at < body.length) pieces.push(body.subarray(at));
+  return pieces;
+}

@@ -1,0 +1,152 @@
+/**
+ * The relayed calls: chat completions, responses, embeddings. The hot path.
+ * Owns the order of the checks before anything is sent; must not touch a reply's bytes.
+ */
+import { normalUuid } from '../core/ids.ts';
+import { mayUse, type Caller } from './caller.ts';
+import { failure, type Failure } from './failure.ts';
+import { metadataHeader, tagsHeader } from './header-names.ts';
+import { readBody, sendFailure, type Exchange } from './http-exchange.ts';
+import { REQUEST_BYTES_MAX } from './limits.ts';
+import type { Resolved, Target } from './model-table.ts';
+import type { LiveConfig, ProxyParts } from './proxy-parts.ts';
+import { RelayCall } from './relay-call.ts';
+import type { RelayKind } from './relay-kind.ts';
+import { readRelayRequest, type RelayRequest } from './relay-request.ts';
+import { readMetadata, readTags, type CallerFacts } from './spend-row.ts';
+
+/** `pathModel` is from the path, where it wins over the body; "" when the path names none. */
+export async function serveRelay(
+  parts: ProxyParts,
+  exchange: Exchange,
+  call: { readonly kind: RelayKind; readonly pathModel: string },
+): Promise<void> {
+  const failed = await startCall(parts, exchange, { kind: call.kind, pathModel: call.pathModel || null });
+  if (failed !== null) sendFailure(exchange.res, failed);
+}
+
+async function startCall(
+  parts: ProxyParts,
+  exchange: Exchange,
+  form: { readonly kind: RelayKind; readonly pathModel: string | null },
+): Promise<Failure | null> {
+  const caller = await parts.findCaller(exchange.req.headers);
+  if ('code' in caller) return caller;
+  const body = await readBody(exchange.req, REQUEST_BYTES_MAX);
+  if ('code' in body) return body;
+  const reading = readRelayRequest(body, form);
+  if (!reading.ok)
+    return failure('invalid_request', `Cannot read the request: ${reading.reason}`, reading.param);
+  const { live } = parts;
+  const targets = findTargets(live, caller, reading.request.model);
+  if ('code' in targets) return targets;
+  const refused = await admit(parts, caller);
+  if (refused !== null) return refused;
+  const { kind } = form;
+  const { request } = reading;
+  const facts = callerFacts(parts, exchange, { caller, request });
+  const call: RelayCall = new RelayCall({
+    ...{ parts, live, exchange, caller, kind, request, targets, facts },
+    onEnded: (row) => {
+      parts.openCalls.delete(call);
+      if (caller.limits !== undefined) parts.virtualKeys?.settle(caller.limits, row);
+    },
+  });
+  parts.openCalls.add(call);
+  return call.send();
+}
+
+function findTargets(live: LiveConfig, caller: Caller, model: string): readonly Target[] | Failure {
+  const resolved = live.models.resolve(model);
+  switch (resolved.kind) {
+    case 'unknown':
+      return failure(
+        'model_not_found',
+        `Cannot call model "${shown(model)}": it is not listed; GET /v1/models lists all`,
+        'model',
+      );
+    case 'bare':
+      return failure(
+        'invalid_request',
+        `Cannot call model "${shown(model)}": write it as "provider/model"`,
+        'model',
+      );
+    case 'found':
+      if (mayUse(caller, model) || mayUse(caller, resolved.listedName))
+        return triesOf(live, caller, { model, resolved });
+      return failure(
+        'forbidden',
+        `Cannot call model "${shown(model)}": the API key does not allow it`,
+        'model',
+      );
+    default:
+      return resolved satisfies never;
+  }
+}
+
+/** A name is repeated so that its typing error is seen; what is longer is no name. */
+const SHOWN_LENGTH_MAX = 200;
+
+function shown(model: string): string {
+  return model.length <= SHOWN_LENGTH_MAX ? model : `${model.slice(0, SHOWN_LENGTH_MAX)}…`;
+}
+
+/** One target a try: the entries of the name in turn, then those of each fallback that the key may use. */
+function triesOf(
+  live: LiveConfig,
+  caller: Caller,
+  call: { readonly model: string; readonly resolved: Extract<Resolved, { kind: 'found' }> },
+): readonly Target[] {
+  const { retriesMax, fallbacks } = live.config.retry;
+  const tries = repeated(call.resolved.targets, retriesMax + 1);
+  const others = fallbacks.get(call.model) ?? [];
+  if (others.length === 0) return tries;
+  const further = others.flatMap((name) => {
+    const resolved = mayUse(caller, name) ? live.models.resolve(name) : null;
+    return resolved?.kind === 'found' ? repeated(resolved.targets, retriesMax + 1) : [];
+  });
+  return [...tries, ...further];
+}
+
+function repeated(targets: readonly Target[], count: number): readonly Target[] {
+  if (count === 1) return targets.slice(0, 1);
+  return Array.from({ length: count }, (_, i) => targets[i % targets.length]).filter(
+    (one) => one !== undefined,
+  );
+}
+
+async function admit(parts: ProxyParts, caller: Caller): Promise<Failure | null> {
+  if (caller.limits === undefined || parts.virtualKeys === null) return null;
+  try {
+    return await parts.virtualKeys.admit(caller.limits);
+  } catch {
+    return failure('store_unavailable', 'Cannot call the model: the spend of the key cannot be read');
+  }
+}
+
+function callerFacts(
+  parts: ProxyParts,
+  exchange: Exchange,
+  { caller, request }: { readonly caller: Caller; readonly request: RelayRequest },
+): CallerFacts {
+  const { headers } = exchange.req;
+  const tags = readTags(headers[tagsHeader(parts.vendor)], caller.tags ?? []);
+  return {
+    modelName: request.model,
+    sessionId: sessionOf(caller, headers[parts.live.headerRule.sessionHeader]),
+    user: request.user ?? caller.userId,
+    keyName: caller.name,
+    metadata: readMetadata(headers[metadataHeader(parts.vendor)], caller.metadata),
+    ...(caller.team === undefined ? {} : { team: caller.team }),
+    ...(tags.length === 0 ? {} : { tags }),
+  };
+}
+
+const UUID_HEX = /^[0-9a-f]{32}$/;
+
+/** The conversation the key is bound to; only a key bound to none may name one itself (D19, D23). */
+function sessionOf(caller: Caller, header: string | string[] | undefined): string | null {
+  if (caller.sessionId !== null) return normalUuid(caller.sessionId);
+  const named = typeof header === 'string' ? normalUuid(header) : '';
+  return UUID_HEX.test(named) ? named : null;
+}

@@ -1,0 +1,197 @@
+/**
+ * The way out of sandboxes: an HTTP proxy on a unix socket that lets through what the allow-list names.
+ * Owns the decision by name, the one resolution, the decision by address, and the copying of bytes. It opens nothing
+ * encrypted, and connects to the very address it has judged, so that a second answer of a name server changes nothing.
+ */
+import { rmSync } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { isPublicAddress } from './address-rules.ts';
+import { allowsHost, parseHostAndPort } from './host-rules.ts';
+import type { HostAndPort, HostRule } from './host-rules.ts';
+
+/** Time to reach a host: past it a build fails with a reason instead of hanging. */
+const CONNECT_TIMEOUT_MS = 15_000;
+/** A tunnel without a byte for this long is closed: forgotten ones would add up. */
+const IDLE_TIMEOUT_MS = 10 * 60_000;
+/** Open connections of all sandboxes together. */
+const CONNECTIONS_MAX = 2_048;
+/** Meant for the next hop only (RFC 9110), and what only this proxy reads. */
+const HOP_HEADERS = [
+  'connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+];
+
+export interface EgressOptions {
+  /** Absolute; its directory is bound into sandboxes and holds nothing else. */
+  readonly socketPath: string;
+  readonly rules: readonly HostRule[];
+  /** Addresses of a name, the best first. Rejects or gives none when there is none. */
+  readonly resolve: (host: string) => Promise<readonly string[]>;
+  /** Told of every refusal: host, port and why. */
+  readonly onRefused: (text: string) => void;
+  /** By default the Internet only; another answer is for networks that an operator has thought about. */
+  readonly mayReach?: (address: string) => boolean;
+}
+
+export interface EgressProxy {
+  listen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+class Refusal extends Error {
+  readonly status: number;
+  constructor(status: number, reason: string) {
+    super(reason);
+    this.status = status;
+  }
+}
+
+export function createEgressProxy(options: EgressOptions): EgressProxy {
+  const open = new Set<Duplex>();
+  const keep = (stream: Duplex): void => {
+    open.add(stream);
+    stream.on('close', () => open.delete(stream));
+    stream.on('error', () => stream.destroy());
+  };
+  const server = createServer((request, response) => void forward(options, { request, response, keep }));
+  server.maxConnections = CONNECTIONS_MAX;
+  server.on('connection', keep);
+  server.on('connect', (request, socket, head) => void tunnel(options, { request, socket, head, keep }));
+  return {
+    listen: () =>
+      new Promise((resolve, reject) => {
+        rmSync(options.socketPath, { force: true });
+        server.once('error', reject);
+        server.listen(options.socketPath, () => resolve());
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const stream of open) stream.destroy();
+      }),
+  };
+}
+
+interface Tunnel {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  keep(stream: Duplex): void;
+}
+
+async function tunnel(options: EgressOptions, { request, socket, head, keep }: Tunnel): Promise<void> {
+  const target = parseHostAndPort(request.url ?? '');
+  try {
+    if (target === null) throw new Refusal(400, 'the target is not HOST:PORT');
+    const outer = await reach(options, target);
+    keep(outer);
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    if (head.length > 0) outer.write(head);
+    socket.on('close', () => outer.destroy());
+    outer.on('close', () => socket.destroy());
+    outer.setTimeout(IDLE_TIMEOUT_MS, () => outer.destroy());
+    socket.pipe(outer);
+    outer.pipe(socket);
+  } catch (error) {
+    const { status, reason } = refusalOf(options, { error, asked: request.url ?? '' });
+    const body = `${reason}\n`;
+    const headers = `Content-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`;
+    socket.end(`HTTP/1.1 ${status} Refused\r\n${headers}\r\n\r\n${body}`);
+  }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  keep(stream: Duplex): void;
+}
+
+/** Plain HTTP comes with the whole address in its first line. */
+async function forward(options: EgressOptions, { request, response, keep }: Exchange): Promise<void> {
+  try {
+    const url = URL.parse(request.url ?? '');
+    if (url?.protocol !== 'http:') throw new Refusal(400, 'this is a proxy: the address must be absolute');
+    const target = parseHostAndPort(`${url.hostname}:${url.port || '80'}`);
+    if (target === null) throw new Refusal(400, 'the address names no host');
+    const outer = await reach(options, target);
+    keep(outer);
+    const headers = Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.includes(name));
+    const upstream = httpRequest(
+      {
+        createConnection: () => outer,
+        method: request.method,
+        path: `${url.pathname}${url.search}`,
+        headers: { ...Object.fromEntries(headers), host: url.host, connection: 'close' },
+      },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    upstream.on('error', () => response.destroy());
+    response.on('close', () => outer.destroy());
+    request.pipe(upstream);
+  } catch (error) {
+    const { status, reason } = refusalOf(options, { error, asked: request.url ?? '' });
+    response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${reason}\n`);
+  }
+}
+
+/** @throws Refusal not allowed by name or by address, or nobody there */
+async function reach(options: EgressOptions, target: HostAndPort): Promise<Socket> {
+  if (!allowsHost(options.rules, target)) throw new Refusal(403, 'it is not on the allow-list');
+  const addresses = isIP(target.host) === 0 ? await resolved(options, target.host) : [target.host];
+  const mayReach = options.mayReach ?? isPublicAddress;
+  // A name with one address inside and one outside is a trick: none of them is used.
+  if (!addresses.every(mayReach)) throw new Refusal(403, 'its address is not on the Internet');
+  for (const address of addresses) {
+    const socket = await tryConnect(address, target.port);
+    if (socket !== null) return socket;
+  }
+  throw new Refusal(502, 'nobody answers there');
+}
+
+async function resolved(options: EgressOptions, host: string): Promise<readonly string[]> {
+  const addresses = await options.resolve(host).catch(() => []);
+  if (addresses.length === 0) throw new Refusal(502, 'its name has no address');
+  return addresses;
+}
+
+function tryConnect(host: string, port: number): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
+    const fail = (): void => {
+      socket.destroy();
+      resolve(null);
+    };
+    socket.once('error', fail);
+    socket.once('timeout', fail);
+    socket.once('connect', () => {
+      socket.off('error', fail);
+      socket.off('timeout', fail);
+      socket.setTimeout(0);
+      resolve(socket);
+    });
+  });
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly asked: string;
+}
+
+function refusalOf(options: EgressOptions, { error, asked }: Failure): { status: number; reason: string } {
+  const status = error instanceof Refusal ? error.status : 502;
+  const reason = `Cannot reach "${asked}": ${error instanceof Refusal ? error.message : 'it failed'}`;
+  options.onRefused(reason);
+  return { status, reason };
+}

@@ -1,0 +1,41 @@
+/**
+ * Pause with memory: the control group of an incarnation stands still.
+ * Owns freezing, thawing and the wait for the kernel; must not stop or start anything.
+ */
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { isFrozen, setFrozen } from './cgroups/sandbox-group.ts';
+import { isRunning } from './incarnation.ts';
+import { FREEZE_WAIT_MS } from './limits.ts';
+import type { SandboxPaths } from './sandbox-paths.ts';
+import { readRecord } from './sandbox-record.ts';
+import { becomesTrue } from './wait.ts';
+
+export interface FreezeOrder {
+  readonly paths: SandboxPaths;
+  readonly generation: number;
+  readonly frozen: boolean;
+  readonly clock: Clock;
+}
+
+/** @throws ParleyError as `RuntimeFreezer` */
+export async function changeFrozen({ paths, generation, frozen, clock }: FreezeOrder): Promise<void> {
+  const verb = frozen ? 'freeze' : 'thaw';
+  const record = await readRecord(paths);
+  if (record !== null && record.generation > generation) {
+    const message = `Cannot ${verb} generation ${generation}: generation ${record.generation} was started`;
+    throw new ParleyError('stale_generation', message, { details: { generation } });
+  }
+  const isUp = record?.generation === generation && record.desired === 'up' && (await isRunning(paths));
+  const group = record?.group ?? null;
+  if (!isUp || group === null) {
+    throw new ParleyError('runtime_gone', `Cannot ${verb} generation ${generation}: it is not up`);
+  }
+  await setFrozen(group, frozen);
+  const isDone = await becomesTrue(clock, FREEZE_WAIT_MS, async () => (await isFrozen(group)) === frozen);
+  if (isDone) return;
+  // Half-frozen is neither: what cannot stand still goes on.
+  if (frozen) await setFrozen(group, false);
+  const message = `Cannot ${verb} generation ${generation}: the kernel did not answer in time`;
+  throw new ParleyError('runtime_unreachable', message);
+}

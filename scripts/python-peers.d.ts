@@ -1,0 +1,18 @@
+/** Types of python-peers.js, for the tests that use what it installs. */
+import type { Installed } from './temporal-tools.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export type PeerName = 'litellm';
+
+/** Every peer by name. */
+export const peerNames: readonly PeerName[];
+
+/** The interpreter of a peer's environment. */
+export function peerPython(name: PeerName, env: Environment): string;
+
+/** Null when the peer is installed as its list says, else the sentence that says what is missing. */
+export function peerMissing(name: PeerName, env: Environment): string | null;
+
+/** Installs what is missing; resolves with one line for each peer that says how it went. */
+export function installPythonPeers(env: Environment): Promise<readonly Installed[]>;

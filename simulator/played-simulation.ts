@@ -1,0 +1,10 @@
+/**
+ * What whoever plays needs of the driver below: a clock that is moved on, states that are read, events that are told.
+ * Owns the interface, so that a play does not know whether the simulator or another driver loops the machines.
+ */
+import type { Simulation } from './simulation.ts';
+
+export type PlayedSimulation = Pick<
+  Simulation,
+  'all' | 'deliver' | 'events' | 'nextAt' | 'now' | 'outstanding' | 'runUntil' | 'script' | 'stateOf'
+>;

@@ -1,0 +1,67 @@
+/**
+ * Creates tables that are given as data, in either dialect.
+ * Owns what a kind of column is in each; must not know a table by name.
+ */
+import { sql, type CreateTableBuilder, type Expression, type Kysely } from 'kysely';
+
+/** `?` may be null; `=0` has the default 0; `position` grows with every insert and is the primary key. */
+type ColumnKind = 'text' | 'text?' | 'bigint' | 'bigint?' | 'flag' | 'flag=0' | 'position';
+
+export interface TableDefinition {
+  readonly columns: Readonly<Record<string, ColumnKind>>;
+  readonly primaryKey?: readonly string[];
+  readonly unique?: readonly string[];
+  readonly indexes?: readonly (readonly string[])[];
+}
+
+export async function createTables(
+  db: Kysely<unknown>,
+  tables: Readonly<Record<string, TableDefinition>>,
+  isPostgres: boolean,
+): Promise<void> {
+  for (const [name, definition] of Object.entries(tables))
+    await createTable(db, { name, definition, isPostgres });
+}
+
+async function createTable(
+  db: Kysely<unknown>,
+  table: { readonly name: string; readonly definition: TableDefinition; readonly isPostgres: boolean },
+): Promise<void> {
+  const { name, definition, isPostgres } = table;
+  let create: CreateTableBuilder<string, string> = db.schema.createTable(name);
+  for (const [column, kind] of Object.entries(definition.columns)) {
+    create = create.addColumn(column, columnType(kind, isPostgres), (builder) => {
+      if (kind === 'position') return builder.primaryKey();
+      if (kind === 'flag=0') return builder.notNull().defaultTo(0);
+      return kind.endsWith('?') ? builder : builder.notNull();
+    });
+  }
+  if (definition.primaryKey)
+    create = create.addPrimaryKeyConstraint(`${name}_key`, [...definition.primaryKey]);
+  if (definition.unique) create = create.addUniqueConstraint(`${name}_unique`, [...definition.unique]);
+  await create.execute();
+  for (const columns of definition.indexes ?? []) {
+    await db.schema
+      .createIndex(`${name}_by_${columns.join('_')}`)
+      .on(name)
+      .columns([...columns])
+      .execute();
+  }
+}
+
+export function columnType(kind: ColumnKind, isPostgres: boolean): Expression<unknown> {
+  switch (kind) {
+    case 'text':
+    case 'text?':
+      // Compared byte by byte in both dialects, so that pages have the same order everywhere.
+      return isPostgres ? sql`text collate "C"` : sql`text`;
+    case 'bigint':
+    case 'bigint?':
+      return sql`bigint`;
+    case 'flag':
+    case 'flag=0':
+      return sql`integer`;
+    case 'position':
+      return isPostgres ? sql`bigserial` : sql`integer`;
+  }
+}

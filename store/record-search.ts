@@ -1,0 +1,191 @@
+/**
+ * A user's own records by id, by filter and page by page.
+ * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
+ */
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
+import type { ConversationRow, SandboxRow } from '../core/projection.ts';
+import type {
+  ConversationFilter,
+  ConversationPageRequest,
+  ConversationUsage,
+  PageRequest,
+  RecordSearch,
+} from '../ports/record-search.ts';
+import { columnText, safeInteger } from './column-value.ts';
+import type { StoreConnection } from './connection.ts';
+import type { Tables } from './tables.ts';
+
+type Condition = RawBuilder<unknown>;
+interface Body {
+  readonly body: string;
+}
+
+export function recordSearch(connection: StoreConnection): RecordSearch {
+  const read = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
+    connection.read('search the records', work);
+  return {
+    conversations: (userId, filter, page) =>
+      read((db) => conversationPage(db, conditionsOf(connection, userId, filter), page)),
+    countConversations: (userId, filter) => read((db) => count(db, conditionsOf(connection, userId, filter))),
+    conversationsById: (userId, ids) =>
+      read((db) => byIds<ConversationRow>(db, 'conversation', { userId, ids })),
+    sandboxes: (userId, page) => read((db) => sandboxPage(db, userId, page)),
+    sandboxesById: (userId, ids) => read((db) => byIds<SandboxRow>(db, 'sandbox', { userId, ids })),
+    sandboxesNeverMade: () => read(sandboxesNeverMade),
+    usage: (ids) => read((db) => usage(db, ids)),
+    slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
+  };
+}
+
+function conditionsOf(
+  { dialect }: StoreConnection,
+  userId: UserId,
+  filter: ConversationFilter,
+): readonly Condition[] {
+  const { titleContains: title, tags = {} } = filter;
+  const found = dialect === 'sqlite' ? sql`instr` : sql`strpos`;
+  return [
+    sql`c.user_id = ${userId}`,
+    ...where(title, (text) => sql`${found}(lower(c.title), lower(${columnText(text)})) > 0`),
+    ...where(filter.createdFrom, (at) => sql`c.created_at >= ${at}`),
+    ...where(filter.createdBefore, (at) => sql`c.created_at < ${at}`),
+    ...where(filter.updatedFrom, (at) => sql`c.updated_at >= ${at}`),
+    ...where(filter.updatedBefore, (at) => sql`c.updated_at < ${at}`),
+    ...where(filter.sandboxId, (id) => sql`c.sandbox_id = ${id}`),
+    ...where(filter.sandboxStatus, (status) => sql`c.sandbox_status = ${status}`),
+    ...where(filter.executionStatus, (status) => sql`c.execution_status = ${status}`),
+    ...Object.entries(tags).map(([key, value]) => hasTag(userId, key, value)),
+  ];
+}
+
+function where<Value>(
+  value: Value | undefined,
+  condition: (value: Value) => Condition,
+): readonly Condition[] {
+  return value === undefined ? [] : [condition(value)];
+}
+
+/** Its own list of ids, so that the index over keys and values is gone through, and not every record. */
+function hasTag(userId: UserId, key: string, value: string): Condition {
+  return sql`c.conversation_id in (select t.conversation_id from conversation_tag t
+    where t.user_id = ${userId} and t.key = ${columnText(key)} and t.value = ${columnText(value)})`;
+}
+
+const and = (conditions: readonly Condition[]): Condition => sql.join(conditions, sql` and `);
+
+const ORDER_COLUMNS = { CREATED_AT: 'c.created_at', UPDATED_AT: 'c.updated_at', TITLE: 'c.title' } as const;
+
+async function conversationPage(
+  db: Kysely<Tables>,
+  conditions: readonly Condition[],
+  page: ConversationPageRequest,
+): Promise<readonly ConversationRow[]> {
+  const bounds = { value: sql.ref(ORDER_COLUMNS[page.order]), id: sql.ref('c.conversation_id') };
+  const all = [...conditions, ...behind(bounds, page)];
+  const { rows } = await sql<Body>`select c.body from conversation c where ${and(all)}
+    ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ body }) => JSON.parse(body) as ConversationRow);
+}
+
+interface Bounds {
+  readonly value: RawBuilder<unknown>;
+  readonly id: RawBuilder<unknown>;
+}
+
+function behind({ value, id }: Bounds, { after, descending }: PageRequest): readonly Condition[] {
+  if (after === null) return [];
+  return [
+    descending
+      ? sql`(${value}, ${id}) < (${after.value}, ${after.id})`
+      : sql`(${value}, ${id}) > (${after.value}, ${after.id})`,
+  ];
+}
+
+function ordered({ value, id }: Bounds, { descending }: PageRequest): RawBuilder<unknown> {
+  const direction = descending ? sql`desc` : sql`asc`;
+  return sql`order by ${value} ${direction}, ${id} ${direction}`;
+}
+
+async function count(db: Kysely<Tables>, conditions: readonly Condition[]): Promise<number> {
+  const { rows } = await sql<{ readonly count: number | bigint | string }>`select count(*) as count
+    from conversation c where ${and(conditions)}`.execute(db);
+  return safeInteger(rows[0]?.count ?? 0);
+}
+
+async function byIds<Row extends ConversationRow | SandboxRow>(
+  db: Kysely<Tables>,
+  table: 'conversation' | 'sandbox',
+  { userId, ids }: { readonly userId: UserId; readonly ids: readonly (ConversationId | SandboxId)[] },
+): Promise<readonly (Row | null)[]> {
+  if (ids.length === 0) return [];
+  const key = sql.ref(`${table}_id`);
+  const { rows } = await sql<
+    Body & { readonly id: string }
+  >`select ${key} as id, body from ${sql.table(table)}
+    where ${key} in (${sql.join([...new Set(ids)])}) and user_id = ${userId}`.execute(db);
+  const found = new Map(rows.map(({ id, body }) => [id, JSON.parse(body) as Row]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
+async function sandboxPage(
+  db: Kysely<Tables>,
+  userId: UserId,
+  page: PageRequest,
+): Promise<readonly SandboxRow[]> {
+  const bounds = { value: sql.ref('created_at'), id: sql.ref('sandbox_id') };
+  const all = [sql`user_id = ${userId}`, ...behind(bounds, page)];
+  const { rows } = await sql<Body>`select body from sandbox where ${and(all)}
+    ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
+}
+
+async function sandboxesNeverMade(db: Kysely<Tables>): Promise<readonly SandboxRow[]> {
+  const rows = await db
+    .selectFrom('sandbox')
+    .select('body')
+    .where('generation', '=', 0)
+    .where('created_by', '=', 'api')
+    .where('status', '=', 'STARTING')
+    .execute();
+  return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
+}
+
+interface UsageRow {
+  readonly session_id: string;
+  readonly model: string;
+  readonly prompt: number | bigint | string | null;
+  readonly completion: number | bigint | string | null;
+  readonly cached: number | bigint | string | null;
+  readonly cost: number | bigint | string | null;
+}
+
+async function usage(
+  db: Kysely<Tables>,
+  ids: readonly ConversationId[],
+): Promise<readonly ConversationUsage[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<UsageRow>`select session_id, max(model_name) as model,
+    sum(prompt_tokens) as prompt, sum(completion_tokens) as completion, sum(cached_tokens) as cached,
+    sum(cost_nano_usd) as cost from spend where session_id in (${sql.join([...ids])}) group by session_id`.execute(
+    db,
+  );
+  return rows.map((row) => ({
+    conversationId: row.session_id as ConversationId,
+    modelName: row.model,
+    promptTokens: safeInteger(row.prompt ?? 0),
+    completionTokens: safeInteger(row.completion ?? 0),
+    cachedTokens: safeInteger(row.cached ?? 0),
+    costNanoUsd: safeInteger(row.cost ?? 0),
+  }));
+}
+
+async function slotsTaken(
+  db: Kysely<Tables>,
+  userId: UserId,
+): Promise<{ readonly user: number; readonly installation: number }> {
+  const { rows } = await sql<{ readonly own: number | string; readonly total: number | string }>`select
+    (select count(*) from slot where user_id = ${userId}) as own,
+    (select count(*) from slot) as total`.execute(db);
+  return { user: safeInteger(rows[0]?.own ?? 0), installation: safeInteger(rows[0]?.total ?? 0) };
+}

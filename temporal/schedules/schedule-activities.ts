@@ -1,0 +1,58 @@
+/**
+ * What workers do for a firing of a schedule: begin its run as `parley run` would, wait for it, cancel it.
+ * Owns that a repeat is the same run; the plan comes from the store, by reference and hash.
+ */
+import { ApplicationFailure } from '@temporalio/activity';
+import type { RunId, UserId } from '../../core/ids.ts';
+import { runBirth } from '../../core/run/birth.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { PlanStore, RecordStore } from '../../ports/record-store.ts';
+import type { ScheduleActivities } from '../../workflows/scheduled-run.ts';
+
+export interface ScheduleActivitiesOptions {
+  readonly plans: PlanStore;
+  readonly records: Pick<RecordStore, 'run'>;
+  readonly notices: Notifier;
+  /** Owner of the runs. */
+  readonly userId: UserId;
+  /** The id of a run of a job, made of its name, the instant and digits that make it unique. */
+  readonly newRunId: (name: string, of: { readonly now: number; readonly random: string }) => RunId;
+}
+
+/** Nobody waits for the news that a run has finished but its schedule, which fires by the minute at most. */
+const LOOK_EVERY_MS = 5_000;
+/** Digits of the firing's id that make the id of its run unique. */
+const UNIQUE_DIGITS = 8;
+
+export function scheduleActivities(options: ScheduleActivitiesOptions): ScheduleActivities {
+  const { plans, records, notices, userId, newRunId } = options;
+  return {
+    async beginScheduledRun({ job, planId, planHash, firing, at }) {
+      const plan = await plans.plan(planId);
+      if (plan?.hash !== planHash)
+        throw ApplicationFailure.nonRetryable(
+          `Cannot begin a run of "${job}": the store has ${plan === null ? 'no plan' : 'another plan'} under "${planId}"`,
+          'plan_invalid',
+        );
+      const runId = newRunId(job, { now: at, random: firing.slice(0, UNIQUE_DIGITS) });
+      await plans.putPlan(runId, plan);
+      const to = { machine: 'run', id: runId } as const;
+      await notices.deliver({ to, event: { type: 'runStarted', birth: runBirth(plan, { runId, userId }) } });
+      return runId;
+    },
+    async awaitScheduledRun(runId) {
+      const row = await records.run(runId);
+      if (row?.phase === 'finished') return;
+      throw ApplicationFailure.create({
+        type: 'look',
+        message: `the run ${runId} has not finished yet`,
+        nonRetryable: false,
+        nextRetryDelay: LOOK_EVERY_MS,
+      });
+    },
+    async cancelScheduledRun({ runId, requestId }) {
+      const to = { machine: 'run', id: runId } as const;
+      await notices.deliver({ to, event: { type: 'cancelRequested', requestId } });
+    },
+  };
+}

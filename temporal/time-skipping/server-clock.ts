@@ -1,0 +1,52 @@
+/**
+ * The clock of a server that skips time, readable at once: between leaps it goes at the pace of the real one.
+ * Owns the reading; must not be asked during a leap.
+ */
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { Clock, Timer } from '../../ports/clock.ts';
+
+export class ServerClock implements Clock {
+  private readonly env: TestWorkflowEnvironment;
+  private read = { serverMs: 0, realMs: 0 };
+  private heldMs = 0;
+
+  private constructor(env: TestWorkflowEnvironment) {
+    this.env = env;
+  }
+
+  static async of(env: TestWorkflowEnvironment): Promise<ServerClock> {
+    const clock = new ServerClock(env);
+    await clock.compare();
+    return clock;
+  }
+
+  now(): number {
+    return Math.floor(this.read.serverMs + performance.now() - this.read.realMs);
+  }
+
+  /** Real time between leaps so far: by so much the server's clock went on though nothing should have been late. */
+  get passedMs(): number {
+    return this.heldMs + performance.now() - this.read.realMs;
+  }
+
+  setTimer(): Timer {
+    throw new Error('Cannot arm a timer: time leaps, and only workflows hear of it');
+  }
+
+  /** Lets real time pass. */
+  async pass(ms: number): Promise<void> {
+    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
+  async leapTo(at: number): Promise<void> {
+    const ms = at - this.now();
+    this.heldMs = this.passedMs;
+    if (ms > 0) await this.env.sleep(ms);
+    await this.compare();
+  }
+
+  private async compare(): Promise<void> {
+    const serverMs = await this.env.currentTimeMs();
+    this.read = { serverMs, realMs: performance.now() };
+  }
+}

@@ -1,0 +1,101 @@
+/** The contract of Journal: of several executions of one entity the first is what counts, and what it said is whole. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../ports/journal.ts';
+import { batch, conversationNumber, entity, sandboxNumber } from './store-rows.ts';
+import type { OpenEmptyStore } from './store-harness.ts';
+
+const SANDBOX = { machine: 'sandbox', id: sandboxNumber(1) } as const;
+const OTHER = { machine: 'conversation', id: conversationNumber(1) } as const;
+
+const entry = (number: number, inputs: JournalEntry['inputs'], settled = 0): JournalEntry => ({
+  entity: SANDBOX,
+  number,
+  settled,
+  inputs,
+});
+const saying = (state: string) => batch({ entities: [entity(SANDBOX, { state })] });
+
+export function journalSuite(open: OpenEmptyStore): void {
+  describe('Journal', () => {
+    it('applies a batch with its entry, and again for a repeat', async () => {
+      const { engine } = await open();
+      expect(await engine.commitJournaled(entry(1, ['a']), saying('one'))).toEqual({ kind: 'applied' });
+      expect(await engine.commitJournaled(entry(1, ['a']), saying('again'))).toEqual({ kind: 'applied' });
+      expect((await engine.load(SANDBOX))?.state).toBe('again');
+    });
+
+    it('answers other inputs with the first ones, and applies nothing', async () => {
+      const { engine } = await open();
+      const inputs = [{ kind: 'letter', text: 'naïve \u0000 \ud800', at: 1.5 }, null];
+      await engine.commitJournaled(entry(1, inputs), saying('one'));
+      const verdict = await engine.commitJournaled(entry(1, []), saying('two'));
+      expect(verdict).toEqual({ kind: 'different', inputs });
+      expect((await engine.load(SANDBOX))?.state).toBe('one');
+    });
+
+    it('keeps the entries that are not settled, and tells one that comes too late that it is overtaken', async () => {
+      const { engine } = await open();
+      for (const [number, settled] of [
+        [1, 0],
+        [2, 0],
+        [3, 1],
+      ] as const)
+        await engine.commitJournaled(entry(number, [number], settled), saying(`${number}`));
+      expect(await engine.commitJournaled(entry(2, []), saying('late'))).toEqual({
+        kind: 'different',
+        inputs: [2],
+      });
+      expect(await engine.commitJournaled(entry(1, [1]), saying('late'))).toEqual({ kind: 'overtaken' });
+      expect((await engine.load(SANDBOX))?.state).toBe('3');
+    });
+
+    it('counts for each entity by itself', async () => {
+      const { engine } = await open();
+      await engine.commitJournaled(entry(7, ['a']), saying('one'));
+      const other = { ...entry(1, ['b']), entity: OTHER };
+      expect(await engine.commitJournaled(other, batch({}))).toEqual({ kind: 'applied' });
+    });
+
+    it('has one first of two that come at once', async () => {
+      const { engine } = await open();
+      const verdicts = await Promise.all(
+        ['a', 'b'].map(async (name) => {
+          for (;;) {
+            const found = await engine
+              .commitJournaled(entry(1, [name]), saying(name))
+              .catch((error: Error) => error);
+            if (!(found instanceof Error)) return found;
+          }
+        }),
+      );
+      const first = (await engine.load(SANDBOX))?.state;
+      expect(verdicts.map(({ kind }) => kind).sort()).toEqual(['applied', 'different']);
+      expect(verdicts.find(({ kind }) => kind === 'different')).toEqual({
+        kind: 'different',
+        inputs: [first],
+      });
+    });
+
+    it('lets any execution that heeds the answers say what the first one said', async () => {
+      const step = fc.record({ isLost: fc.boolean(), input: fc.integer() });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const { engine } = await open();
+          const said: number[] = [];
+          for (const [index, { isLost, input }] of steps.entries()) {
+            await engine.commitJournaled(entry(index + 1, [input], index - 1), saying(`${input}`));
+            said.push(input);
+            if (!isLost) continue;
+            // Whoever comes after a kill has other inputs, and is told those that count.
+            const again = await engine.commitJournaled(entry(index + 1, [input + 1], index - 1), batch({}));
+            expect(again).toEqual({ kind: 'different', inputs: [input] });
+          }
+          const last = said.at(-1);
+          expect((await engine.load(SANDBOX))?.state).toEqual(last === undefined ? undefined : `${last}`);
+        }),
+        { numRuns: 10 },
+      );
+    });
+  });
+}

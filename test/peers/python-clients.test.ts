@@ -1,0 +1,97 @@
+/**
+ * Clients in Python in front of our proxy, unmodified: the OpenAI SDK, LiteLLM as a client, and a LiteLLM proxy that
+ * takes ours for one of its own kind.
+ */
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../helpers/requires.ts';
+import { requirePeerPython } from '../helpers/python-peers.ts';
+import { answerOrFail, failingEntries } from './failing-vendor.ts';
+import { startLitellm, type Litellm } from './litellm.ts';
+import { AGENT_KEY, openProxy, type OpenProxy } from './open-proxy.ts';
+import { openStubVendor, type StubVendor } from './stub-vendor.ts';
+
+const FRONT_KEY = 'sk-front';
+const CLIENTS_MS_MAX = 480_000;
+const PLAIN = { text: 'héllo', tokens: 2072 };
+
+describeWith('litellm', 'clients in Python in front of our proxy', () => {
+  let vendor: StubVendor;
+  let proxy: OpenProxy;
+  let front: Litellm;
+  let results: Readonly<Record<string, unknown>>;
+  beforeAll(async () => {
+    vendor = await openStubVendor();
+    vendor.answer = answerOrFail;
+    proxy = await openProxy({ vendor: 'litellm', entries: failingEntries(vendor.origin) });
+    const params = { model: 'litellm_proxy/coder', api_base: proxy.url, api_key: AGENT_KEY };
+    front = await startLitellm({
+      keys: { [FRONT_KEY]: { alias: 'front', team: 'front' } },
+      models: [{ name: 'chained', params }],
+    });
+    const script = path.join(import.meta.dirname, 'python_clients.py');
+    const { stdout } = await promisify(execFile)(
+      requirePeerPython('litellm'),
+      [script, proxy.url, AGENT_KEY],
+      {
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+          PYTHONDONTWRITEBYTECODE: '1',
+        },
+      },
+    );
+    results = JSON.parse(stdout.split('\n').filter(Boolean).at(-1) ?? '{}') as typeof results;
+  }, CLIENTS_MS_MAX);
+  afterAll(async () => {
+    await front?.stop();
+    await proxy?.close();
+    await vendor?.close();
+  });
+
+  it.each(['openai', 'litellm'])('%s: completions, streams and tools work', (client) => {
+    expect(results[`${client}.chat`]).toEqual(PLAIN);
+    expect(results[`${client}.stream`]).toEqual({ text: PLAIN.text, tokens: [PLAIN.tokens] });
+    expect(results[`${client}.tools`]).toEqual({ name: 'terminal', arguments: '{"command":"ls"}' });
+  });
+
+  it('G29: openai: discovers the models', () => {
+    expect(results['openai.models']).toEqual(['coder', 'fails-400', 'fails-404', 'fails-429', 'fails-500']);
+  });
+
+  it.each([
+    ['openai.unknown', 'NotFoundError', 404],
+    ['openai.key', 'AuthenticationError', 401],
+    ['openai.400', 'BadRequestError', 400],
+    ['openai.404', 'NotFoundError', 404],
+    ['openai.429', 'RateLimitError', 429],
+    ['openai.500', 'InternalServerError', 500],
+    ['litellm.unknown', 'NotFoundError', 404],
+    ['litellm.key', 'AuthenticationError', 401],
+    ['litellm.400', 'BadRequestError', 400],
+    ['litellm.429', 'RateLimitError', 429],
+    ['litellm.500', 'InternalServerError', 500],
+  ])('%s is told as %s', (name, exception, status) => {
+    expect(results[name]).toEqual({ exception, status });
+  });
+
+  it('a LiteLLM proxy in front takes ours for one of its own, streamed and not, with the same usage', async () => {
+    for (const stream of [false, true]) {
+      const response = await fetch(`${front.origin}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${FRONT_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'chained', stream, messages: [{ role: 'user', content: 'hello' }] }),
+      });
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    const rows = await front.rows(2);
+    const ours = (await proxy.rows()).slice(-2);
+    expect(rows.map((row) => [row.request_id, row.prompt_tokens, row.completion_tokens])).toEqual(
+      ours.map((row) => [row.responseId, row.promptTokens, row.completionTokens]),
+    );
+    expect(ours.map((row) => row.promptTokens)).toEqual([2011, 2011]);
+  });
+});

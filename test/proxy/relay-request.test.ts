@@ -1,0 +1,156 @@
+/** The body splice against JSON.parse: equal where JSON is valid, never valid where it was not. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CHAT } from '../../proxy/relay-kind.ts';
+import { readBySplicing, readByParsing, readRelayRequest } from '../../proxy/relay-request.ts';
+
+const FORM = { kind: CHAT, pathModel: null };
+
+type Fields = Record<string, unknown>;
+
+/** What the upstream body must mean, computed the slow way. */
+function expected(fields: Fields): Fields {
+  const { user: _user, ...rest } = fields;
+  const result: Fields = { ...rest, model: 'up/m' };
+  const options = fields['stream_options'];
+  if (fields['stream'] === true) {
+    if (options === undefined || options === null) result['stream_options'] = { include_usage: true };
+    else if (typeof options === 'object' && !Array.isArray(options))
+      result['stream_options'] = { ...options, include_usage: true };
+  }
+  return result;
+}
+
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    '"',
+    '\\',
+    '\\\\"',
+    '{"model":"x"}',
+    ',"user":"y"}',
+    '\u0000',
+    '\ud83d\ude00',
+    'a'.repeat(40) + '\\"',
+  ),
+);
+const value = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
+const fields = fc
+  .tuple(
+    fc.dictionary(nasty, value, { maxKeys: 5 }),
+    fc.record(
+      {
+        model: fc.string({ minLength: 1 }),
+        messages: fc.array(value, { maxLength: 3 }),
+        user: fc.oneof(nasty, value),
+        stream: fc.oneof(fc.boolean(), value),
+        stream_options: fc.oneof(
+          value,
+          fc.record({ include_usage: fc.boolean(), other: value }, { requiredKeys: [] }),
+        ),
+      },
+      { requiredKeys: ['model', 'messages'] },
+    ),
+    fc.infiniteStream(fc.nat()),
+  )
+  .map(([others, own, order]) => {
+    const keyed = Object.entries({ ...others, ...own }).map((entry) => ({
+      entry,
+      rank: order.next().value ?? 0,
+    }));
+    return keyed.sort((a, b) => a.rank - b.rank).map(({ entry }) => entry);
+  });
+const space = fc.constantFrom('', ' ', '\n', '\t\r\n ');
+
+/** Writes the members with white space in all places. */
+const body = fc.tuple(fields, fc.array(space, { minLength: 6, maxLength: 6 })).map(([entries, s]) => {
+  const members = entries.map(
+    ([key, item]) => `${JSON.stringify(key)}${s[0]}:${s[1]}${JSON.stringify(item)}`,
+  );
+  return `${s[2]}{${s[3]}${members.join(`${s[4]},${s[5]}`)}${s[0]}}${s[1]}`;
+});
+
+describe('readRelayRequest()', () => {
+  it('means the same as parsing, editing and writing', () => {
+    fc.assert(
+      fc.property(body, (text) => {
+        const parsed = JSON.parse(text) as Fields;
+        const reading = readRelayRequest(Buffer.from(text), FORM);
+        if (!reading.ok) throw new Error(reading.reason);
+        const { request } = reading;
+        const rewritten = Buffer.concat(request.rewrite('up/m')).toString('utf8');
+        expect(JSON.parse(rewritten)).toEqual(JSON.parse(JSON.stringify(expected(parsed))));
+        expect(request.model).toBe(parsed['model']);
+        expect(request.streamed).toBe(parsed['stream'] === true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('reads the same facts both ways', () => {
+    fc.assert(
+      fc.property(body, (text) => {
+        const spliced = readBySplicing(Buffer.from(text), FORM);
+        const parsed = readByParsing(Buffer.from(text), FORM);
+        if (spliced === null) return;
+        expect(spliced.ok && parsed.ok).toBe(true);
+        if (!spliced.ok || !parsed.ok) return;
+        const facts = ({ rewrite: _rewrite, ...rest }: typeof spliced.request): object => rest;
+        expect(facts(spliced.request)).toEqual(facts(parsed.request));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('never makes valid JSON out of text that is none, and never throws', () => {
+    const broken = fc
+      .tuple(body, fc.nat(), fc.constantFrom('', '"', '\\', ',', '}', '{', ']', ':', 'x', '\u0007'))
+      .map(([text, at, insert]) => {
+        const i = at % (text.length + 1);
+        return insert === '' ? text.slice(0, i) : text.slice(0, i) + insert + text.slice(i + (at % 2));
+      });
+    fc.assert(
+      fc.property(broken, (text) => {
+        const isValid = parses(text);
+        const reading = readRelayRequest(Buffer.from(text), FORM);
+        if (isValid || !reading.ok) return;
+        expect(parses(Buffer.concat(reading.request.rewrite('up/m')).toString('utf8'))).toBe(false);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('leaves every other byte alone', () => {
+    const text =
+      '{ "a":1.0,"user" : "u" , "b":"\\u00e9","stream":true,\n"model": "m","messages":[1,{"model":"n"}] }';
+    const reading = readRelayRequest(Buffer.from(text), FORM);
+    if (!reading.ok) throw new Error(reading.reason);
+    expect(Buffer.concat(reading.request.rewrite('up')).toString()).toBe(
+      '{"stream_options":{"include_usage":true}, "a":1.0,"b":"\\u00e9","stream":true,\n"model": "up","messages":[1,{"model":"n"}] }',
+    );
+  });
+
+  it('parses what a splice could misread: duplicate and escaped keys', () => {
+    for (const text of [
+      '{"model":"a","messages":[],"model":"b"}',
+      '{"mod\\u0065l":"b","messages":[]}',
+      '{"messages":[],"model":"b","us\\u0065r":"x"}',
+    ]) {
+      expect(readBySplicing(Buffer.from(text), FORM)).toBeNull();
+      const reading = readRelayRequest(Buffer.from(text), FORM);
+      if (!reading.ok) throw new Error(reading.reason);
+      expect(reading.request.model).toBe('b');
+      const rewritten = Buffer.concat(reading.request.rewrite('up')).toString();
+      expect(JSON.parse(rewritten)).toEqual({ model: 'up', messages: [] });
+    }
+  });
+});
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

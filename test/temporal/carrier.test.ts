@@ -1,0 +1,116 @@
+/** What a worker does with a batch, without a server: what is said, in which order, and what is not said twice. */
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { JournalVerdict } from '../../ports/journal.ts';
+import { carrierActivities } from '../../temporal/carrier.ts';
+import type { Batch, BatchAnswer } from '../../workflows/carrier.ts';
+import type { AddressedLetter } from '../../workflows/letter.ts';
+import { fakeActivities, type Overrides } from '../engine/fake-activities.ts';
+import { MovableClock, T0 } from '../engine/movable-clock.ts';
+import { conversationRow, conversationNumber, sandboxNumber } from '../contract/store-rows.ts';
+
+const ENTITY = { machine: 'conversation', id: conversationNumber(1) } as const;
+const PLACE = {
+  type: 'placeConversation',
+  id: 'place',
+  conversationId: conversationNumber(1),
+} as unknown as Batch['commands'][number];
+
+const letter = (id: string, machine: 'sandbox' | 'run' = 'sandbox'): AddressedLetter => ({
+  to: { machine, id: machine === 'run' ? 'r' : sandboxNumber(1) },
+  id,
+  event: { type: 'deadline' },
+});
+
+interface Scene {
+  readonly verdict?: JournalVerdict;
+  readonly activities?: Overrides;
+  readonly send?: (one: AddressedLetter) => Promise<void>;
+}
+
+function scene({ verdict = { kind: 'applied' }, activities, send }: Scene) {
+  const told: string[] = [];
+  const fakes = fakeActivities(new MovableClock(T0), activities);
+  const carrier = carrierActivities({
+    store: {
+      commitJournaled: (entry, batch) => {
+        told.push(
+          `wrote ${entry.number}: ${batch.projections.length} rows, ${batch.entities.length} entities`,
+        );
+        return Promise.resolve(verdict);
+      },
+    },
+    send: async (one) => {
+      await send?.(one);
+      told.push(`sent ${one.id}`);
+    },
+    activities: fakes.activities,
+    clock: new MovableClock(T0),
+    onRows: () => void told.push('rows heard'),
+  });
+  const announce = (change: Partial<Batch>): Promise<BatchAnswer> =>
+    new MockActivityEnvironment().run(carrier.announce, {
+      entity: ENTITY,
+      number: 4,
+      settled: 3,
+      inputs: [],
+      rows: [],
+      letters: [],
+      commands: [],
+      ...change,
+    });
+  return { told, announce, ran: fakes.ran };
+}
+
+describe('a batch', () => {
+  it('is written with its rows before anything of it is said', async () => {
+    const { told, announce } = scene({});
+    const answer = await announce({ rows: [conversationRow(conversationNumber(1))], letters: [letter('a')] });
+    expect(told).toEqual(['wrote 4: 1 rows, 0 entities', 'rows heard', 'sent a']);
+    expect(answer).toEqual({ kind: 'accepted', events: {}, failed: [] });
+  });
+
+  it('buries the entity with its last rows', async () => {
+    const { told, announce } = scene({});
+    await announce({ tombstone: { state: { phase: 'deleted' } } });
+    expect(told).toEqual(['wrote 4: 0 rows, 1 entities', 'rows heard']);
+  });
+
+  it('has no effect when another execution was first, and answers what that one rests on', async () => {
+    const inputs = [{ kind: 'deadline', at: 7 }] as const;
+    const { told, announce, ran } = scene({ verdict: { kind: 'different', inputs } });
+    const answer = await announce({ letters: [letter('a')], commands: [PLACE] });
+    expect(answer).toEqual({ kind: 'different', inputs });
+    expect(told).toEqual(['wrote 4: 0 rows, 0 entities']);
+    expect(ran).toEqual([]);
+  });
+
+  it('fails for now when the entity is further than this execution', async () => {
+    const { told, announce } = scene({ verdict: { kind: 'overtaken' } });
+    await expect(announce({ letters: [letter('a')] })).rejects.toMatchObject({ code: 'store_conflict' });
+    expect(told).toEqual(['wrote 4: 0 rows, 0 entities']);
+  });
+
+  it('says what one receiver hears in order, and lets no receiver wait for another', async () => {
+    let hold = (): void => undefined;
+    const held = new Promise<void>((resolve) => (hold = resolve));
+    const { told, announce } = scene({ send: (one) => (one.id === 'a' ? held : Promise.resolve()) });
+    const said = announce({ letters: [letter('a'), letter('b'), letter('c', 'run')] });
+    await expect.poll(() => told.includes('sent c')).toBe(true);
+    expect(told).not.toContain('sent b');
+    hold();
+    await said;
+    expect(told.slice(1)).toEqual(['sent c', 'sent a', 'sent b']);
+  });
+
+  it('answers for brief commands, and leaves those that failed for now to be tried again', async () => {
+    const refused = new ParleyError('store_unavailable', 'not now');
+    const { announce } = scene({ activities: { placeConversation: () => Promise.reject(refused) } });
+    expect(await announce({ commands: [PLACE] })).toEqual({
+      kind: 'accepted',
+      events: {},
+      failed: ['place'],
+    });
+  });
+});

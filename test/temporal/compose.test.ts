@@ -1,0 +1,139 @@
+/**
+ * temporal-compose.yml: what can be said of it without a container, and, where images can be pulled, that it comes up.
+ * Owns the rules for such a file; what the services do is tested elsewhere.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { describeWith } from '../helpers/requires.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const FILE = path.join(ROOT, 'temporal-compose.yml');
+const text = readFileSync(FILE, 'utf8');
+const run = promisify(execFile);
+
+interface Service {
+  readonly image?: string;
+  readonly restart?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly healthcheck?: { readonly test?: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition?: string }>>;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+const compose = parse(text, { merge: true }) as Compose;
+const services = Object.entries(compose.services);
+/** It does its work and ends. */
+const ends = ({ restart }: Service): boolean => restart === 'no';
+const documented = ['configuration', 'proxy', 'temporal-payloads']
+  .map((page) => readFileSync(path.join(ROOT, `docs/${page}.md`), 'utf8'))
+  .join('\n');
+
+describe('temporal-compose.yml', () => {
+  it('has the database, Temporal, its UI, and our three', () => {
+    expect(services.map(([name]) => name).sort()).toEqual(
+      ['api', 'postgresql', 'proxy', 'register', 'temporal', 'temporal-ui', 'worker'].sort(),
+    );
+  });
+
+  it.each(services)('%s has an image pinned to an exact version', (_name, { image = '' }) => {
+    expect(image).toMatch(/^[a-z0-9./-]+(?::\d+\.\d+(?:\.\d+)?[a-z0-9.-]*|@sha256:[0-9a-f]{64})$/);
+    expect(image).not.toContain('latest');
+  });
+
+  it.each(services.filter(([, service]) => !ends(service)))(
+    '%s has a check of its health',
+    (_name, service) => {
+      expect(service.healthcheck?.test?.[0]).toBe('CMD');
+      expect(service.restart).toBe('unless-stopped');
+    },
+  );
+
+  it.each(services)('%s waits for what it needs with a condition', (name, { depends_on: needs = {} }) => {
+    if (name !== 'postgresql') expect(Object.keys(needs)).not.toEqual([]);
+    for (const [other, { condition }] of Object.entries(needs)) {
+      const target = compose.services[other];
+      expect(target).toBeDefined();
+      expect(condition).toBe(ends(target ?? {}) ? 'service_completed_successfully' : 'service_healthy');
+    }
+  });
+
+  it.each(services)('%s names no secret in clear', (_name, { environment = {} }) => {
+    for (const [name, value] of Object.entries(environment))
+      if (/KEY|PASSWORD|PWD|SECRET|TOKEN/.test(name))
+        expect(`${name}=${value}`).toMatch(/=\$\{[A-Z_]+(?::\?.+|:-)\}$/);
+  });
+
+  it.each(services)('%s is reached from this machine alone', (_name, { ports = [] }) => {
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+  });
+
+  it('has variables and volumes that exist', () => {
+    for (const [, { environment = {}, image = '', volumes = [] }] of services) {
+      if (image.startsWith('node:'))
+        for (const name of Object.keys(environment).filter((one) => !/^PARLEY_(GATEWAY|MODEL)/.test(one)))
+          expect(documented).toContain(`\`${name}\``);
+      for (const volume of volumes) {
+        const [source = ''] = volume.split(':');
+        if (/^[a-z]/.test(source)) expect(Object.keys(compose.volumes)).toContain(source);
+      }
+    }
+  });
+
+  it.each(services.filter(([, { image = '' }]) => image.startsWith('node:')))(
+    '%s runs a command that there is, with flags that it has',
+    (_name, { command = [] }) => {
+      const [, program, ...words] = command;
+      expect(program).toBe('/parley/bin/parley.js');
+      const [group = '', subcommand = ''] = words.filter((word) => /^[a-z]+$/.test(word));
+      const file = group === 'temporal' ? `cli/temporal/${subcommand}.ts` : `cli/commands/${group}.ts`;
+      const source = readFileSync(path.join(ROOT, file), 'utf8');
+      const shared = readFileSync(path.join(ROOT, 'cli/command-context.ts'), 'utf8');
+      for (const flag of words.filter((word) => word.startsWith('--')))
+        expect(source + shared).toContain(flag);
+    },
+  );
+});
+
+describeWith('docker', 'temporal-compose.yml with Docker', () => {
+  const env = {
+    ...process.env,
+    COMPOSE_PROJECT_NAME: `parley-test-${process.pid}`,
+    POSTGRES_PASSWORD: 'made-up',
+    PARLEY_SEAL_KEY: '0'.repeat(64),
+    PARLEY_GATEWAY_URL: 'http://127.0.0.1:9/v1',
+    PARLEY_GATEWAY_KEY: 'made-up',
+    PARLEY_MODEL: 'openai/made-up',
+    PROXY_MASTER_KEY: 'sk-made-up',
+  };
+  const docker = (...args: readonly string[]) => run('docker', ['compose', '-f', FILE, ...args], { env });
+
+  it('is understood', async () => {
+    await docker('config', '--quiet');
+  });
+
+  it('comes up with Temporal healthy and registered', { timeout: 600_000 }, async (context) => {
+    const refused = await docker('pull', '--quiet').then(
+      () => null,
+      (error: unknown) => String(error),
+    );
+    if (refused !== null) return context.skip(`images cannot be pulled here: ${refused.slice(0, 200)}`);
+    try {
+      await docker('up', '--detach', '--wait', 'temporal', 'temporal-ui');
+      const { stdout } = await docker('run', '--rm', 'register');
+      expect(stdout).toContain('namespace parley');
+    } finally {
+      await docker('down', '--volumes');
+    }
+  });
+});

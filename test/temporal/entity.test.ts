@@ -1,0 +1,178 @@
+/** An entity of the Temporal driver: taken back to its last batch it is as if it had never gone further. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MachineEvent } from '../../core/command.ts';
+import { Entity } from '../../workflows/entity.ts';
+import { Inbox, type Input } from '../../workflows/input.ts';
+import { BIRTH, FIRST, SANDBOX, SECOND } from '../core/sandbox-life.ts';
+
+const ADDRESS = { machine: 'sandbox', id: SANDBOX } as const;
+const AT = 1_784_900_000_000;
+
+/** Words of a life; an answer goes to whatever command is out by then. */
+const WORDS = [
+  'attach first',
+  'attach second',
+  'notice',
+  'pause',
+  'resume',
+  'delete',
+  'ready',
+  'stopped',
+  'idle',
+  'deadline',
+] as const;
+type Word = (typeof WORDS)[number];
+
+function letterOf(word: Word, index: number): MachineEvent {
+  const requestId = `${word} ${index}`;
+  switch (word) {
+    case 'attach first':
+    case 'attach second': {
+      const conversationId = word === 'attach first' ? FIRST : SECOND;
+      return { type: 'attachRequested', requestId, conversationId, explicit: false, birth: null };
+    }
+    case 'notice':
+      return { type: 'agentNoticed', conversationId: FIRST, sequence: index, activity: 'working' };
+    case 'pause':
+      return { type: 'pauseRequested', requestId, reason: 'user' };
+    case 'resume':
+      return { type: 'resumeRequested', requestId, conversationId: null };
+    default:
+      return { type: 'deleteRequested', requestId };
+  }
+}
+
+const ANSWERS: Partial<Record<Word, MachineEvent['type']>> = {
+  ready: 'sandboxReady',
+  stopped: 'sandboxStopped',
+  idle: 'idleReached',
+};
+
+interface Spoken {
+  readonly word: Word;
+  readonly index: number;
+}
+
+function inputOf(entity: Entity, { word, index }: Spoken): Input {
+  const at = AT + index * 60_000;
+  if (word === 'deadline') return { kind: 'deadline', at };
+  const answer = ANSWERS[word];
+  if (answer === undefined)
+    return { kind: 'letter', at, letter: { id: `${word} ${index}`, event: letterOf(word, index) } };
+  const commandId = [...entity.out.keys()].at(-1) ?? 'none';
+  return { kind: 'answer', at, commandId, event: { type: answer, commandId } as unknown as MachineEvent };
+}
+
+function born(): Entity {
+  const entity = new Entity(ADDRESS, null);
+  const letter = { id: 'born', event: { type: 'created', birth: BIRTH } } as const;
+  entity.apply({ kind: 'letter', at: AT, letter });
+  return entity;
+}
+
+function live(entity: Entity, words: readonly Spoken[]): readonly Input[] {
+  return words.map((spoken) => {
+    const input = inputOf(entity, spoken);
+    entity.apply(input);
+    return input;
+  });
+}
+
+const seenFrom = (entity: Entity): unknown => ({
+  state: entity.state,
+  out: [...entity.out.values()],
+  seen: entity.seenIds,
+  inputs: entity.inputs,
+  orders: entity.orders,
+  isDone: entity.isDone,
+  deadline: entity.deadline,
+});
+
+const spoken = fc.record({ word: fc.constantFrom(...WORDS), index: fc.integer({ min: 1, max: 40 }) });
+const words = fc.array(spoken, { maxLength: 12 });
+
+describe('an entity', () => {
+  it('that is taken back is what it would be without what it had gone through', () => {
+    fc.assert(
+      fc.property(words, words, words, (before, tentative, instead) => {
+        const [one, other] = [born(), born()];
+        for (const entity of [one, other]) {
+          live(entity, before);
+          entity.settle();
+        }
+        const inputs = live(other, instead);
+        const applied = other.inputs;
+
+        live(one, tentative);
+        const taken = one.inputs;
+        expect(one.retake(inputs)).toEqual(taken);
+        expect(seenFrom(one)).toEqual(seenFrom(other));
+        // What is written down is what was applied, and leads to the same once more.
+        one.retake(applied);
+        expect(seenFrom(one)).toEqual(seenFrom(other));
+      }),
+    );
+  });
+
+  it('that goes on from another run orders what that one had out, also when it is taken back', () => {
+    fc.assert(
+      fc.property(words, words, (before, tentative) => {
+        const last = born();
+        live(last, before);
+        last.settle();
+        const carried = {
+          version: 1,
+          state: last.state,
+          out: [...last.out.values()],
+          seen: last.seenIds,
+          batch: 3,
+        } as const;
+        const next = new Entity(ADDRESS, carried);
+        expect(next.orders.commands).toEqual(carried.out);
+        const fresh = structuredClone(seenFrom(next));
+        live(next, tentative);
+        next.retake([]);
+        expect(seenFrom(next)).toEqual(fresh);
+      }),
+    );
+  });
+
+  it('writes down nothing that does not count: repeats, and answers to what is not out', () => {
+    const entity = born();
+    const [letter] = live(entity, [{ word: 'attach first', index: 1 }]);
+    const count = entity.inputs.length;
+    if (letter !== undefined) entity.apply(letter);
+    entity.apply({ kind: 'answer', at: AT, commandId: 'nobody', event: null });
+    expect(entity.inputs.length).toBe(count);
+  });
+});
+
+describe('what came', () => {
+  const letter = (id: string) => ({ id, event: { type: 'deadline' } }) as const;
+
+  it('is taken once: answers, then letters, then the deadline', () => {
+    const inbox = new Inbox();
+    inbox.put({ kind: 'deadline' });
+    inbox.put({ kind: 'letter', letter: letter('a') });
+    inbox.put({ kind: 'answer', commandId: 'c', event: null });
+    expect(inbox.isEmpty).toBe(false);
+    expect(inbox.take(5).map(({ kind, at }) => [kind, at])).toEqual([
+      ['answer', 5],
+      ['letter', 5],
+      ['deadline', 5],
+    ]);
+    expect(inbox.isEmpty).toBe(true);
+    expect(inbox.take(6)).toEqual([]);
+  });
+
+  it('comes before what came since when it is put back, and is dated anew', () => {
+    const inbox = new Inbox();
+    for (const id of ['a', 'b']) inbox.put({ kind: 'letter', letter: letter(id) });
+    const taken = inbox.take(5);
+    inbox.put({ kind: 'letter', letter: letter('c') });
+    inbox.putBack(taken);
+    const again = inbox.take(6);
+    expect(again).toEqual(['a', 'b', 'c'].map((id) => ({ kind: 'letter', letter: letter(id), at: 6 })));
+  });
+});

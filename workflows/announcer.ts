@@ -1,0 +1,92 @@
+/**
+ * Says what an entity ordered, one batch at a time, and makes sure that it is said once.
+ *
+ * A local activity has its effects before the history knows of it. A worker that is killed in between leaves an
+ * activation which the next worker takes anew, with more letters perhaps. So every batch carries what it rests on, and
+ * the store keeps the first: whoever comes second goes back and takes the inputs of the first.
+ * Owns numbers and what the history holds of them; must not start anything long.
+ */
+import { workflowInfo } from '@temporalio/workflow';
+import { isBrief } from '../core/resource.ts';
+import { announce, type AcceptedBatch } from './carrier.ts';
+import type { Activation, Entity } from './entity.ts';
+import type { Inbox } from './input.ts';
+
+/** Inputs without an order are written down from time to time, so that a batch rests on few. */
+const SILENT_INPUTS_MAX = 64;
+
+export interface Said {
+  readonly orders: Activation;
+  readonly answers: AcceptedBatch;
+}
+
+export class Announcer {
+  /** Number of the latest batch that was said. */
+  number: number;
+  private settled: number;
+  /** Batches that were said since, and how long the history was then. */
+  private recent: { readonly number: number; readonly historyLength: number }[] = [];
+  private isBuried = false;
+  private readonly entity: Entity;
+  private readonly inbox: Inbox;
+
+  constructor(entity: Entity, inbox: Inbox, number: number) {
+    this.entity = entity;
+    this.inbox = inbox;
+    this.number = number;
+    this.settled = number;
+  }
+
+  get hasToSpeak(): boolean {
+    const { entity } = this;
+    if (entity.hasOrders || entity.inputs.length >= SILENT_INPUTS_MAX) return true;
+    return entity.isDone && !this.isBuried;
+  }
+
+  /** Nothing follows from what was not said. */
+  get isSilent(): boolean {
+    return !this.hasToSpeak && this.entity.inputs.length === 0;
+  }
+
+  /** Says all that was ordered since the last time; what comes meanwhile waits. */
+  async speak(): Promise<Said> {
+    const { entity } = this;
+    for (;;) {
+      const { rows, letters, commands } = entity.orders;
+      const answers = await announce({
+        entity: entity.address,
+        number: this.number + 1,
+        settled: this.settledByNow(),
+        inputs: entity.inputs,
+        rows,
+        letters,
+        commands: commands.filter(({ type }) => isBrief(type)),
+        ...(entity.isDone ? { tombstone: { state: entity.state } } : {}),
+      });
+      if (answers.kind === 'different') {
+        this.inbox.putBack(entity.retake(answers.inputs));
+        continue;
+      }
+      return this.acknowledge(answers);
+    }
+  }
+
+  private acknowledge(answers: AcceptedBatch): Said {
+    const { entity } = this;
+    const said = { orders: entity.orders, answers };
+    this.number += 1;
+    this.recent.push({ number: this.number, historyLength: workflowInfo().historyLength });
+    if (entity.isDone) this.isBuried = true;
+    entity.settle();
+    return said;
+  }
+
+  /** A later task of this execution exists only when the server took the end of the one before. */
+  private settledByNow(): number {
+    const { historyLength } = workflowInfo();
+    const open = this.recent.findIndex((one) => one.historyLength >= historyLength);
+    const held = this.recent.splice(0, open < 0 ? this.recent.length : open);
+    this.settled = held.at(-1)?.number ?? this.settled;
+    return this.settled;
+  }
+}

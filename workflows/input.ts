@@ -1,0 +1,55 @@
+/**
+ * What an entity steps on: a letter, the answer to a command, or its deadline, with the instant at which it counts.
+ * Owns the order in which what came together is taken; must not know what it means.
+ */
+import type { MachineEvent } from '../core/command.ts';
+import type { Letter } from './letter.ts';
+
+export type News =
+  | { readonly kind: 'answer'; readonly commandId: string; readonly event: MachineEvent | null }
+  | { readonly kind: 'letter'; readonly letter: Letter }
+  | { readonly kind: 'deadline' };
+
+/** `at`: epoch milliseconds of the workflow's clock. */
+export type Input = News & { readonly at: number };
+
+/** What came and was not taken yet. */
+export class Inbox {
+  private readonly answers: News[] = [];
+  private readonly letters: News[] = [];
+  private hasStruck = false;
+
+  get isEmpty(): boolean {
+    return this.answers.length + this.letters.length === 0 && !this.hasStruck;
+  }
+
+  put(news: News): void {
+    switch (news.kind) {
+      case 'answer':
+        this.answers.push(news);
+        return;
+      case 'letter':
+        this.letters.push(news);
+        return;
+      case 'deadline':
+        this.hasStruck = true;
+    }
+  }
+
+  /** Answers, then letters, then the deadline, each in the order in which it came. */
+  take(at: number): readonly Input[] {
+    const struck: readonly News[] = this.hasStruck ? [{ kind: 'deadline' }] : [];
+    this.hasStruck = false;
+    const news = [...this.answers.splice(0), ...this.letters.splice(0), ...struck];
+    return news.map((one) => ({ ...one, at }));
+  }
+
+  /** What was taken and is to be taken again, before anything that came since. */
+  putBack(inputs: readonly Input[]): void {
+    for (const { at: _at, ...news } of [...inputs].reverse()) {
+      if (news.kind === 'answer') this.answers.unshift(news);
+      else if (news.kind === 'letter') this.letters.unshift(news);
+      else this.hasStruck = true;
+    }
+  }
+}
