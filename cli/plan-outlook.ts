@@ -3,10 +3,9 @@
  * Owns the arithmetic over limits, and over what an earlier run of the job took; nothing is played here.
  */
 import { counted } from '../core/counted.ts';
-import { MAX_SESSION_MS } from '../core/limits.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
-import { HOUR_MS } from '../core/time.ts';
+import { outlastsSession } from '../core/session.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import { duration, usd } from './print/amounts.ts';
 
@@ -79,8 +78,8 @@ function limitsMet(
     admission.concurrency < items.length &&
       `admission.concurrency: ${admission.concurrency} of ${counted(items.length, 'conversation')} at once`,
     peak < wanted && `capacity: sandboxes for ${peak} of ${wanted} at once; the others are refused or wait`,
-    (wait.deadlineMs === null || wait.deadlineMs >= MAX_SESSION_MS) &&
-      `session: it ends after ${MAX_SESSION_MS / HOUR_MS}h, and the deadline is ${duration(wait.deadlineMs)}`,
+    (wait.deadlineMs === null || outlastsSession(wait.deadlineMs)) &&
+      `session: it ends after 12h (D10), and the deadline is ${duration(wait.deadlineMs)}`,
     budget !== null &&
       budget.mode === 'enforce' &&
       reserved > budget.nanoUsd &&

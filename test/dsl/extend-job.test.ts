@@ -87,7 +87,7 @@ describe('paths', () => {
     ['jobs/deep', './x/../a.yaml', 'jobs/deep/a.yaml'],
     ['', '../a.yaml', '../a.yaml'],
     ['..', '../a.yaml', '../../a.yaml'],
-    ['/root/jobs', '../a.yaml', '/root/a.yaml'],
+    ['/srv/jobs', '../a.yaml', '/srv/a.yaml'],
   ])('%s and %s give %s', (folder, path, joined) => {
     expect(joinPath(folder, path)).toBe(joined);
   });
