@@ -13,7 +13,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-first': { up: (db: Kysely<unknown>) => createSchema(db, isPostgres(db)) },
   '0002-journal': { up: (db: Kysely<unknown>) => createJournal(db, isPostgres(db)) },
   '0003-proxy': { up: (db: Kysely<unknown>) => createProxyTables(db, isPostgres(db)) },
-  '0003-application': { up: (db: Kysely<unknown>) => addApplication(db, isPostgres(db)) },
+  '0004-application': { up: (db: Kysely<unknown>) => addApplication(db, isPostgres(db)) },
 };
 
 function isPostgres(db: Kysely<unknown>): boolean {

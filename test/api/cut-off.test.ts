@@ -30,9 +30,11 @@ describe('a start that was cut off', () => {
     const body = { conversation_id: ID, secrets: { TOKEN: 'value-1' } };
     void first.call({ method: 'POST', path: APP, body }).catch(() => undefined);
     await eventually(
-      () =>
-        requests === dead ? storedLaunchFacts(around.world.vault, ID) : around.store.records.conversation(ID),
-      (found) => found !== null,
+      async () => {
+        if (requests === dead) return (await storedLaunchFacts(around.world.vault, ID)) !== null;
+        return (await around.store.records.conversation(ID)) !== null;
+      },
+      (isThere) => isThere,
     );
     await first.engine.stop();
     const next = await openService({ around });

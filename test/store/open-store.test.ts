@@ -13,8 +13,11 @@ import {
   spendRow,
   USER,
 } from '../contract/store-rows.ts';
+import { MIGRATIONS } from '../../store/migrations.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { buildChildren, releaseTogether, startChild } from './child-program.ts';
+
+const NEWEST = Object.keys(MIGRATIONS).sort().at(-1);
 
 async function open(file: string, readOnly = false): Promise<Store> {
   const store = await openStore({ kind: 'sqlite', path: file, readOnly });
@@ -124,7 +127,7 @@ describe('openStore()', () => {
       new Database(file).exec(`insert into kysely_migration (name, timestamp) values ('9999-later', 'x')`);
       await expect(open(file, readOnly)).rejects.toMatchObject({
         code: 'store_unavailable',
-        message: `Cannot open the store: its schema "9999-later" is newer than this program's "0001-first"; use the newer program`,
+        message: `Cannot open the store: its schema "9999-later" is newer than this program's "${NEWEST}"; use the newer program`,
       });
     },
   );
