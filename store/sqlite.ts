@@ -17,6 +17,8 @@ import type { Tables } from './tables.ts';
 
 /** How long a write waits for another process; a second process writes rarely and shortly. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** A change of mode takes a few milliseconds. */
+const BUSY_AGAIN_MS = 10;
 
 export interface SqliteOptions {
   readonly readOnly: boolean;
@@ -37,7 +39,7 @@ export function openSqlite(path: string, options: SqliteOptions): SqliteHandle {
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (options.readOnly) database.exec('PRAGMA query_only = ON');
-  else database.prepare('PRAGMA journal_mode = WAL').get();
+  else enterWriteAheadMode(database);
   database.exec('PRAGMA synchronous = FULL');
   database.exec('PRAGMA foreign_keys = ON');
   const db = new Kysely<Tables>({
@@ -51,6 +53,21 @@ export function openSqlite(path: string, options: SqliteOptions): SqliteHandle {
       await db.destroy();
     },
   };
+}
+
+/** A file that changes its mode is refused to others at once, whatever the busy timeout: they look again. */
+function enterWriteAheadMode(database: Database.Database): void {
+  const until = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      database.prepare('PRAGMA journal_mode = WAL').get();
+      return;
+    } catch (error) {
+      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+      if (!isBusy || performance.now() > until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_AGAIN_MS);
+    }
+  }
 }
 
 class StoreDialect extends SqliteDialect {

@@ -64,7 +64,10 @@ async function plan(shell: Shell, file: string, options: PlanOptions): Promise<E
   if (loaded === null) return EXIT.failed;
   if (options.out !== undefined) save(shell, loaded, options.out);
   const last = await lastRun(shell, loaded, { config: options.config, against: options.diff });
-  const outlook = planOutlook(loaded, { deployment: last.deployment?.deployment ?? null, history: last.items });
+  const outlook = planOutlook(loaded, {
+    deployment: last.deployment?.deployment ?? null,
+    history: last.items,
+  });
   const diff = last.plan === null ? null : diffPlans(last.plan, loaded, outcomesOf(last.items));
   if (options.json === true) {
     const records = openRecords(shell.stdout);

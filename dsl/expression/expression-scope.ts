@@ -25,4 +25,3 @@ export interface ExpressionScope {
   /** The class whose instances are values of a record. */
   classOf(record: string): new () => object;
 }
-

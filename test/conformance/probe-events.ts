@@ -191,7 +191,11 @@ const newerNotice: ProbeEvent = (state) => {
 const RUN_EVENTS: Readonly<Record<string, ProbeEvent>> = {
   'a resume of nothing': again([]),
   'a resume of what failed': again(FAILURE_CLASSES),
-  'another concurrency': always({ type: 'settingsChanged', requestId: REQUEST, settings: { concurrency: 7 } }),
+  'another concurrency': always({
+    type: 'settingsChanged',
+    requestId: REQUEST,
+    settings: { concurrency: 7 },
+  }),
   'a cancellation': always({ type: 'cancelRequested', requestId: REQUEST }),
   'a deadline that is not due': always({ type: 'deadline' }),
   'a notice that is newer': newerNotice,

@@ -3,19 +3,15 @@
  * where it may stand.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { jobSchema } from '../../dsl/schema/json-schema.ts';
 import type { JsonSchema } from '../../dsl/schema/shorthand.ts';
 
-const require = createRequire(import.meta.url);
-const SERVER = path.join(
-  path.dirname(require.resolve('yaml-language-server/package.json')),
-  'bin/yaml-language-server',
-);
-const SCHEMA = path.join(import.meta.dirname, '../../schema/job.v1.json');
+const ROOT = path.join(import.meta.dirname, '../..');
+const SERVER = path.join(ROOT, 'node_modules/yaml-language-server/bin/yaml-language-server');
+const SCHEMA = path.join(ROOT, 'schema/job.v1.json');
 
 /** Nothing is fetched from anywhere: the file names its schema itself. */
 const SETTINGS = { completion: true, validate: false, schemaStore: { enable: false } };

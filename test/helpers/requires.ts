@@ -10,7 +10,15 @@ import { pythonPeerMissing } from './python-peers.ts';
 import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
 
 export type Tool =
-  'bwrap' | 'chromium' | 'docker' | 'temporal' | 'temporal-test-server' | 'litellm' | 'python' | 'git' | 'curl';
+  | 'bwrap'
+  | 'chromium'
+  | 'docker'
+  | 'temporal'
+  | 'temporal-test-server'
+  | 'litellm'
+  | 'python'
+  | 'git'
+  | 'curl';
 
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;

@@ -109,13 +109,13 @@ describe('recorded histories', () => {
   });
 
   it.each([
-    ['writes no search attributes', 'workflows/drive.ts', 'visibility.show(activation.rows);', ''],
+    ['writes no search attributes', 'workflows/drive.ts', 'visibility.show(said.orders.rows);', ''],
     ['arms no timer', 'workflows/drive.ts', 'timer.arm(entity.deadline);', ''],
     [
       'takes nothing for brief',
-      'workflows/hand-out.ts',
-      'isBrief(type));\n    const long',
-      'false && isBrief(type));\n    const long',
+      'workflows/announcer.ts',
+      'commands.filter(({ type }) => isBrief(type))',
+      'commands.filter(({ type }) => false && isBrief(type))',
     ],
   ])(
     'do not replay against a driver that %s',

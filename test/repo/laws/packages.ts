@@ -49,7 +49,7 @@ function checkUsed(names: readonly string[], tree: Tree): readonly Violation[] {
       .filter((file) => isCode(file.path))
       .flatMap((file) => importsOf(file).map((one) => packageOf(one.specifier))),
   );
-  const tooling = tree.filter((file) => ['scripts', '.ci'].includes(topFolder(file.path)));
+  const tooling = tree.filter((file) => ['scripts', '.ci', 'test'].includes(topFolder(file.path)));
   const commands = [
     fileAt(tree, 'package.json')?.text.split('"dependencies"')[0] ?? '',
     ...tooling.map((file) => file.text),
@@ -59,7 +59,7 @@ function checkUsed(names: readonly string[], tree: Tree): readonly Violation[] {
     .map((name) => `package.json: "${name}" is imported and called nowhere; remove it`);
 }
 
-/** A tool is called by its name from a script. */
+/** A tool is called by its name from a script or a test. */
 function isCalled(name: string, commands: readonly string[]): boolean {
   return commands.some((text) => text.includes(`node_modules/${name}/`) || text.includes(`"${name} `));
 }
