@@ -5,6 +5,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CompletionList } from 'vscode-languageserver-protocol';
 
 import { jobSchema } from '../../dsl/schema/json-schema.ts';
 import type { JsonSchema } from '../../dsl/schema/shorthand.ts';
@@ -158,7 +159,7 @@ describe('completion', () => {
     const answer = (await client.request('textDocument/completion', {
       textDocument: { uri },
       position: { line, character },
-    })) as { readonly items: readonly { readonly label: string }[] };
+    })) as CompletionList;
     const offered = answer.items.map(({ label }) => label);
     const written = place === '' ? ['kind', 'version', 'name'] : [];
     const keys = new Set(places.filter((one) => one.path === place).flatMap((one) => one.keys));
