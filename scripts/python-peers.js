@@ -3,11 +3,12 @@
  * in the cache beside the other tools. Every package comes as a wheel and in the version of the peer's list.
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { withLock } from './lock.js';
+import { runQuietly } from './run-quietly.js';
 import { toolsFolder } from './temporal-tools.js';
 
 /** A peer is a list of packages beside this file, and what must be importable once they are installed. */
@@ -77,11 +78,13 @@ async function installPeer(name, env) {
   const folder = peerFolder(name, env);
   rmSync(folder, { recursive: true, force: true });
   try {
-    await run(python, ['-m', 'venv', folder], env);
+    await runQuietly(python, ['-m', 'venv', folder], { env });
     const wheels = ['--only-binary', ':all:', '--no-deps', '--disable-pip-version-check', '--no-input'];
-    await run(peerPython(name, env), ['-m', 'pip', 'install', ...wheels, '-r', packageFile(name)], env);
+    await runQuietly(peerPython(name, env), ['-m', 'pip', 'install', ...wheels, '-r', packageFile(name)], {
+      env,
+    });
     // The first import compiles; whoever tests should not wait for it.
-    await run(peerPython(name, env), ['-c', `import ${PEERS[name].imports.join(', ')}`], env);
+    await runQuietly(peerPython(name, env), ['-c', `import ${PEERS[name].imports.join(', ')}`], { env });
     writeFileSync(path.join(folder, STAMP), packageList(name));
     return { name: title, ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };
   } catch (error) {
@@ -120,20 +123,6 @@ function minorOf(file, env) {
   const answer = spawnSync(file, ['-c', program], { env, encoding: 'utf8', timeout: PROBE_MS });
   const [major, minor] = answer.status === 0 ? answer.stdout.trim().split(' ').map(Number) : [];
   return major === 3 ? minor : -1;
-}
-
-function run(command, args, env) {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (said += text));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else
-        reject(new Error(`${command} ended with exit code ${code}: ${said.trim().split('\n').at(-1) ?? ''}`));
-    });
-  });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -3,11 +3,11 @@
  * server that skips time, from Maven. Everything goes into a cache outside the tree, and is there the next time.
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
-import { spawn } from 'node:child_process';
 import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { runQuietly } from './run-quietly.js';
 import { withLock } from './lock.js';
 
 /** The newest version of the CLI that Go installs by its name; it holds server 1.29.1. */
@@ -72,7 +72,7 @@ async function installCli(env) {
   const folder = path.join(toolsFolder(env), 'temporal-cli');
   return await aside(name, folder, async (target) => {
     const source = `github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`;
-    await run(go, ['install', source], { env: { ...env, GOBIN: target } });
+    await runQuietly(go, ['install', source], { env: { ...env, GOBIN: target } });
   });
 }
 
@@ -87,7 +87,7 @@ async function installTestServer(env) {
   return await aside(name, path.dirname(program), async (target) => {
     writeFileSync(path.join(target, 'pom.xml'), POM);
     const args = ['-q', '-B', '-ntp', 'dependency:copy-dependencies', '-DoutputDirectory=lib'];
-    await run('mvn', args, { env, cwd: target });
+    await runQuietly('mvn', args, { env, cwd: target });
     const file = path.join(target, path.basename(program));
     writeFileSync(file, TEST_SERVER_PROGRAM);
     chmodSync(file, 0o755);
@@ -123,20 +123,6 @@ async function aside(name, folder, fill) {
   } finally {
     rmSync(target, { recursive: true, force: true });
   }
-}
-
-function run(command, args, options) {
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (said += text));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else
-        reject(new Error(`${command} ended with exit code ${code}: ${said.trim().split('\n').at(-1) ?? ''}`));
-    });
-  });
 }
 
 function onPath(name, env) {
