@@ -9,6 +9,7 @@ import { readObservability, type Observability } from '../core/observability.ts'
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
+import { putLaunchFacts } from './launch-facts.ts';
 import { repositoryScope, secretForms, secretScope } from './redaction.ts';
 import { planItem } from './plan-item.ts';
 import { isPermittedName } from './secret-rules.ts';
@@ -25,8 +26,12 @@ export const startConversation = (world: World): Activity<'startConversation'> =
   run: async (command) => {
     const { plan, item } = await planItem(world, command);
     const observability = observabilityOf(item);
+    refusePlugins(item);
     const conversationId = world.keys.conversationIdOf(command);
     await sealSecrets(world, plan, item, conversationId);
+    const gitAuthor = item.repository?.author ?? null;
+    if (gitAuthor !== null)
+      await putLaunchFacts(world.vault, conversationId, { extraHeaders: {}, gitAuthor });
     await world.notifier.deliver({
       to: { machine: 'conversation', id: conversationId },
       event: {
@@ -92,6 +97,15 @@ function observabilityOf({ key, observability }: PlanItem): Observability | null
   if (read.kind === 'read') return read.observability;
   const said = read.problems.map(({ field, message }) => `${field} ${message}`).join(', ');
   throw new ParleyError('plan_invalid', `Cannot start "${key}": ${said}`);
+}
+
+/** Work that was planned with plugins would be other work without them. @throws ParleyError plan_invalid */
+function refusePlugins({ key, plugins = [] }: PlanItem): void {
+  if (plugins.length === 0) return;
+  throw new ParleyError(
+    'plan_invalid',
+    `Cannot start "${key}": the Agent Server of this installation loads no plugins`,
+  );
 }
 
 interface BirthOfItem {

@@ -1,5 +1,6 @@
 /** startConversation: from one item of a plan to a start request, with its secrets sealed. */
 import { describe, expect, it } from 'vitest';
+import { launchFacts } from '../../activities/launch-facts.ts';
 import { secretScope } from '../../activities/redaction.ts';
 import { conversationId } from '../../core/ids.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
@@ -102,6 +103,21 @@ describe('startConversation', () => {
       expect(await answerOf(around, ORDER)).toEqual(refused('secret_reserved'));
     },
   );
+
+  it('hands the author of the repository on, for the commits of the conversation', async () => {
+    const author = { name: 'Ada', email: 'ada@example.invalid' };
+    const repository = { name: 'acme/tool', branch: null, host: null, tokenSecret: null, author };
+    const around = await planned({ repository });
+    await answerOf(around, ORDER);
+    const id = around.world.keys.conversationIdOf(ORDER);
+    expect(await launchFacts(around.world.vault, id)).toEqual({ extraHeaders: {}, gitAuthor: author });
+  });
+
+  it('refuses plugins that nobody would load', async () => {
+    const around = await planned({ plugins: [{ source: 'acme/plugins', ref: null, path: null }] });
+    expect(await answerOf(around, ORDER)).toEqual(refused('plan_invalid'));
+    expect(around.told).toEqual([]);
+  });
 
   it('refuses with plan_invalid what is in no plan', async () => {
     const around = await planned({});
