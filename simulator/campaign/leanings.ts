@@ -73,7 +73,7 @@ const ASKED = {
     'accessRequested',
     'confirmationAnswered',
   ],
-  run: ['cancelRequested', 'drainRequested', 'resumeRequested'],
+  run: ['cancelRequested', 'drainRequested', 'resumeRequested', 'requeueRequested'],
 } as const satisfies Readonly<Record<Transition['machine'], readonly Asked[]>>;
 
 const PHASES = { sandbox: SANDBOX_PHASES, conversation: CONVERSATION_PHASES, run: RUN_PHASES } as const;

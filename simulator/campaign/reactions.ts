@@ -5,6 +5,7 @@
 import type { MachineEvent } from '../../core/command.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { ConversationId, EntityAddress, MachineName } from '../../core/ids.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { FAILURE_CLASSES } from '../../core/status.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
@@ -26,6 +27,7 @@ export type Asked =
   | 'metadataChanged'
   | 'cancelRequested'
   | 'drainRequested'
+  | 'requeueRequested'
   | 'settingsChanged';
 
 export interface Reaction {
@@ -79,7 +81,7 @@ export class Reactions {
       stage.simulation.script(step.at + delayMs, () => {
         if (reaction.asked === 'messageReceived')
           stage.world.accepted.set(requestId, to.id as ConversationId);
-        stage.deliver(to, eventOf(reaction.asked, to, requestId));
+        stage.deliver(to, eventOf(reaction.asked, to, requestId, keysIn(stage.simulation, to)));
       });
     }
   }
@@ -118,7 +120,19 @@ function targetOf({ of }: Reaction, { address, after }: SimulationStep): EntityA
   return sandboxId === null ? null : { machine: 'sandbox', id: sandboxId };
 }
 
-function eventOf(type: Asked, to: EntityAddress, requestId: string): MachineEvent {
+/** Keys of the items of a run; none of anything else. */
+function keysIn(simulation: Simulation, to: EntityAddress): readonly string[] {
+  if (to.machine !== 'run') return [];
+  const run = simulation.stateOf(to) as RunState | null;
+  return run === null ? [] : run.items.map(({ key }) => key);
+}
+
+function eventOf(
+  type: Asked,
+  to: EntityAddress,
+  requestId: string,
+  keys: readonly string[] = [],
+): MachineEvent {
   switch (type) {
     case 'messageReceived':
       return { type, messageId: requestId, text: 'more', run: true };
@@ -128,6 +142,8 @@ function eventOf(type: Asked, to: EntityAddress, requestId: string): MachineEven
       return { type, requestId, title: 'another', tags: null };
     case 'settingsChanged':
       return { type, requestId, settings: { concurrency: 3 } };
+    case 'requeueRequested':
+      return { type, requestId, keys };
     case 'pauseRequested':
       return { type, requestId, reason: 'user' };
     case 'resumeRequested':

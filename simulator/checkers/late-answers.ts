@@ -17,19 +17,35 @@ export function lateAnswersChangeNothing({ step }: Moment): string | null {
   if (event.type === 'sandboxCleanedUp' && awaitsCleanUp(before as RunState, event.commandId)) return null;
   if (awaitedBy(address.machine, before).includes(event.commandId)) return null;
   if (address.machine === 'run' && isAdmission(before as RunState, step.after as RunState)) return null;
-  return `${event.type} answers ${event.commandId}, which is not awaited, and changed it`;
+  const changed = changedFields(before, step.after).join(', ');
+  return `${event.type} answers ${event.commandId}, which is not awaited, and changed ${changed}`;
 }
 
 /** True when nothing but waiting items has changed, and each of them has only begun its next attempt. */
 function isAdmission(before: RunState, after: RunState): boolean {
   const { items, standing, commandCount, sequence } = before;
-  if (!isSame(before, { ...after, items, standing, commandCount, sequence })) return false;
+  const pace = withAdmissionOf(before.pace, after.pace);
+  if (!isSame(before, { ...after, items, standing, commandCount, sequence, pace })) return false;
   return after.items.every((item, index) => {
     const was = before.items[index];
     if (was === item) return true;
     const isBegun = item.phase === 'starting' && item.conversationId === null && item.ending === null;
     return was?.phase === 'waiting' && isBegun && item.attempt === was.attempt + 1;
   });
+}
+
+/** Who begins is counted, and what holds the next one is noted. */
+function withAdmissionOf(before: RunState['pace'], after: RunState['pace']): RunState['pace'] {
+  if (before === undefined || after === undefined) return after;
+  const { lastStartAt, canary, heldBy, heldUntil } = before;
+  return { ...after, lastStartAt, canary, heldBy, heldUntil };
+}
+
+function changedFields(before: unknown, after: unknown): readonly string[] {
+  const [was, is] = [before, after] as Readonly<Record<string, unknown>>[];
+  return Object.keys({ ...was, ...is }).filter(
+    (name) => JSON.stringify(was?.[name]) !== JSON.stringify(is?.[name]),
+  );
 }
 
 function isSame(a: object, b: object): boolean {
