@@ -196,6 +196,13 @@ const RUN_EVENTS: Readonly<Record<string, ProbeEvent>> = {
     requestId: REQUEST,
     settings: { concurrency: 7 },
   }),
+  'a requeue of nothing': always({ type: 'requeueRequested', requestId: REQUEST, keys: [] }),
+  'a requeue of all that ended': (state) => ({
+    type: 'requeueRequested',
+    requestId: REQUEST,
+    keys: (state as RunState).items.map(({ key }) => key),
+  }),
+  'a hold': always({ type: 'holdRequested', requestId: REQUEST }),
   'a cancellation': always({ type: 'cancelRequested', requestId: REQUEST }),
   'a deadline that is not due': always({ type: 'deadline' }),
   'a notice that is newer': newerNotice,
