@@ -153,8 +153,8 @@ function lintPrompts({ plan, root, report }: LintContext): void {
   const ids = new Map(conversationsOf(root).map(({ id, tree }) => [id, childOf(tree, 'id')]));
   if (ids.size < 2) return;
   const seen = new Map<string, string>();
-  for (const { entry, prompt, model, repository } of plan.items) {
-    const task = JSON.stringify([prompt, model, repository]);
+  for (const { entry, prompt, model, repository, secrets } of plan.items) {
+    const task = JSON.stringify([prompt, model, repository, secrets]);
     const first = seen.get(task);
     if (first === undefined) seen.set(task, entry);
     const [here, there] = [ids.get(entry), ids.get(first ?? entry)];

@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
 import { expectEqualOnTemporal } from './expect-equal-on-temporal.ts';
+import { PATIENCE } from './played-on-temporal.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
 import { installQuietRuntime } from '../../temporal/time-skipping/quiet-runtime.ts';
 
 const EVENTS_MAX = 40;
-const WALL_MS = 120_000;
 /** One for each way of living long: pauses, the cap, deletion, sharing, queues, failures, batches. */
 const NAMES = [
   'idle pause, then deletion time with its archive',
@@ -25,14 +25,10 @@ const NAMES = [
 installQuietRuntime();
 
 describeWith('temporal-test-server', `Temporal, continued as new every ${EVENTS_MAX} events`, () => {
-  it.each(NAMES)(
-    '%s',
-    async (name) => {
-      const script = [...SANDBOX_SCRIPTS, ...WORK_SCRIPTS].find((one) => one.name === name);
-      if (script === undefined) throw new Error(`there is no script "${name}"`);
-      const { runs, traces } = await expectEqualOnTemporal(script, { eventsMax: EVENTS_MAX });
-      expect(runs).toBeGreaterThan(traces.byEntity.size);
-    },
-    WALL_MS,
-  );
+  it.each(NAMES)('%s', PATIENCE, async (name) => {
+    const script = [...SANDBOX_SCRIPTS, ...WORK_SCRIPTS].find((one) => one.name === name);
+    if (script === undefined) throw new Error(`there is no script "${name}"`);
+    const { runs, traces } = await expectEqualOnTemporal(script, { eventsMax: EVENTS_MAX });
+    expect(runs).toBeGreaterThan(traces.byEntity.size);
+  });
 });
