@@ -8,6 +8,8 @@ import { START_AT } from '../../../simulator/script.ts';
 
 /** Numbers from here on are instants: 2001 in epoch milliseconds, a thousand USD in nano-USD. */
 const INSTANT_MIN = 1_000_000_000_000;
+/** The one field that holds a span between two instants of the entity: what an item has worked. */
+const SPAN = 'workedMs';
 /** By so much an instant may differ, and by so much more for every step of its entity before it, up to a bound. */
 const LATE_MS = 2_000;
 const LATE_PER_STEP_MS = 100;
@@ -82,12 +84,18 @@ function pathOfDifference(wanted: unknown, played: unknown, leeway: Leeway): str
     if (Math.abs(apartMs) <= leeway.lateMs) return null;
   } else if (isTree(wanted) && isTree(played)) {
     for (const key of new Set([...Object.keys(wanted), ...Object.keys(played)])) {
+      if (key === SPAN && areAlike(wanted[key], played[key], leeway)) continue;
       const deeper = pathOfDifference(wanted[key], played[key], leeway);
       if (deeper !== null) return `${key}.${deeper}`;
     }
     return null;
   } else if (wanted === played) return null;
   return ` ${JSON.stringify(wanted)} and ${JSON.stringify(played)}`;
+}
+
+/** A span of time is late at both of its ends, at most. */
+function areAlike(wanted: unknown, played: unknown, { lateMs }: Leeway): boolean {
+  return typeof wanted === 'number' && typeof played === 'number' && Math.abs(wanted - played) <= 2 * lateMs;
 }
 
 function isInstant(value: unknown): value is number {
