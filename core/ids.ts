@@ -37,17 +37,19 @@ export interface EntityAddress {
   readonly id: string;
 }
 
-/** Whose order a command is: its id is `<machine>/<entity>#<count>`. */
-export function addressOfCommand(commandId: string): EntityAddress {
-  const slash = commandId.indexOf('/');
-  const hash = commandId.lastIndexOf('#');
-  return {
-    machine: commandId.slice(0, slash) as MachineName,
-    id: commandId.slice(slash + 1, hash < 0 ? undefined : hash),
-  };
-}
-
 /** The address as one string, used as a key in stores and traces. */
 export function addressKey(address: EntityAddress): string {
   return `${address.machine}/${address.id}`;
+}
+
+/** The address that a key names. */
+export function addressFromKey(key: string): EntityAddress {
+  const slash = key.indexOf('/');
+  return { machine: key.slice(0, slash) as MachineName, id: key.slice(slash + 1) };
+}
+
+/** Whose order a command is: its id is `<machine>/<entity>#<count>`. */
+export function addressOfCommand(commandId: string): EntityAddress {
+  const hash = commandId.lastIndexOf('#');
+  return addressFromKey(hash < 0 ? commandId : commandId.slice(0, hash));
 }

@@ -102,23 +102,19 @@ export interface WorkspaceStore {
   facts(conversationId: ConversationId): Promise<WorkspaceFacts | null>;
 }
 
+/** A durable archive of one generation of a workspace. */
+export interface ArchiveRecord {
+  readonly sandboxId: SandboxId;
+  readonly generation: number;
+  readonly blobKey: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
 /** Whether an archive of a workspace is durable (D12). Internal: no user route reaches it. */
 export interface ArchiveStore {
-  putArchive(record: {
-    readonly sandboxId: SandboxId;
-    readonly generation: number;
-    readonly blobKey: string;
-    readonly sha256: string;
-    readonly bytes: number;
-    readonly at: number;
-  }): Promise<void>;
-  archives(sandboxId: SandboxId): Promise<
-    readonly {
-      readonly generation: number;
-      readonly blobKey: string;
-      readonly sha256: string;
-      readonly bytes: number;
-      readonly at: number;
-    }[]
-  >;
+  putArchive(record: ArchiveRecord): Promise<void>;
+  archives(sandboxId: SandboxId): Promise<readonly Omit<ArchiveRecord, 'sandboxId'>[]>;
 }

@@ -10,10 +10,11 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { addressFromKey } from '../core/ids.ts';
 import { isWatch } from '../core/resource.ts';
 import { Announcer, type Said } from './announcer.ts';
 import { cancellationOf } from './cancellation.ts';
-import { addressOf, Entity, type StepRecord } from './entity.ts';
+import { Entity, type StepRecord } from './entity.ts';
 import { HandOut } from './hand-out.ts';
 import { Inbox } from './input.ts';
 import { LazyTimer } from './lazy-timer.ts';
@@ -28,7 +29,7 @@ export const EVENTS_MAX_DEFAULT = 2_000;
 /** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
 export async function drive(input: DriveInput, onStep?: (record: StepRecord) => void): Promise<void> {
   const { workflowId, runId } = workflowInfo();
-  const entity = new Entity(addressOf(workflowId), input.carried, onStep);
+  const entity = new Entity(addressFromKey(workflowId), input.carried, onStep);
   const inbox = new Inbox();
   const wish = { toMoveOn: false };
   /** Length of the history at the latest acknowledgement: a run must not end in the task that gave one. */

@@ -180,10 +180,3 @@ export class Entity {
 function empty(): Activation {
   return { rows: [], letters: [], commands: [], cancelled: [] };
 }
-
-/** The address a workflow hosts, from its id. */
-export function addressOf(workflowId: string): EntityAddress {
-  const slash = workflowId.indexOf('/');
-  const machine = workflowId.slice(0, slash) as EntityAddress['machine'];
-  return { machine, id: workflowId.slice(slash + 1) };
-}

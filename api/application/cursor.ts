@@ -11,7 +11,7 @@ export function writeCursor({ value, id }: Cursor): string {
   return Buffer.from(JSON.stringify([value, id]), 'utf8').toString('base64url');
 }
 
-export function readCursor(text: string | undefined): Cursor | null {
+function readCursor(text: string | undefined): Cursor | null {
   if (text === undefined) return null;
   try {
     const [value, id] = cursorSchema.parse(
@@ -23,8 +23,27 @@ export function readCursor(text: string | undefined): Cursor | null {
   }
 }
 
+/** What a page asks of the store: one row more than it shows, which tells whether there is a next page. */
+export function pageRequest(query: { readonly page_id?: string | undefined; readonly limit: number }) {
+  return { after: readCursor(query.page_id), limit: query.limit + 1 };
+}
+
+/** The page as it is answered; a row that has no record any more is left out. */
+export async function answerPage<Row, Item>(
+  found: readonly Row[],
+  limit: number,
+  of: {
+    readonly cursor: (row: Row) => Cursor;
+    readonly records: (rows: readonly Row[]) => Promise<readonly (Item | null)[]>;
+  },
+): Promise<{ items: Item[]; next_page_id: string | null }> {
+  const { rows, nextPageId } = pageFrom(found, limit, of.cursor);
+  const records = await of.records(rows);
+  return { items: records.filter((one) => one !== null), next_page_id: nextPageId };
+}
+
 /** Items of one page, and the cursor of the next: there is one when a row more than asked for was found. */
-export function pageFrom<Row>(
+function pageFrom<Row>(
   rows: readonly Row[],
   limit: number,
   cursorOf: (row: Row) => Cursor,

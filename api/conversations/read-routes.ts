@@ -7,7 +7,7 @@ import { conversationId, sandboxId } from '../../core/ids.ts';
 import type { ConversationRow } from '../../core/projection.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
 import { CONVERSATION_ORDERS, type ConversationFilter, type Cursor } from '../../ports/record-search.ts';
-import { pageFrom, readCursor } from '../application/cursor.ts';
+import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route, type Route } from '../application/route.ts';
 import {
   hexOf,
@@ -75,12 +75,12 @@ export const CONVERSATION_READ_ROUTES: readonly Route[] = [
       const found = await application.search.conversations(caller.userId, filterOf(query), {
         order,
         descending: query.sort_order.endsWith('_DESC'),
-        after: readCursor(query.page_id),
-        limit: query.limit + 1,
+        ...pageRequest(query),
       });
-      const page = pageFrom(found, query.limit, (row) => cursorOf(row, order));
-      const items = await conversationRecords(application, page.rows);
-      return { items: items.filter((item) => item !== null), next_page_id: page.nextPageId };
+      return await answerPage(found, query.limit, {
+        cursor: (row) => cursorOf(row, order),
+        records: (rows) => conversationRecords(application, rows),
+      });
     },
   }),
   route({

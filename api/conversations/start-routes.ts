@@ -8,7 +8,7 @@ import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Call, Route } from '../application/route.ts';
 import { route } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';
-import { pageFrom, readCursor } from '../application/cursor.ts';
+import { answerPage, pageRequest } from '../application/cursor.ts';
 import { idempotencyKeyOf } from '../application/idempotency-key.ts';
 import {
   hexOf,
@@ -102,16 +102,13 @@ export const START_ROUTES: readonly Route[] = [
     result: pageOf(startTaskSchema),
     handler: async ({ application, caller, query }) => {
       const found = await application.startTasks.search(caller.userId, filterOf(query), {
-        after: readCursor(query.page_id),
-        limit: query.limit + 1,
+        ...pageRequest(query),
         descending: query.sort_order.endsWith('_DESC'),
       });
-      const page = pageFrom(found, query.limit, ({ createdAt, taskId }) => ({
-        value: createdAt,
-        id: taskId,
-      }));
-      const items = await startTaskRecords(application, page.rows);
-      return { items: items.filter((item) => item !== null), next_page_id: page.nextPageId };
+      return await answerPage(found, query.limit, {
+        cursor: ({ createdAt, taskId }) => ({ value: createdAt, id: taskId }),
+        records: (rows) => startTaskRecords(application, rows),
+      });
     },
   }),
   route({

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { pageFrom, readCursor } from '../application/cursor.ts';
+import { answerPage, pageRequest } from '../application/cursor.ts';
 import { idempotencyKeyOf } from '../application/idempotency-key.ts';
 import { route, type Call, type Route } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';
@@ -67,15 +67,13 @@ export const SANDBOX_ROUTES: readonly Route[] = [
     result: pageOf(sandboxSchema),
     handler: async ({ application, caller, query }) => {
       const found = await application.search.sandboxes(caller.userId, {
-        after: readCursor(query.page_id),
-        limit: query.limit + 1,
+        ...pageRequest(query),
         descending: true,
       });
-      const page = pageFrom(found, query.limit, (row) => ({ value: row.createdAt, id: row.sandboxId }));
-      return {
-        items: page.rows.map((row) => sandboxRecord(application, row)),
-        next_page_id: page.nextPageId,
-      };
+      return await answerPage(found, query.limit, {
+        cursor: (row) => ({ value: row.createdAt, id: row.sandboxId }),
+        records: (rows) => Promise.resolve(rows.map((row) => sandboxRecord(application, row))),
+      });
     },
   }),
   route({

@@ -1,19 +1,14 @@
 /**
  * A server that skips time, its clock, and one connection to it: a fresh one for each thing that is played on it.
- * Owns its life and the reading of its clock; it is ended by its process id.
+ * Owns the reading of its clock; its life is the product's.
  */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { installRuntime } from '../../cli/host/temporal-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { testServerMissing, testServerProgram } from '../../scripts/temporal-tools.js';
-import { registerSearchAttributes } from '../../temporal/search-attributes.ts';
-import { NAMESPACE, type Ground } from './ground.ts';
+import { startSkippingServer } from '../../temporal/time-skipping/skipping-server.ts';
+import type { Ground } from './ground.ts';
 
-/** A server whose tasks are pending holds its clock and does not end by itself. */
-const TEARDOWN_MS_MAX = 3_000;
 /** This server does not keep what a failed try remembered; a look here remembers nothing that counts. */
 const EXPECTED_NOTICE = 'activity_failure_include_heartbeat';
 
@@ -40,45 +35,11 @@ export async function onSkippingServer<Value>(
       if (!text.includes(EXPECTED_NOTICE)) process.stderr.write(`${text}\n`);
     },
   });
-  const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-skipping-'));
-  const pidFile = path.join(folder, 'pid');
-  const end = (): void => {
-    endProcess(pidFile);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', end);
+  const server = await startSkippingServer(testServerProgram(process.env));
   try {
-    const env = await TestWorkflowEnvironment.createTimeSkipping({
-      server: { executable: { type: 'existing-path', path: namedProgram(folder, pidFile) } },
-    });
-    try {
-      await registerSearchAttributes(env.connection, NAMESPACE);
-      return await use(groundOf(env));
-    } finally {
-      const late = new Promise((resolve) => setTimeout(resolve, TEARDOWN_MS_MAX).unref());
-      await Promise.race([env.teardown().catch(() => undefined), late]);
-    }
+    return await use(groundOf(server.env));
   } finally {
-    end();
-    process.off('exit', end);
-  }
-}
-
-/** Starts the server in its own place, so that its process id is known. */
-function namedProgram(folder: string, pidFile: string): string {
-  const program = path.join(folder, 'server');
-  const script = `#!/bin/sh\necho $$ > '${pidFile}'\nexec '${testServerProgram(process.env)}' "$@" 2>/dev/null\n`;
-  writeFileSync(program, script);
-  chmodSync(program, 0o755);
-  return program;
-}
-
-function endProcess(pidFile: string): void {
-  if (!existsSync(pidFile)) return;
-  try {
-    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
-  } catch {
-    // It has ended already.
+    await server.stop();
   }
 }
 

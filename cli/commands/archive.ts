@@ -9,7 +9,8 @@ import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { ArchiveCheck, ArchiveEntry, Archives } from '../host/archives.ts';
+import type { ArchiveRecord } from '../../ports/record-store.ts';
+import type { ArchiveCheck, Archives } from '../host/archives.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { instant } from '../print/amounts.ts';
 import { openRecords } from '../print/records.ts';
@@ -154,7 +155,9 @@ function parseSandbox(id: string | undefined): SandboxId | null {
   throw new CliError(`Cannot read archives of "${id}": a sandbox has an id of 32 hex digits`, {});
 }
 
-function recordOf({ sandboxId: id, generation, bytes, sha256, at }: ArchiveEntry): { readonly type: string } {
+function recordOf({ sandboxId: id, generation, bytes, sha256, at }: ArchiveRecord): {
+  readonly type: string;
+} {
   const made = { sandbox_id: id, generation, bytes, sha256, at };
   return { type: 'archive', ...made };
 }

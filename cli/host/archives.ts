@@ -10,19 +10,11 @@ import { pipeline } from 'node:stream/promises';
 import { extract, list } from 'tar';
 import { ParleyError } from '../../core/parley-error.ts';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
+import type { ArchiveRecord } from '../../ports/record-store.ts';
 import { createBlobDirectory } from '../../store/blob-directory.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { placesOf } from './places.ts';
-
-export interface ArchiveEntry {
-  readonly sandboxId: SandboxId;
-  readonly generation: number;
-  readonly blobKey: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly at: number;
-}
 
 export type ArchiveCheck =
   | { readonly kind: 'whole'; readonly members: number }
@@ -31,14 +23,14 @@ export type ArchiveCheck =
 
 export interface Archives {
   /** By sandbox, oldest generation first; `only` null means all. */
-  entries(only: SandboxId | null): Promise<readonly ArchiveEntry[]>;
+  entries(only: SandboxId | null): Promise<readonly ArchiveRecord[]>;
   /** Reads every byte: checksum, compression and members. */
-  check(entry: ArchiveEntry): Promise<ArchiveCheck>;
+  check(entry: ArchiveRecord): Promise<ArchiveCheck>;
   /**
    * Unpacks into `directory`, which is made and must be empty. Nothing lands outside of it.
    * @throws ParleyError invalid_request (the folder is not empty), not_found (no blob)
    */
-  restore(entry: ArchiveEntry, directory: string): Promise<void>;
+  restore(entry: ArchiveRecord, directory: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,7 +39,7 @@ export async function openArchives(config: DeploymentConfig): Promise<Archives> 
   const { database, blobs: root } = placesOf(config.dataDir);
   const store = await openStore({ kind: 'sqlite', path: database, readOnly: true });
   const blobs = createBlobDirectory(root);
-  const bytesOf = (entry: ArchiveEntry) => blobs.get(entry.blobKey);
+  const bytesOf = (entry: ArchiveRecord) => blobs.get(entry.blobKey);
   return {
     async entries(only) {
       const ids = only === null ? await archivedIds(root) : [only];
@@ -73,7 +65,7 @@ async function archivedIds(root: string): Promise<readonly SandboxId[]> {
 type Content = AsyncIterable<Uint8Array> | null;
 
 /** The checksum first: a changed byte would otherwise be told as whatever it broke. */
-async function check(entry: ArchiveEntry, open: () => Promise<Content>): Promise<ArchiveCheck> {
+async function check(entry: ArchiveRecord, open: () => Promise<Content>): Promise<ArchiveCheck> {
   const [first, second] = [await open(), await open()];
   if (first === null || second === null) return { kind: 'missing' };
   const hash = createHash('sha256');
@@ -94,7 +86,7 @@ interface Unpacking {
 }
 
 /** Paths that climb out, and links that lead out of the folder, are refused by the reader of the archive. */
-async function unpack(entry: ArchiveEntry, { content, directory }: Unpacking): Promise<void> {
+async function unpack(entry: ArchiveRecord, { content, directory }: Unpacking): Promise<void> {
   if (content === null) {
     throw new ParleyError('not_found', `Cannot restore sandbox "${entry.sandboxId}": its archive is gone`);
   }

@@ -234,7 +234,8 @@ export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
   const { state } = turn;
   state.sequence += 1;
   const row = rowOf(state);
-  if (before.sequence === 0 || !isShown(row, rowOf(before))) turn.order({ type: 'project', rows: [row] });
+  if (before.sequence === 0 || !showsTheSame(row, rowOf(before)))
+    turn.order({ type: 'project', rows: [row] });
   if (!publiclyChanged(before, state)) return;
   const sandbox = snapshotOf(state);
   for (const id of attachedIds(state)) {
@@ -247,7 +248,7 @@ export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
 }
 
 /** What its agents do is remembered by the sandbox, and is in no row of its own. */
-function isShown(row: SandboxRow, before: SandboxRow): boolean {
+function showsTheSame(row: SandboxRow, before: SandboxRow): boolean {
   return (Object.keys(row) as (keyof SandboxRow)[]).every(
     (column) => column === 'sequence' || row[column] === before[column],
   );
