@@ -6,12 +6,13 @@ import type { ConversationEvent } from './conversation/message.ts';
 import type { ConversationCommand } from './conversation/machine.ts';
 import type { RunEvent } from './run/message.ts';
 import type { RunCommand } from './run/machine.ts';
+import type { ShardEvent } from './shard/message.ts';
 import type { SandboxEvent } from './sandbox/message.ts';
 import type { SandboxCommand } from './sandbox/machine.ts';
 
 export type Command = SandboxCommand | ConversationCommand | RunCommand;
 export type CommandType = Command['type'];
-export type MachineEvent = SandboxEvent | ConversationEvent | RunEvent;
+export type MachineEvent = SandboxEvent | ConversationEvent | RunEvent | ShardEvent;
 
 /** Commands that a driver carries out itself, inside its own transaction. */
 export type DriverCommandType = 'project' | 'tell' | 'cancelCommand';

@@ -21,6 +21,12 @@ export const ERROR_CATALOGUE = {
   unauthorized: { status: 401, retry: false, when: 'The key is missing, unknown or expired.' },
   forbidden: { status: 403, retry: false, when: 'The key is valid but its scope does not allow the call.' },
   not_found: { status: 404, retry: false, when: 'The record does not exist, or belongs to somebody else.' },
+  headers_too_large: {
+    status: 431,
+    retry: false,
+    when: 'Address and headers of the request are longer than the bound.',
+  },
+  request_timeout: { status: 408, retry: true, when: 'The request came too slowly.' },
   // Sandboxes and conversations
   sandbox_starting: {
     status: 409,
@@ -130,6 +136,12 @@ export const ERROR_CATALOGUE = {
   },
   run_exists: { status: 409, retry: false, when: 'A run of that id exists with another plan.' },
   collect_failed: { status: 502, retry: true, when: 'A result could not be collected.' },
+  deliver_failed: { status: 502, retry: true, when: 'A branch could not be pushed to its code host.' },
+  deliver_refused: {
+    status: 409,
+    retry: false,
+    when: 'A branch may not be pushed: its name is taken by commits of somebody else, or the host refuses it.',
+  },
   export_invalid: { status: 422, retry: false, when: "The gateway's export has a row that cannot be read." },
   export_unavailable: { status: 502, retry: true, when: "The gateway's export could not be fetched." },
   // Proxy
@@ -150,6 +162,11 @@ export const ERROR_CATALOGUE = {
     status: 429,
     retry: true,
     when: 'The virtual key has used up its requests, tokens or calls at one time.',
+  },
+  run_budget_exceeded: {
+    status: 402,
+    retry: false,
+    when: 'The run of the conversation has spent what its enforced budget allows.',
   },
   budget_exceeded: { status: 429, retry: true, when: 'The budget of the virtual key is used up.' },
   method_not_allowed: { status: 405, retry: false, when: 'The path exists, but not for this method.' },
@@ -174,6 +191,11 @@ export const ERROR_CATALOGUE = {
     status: 422,
     retry: false,
     when: 'A payload is encrypted with a key that is not configured.',
+  },
+  payload_unreadable: {
+    status: 422,
+    retry: false,
+    when: 'A compressed payload does not open, or opens to more than the bound.',
   },
   model_not_found: { status: 404, retry: false, when: 'The proxy lists no such model.' },
   // Anything else

@@ -29,7 +29,7 @@ export function hyphenatedUuid(text: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-export type MachineName = 'sandbox' | 'conversation' | 'run';
+export type MachineName = 'sandbox' | 'conversation' | 'run' | 'shard';
 
 /** Where an event is delivered: one entity, hosted by one machine. */
 export interface EntityAddress {

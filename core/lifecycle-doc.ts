@@ -6,6 +6,7 @@ import { CONVERSATION_PHASES } from './conversation/state.ts';
 import { CONVERSATION_TABLE } from './conversation/table.ts';
 import { RUN_PHASES } from './run/state.ts';
 import { RUN_TABLE } from './run/table.ts';
+import { SHARD_PHASES, SHARD_TABLE } from './shard/table.ts';
 import { SANDBOX_PHASES } from './sandbox/state.ts';
 import { SANDBOX_TABLE } from './sandbox/table.ts';
 
@@ -48,6 +49,13 @@ const MACHINES: readonly PrintedMachine[] = [
       'A run is `running` while any of its items is not at its end; an item has a life of its own inside that phase.',
     phases: RUN_PHASES,
     table: RUN_TABLE,
+  },
+  {
+    title: 'Shard',
+    intro:
+      'A run of more than 500 items gives them to shards: the run decides who begins and what is retried, and a shard leads its items to their end.',
+    phases: SHARD_PHASES,
+    table: SHARD_TABLE,
   },
 ];
 

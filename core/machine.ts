@@ -21,6 +21,38 @@ export interface Machine<State, Event, Command> {
   deadline(state: State): number | null;
   /** True when the entity has ended for good: nothing queued, nothing in flight. */
   done(state: State): boolean;
+  /** For states with long lists, of which a step changes little; absent: the state is stored whole. */
+  readonly parts?: StateParts<State>;
+}
+
+/** A state as a store keeps it: its head is written at every change, of a list only the elements that changed. */
+export interface SplitState {
+  /** Everything but the lists; small, because every commit writes it. */
+  readonly head: unknown;
+  /** By name. Elements must be values that JSON can write, and none of them `undefined`. */
+  readonly lists: Readonly<Record<string, readonly unknown[]>>;
+}
+
+/**
+ * How states are taken apart and put together again: `join(split(state))` means the same as `state` to every step.
+ * A driver tells by identity what has changed, so an element of a list is never written on: who changes one puts
+ * another in its place. What follows from the rest need not be kept; `join` works it out.
+ */
+export interface StateParts<State> {
+  /** Null: this state is stored whole. Called at every commit: it must not look at the elements. */
+  split(state: State): SplitState | null;
+  /** Of what `split` gave, read back from JSON: also what an older version split, as long as that is in stores. */
+  join(split: SplitState): State;
+}
+
+/** The state of what a store has of it: the whole, or a head and its lists. */
+export function wholeState<State, Event, Command>(
+  { name, parts }: Machine<State, Event, Command>,
+  stored: { readonly state: unknown; readonly lists?: SplitState['lists'] | undefined },
+): State {
+  if (stored.lists === undefined) return stored.state as State;
+  if (parts === undefined) throw new Error(`Cannot join a state of the machine "${name}": it has no parts`);
+  return parts.join({ head: stored.state, lists: stored.lists });
 }
 
 /** No change, no orders: what a late, repeated or unexpected event gets. */

@@ -8,6 +8,7 @@ import type { MachineName } from './ids.ts';
 import type { Machine } from './machine.ts';
 import { runMachine } from './run/machine.ts';
 import { sandboxMachine } from './sandbox/machine.ts';
+import { shardMachine } from './shard/machine.ts';
 
 /** A machine whose state and events are opaque: the driver only carries them. */
 export type HostedMachine = Machine<unknown, MachineEvent, Command>;
@@ -16,6 +17,7 @@ const MACHINES = {
   sandbox: sandboxMachine,
   conversation: conversationMachine,
   run: runMachine,
+  shard: shardMachine,
 } as const;
 
 export function machineOf(name: MachineName): HostedMachine {

@@ -180,6 +180,16 @@ export type CollectStep =
   | { readonly kind: 'files'; readonly globs: readonly string[] }
   | { readonly kind: 'usage' };
 
+/** A branch with what a conversation made, pushed to its repository after collection and before clean-up. */
+export interface PlanDeliver {
+  /** Name of the branch; `{job}`, `{run}` and `{key}` stand for what they say. */
+  readonly branch: string;
+  /** Message of the commit, with the same words. */
+  readonly message: string;
+  /** `succeeded`: only what the agent finished and the check found good; `always`: whatever there is. */
+  readonly when: 'succeeded' | 'always';
+}
+
 export interface PlanCleanup {
   readonly sandbox: 'delete' | 'pause' | 'keep';
   readonly conversation: 'keep' | 'delete';
@@ -245,6 +255,8 @@ export interface Plan {
   readonly breaker: PlanBreaker | null;
   readonly wait: PlanWait;
   readonly collect: readonly CollectStep[];
+  /** Absent: nothing is pushed. */
+  readonly deliver?: PlanDeliver;
   readonly cleanup: PlanCleanup;
   readonly tolerate: PlanTolerance;
   readonly reconcile: PlanReconcile | null;

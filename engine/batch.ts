@@ -5,8 +5,9 @@
 import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
-import type { CommitBatch, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
+import type { CommitBatch, EntityWrite, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
 import { machineOf } from '../core/machines.ts';
+import { partsWrite, type KeptLists } from './entity-parts.ts';
 
 /** An entity as the driver holds it between commits. */
 export interface HeldEntity {
@@ -14,6 +15,8 @@ export interface HeldEntity {
   readonly state: unknown;
   readonly deadline: number | null;
   readonly done: boolean;
+  /** What the store has of its state besides the head, as far as that is known. */
+  readonly kept: KeptLists;
 }
 
 /** An event on its way, with what else its application settles. */
@@ -100,10 +103,11 @@ export class Batch {
       if (event.type === 'deadline') this.struckEarly.push(entity);
       return;
     }
-    const { address } = entity;
+    const { address, kept } = entity;
     if (this.world.recordsSteps)
       this.steps.push({ address, event, before: entity.state, after: state, commands });
-    this.entities.set(addressKey(address), { address, state, deadline: null, done: machine.done(state) });
+    const done = machine.done(state);
+    this.entities.set(addressKey(address), { address, state, deadline: null, done, kept });
     for (const command of commands) this.take(address, command);
   }
 
@@ -133,24 +137,13 @@ export class Batch {
     this.cancelled.add(commandId);
   }
 
-  /** A deadline is asked for once, however many events an entity took: finding it may mean looking at much. */
-  private setDeadlines(): void {
-    for (const [key, entity] of this.entities) {
-      const deadline = machineOf(entity.address.machine).deadline(entity.state);
-      this.entities.set(key, { ...entity, deadline });
-    }
-  }
-
-  /** What the store has to change; tells that did not fit become inbox rows. Nothing is applied after it. */
+  /**
+   * What the store has to change; tells that did not fit become inbox rows. Nothing is applied after it.
+   * Called once: the entities are held from here on as they are when the commit has succeeded.
+   */
   toCommit(leftOver: readonly InboxEntry[]): CommitBatch {
-    this.setDeadlines();
     return {
-      entities: [...this.entities.values()].map(({ address, state, deadline, done }) => ({
-        address,
-        state: state as Json,
-        deadline,
-        done,
-      })),
+      entities: [...this.entities].map(([key, entity]) => this.close(key, entity)),
       outboxAdded: [...this.handedOut.values()],
       outboxRetried: [],
       outboxRemoved: [...this.removed],
@@ -158,6 +151,16 @@ export class Batch {
       inboxRemoved: this.inboxRemoved,
       projections: this.projections,
     };
+  }
+
+  /** A deadline is asked for once, however many events an entity took: finding it may mean looking at much. */
+  private close(key: string, { address, state, done, kept }: HeldEntity): EntityWrite {
+    const machine = machineOf(address.machine);
+    const deadline = machine.deadline(state);
+    const split = machine.parts?.split(state) ?? null;
+    this.entities.set(key, { address, state, deadline, done, kept: split?.lists ?? null });
+    const write = { address, state: (split === null ? state : split.head) as Json, deadline, done };
+    return split === null ? write : { ...write, parts: partsWrite(kept, split.lists) };
   }
 
   get isEmpty(): boolean {

@@ -8,7 +8,7 @@ import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
-import type { EngineStore, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
+import type { CommitBatch, EngineStore, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
 import type { Delivery, Notifier } from '../ports/notifier.ts';
 import { Batch, type Arrival, type HeldEntity, type StepRecord } from './batch.ts';
 import { Dispatcher, POOL_SIZES_DEFAULT, type DispatcherOptions, type PoolSizes } from './dispatcher.ts';
@@ -161,7 +161,7 @@ export class Engine implements Notifier {
         const { batch, applied, rest } = await this.applyAll(arrivals);
         const leftOver = rest.map((tell) => this.toInbox(tell));
         const changes = { ...batch.toCommit(leftOver.map(({ entry }) => entry)), outboxRetried: retries };
-        if (!batch.isEmpty || retries.length > 0) await this.options.store.commit(changes);
+        if (!batch.isEmpty || retries.length > 0) await this.write(batch, changes);
         this.publish(batch);
         for (const { arrival } of leftOver) this.push(arrival, NOBODY);
         for (const { caller } of arrivals) caller.committed();
@@ -175,6 +175,15 @@ export class Engine implements Notifier {
           this.options.clock.setTimer(this.options.clock.now() + COMMIT_RETRY_MS, resolve),
         );
       }
+    }
+  }
+
+  private async write(batch: Batch, changes: CommitBatch): Promise<void> {
+    try {
+      await this.options.store.commit(changes);
+    } catch (error) {
+      this.cache.doubt(batch.entities.keys());
+      throw error;
     }
   }
 

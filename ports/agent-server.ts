@@ -23,6 +23,8 @@ export interface AgentConversationRequest {
   readonly iterationsMax: number;
   readonly confirmation: 'never' | 'risky' | 'always';
   readonly userId: string | null;
+  /** Absolute folders inside the sandbox, each with a plugin; one that cannot be loaded refuses the conversation. */
+  readonly plugins?: readonly string[];
 }
 
 export interface AgentModel {

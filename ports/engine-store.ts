@@ -9,11 +9,36 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export interface StoredEntity {
   readonly address: EntityAddress;
+  /** Whole, or the head of it when `lists` is there. */
   readonly state: Json;
+  /** The other parts of the state, by name; absent when it is stored whole. */
+  readonly lists?: Readonly<Record<string, readonly Json[]>>;
   /** Epoch milliseconds of the next `deadline` event; null when nothing is due. */
   readonly deadline: number | null;
   /** A done entity is a tombstone: events for it are dropped for ever (D11). */
   readonly done: boolean;
+}
+
+/** An entity as a commit writes it. */
+export interface EntityWrite extends Omit<StoredEntity, 'lists'> {
+  /** What becomes of the other parts; absent: `state` is whole, and no part of an earlier one is left. */
+  readonly parts?: PartsWrite;
+}
+
+export interface PartsWrite {
+  /** True: no part of an earlier state is left, and `changed` holds every element of every list. */
+  readonly anew: boolean;
+  /** All lists of the state by name; the names are those of the last commit, unless it is written anew. */
+  readonly lists: Readonly<Record<string, ListWrite>>;
+}
+
+export interface ListWrite {
+  /** Elements that the list has after the commit. */
+  readonly length: number;
+  /** True when it had more before: what lies behind its end is removed. */
+  readonly shrinks: boolean;
+  /** Elements that are new or another than before, each position once; all others stay as they are stored. */
+  readonly changed: readonly { readonly position: number; readonly state: Json }[];
 }
 
 /** A command handed out and not answered yet. */
@@ -38,7 +63,8 @@ export interface InboxEntry {
 
 /** One group commit: applied whole or not at all. */
 export interface CommitBatch {
-  readonly entities: readonly StoredEntity[];
+  /** Of one entity the later ones are newer; a change of parts rests on those before it. */
+  readonly entities: readonly EntityWrite[];
   readonly outboxAdded: readonly OutboxEntry[];
   readonly outboxRetried: readonly {
     readonly commandId: string;
@@ -53,7 +79,7 @@ export interface CommitBatch {
 }
 
 export interface EngineStore {
-  /** Null when the entity was never seen. */
+  /** Null when the entity was never seen. Parts are of one commit, the head of the same. */
   load(address: EntityAddress): Promise<StoredEntity | null>;
   /** Entities with a deadline that are not done. */
   armed(): Promise<readonly { readonly address: EntityAddress; readonly deadline: number }[]>;

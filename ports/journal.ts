@@ -31,3 +31,20 @@ export interface Journal {
    */
   commitJournaled(entry: JournalEntry, batch: CommitBatch): Promise<JournalVerdict>;
 }
+
+/** What an operator does about a journal whose driver was set back to an earlier point. */
+export interface JournalUpkeep {
+  /** What is held, of one entity or, with null, of all. @throws ParleyError store_unavailable */
+  held(entity: EntityAddress | null): Promise<JournalHeld>;
+  /**
+   * Forgets it, so that the driver may say again what it does not know to have said. Nobody may drive the entities
+   * meanwhile. Resolves with what was forgotten; a repeat forgets nothing.
+   * @throws ParleyError store_unavailable
+   */
+  forget(entity: EntityAddress | null): Promise<JournalHeld>;
+}
+
+export interface JournalHeld {
+  readonly entities: number;
+  readonly entries: number;
+}

@@ -5,6 +5,7 @@
 import type { ConversationEvent } from '../core/conversation/message.ts';
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
 import type { RunEvent } from '../core/run/message.ts';
+import type { ShardEvent } from '../core/shard/message.ts';
 import type { SandboxEvent } from '../core/sandbox/message.ts';
 
 /** An event with its receiver; the pairing is checked by the compiler. */
@@ -14,7 +15,8 @@ export type Delivery =
       readonly to: { readonly machine: 'conversation'; readonly id: ConversationId };
       readonly event: ConversationEvent;
     }
-  | { readonly to: { readonly machine: 'run'; readonly id: RunId }; readonly event: RunEvent };
+  | { readonly to: { readonly machine: 'run'; readonly id: RunId }; readonly event: RunEvent }
+  | { readonly to: { readonly machine: 'shard'; readonly id: string }; readonly event: ShardEvent };
 
 export interface Notifier {
   /**

@@ -67,6 +67,11 @@ export interface RecordSearch {
   sandboxesById(userId: UserId, ids: readonly SandboxId[]): Promise<readonly (SandboxRow | null)[]>;
   /** Those made through the API whose machine never spoke: the process died in between. */
   sandboxesNeverMade(): Promise<readonly SandboxRow[]>;
+  /**
+   * One sandbox with a runtime or files that the embedded engine keeps, and one that it does not: then another engine
+   * does. Null where there is none.
+   */
+  liveSandboxes(): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }>;
   usage(ids: readonly ConversationId[]): Promise<readonly ConversationUsage[]>;
   /** Slots that are taken at this moment (D17). */
   slotsTaken(userId: UserId): Promise<{ readonly user: number; readonly installation: number }>;

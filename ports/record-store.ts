@@ -28,6 +28,7 @@ export interface RecordStore {
   runs(): Promise<readonly RunRow[]>;
   /** In plan order of first projection. */
   runItems(id: RunId): Promise<readonly RunItemRow[]>;
+  runItem(id: RunId, key: string): Promise<RunItemRow | null>;
   /** Removes a conversation's record and transcript and leaves a tombstone (D11). Idempotent. */
   removeConversation(id: ConversationId): Promise<void>;
 }
@@ -81,6 +82,12 @@ export interface LifecycleLog {
   lifecycleEvents(
     conversationId: ConversationId,
   ): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
+}
+
+/** What happened to a run as a whole: what somebody changed of it, and what it said once. */
+export interface RunLog {
+  /** In the order in which they were recorded. */
+  runEvents(runId: RunId): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
 }
 
 /** Last activity per sandbox, coalesced; the idle watch reads it (D9). */

@@ -5,6 +5,7 @@
 import { CONVERSATION_TABLE } from '../core/conversation/table.ts';
 import type { MachineName } from '../core/ids.ts';
 import { RUN_TABLE } from '../core/run/table.ts';
+import { SHARD_TABLE } from '../core/shard/table.ts';
 import { SANDBOX_TABLE } from '../core/sandbox/table.ts';
 
 /** Phase, then event; an absent cell changes nothing. */
@@ -16,4 +17,5 @@ export const MACHINE_TABLES: Readonly<Record<MachineName, Rows>> = {
   sandbox: SANDBOX_TABLE,
   conversation: CONVERSATION_TABLE,
   run: RUN_TABLE,
+  shard: SHARD_TABLE,
 };

@@ -4,6 +4,7 @@
  */
 import { isReleaseReason } from '../core/status.ts';
 import type { ConversationState } from '../core/conversation/state.ts';
+import { isSharded } from '../core/run/shards.ts';
 import { standingOf } from '../core/run/standing.ts';
 import type { RunItem, RunState } from '../core/run/state.ts';
 import type { SandboxState } from '../core/sandbox/state.ts';
@@ -39,6 +40,7 @@ export class PlanTimeline {
   add({ address, at, before, after, event }: SimulationStep): void {
     switch (address.machine) {
       case 'run':
+      case 'shard':
         return this.readRun(at, before as RunState | null, after as RunState);
       case 'sandbox':
         return this.readSandbox(before as SandboxState | null, after as SandboxState);
@@ -57,11 +59,12 @@ export class PlanTimeline {
   private readRun(at: number, before: RunState | null, after: RunState): void {
     const { items } = after;
     const were = before?.items ?? [];
-    if (items !== were) {
-      // By index and by identity alone: of a thousand items one has changed.
-      for (let index = 0; index < items.length; index += 1) {
-        const item = items[index] as RunItem;
-        if (item !== were[index]) this.readItem(at, index, item);
+    // Where items live in shards, those tell more than the run knows of them.
+    if (items !== were && (before === null || !isSharded(after))) {
+      // By position and by identity alone: of a thousand items one has changed.
+      for (let position = 0; position < items.length; position += 1) {
+        const item = items[position] as RunItem;
+        if (item !== were[position]) this.readItem(at, position + (after.slice?.from ?? 0), item);
       }
     }
     if (after.reason !== 'budget' || before?.reason === 'budget') return;

@@ -31,7 +31,12 @@ export type Action =
   | { readonly do: 'pause' | 'resume' | 'delete' | 'mislead' | 'find'; readonly of: string }
   | { readonly do: 'lose'; readonly of: string; readonly loss: Loss }
   | { readonly do: 'create'; readonly sandbox: string }
-  | (OfRun & { readonly do: 'run'; readonly plan: Plan })
+  | (OfRun & {
+      readonly do: 'run';
+      readonly plan: Plan;
+      /** Items of one shard at most; as a deployment has it when absent. */
+      readonly shardItems?: number;
+    })
   | (OfRun & { readonly do: 'cancelRun' | 'drainRun' })
   | (OfRun & { readonly do: 'resumeRun'; readonly classes: readonly FailureClass[] })
   | (OfRun & { readonly do: 'concurrency'; readonly of: number });
@@ -108,7 +113,7 @@ function atRun(stage: Stage, action: RunAction, requestId: string): void {
   switch (action.do) {
     case 'run': {
       stage.world.addPlan(id, action.plan);
-      const birth = runBirth(action.plan, { runId: id, userId: SIMULATED_USER });
+      const birth = runBirth(action.plan, { runId: id, userId: SIMULATED_USER }, action.shardItems);
       return stage.deliver(to, { type: 'runStarted', birth });
     }
     case 'cancelRun':

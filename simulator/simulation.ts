@@ -73,6 +73,7 @@ export class Simulation implements ModelPort {
     sandbox: new Map<string, Entity>(),
     conversation: new Map<string, Entity>(),
     run: new Map<string, Entity>(),
+    shard: new Map<string, Entity>(),
   } as const;
   private readonly out = new Map<string, Out>();
   private readonly arrivals: Arrival[] = [];

@@ -20,6 +20,7 @@ export function viewOf(machine: MachineName, state: unknown): View {
     case 'conversation':
       return conversationView(state as ConversationState);
     case 'run':
+    case 'shard':
       return runView(state as RunState);
   }
 }

@@ -13,13 +13,14 @@ import type {
   StoredEntity,
 } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';
-import { flag, safeInteger, safeIntegerOrNull } from './column-value.ts';
+import { safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { address } from './entity-address.ts';
+import { loadState, putStates } from './entity-states.ts';
 import { writeEntry } from './journal.ts';
 import { projectRows } from './projection-writer.ts';
-import { prepareQuery, prepareRows } from './prepared-query.ts';
-import type { EntityTable, InboxTable, OutboxTable, Tables } from './tables.ts';
+import { prepareRows } from './prepared-query.ts';
+import type { InboxTable, OutboxTable, Tables } from './tables.ts';
 
 export function engineStore(connection: StoreConnection): EngineStore & Journal {
   return {
@@ -43,32 +44,14 @@ async function apply(
   transaction: Transaction<Tables>,
   batch: CommitBatch,
 ): Promise<void> {
-  await putEntities(transaction, batch.entities);
+  await putStates(transaction, batch.entities);
   await changeOutbox(transaction, batch);
   await changeInbox(transaction, batch);
   await projectRows(connection, transaction, batch.projections);
 }
 
-const ENTITY = prepareQuery((db, { machine, id }: Pick<EntityTable, 'machine' | 'id'>) =>
-  db
-    .selectFrom('entity')
-    .select(['state', 'deadline', 'done'])
-    .where('machine', '=', machine)
-    .where('id', '=', id)
-    .compile(),
-);
-
-async function load(connection: StoreConnection, address: EntityAddress): Promise<StoredEntity | null> {
-  const row = await connection.read(`load the ${address.machine} "${address.id}"`, (db) =>
-    ENTITY.first(db, { machine: address.machine, id: address.id }),
-  );
-  if (row === undefined) return null;
-  return {
-    address,
-    state: JSON.parse(row.state) as Json,
-    deadline: safeIntegerOrNull(row.deadline),
-    done: row.done === 1,
-  };
+function load(connection: StoreConnection, entity: EntityAddress): Promise<StoredEntity | null> {
+  return connection.read(`load the ${entity.machine} "${entity.id}"`, (db) => loadState(db, entity));
 }
 
 async function armed(
@@ -110,38 +93,6 @@ async function inbox(connection: StoreConnection): Promise<readonly InboxEntry[]
     event: JSON.parse(row.event) as Json,
     acceptedAt: safeInteger(row.accepted_at),
   }));
-}
-
-const PUT_ENTITIES = prepareRows((db, rows: readonly Insertable<EntityTable>[]) =>
-  db
-    .insertInto('entity')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(['machine', 'id']).doUpdateSet((row) => ({
-        deadline: row.ref('excluded.deadline'),
-        done: row.ref('excluded.done'),
-        state: row.ref('excluded.state'),
-      })),
-    )
-    .compile(),
-);
-
-async function putEntities(
-  transaction: Transaction<Tables>,
-  entities: readonly StoredEntity[],
-): Promise<void> {
-  // One statement may not touch a row twice, so the last state of each entity is the only one written.
-  const latest = new Map(
-    entities.map((entity) => [`${entity.address.machine}/${entity.address.id}`, entity]),
-  );
-  const rows = [...latest.values()].map((entity) => ({
-    machine: entity.address.machine,
-    id: entity.address.id,
-    deadline: entity.deadline,
-    done: flag(entity.done),
-    state: JSON.stringify(entity.state),
-  }));
-  await PUT_ENTITIES.execute(transaction, rows);
 }
 
 const ADD_TO_OUTBOX = prepareRows((db, rows: readonly Insertable<OutboxTable>[]) =>

@@ -2,18 +2,21 @@
  * What happened to conversations and sandboxes outside the agent.
  * Owns that a repeat of the same fact at the same instant is stored once; must not word anything.
  */
-import type { ConversationId } from '../core/ids.ts';
+import type { ConversationId, RunId } from '../core/ids.ts';
+import type { Selectable } from 'kysely';
 import type { LifecycleEvent } from '../core/projection.ts';
-import type { LifecycleLog } from '../ports/record-store.ts';
+import type { LifecycleLog, RunLog } from '../ports/record-store.ts';
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { address } from './entity-address.ts';
+import type { LifecycleTable } from './tables.ts';
 import { isDeleted } from './tombstone.ts';
 
-export function lifecycleLog(connection: StoreConnection): LifecycleLog {
+export function lifecycleLog(connection: StoreConnection): LifecycleLog & RunLog {
   return {
     record: (event, at) => record(connection, event, at),
     lifecycleEvents: (id) => lifecycleEvents(connection, id),
+    runEvents: (id) => runEvents(connection, id),
   };
 }
 
@@ -56,11 +59,30 @@ async function lifecycleEvents(
       .orderBy('position')
       .execute(),
   );
-  return rows.map((row) => ({
-    about: address(row),
-    conversationId: id,
-    code: row.code,
-    detail: row.detail,
-    at: safeInteger(row.at),
-  }));
+  return rows.map((row) => eventOf(row, id));
+}
+
+async function runEvents(
+  connection: StoreConnection,
+  id: RunId,
+): Promise<readonly (LifecycleEvent & { readonly at: number })[]> {
+  const rows = await connection.read(`read the lifecycle events of the run "${id}"`, (db) =>
+    db
+      .selectFrom('lifecycle_event')
+      .selectAll()
+      .where('conversation_id', 'is', null)
+      .where('machine', '=', 'run')
+      .where('id', '=', id)
+      .orderBy('position')
+      .execute(),
+  );
+  return rows.map((row) => eventOf(row, null));
+}
+
+function eventOf(
+  row: Selectable<LifecycleTable>,
+  conversationId: ConversationId | null,
+): LifecycleEvent & { readonly at: number } {
+  const { code, detail } = row;
+  return { about: address(row), conversationId, code, detail, at: safeInteger(row.at) };
 }

@@ -6,6 +6,7 @@ import { PostgresAdapter, type Kysely, type Migration } from 'kysely';
 import { createJournal } from './schema-journal.ts';
 import { createProxyTables } from './schema-proxy.ts';
 import { addApplication } from './schema-application.ts';
+import { addEntityParts } from './schema-entity-parts.ts';
 import { createSchema } from './schema.ts';
 
 /** Names sort by age; the last is the version of this program. */
@@ -14,6 +15,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002-journal': { up: (db: Kysely<unknown>) => createJournal(db, isPostgres(db)) },
   '0003-proxy': { up: (db: Kysely<unknown>) => createProxyTables(db, isPostgres(db)) },
   '0004-application': { up: (db: Kysely<unknown>) => addApplication(db, isPostgres(db)) },
+  '0005-entity-parts': { up: (db: Kysely<unknown>) => addEntityParts(db, isPostgres(db)) },
 };
 
 function isPostgres(db: Kysely<unknown>): boolean {

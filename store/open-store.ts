@@ -5,13 +5,14 @@
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../core/parley-error.ts';
 import type { EngineStore } from '../ports/engine-store.ts';
-import type { Journal } from '../ports/journal.ts';
+import type { Journal, JournalUpkeep } from '../ports/journal.ts';
 import type { PlacementStore } from '../ports/placement-store.ts';
 import type {
   ActivityStore,
   ArchiveStore,
   EventLog,
   LifecycleLog,
+  RunLog,
   PlanStore,
   RecordStore,
   WorkspaceStore,
@@ -37,6 +38,7 @@ import { archiveStore } from './archive-store.ts';
 import { fail, storeConnection, type StoreConnection } from './connection.ts';
 import { engineStore } from './engine-store.ts';
 import { eventLog } from './event-log.ts';
+import { journalUpkeep } from './journal-upkeep.ts';
 import { lifecycleLog } from './lifecycle-log.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -66,11 +68,12 @@ interface SqliteStoreOptions {
 
 export interface Store {
   readonly engine: EngineStore & Journal;
+  readonly journal: JournalUpkeep;
   readonly placement: PlacementStore;
   readonly records: RecordStore;
   readonly plans: PlanStore;
   readonly events: EventLog;
-  readonly lifecycle: LifecycleLog;
+  readonly lifecycle: LifecycleLog & RunLog;
   readonly activity: ActivityStore;
   readonly workspaces: WorkspaceStore;
   readonly archives: ArchiveStore;
@@ -132,6 +135,7 @@ function openFile(path: string, options: SqliteOptions): SqliteHandle {
 function parts(connection: StoreConnection, close: () => Promise<void>): Store {
   return {
     engine: engineStore(connection),
+    journal: journalUpkeep(connection),
     placement: placementStore(connection),
     records: recordStore(connection),
     plans: planStore(connection),

@@ -3,7 +3,7 @@
  * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
+import { sandboxId, type ConversationId, type SandboxId, type UserId } from '../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../core/projection.ts';
 import type {
   ConversationFilter,
@@ -33,6 +33,7 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     sandboxes: (userId, page) => read((db) => sandboxPage(db, userId, page)),
     sandboxesById: (userId, ids) => read((db) => byIds<SandboxRow>(db, 'sandbox', { userId, ids })),
     sandboxesNeverMade: () => read(sandboxesNeverMade),
+    liveSandboxes: () => read(liveSandboxes),
     usage: (ids) => read((db) => usage(db, ids)),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
   };
@@ -149,6 +150,26 @@ async function sandboxesNeverMade(db: Kysely<Tables>): Promise<readonly SandboxR
     .where('status', '=', 'STARTING')
     .execute();
   return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
+}
+
+/** A sandbox whose machine never spoke belongs to nobody yet. One that has ended may be asked by any engine. */
+async function liveSandboxes(
+  db: Kysely<Tables>,
+): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }> {
+  const live = db
+    .selectFrom('sandbox')
+    .leftJoin('entity', (join) =>
+      join.on('entity.machine', '=', 'sandbox').onRef('entity.id', '=', 'sandbox.sandbox_id'),
+    )
+    .select('sandbox.sandbox_id')
+    .where('sandbox.status', 'in', ['STARTING', 'RUNNING', 'PAUSED'])
+    .where('sandbox.generation', '>', 0)
+    .limit(1);
+  const embedded = await live.where('entity.done', '=', 0).executeTakeFirst();
+  const elsewhere = await live.where('entity.id', 'is', null).executeTakeFirst();
+  const idOf = (row: { readonly sandbox_id: string } | undefined): SandboxId | null =>
+    row === undefined ? null : sandboxId(row.sandbox_id);
+  return { embedded: idOf(embedded), elsewhere: idOf(elsewhere) };
 }
 
 interface UsageRow {

@@ -40,6 +40,10 @@ export function recordStore(connection: StoreConnection): RecordStore {
           db.selectFrom('run_item').select('body').where('run_id', '=', id).orderBy('position'),
         ),
       ),
+    runItem: (id, key) =>
+      connection.read(`read the item "${key}" of the run "${id}"`, async (db) =>
+        record<RunItemRow>(await RUN_ITEM.first(db, { id, key })),
+      ),
     removeConversation: (id) =>
       connection.write(`remove the conversation "${id}"`, async (transaction) => {
         await holdLock(connection, transaction, 'removal');
@@ -62,6 +66,10 @@ const CONVERSATION = prepareQuery((db, { id }: Key) =>
 
 const RUN = prepareQuery((db, { id }: Key) =>
   db.selectFrom('run').select('body').where('run_id', '=', id).compile(),
+);
+
+const RUN_ITEM = prepareQuery((db, { id, key }: Key & { readonly key: string }) =>
+  db.selectFrom('run_item').select('body').where('run_id', '=', id).where('key', '=', key).compile(),
 );
 
 function record<Row extends ProjectionRow>(row: { readonly body: string } | undefined): Row | null {

@@ -19,37 +19,44 @@ interface Stamped {
   readonly sequence: BigIntColumn;
 }
 
-/** A batch of a driver that may not be durable with the driver yet. */
-export interface JournalTable {
+interface Addressed {
   readonly machine: string;
   readonly id: string;
+}
+
+/** A batch of a driver that may not be durable with the driver yet. */
+export interface JournalTable extends Addressed {
   readonly number: BigIntColumn;
   readonly inputs: string;
 }
 
-export interface EntityTable {
-  readonly machine: string;
-  readonly id: string;
+export interface EntityTable extends Addressed {
   readonly deadline: NullableBigIntColumn;
   readonly done: FlagColumn;
+  /** Whole, or the head of it when `lists` is there. */
+  readonly state: string;
+  /** JSON: the length of each list that is kept in parts, by name; null when the state is whole. */
+  readonly lists: string | null;
+}
+
+/** One element of a list of an entity's state. */
+export interface EntityPartTable extends Addressed {
+  readonly list: string;
+  readonly position: BigIntColumn;
   readonly state: string;
 }
 
-export interface OutboxTable {
+export interface OutboxTable extends Addressed {
   readonly command_id: string;
-  readonly machine: string;
-  readonly id: string;
   readonly created_at: BigIntColumn;
   readonly attempt: BigIntColumn;
   readonly not_before: BigIntColumn;
   readonly command: string;
 }
 
-export interface InboxTable {
+export interface InboxTable extends Addressed {
   readonly position: Generated<number | bigint | string>;
   readonly inbox_id: string;
-  readonly machine: string;
-  readonly id: string;
   readonly accepted_at: BigIntColumn;
   readonly event: string;
 }
@@ -262,6 +269,7 @@ export interface AuditTable {
 
 export interface Tables {
   readonly entity: EntityTable;
+  readonly entity_part: EntityPartTable;
   readonly outbox: OutboxTable;
   readonly inbox: InboxTable;
   readonly journal: JournalTable;

@@ -2,6 +2,7 @@
  * Entities whose workflow has ended for good: what still comes for one is answered from its last state (D11).
  * Owns that answer; the rules are the machine's, and the state is the store's.
  */
+import { wholeState } from '../core/machine.ts';
 import { machineOf } from '../core/machines.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -18,11 +19,16 @@ export function tombstones(store: Pick<EngineStore, 'load' | 'commit'>, clock: C
     async answer(letter) {
       const stored = await store.load(letter.to);
       if (stored?.done !== true) return null;
-      const { state, commands } = machineOf(letter.to.machine).step(stored.state, letter.event, clock.now());
+      const machine = machineOf(letter.to.machine);
+      // An entity of the embedded engine may lie in parts; what is written here is whole.
+      const was = wholeState(machine, stored);
+      const { state, commands } = machine.step(was, letter.event, clock.now());
       const rows = commands.flatMap((command): readonly ProjectionRow[] =>
         command.type === 'project' ? command.rows : [],
       );
-      if (state !== stored.state) await store.commit(rowsAndState(rows, { ...stored, state: state as Json }));
+      const { address, deadline, done } = stored;
+      if (state !== was)
+        await store.commit(rowsAndState(rows, { address, state: state as Json, deadline, done }));
       // An ended entity orders nothing that anybody would have to carry out.
       return commands.flatMap((command) =>
         command.type === 'tell'

@@ -8,6 +8,7 @@ import type { Plan } from '../core/plan.ts';
 import type { ItemPhase, RunMode, RunPhase } from '../core/projection.ts';
 import type { RunItem, RunState } from '../core/run/state.ts';
 import type { Outcome, PauseReason, SandboxStatus } from '../core/status.ts';
+import { hostedItem } from '../simulator/hosted-item.ts';
 import { ConversationHandle } from './conversation-handle.ts';
 import type { PlayedWorld } from './played-world.ts';
 import type { SeenWork } from './seen.ts';
@@ -134,8 +135,8 @@ export class ItemHandle implements SeenWork {
   }
 
   private get state(): RunItem {
-    const item = (this.world.stateOf(this.run) as RunState).items[this.index];
-    if (item === undefined) throw new Error(`Cannot find "${this.key}": the run has no such item`);
+    const item = hostedItem(this.world, this.world.stateOf(this.run) as RunState, this.index);
+    if (item === null) throw new Error(`Cannot find "${this.key}": the run has no such item`);
     return item;
   }
 }

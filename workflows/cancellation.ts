@@ -11,6 +11,9 @@ export function cancellationOf(address: EntityAddress, runId: string): Letter {
   switch (address.machine) {
     case 'run':
       return { id: requestId, event: { type: 'cancelRequested', requestId } };
+    // It ends with its run, and its items are cancelled there.
+    case 'shard':
+      return { id: requestId, event: { type: 'deadline' } };
     case 'conversation':
     case 'sandbox':
       return { id: requestId, event: { type: 'deleteRequested', requestId } };

@@ -8,5 +8,7 @@ import type { DriveInput } from './letter.ts';
 export const sandbox = (input: DriveInput): Promise<void> => drive(input);
 export const conversation = (input: DriveInput): Promise<void> => drive(input);
 export const run = (input: DriveInput): Promise<void> => drive(input);
+/** Some items of a large run. */
+export const shard = (input: DriveInput): Promise<void> => drive(input);
 
 export { scheduledRun } from './scheduled-run.ts';

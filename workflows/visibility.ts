@@ -4,7 +4,7 @@
  */
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { SearchAttributePair } from '@temporalio/common';
-import type { EntityAddress } from '../core/ids.ts';
+import type { EntityAddress, MachineName } from '../core/ids.ts';
 import type { ConversationRow, ProjectionRow } from '../core/projection.ts';
 import { OWNER, RUN, STATUS, TAGS } from './search-attributes.ts';
 
@@ -19,15 +19,15 @@ interface Shown {
 export class Visibility {
   /** The attributes as last written, as text; empty before the first time. */
   shown: string;
-  private readonly table: ProjectionRow['table'];
+  private readonly machine: MachineName;
 
   constructor(address: EntityAddress, shown: string) {
-    this.table = address.machine;
+    this.machine = address.machine;
     this.shown = shown;
   }
 
   show(rows: readonly ProjectionRow[]): void {
-    const next = attributesOf(this.table, rows);
+    const next = attributesOf(this.machine, rows);
     if (next === null || next.text === this.shown) return;
     upsertSearchAttributes(next.pairs);
     this.shown = next.text;
@@ -41,11 +41,9 @@ export interface Attributes {
 }
 
 /** Of the rows of one activation the last one of the entity itself counts; null when there is none. */
-export function attributesOf(
-  table: ProjectionRow['table'],
-  rows: readonly ProjectionRow[],
-): Attributes | null {
-  const row = rows.findLast((one) => one.table === table);
+export function attributesOf(machine: MachineName, rows: readonly ProjectionRow[]): Attributes | null {
+  // A shard has no row of its own; it is found by its id, which begins with that of its run.
+  const row = rows.findLast((one) => one.table === machine);
   if (row === undefined) return null;
   const shown = shownOf(row);
   return { pairs: pairs(shown), text: JSON.stringify(shown) };

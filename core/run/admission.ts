@@ -7,8 +7,9 @@ import { fitsBudget, withinBudget } from './budget.ts';
 import { needsMet, skipUnmet } from './needs.ts';
 import { canaryLetsGo, canaryPlaces } from './canary.ts';
 import { changePace, countStart, nextPlaceAt, nextStartAt, placesOf } from './pace.ts';
+import { isSharded } from './shards.ts';
 import { standingOf } from './standing.ts';
-import type { RunItem, RunState, SlotUse } from './state.ts';
+import { itemAt, type RunItem, type RunState, type SlotUse } from './state.ts';
 import { changeItem, itemOrder, type RunTurn } from './turn.ts';
 
 /** Why the next item does not begin, and when to look again by the clock. */
@@ -97,8 +98,9 @@ function slotKey({ slot, value }: SlotUse): string {
   return `${slot} ${value}`;
 }
 
-function begin(turn: RunTurn, index: number): void {
-  const before = turn.state.items[index];
+/** A new attempt; where the items live in shards, its shard is told after the turn. */
+export function begin(turn: RunTurn, index: number): void {
+  const before = itemAt(turn.state, index);
   const item = changeItem(turn, index, {
     phase: 'starting',
     attempt: (before?.attempt ?? 0) + 1,
@@ -119,6 +121,7 @@ function begin(turn: RunTurn, index: number): void {
   });
   if (item === null) return;
   countStart(turn);
+  if (isSharded(turn.state)) return;
   const awaiting = turn.order({ ...itemOrder(turn, index, item), type: 'startConversation' });
   changeItem(turn, index, { awaiting });
 }

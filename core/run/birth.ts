@@ -4,18 +4,29 @@
  */
 import { sandboxId as asSandboxId, type RunId, type UserId } from '../ids.ts';
 import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan.ts';
+import { SHARD_ITEMS_MAX } from './shards.ts';
 import type { ItemNeed, RunBirth, RunItemSpec, RunRules, SlotUse } from './state.ts';
 
-/** The machine's share of a plan. */
-export function runBirth(plan: Plan, ids: { readonly runId: RunId; readonly userId: UserId }): RunBirth {
+interface BirthIds {
+  readonly runId: RunId;
+  readonly userId: UserId;
+}
+
+/** The machine's share of a plan. `shardItems`: items of a shard; without it only a large plan has shards. */
+export function runBirth(plan: Plan, ids: BirthIds, shardItems = shardItemsOf(plan)): RunBirth {
   const groups = groupsOf(plan.items);
+  const rules = rulesOf(plan);
   return {
     ...ids,
     name: plan.name,
     planHash: plan.hash,
-    rules: rulesOf(plan),
+    rules: shardItems === undefined ? rules : { ...rules, shardItems },
     items: plan.items.map((item) => itemSpec(item, { plan, groups })),
   };
+}
+
+function shardItemsOf({ items }: Plan): number | undefined {
+  return items.length > SHARD_ITEMS_MAX ? SHARD_ITEMS_MAX : undefined;
 }
 
 function rulesOf({ admission, placement, retry, breaker, budget, wait, cleanup, reconcile }: Plan): RunRules {

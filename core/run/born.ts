@@ -2,6 +2,7 @@
  * The first state of a run: nothing has begun, everything waits.
  * Owns first values; how a plan becomes a birth is in core/run/birth.ts. Must not own a transition.
  */
+import { bornShards } from './shards.ts';
 import type { Pace, RunBirth, RunItem, RunItemSpec, RunRules, RunState } from './state.ts';
 
 export function bornRun(birth: RunBirth, now: number): RunState {
@@ -31,6 +32,8 @@ export function bornRun(birth: RunBirth, now: number): RunState {
     reconciliation: null,
     reconcileError: null,
     seen: [],
+    shards: bornShards(birth),
+    slice: undefined,
   };
 }
 

@@ -2,15 +2,20 @@
  * What becomes of the sandboxes that a run used.
  * Owns the rule "collected first, and nobody uses it any more"; must not remove what belongs to a user.
  */
-import type { SandboxId } from '../ids.ts';
+import type { ConversationId, SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import type { RunEvent } from './message.ts';
 import { standingOf } from './standing.ts';
 import type { RunState, UsedSandbox } from './state.ts';
 import { newRequestId, type RunTurn } from './turn.ts';
 
+/** What a conversation says about the sandbox it is in; without a conversation nobody else can be meant. */
+type SandboxUse = Pick<ConversationSnapshot, 'sandboxId' | 'sandboxStatus' | 'deleted'> & {
+  readonly conversationId: ConversationId | null;
+};
+
 /** Remembers a sandbox when it is first seen, and that it is gone when its conversations say so. */
-export function noteSandbox(turn: RunTurn, conversation: ConversationSnapshot): void {
+export function noteSandbox(turn: RunTurn, conversation: SandboxUse): void {
   const { state } = turn;
   const { sandboxId, sandboxStatus } = conversation;
   // Before its first notice a sandbox may not have been born yet: nothing could be asked of it.
@@ -26,7 +31,7 @@ export function noteSandbox(turn: RunTurn, conversation: ConversationSnapshot): 
   else if (conversation.deleted && isOnlyUse(state, conversation)) setSandbox(turn, sandboxId, 'kept');
 }
 
-function isOnlyUse(state: RunState, { conversationId, sandboxId }: ConversationSnapshot): boolean {
+function isOnlyUse(state: RunState, { conversationId, sandboxId }: SandboxUse): boolean {
   return !state.items.some((item) => item.sandboxId === sandboxId && item.conversationId !== conversationId);
 }
 

@@ -9,13 +9,15 @@ import { admissionDeadline, admit } from './admission.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
 import { endingOf } from './failure-class.ts';
 import { hold } from './hold.ts';
-import { endAttempt, itemDeadline, itemExpired, stopItem } from './items.ts';
+import { endAttempt, itemsDeadline, itemsExpired, stopItem } from './items.ts';
 import type { RunEvent } from './message.ts';
+import { isSharded } from './shards.ts';
 import { standingOf } from './standing.ts';
 import { changePace } from './pace.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
+import { closeShards } from './wishes.ts';
 import type { Outcome } from '../status.ts';
 
 /** The reason of a run that a person holds. */
@@ -214,27 +216,18 @@ export function reported(turn: RunTurn, event: EventOf<'runReported'>): void {
   turn.state.awaiting = null;
   turn.state.phase = 'finished';
   turn.state.endedAt = turn.now;
+  closeShards(turn);
 }
 
 export function expired(turn: RunTurn): void {
   const { state } = turn;
   if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);
   if (state.cleanBy !== null && turn.now >= state.cleanBy) endCleaning(turn);
-  for (const index of standingOf(state).inFlight) itemExpired(turn, index);
+  if (!isSharded(state)) itemsExpired(turn);
 }
 
 /** The one instant a driver has to arm a timer for. */
 export function runDeadline(state: RunState): number | null {
   if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy);
-  return earliest(earliestOf(state, standingOf(state).inFlight), admissionDeadline(state));
-}
-
-function earliestOf({ items, rules }: RunState, indexes: readonly number[]): number | null {
-  let first: number | null = null;
-  for (const index of indexes) {
-    const item = items[index];
-    const at = item === undefined ? null : itemDeadline(item, rules.wait.deadlineMs);
-    if (at !== null && (first === null || at < first)) first = at;
-  }
-  return first;
+  return earliest(isSharded(state) ? null : itemsDeadline(state), admissionDeadline(state));
 }

@@ -89,8 +89,9 @@ function restingAgent(status: ExecutionStatus, detail: string | null): Ending {
  * that says so.
  */
 const BY_DETAIL: readonly (readonly [RegExp, FailureClass])[] = [
-  [/^LLMQuotaError\b|\binsufficient_quota\b|\bquota_exceeded\b|: status 402\b/, 'quota'],
+  // A budget may be refused with the status of a quota; its name tells them apart.
   [/\bbudget_exceeded\b|\bExceededBudget\b/, 'budget'],
+  [/^LLMQuotaError\b|\binsufficient_quota\b|\bquota_exceeded\b|: status 402\b/, 'quota'],
   [/^LLMRateLimitError\b|: status 429\b/, 'rate_limited'],
   [/^LLMServiceUnavailableError\b|: status 5\d\d\b/, 'infra'],
 ];

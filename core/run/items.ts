@@ -9,7 +9,9 @@ import { tellSoftLimit } from './budget.ts';
 import { endingOf } from './failure-class.ts';
 import type { RunEvent } from './message.ts';
 import { attemptEnded, slowDown } from './pace.ts';
-import type { Ending, RunItem } from './state.ts';
+import { isSharded } from './shards.ts';
+import { standingOf } from './standing.ts';
+import { itemAt, type Ending, type RunItem, type RunState } from './state.ts';
 import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from './turn.ts';
 import { keepUncollected, noteSandbox } from './cleanup.ts';
 import { clocked, workingLimitAt } from './working-time.ts';
@@ -38,8 +40,8 @@ const DELETED = endingOf({ seen: 'conversation_deleted' });
 export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): void {
   const { conversation } = event;
   if (conversation.itemIndex === null) return;
-  noteSandbox(turn, conversation);
-  const item = turn.state.items[conversation.itemIndex];
+  if (turn.state.slice === undefined) noteSandbox(turn, conversation);
+  const item = itemAt(turn.state, conversation.itemIndex);
   if (item === undefined || !isNews(item, conversation)) return;
   const known = changeItem(turn, conversation.itemIndex, {
     conversationId: conversation.conversationId,
@@ -51,7 +53,8 @@ export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): v
     ...(item.phase === 'working' ? clocked(item, conversation, turn.now) : {}),
   });
   if (startsWaitingForRate(item, conversation)) slowDown(turn, 'rate_limited');
-  if (known !== null) readNotice(turn, conversation.itemIndex, known, conversation);
+  // What it means for the item is its shard's to say.
+  if (known !== null && !isSharded(turn.state)) readNotice(turn, conversation.itemIndex, known, conversation);
 }
 
 /** The first notice may overtake the answer that names the conversation: then it names it itself. */
@@ -63,7 +66,7 @@ function isNews(item: RunItem, conversation: ConversationSnapshot): boolean {
 
 function readNotice(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {
   if (item.phase === 'starting') readStart(turn, index, item, conversation);
-  const now = turn.state.items[index];
+  const now = itemAt(turn.state, index);
   if (now?.phase === 'working') readWork(turn, index, now, conversation);
 }
 
@@ -79,7 +82,7 @@ function readStart(turn: RunTurn, index: number, item: RunItem, conversation: Co
 }
 
 /** Its agent has been told by the model's endpoint to come back later (D6). */
-function startsWaitingForRate(item: RunItem, conversation: ConversationSnapshot): boolean {
+export function startsWaitingForRate(item: RunItem, conversation: ConversationSnapshot): boolean {
   return conversation.pauseReason === 'rate_limit' && item.executionStatus !== conversation.executionStatus;
 }
 
@@ -191,7 +194,7 @@ export function collectUnsuccessful(turn: RunTurn, event: EventOf<'collectFailed
 /** The attempt is over: tried again by its class's rule, or the item has ended. */
 export function endAttempt(turn: RunTurn, index: number, ending: Ending): void {
   const { state } = turn;
-  const item = state.items[index];
+  const item = itemAt(state, index);
   if (item === undefined) return;
   const base = { awaiting: null, ending, stopBy: null } satisfies Partial<RunItem>;
   const { failureClass } = ending;
@@ -208,15 +211,15 @@ export function endAttempt(turn: RunTurn, index: number, ending: Ending): void {
   changeItem(turn, index, { ...base, ...next, failures });
 }
 
-/** Tells the agent to stop and remembers how the attempt will end once it does. */
+/** Tells the agent to stop, or the item's shard, and remembers how the attempt will end once it does. */
 export function stopItem(turn: RunTurn, index: number, ending: Ending): void {
   const item = changeItem(turn, index, { ending, stopBy: turn.now + STOP_WAIT_MS });
-  if (item !== null)
+  if (item !== null && !isSharded(turn.state))
     tellConversation(turn, item, { type: 'interruptRequested', requestId: newRequestId(turn) });
 }
 
 /** The next instant at which this item needs a look; null when it needs none. */
-export function itemDeadline(item: RunItem, deadlineMs: number | null): number | null {
+function itemDeadline(item: RunItem, deadlineMs: number | null): number | null {
   if (item.phase === 'waiting') return item.notBefore;
   if (item.phase !== 'starting' && item.phase !== 'working') return null;
   if (item.stopBy !== null) return item.stopBy;
@@ -226,9 +229,25 @@ export function itemDeadline(item: RunItem, deadlineMs: number | null): number |
   return Math.min(wall, working);
 }
 
+/** The earliest instant at which one of those in flight needs a look. */
+export function itemsDeadline(state: RunState): number | null {
+  let first: number | null = null;
+  for (const position of standingOf(state).inFlight) {
+    const item = state.items[position];
+    const at = item === undefined ? null : itemDeadline(item, state.rules.wait.deadlineMs);
+    if (at !== null && (first === null || at < first)) first = at;
+  }
+  return first;
+}
+
+export function itemsExpired(turn: RunTurn): void {
+  const { slice } = turn.state;
+  for (const position of standingOf(turn.state).inFlight) itemExpired(turn, position + (slice?.from ?? 0));
+}
+
 /** A deadline of the job ends as a timeout, a limit of the item as an outcome (D28). */
-export function itemExpired(turn: RunTurn, index: number): void {
-  const item = turn.state.items[index];
+function itemExpired(turn: RunTurn, index: number): void {
+  const item = itemAt(turn.state, index);
   if (item === undefined || item.phase === 'waiting') return;
   const due = itemDeadline(item, turn.state.rules.wait.deadlineMs);
   if (due === null || turn.now < due) return;

@@ -8,9 +8,10 @@ import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import { pursue, runDeadline } from './control.ts';
 import type { RunEvent, RunOrder } from './message.ts';
 import { bornRun } from './born.ts';
+import { RUN_PARTS } from './parts.ts';
+import { settleRun } from './settle.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
-import { settleRun } from './turn.ts';
 
 export type RunCommand = Identified<RunOrder>;
 
@@ -24,6 +25,7 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
     state !== null &&
     state.phase === 'finished' &&
     state.items.every((item) => item.ending?.outcome === 'succeeded'),
+  parts: RUN_PARTS,
 };
 
 function stepRun(state: RunState | null, event: RunEvent, now: number): Step<RunState | null, RunCommand> {

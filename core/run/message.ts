@@ -6,7 +6,9 @@ import type { ConversationEvent, ConversationTold } from '../conversation/messag
 import type { ConversationId, EntityAddress, RunId, SandboxId } from '../ids.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
+import type { ShardEvent } from '../shard/message.ts';
 import type { FailureClass } from '../status.ts';
+import type { ItemAnswer, ShardTold } from './item-message.ts';
 import type { RunBirth } from './state.ts';
 
 interface Asked {
@@ -26,46 +28,9 @@ export interface RunSettings {
 
 export type RunEvent =
   | { readonly type: 'runStarted'; readonly birth: RunBirth }
-  | {
-      readonly type: 'conversationStarted';
-      readonly commandId: string;
-      readonly index: number;
-      readonly conversationId: ConversationId;
-    }
-  /** The start request itself could not be made: an unknown secret, a missing plan. */
-  | {
-      readonly type: 'startRefused';
-      readonly commandId: string;
-      readonly index: number;
-      readonly reason: string;
-    }
+  | ItemAnswer
+  | ShardTold
   | ConversationTold
-  | {
-      readonly type: 'itemVerified';
-      readonly commandId: string;
-      readonly index: number;
-      readonly passed: boolean;
-      readonly detail: string | null;
-    }
-  /** The check could not be run: says nothing about the work. */
-  | {
-      readonly type: 'verifyFailed';
-      readonly commandId: string;
-      readonly index: number;
-      readonly reason: string;
-    }
-  | {
-      readonly type: 'itemCollected';
-      readonly commandId: string;
-      readonly index: number;
-      readonly costNanoUsd: number;
-    }
-  | {
-      readonly type: 'collectFailed';
-      readonly commandId: string;
-      readonly index: number;
-      readonly reason: string;
-    }
   /** `isOurs` false: somebody else's conversation is in it, so it is left alone. */
   | {
       readonly type: 'sandboxCleanedUp';
@@ -124,4 +89,8 @@ export type RunOrder =
   | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly (RunRow | RunItemRow)[] }
-  | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxEvent | ConversationEvent };
+  | {
+      readonly type: 'tell';
+      readonly to: EntityAddress;
+      readonly event: SandboxEvent | ConversationEvent | ShardEvent | ShardTold | ConversationTold;
+    };

@@ -42,6 +42,8 @@ export interface RunRules {
   readonly cleanup: PlanCleanup;
   /** Null: nothing to reconcile. */
   readonly settleMs: number | null;
+  /** Items of one shard; absent when the run hosts its items itself. */
+  readonly shardItems?: number | undefined;
 }
 
 /** What the machine itself must know of an item. */
@@ -117,6 +119,15 @@ export interface RunItem extends RunItemSpec {
   readonly stopBy: number | null;
   readonly continued: number;
   readonly limitReached: LimitReached | null;
+  /** In a shard: which wish of its run about this item was the newest; absent before the first. */
+  readonly revision?: number;
+}
+
+/** Which items of its run a shard hosts. */
+export interface Slice {
+  readonly number: number;
+  /** Index of its first item among those of the run. */
+  readonly from: number;
 }
 
 /** A sandbox that conversations of this run used, until it is gone or left to its user. */
@@ -195,6 +206,10 @@ export interface RunState {
   readonly reconciliation: ReconciliationSummary | null;
   readonly reconcileError: string | null;
   readonly seen: SeenRequests;
+  /** Of each shard, whether it has said that it is there; absent when the run hosts its items itself. */
+  readonly shards?: readonly boolean[] | undefined;
+  /** Only in a shard, which is a run of a few items that another one admits. */
+  readonly slice?: Slice | undefined;
 }
 
 /**
@@ -228,7 +243,17 @@ export function copyRun(state: RunState): Mutable<RunState> {
     reconciliation: state.reconciliation,
     reconcileError: state.reconcileError,
     seen: state.seen,
+    shards: state.shards,
+    slice: state.slice,
   };
+}
+
+/** By its index in the plan, wherever it is hosted. */
+export function itemAt(
+  { items, slice }: Pick<RunState, 'items' | 'slice'>,
+  index: number,
+): RunItem | undefined {
+  return items[index - (slice?.from ?? 0)];
 }
 
 export function isInFlight(item: RunItem): boolean {

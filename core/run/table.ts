@@ -8,6 +8,7 @@ import { wasSeen } from '../requests.ts';
 import { cleanedUp } from './cleanup.ts';
 import * as control from './control.ts';
 import * as items from './items.ts';
+import * as reports from './reports.ts';
 import type { RunEvent } from './message.ts';
 import type { RunTurn } from './turn.ts';
 
@@ -52,6 +53,7 @@ const controllable = (phase: RunPhase) => ({
     'takes up the items named, however they ended',
     control.requeue,
   ),
+  shardReady: cell<'shardReady'>([phase], 'tells the shard what it missed', reports.shardReady),
   settingsChanged: cell<'settingsChanged'>(
     [phase],
     'changes concurrency, rate or budget from now on',
@@ -88,6 +90,11 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
       ['running', ...END],
       'kept for a look; a success without results is none',
       items.collectUnsuccessful,
+    ),
+    attemptEnded: cell(
+      ['running', ...END],
+      'an attempt has ended in its shard: retried by its class, or done',
+      reports.attemptReported,
     ),
     sandboxCleanedUp: cell(['running'], 'one that others use as well is left to them', cleanedUp),
     cancelRequested: cell(

@@ -1,24 +1,26 @@
 /**
- * Moves that several parts of a run share: changing an item, telling, projecting.
+ * Moves that several parts of a run share: changing an item, ordering, telling.
  * Owns no decision about items or phases.
  */
 import type { ConversationEvent } from '../conversation/message.ts';
-import type { RunItemRow, RunRow } from '../projection.ts';
+import { addressKey } from '../ids.ts';
 import type { Turn } from '../turn.ts';
 import type { RunOrder } from './message.ts';
+import { shardAddress } from './shards.ts';
 import { standingAfter, standingOf } from './standing.ts';
-import type { RunItem, RunState } from './state.ts';
+import { itemAt, type RunItem, type RunState } from './state.ts';
 
 export type RunTurn = Turn<RunState, RunOrder>;
 
 export function changeItem(turn: RunTurn, index: number, change: Partial<RunItem>): RunItem | null {
   const { state } = turn;
-  const item = state.items[index];
+  const item = itemAt(state, index);
   if (item === undefined) return null;
   const changed = { ...item, ...change };
   const before = standingOf(state);
-  state.items = state.items.with(index, changed);
-  state.standing = standingAfter(before, state.items, index, item);
+  const position = index - (state.slice?.from ?? 0);
+  state.items = state.items.with(position, changed);
+  state.standing = standingAfter(before, state.items, position, item);
   return changed;
 }
 
@@ -27,7 +29,7 @@ export function awaitingItem(
   { state }: RunTurn,
   answer: { readonly index: number; readonly commandId: string },
 ): RunItem | null {
-  const item = state.items[answer.index];
+  const item = itemAt(state, answer.index);
   return item?.awaiting === answer.commandId ? item : null;
 }
 
@@ -42,70 +44,10 @@ export function tellConversation(turn: RunTurn, item: RunItem, event: Conversati
 
 /** Unique because the command count never repeats. */
 export function newRequestId({ state }: RunTurn): string {
-  return `run/${state.runId}?${state.commandCount}`;
+  return `${hostKey(state)}?${state.commandCount}`;
 }
 
-/** After every turn that changed something: count, and project the run with the items that changed. */
-export function settleRun(before: RunState, turn: RunTurn): void {
-  const { state } = turn;
-  state.sequence += 1;
-  const rows: (RunRow | RunItemRow)[] = [runRow(state)];
-  const { items } = state;
-  const were = before.sequence === 0 ? [] : before.items;
-  // By index and by identity alone: of a thousand items one has changed.
-  for (let index = 0; items !== were && index < items.length; index += 1) {
-    const item = items[index] as RunItem;
-    if (item !== were[index]) rows.push(itemRow(state, item));
-  }
-  turn.order({ type: 'project', rows });
-}
-
-function itemRow(state: RunState, item: RunItem): RunItemRow {
-  return {
-    table: 'run_item',
-    runId: state.runId,
-    key: item.key,
-    generation: 0,
-    sequence: state.sequence,
-    phase: item.phase,
-    attempt: item.attempt,
-    conversationId: item.conversationId,
-    sandboxId: item.sandboxId,
-    sandboxStatus: item.sandboxStatus,
-    executionStatus: item.executionStatus,
-    outcome: item.phase === 'ended' ? (item.ending?.outcome ?? null) : null,
-    failureClass: item.ending?.failureClass ?? null,
-    detail: item.ending?.detail ?? null,
-    costNanoUsd: item.attempt === 0 ? null : item.costNanoUsd,
-    admittedAt: item.admittedAt,
-    endedAt: item.endedAt,
-  };
-}
-
-/** While a run goes on: what keeps the next item from beginning. */
-function limitInForce({ phase, pace }: RunState): string | null {
-  return phase === 'running' ? (pace?.heldBy ?? null) : null;
-}
-
-function runRow(state: RunState): RunRow {
-  const { waiting, inFlight, ended } = standingOf(state);
-  return {
-    table: 'run',
-    runId: state.runId,
-    generation: 0,
-    sequence: state.sequence,
-    name: state.name,
-    planHash: state.planHash,
-    phase: state.phase,
-    mode: state.mode,
-    reason: state.reason ?? limitInForce(state),
-    total: state.items.length,
-    waiting: waiting.length,
-    inFlight: inFlight.length,
-    ended,
-    spentNanoUsd: state.spentNanoUsd,
-    createdAt: state.createdAt,
-    endedAt: state.endedAt,
-    reconciliation: state.reconciliation,
-  };
+/** Of the run, or of the shard that hosts these items for it. */
+export function hostKey({ runId, slice }: RunState): string {
+  return slice === undefined ? `run/${runId}` : addressKey(shardAddress(runId, slice.number));
 }

@@ -20,12 +20,12 @@ export const TABLE_LEGEND: readonly string[] = [
   '!!        a fault struck, with the entity and the opportunity',
 ];
 
-const LETTERS = { sandbox: 'S', conversation: 'C', run: 'R' } as const;
+const LETTERS = { sandbox: 'S', conversation: 'C', run: 'R', shard: 'H' } as const;
 
 export class EventTable {
   private readonly rows: string[] = [];
   private readonly names = new Map<string, string>();
-  private readonly counts = { sandbox: 0, conversation: 0, run: 0 };
+  private readonly counts = { sandbox: 0, conversation: 0, run: 0, shard: 0 };
   private readonly startAt: number;
 
   constructor(startAt: number) {

@@ -74,6 +74,8 @@ const ASKED = {
     'confirmationAnswered',
   ],
   run: ['cancelRequested', 'drainRequested', 'resumeRequested', 'requeueRequested'],
+  // People speak to its run.
+  shard: [],
 } as const satisfies Readonly<Record<Transition['machine'], readonly Asked[]>>;
 
 const PHASES = { sandbox: SANDBOX_PHASES, conversation: CONVERSATION_PHASES, run: RUN_PHASES } as const;
@@ -113,6 +115,7 @@ function harmless({ machine, from }: Transition): Reaction {
     case 'conversation':
       return { ...when, asked: 'metadataChanged', of: 'self' };
     case 'run':
+    case 'shard':
       return { ...when, asked: 'settingsChanged', of: 'self' };
   }
 }
@@ -140,6 +143,8 @@ export function leaningsFor(transition: Transition, stream: RandomStream): Leani
       return ofConversation(transition, leanings);
     case 'run':
       return ofRun(transition, leanings);
+    case 'shard':
+      return leanings;
   }
 }
 

@@ -38,7 +38,8 @@ function neighboursOf(machine: SimulationStep['address']['machine'], state: unkn
         ...(birth.runId === null ? [] : [`run/${birth.runId}`]),
       ];
     }
-    case 'run': {
+    case 'run':
+    case 'shard': {
       const { items, sandboxes } = state as RunState;
       return [
         ...items.flatMap(({ conversationId: id }) => (id === null ? [] : [`conversation/${id}`])),

@@ -75,7 +75,13 @@ function randomRuns(
 ): readonly TimedAction[] {
   return some(stream, ['first', 'second'], 0.8).map((run) => ({
     atMs: stream.happens(0.4) ? 0 : between(stream, 0, Math.floor(busyMs / 2)),
-    action: { do: 'run', run, plan: randomPlan(stream, run, plan) },
+    action: {
+      do: 'run',
+      run,
+      plan: randomPlan(stream, run, plan),
+      // As if the runs were large: items live in shards.
+      ...(stream.happens(0.35) ? { shardItems: between(stream, 1, 3) } : {}),
+    },
   }));
 }
 

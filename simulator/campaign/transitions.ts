@@ -13,7 +13,7 @@ export interface Transition {
   readonly to: string;
 }
 
-const MACHINES: readonly MachineName[] = ['sandbox', 'conversation', 'run'];
+const MACHINES: readonly MachineName[] = ['sandbox', 'conversation', 'run', 'shard'];
 
 /** A transition that stands in a table and cannot be taken, or not under a fault of one class. */
 export interface Impossible {

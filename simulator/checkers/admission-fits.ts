@@ -14,7 +14,7 @@ export function admissionFits(moment: Moment): string | null {
   const now = step.at + timeliness.clockOffMs;
   return (
     countsRight(moment, before, after) ??
-    beginsOnlyWhatFits(step, after) ??
+    beginsOnlyWhatFits(moment, after) ??
     (before === null
       ? null
       : (tooEarly(moment, before, now) ?? heldForNothing(before, after, step.at - timeliness.clockOffMs)))
@@ -37,8 +37,8 @@ function inFlightOf(run: RunState): number {
   return standingOf(run).inFlight.length;
 }
 
-function beginsOnlyWhatFits({ commands }: Moment['step'], run: RunState): string | null {
-  if (!commands.some(({ type }) => type === 'startConversation')) return null;
+function beginsOnlyWhatFits(moment: Moment, run: RunState): string | null {
+  if (!beginsSomething(moment, run)) return null;
   const { rules, spentNanoUsd, mode } = run;
   const inFlight = inFlightOf(run);
   if (inFlight > rules.concurrency) return `${inFlight} items are in flight, and ${rules.concurrency} may be`;
@@ -49,6 +49,14 @@ function beginsOnlyWhatFits({ commands }: Moment['step'], run: RunState): string
   const { nanoUsd, reserveNanoUsd } = rules.budget;
   const held = spentNanoUsd + inFlight * reserveNanoUsd;
   return held > nanoUsd ? `${held} nano-USD are spent or held, and the budget is ${nanoUsd}` : null;
+}
+
+/** Wherever the item lives. */
+function beginsSomething(moment: Moment, { items }: RunState): boolean {
+  const before = moment.step.before as RunState | null;
+  return changedItems(moment).some(
+    (index) => (items[index] as RunItem).attempt > (before?.items[index]?.attempt ?? 0),
+  );
 }
 
 /** More in flight of one value than its keyed limit allows. */

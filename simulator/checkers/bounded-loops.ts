@@ -40,6 +40,7 @@ export function boundedLoops(): SafetyCheck {
       case 'conversation':
         return ofConversation(step, count);
       case 'run':
+      case 'shard':
         return ofRun(moment);
     }
   };

@@ -15,6 +15,8 @@ export function cleanedUpWithCare(): SafetyCheck {
       const sandboxId = before?.items[event.index]?.sandboxId ?? null;
       if (sandboxId !== null) uncollected.add(keyOf(after, sandboxId));
     }
+    if (event.type === 'attemptEnded' && event.isUncollected && event.sandboxId !== null)
+      uncollected.add(keyOf(after, event.sandboxId));
     if (event.type === 'sandboxCleanedUp' && !event.isOurs) {
       const asked = after.sandboxes.find(
         ({ sandboxId, state }) => sandboxId === event.sandboxId && state === 'asked',

@@ -5,7 +5,7 @@
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { MachineName } from '../../core/ids.ts';
-import type { RunState } from '../../core/run/state.ts';
+import { itemAt, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { Moment } from './checker.ts';
 
@@ -13,7 +13,7 @@ export function lateAnswersChangeNothing({ step }: Moment): string | null {
   const { event, before, address } = step;
   if (before === null || !('commandId' in event) || event.commandId === null) return null;
   // A look at whom it answers spares the look at everybody.
-  if ('index' in event && (before as RunState).items[event.index]?.awaiting === event.commandId) return null;
+  if ('index' in event && itemAt(before as RunState, event.index)?.awaiting === event.commandId) return null;
   if (event.type === 'sandboxCleanedUp' && awaitsCleanUp(before as RunState, event.commandId)) return null;
   if (awaitedBy(address.machine, before).includes(event.commandId)) return null;
   if (address.machine === 'run' && isAdmission(before as RunState, step.after as RunState)) return null;
@@ -67,7 +67,8 @@ export function awaitedBy(machine: MachineName, state: unknown): readonly (strin
       const { awaiting, watch } = state as ConversationState;
       return [awaiting, watch];
     }
-    case 'run': {
+    case 'run':
+    case 'shard': {
       const { awaiting, items, sandboxes } = state as RunState;
       return [awaiting, ...items.map((item) => item.awaiting), ...sandboxes.map((used) => used.awaiting)];
     }

@@ -31,7 +31,8 @@ export function moneyIsConserved(moment: Moment): string | null {
 /** Only a collection changes what an item has cost, and to no more than its conversations were billed. */
 function changed(item: RunItem, wasNanoUsd: number, { step, facts }: Moment): string | null {
   const { key, costNanoUsd } = item;
-  if (step.event.type !== 'itemCollected') return `${step.event.type} changed the cost of item "${key}"`;
+  if (step.event.type !== 'itemCollected' && step.event.type !== 'attemptEnded')
+    return `${step.event.type} changed the cost of item "${key}"`;
   if (costNanoUsd < wasNanoUsd) return `the cost of item "${key}" fell from ${wasNanoUsd} to ${costNanoUsd}`;
   const billed = billedFor(item, facts, step.at);
   return costNanoUsd > billed

@@ -22,6 +22,7 @@ export function newestWins(moment: Moment): string | null {
         ofReports(step, before as ConversationState, after as ConversationState)
       );
     case 'run':
+    case 'shard':
       return ofConversations(moment, before as RunState, after as RunState);
   }
 }

@@ -43,6 +43,8 @@ const ACTS: Readonly<Record<EntityAddress['machine'], readonly Act[]>> = {
   ],
   sandbox: [pause, pause, pause, pause, resume, resume, resume, resume, remove],
   run: [narrow, widen, drain, goOn, goOn],
+  // People speak to its run; to a shard a message means nothing.
+  shard: [],
 };
 
 /** Some act that fits the entity. */

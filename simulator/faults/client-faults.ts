@@ -66,7 +66,7 @@ export class ClientFaults {
     const cancels = opportunities.strikes('client_cancel', where, address);
     const cancel = address.machine === 'run' ? cancelRun : interrupt;
     if (cancels !== null) this.act(address, cancel(`cancel/${where}`), cancels);
-    if (address.machine === 'run') return;
+    if (address.machine === 'run' || address.machine === 'shard') return;
     const burst = opportunities.strikes('client_burst', where, address);
     if (burst !== null) this.burst(address, where, burst);
     this.seesDeletion(address, where);

@@ -40,6 +40,8 @@ export class Edge {
       }
       case 'run':
         return true;
+      case 'shard':
+        return false;
     }
   }
 }

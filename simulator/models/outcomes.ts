@@ -3,7 +3,7 @@
  * Owns effects and answers; when they happen, and how often they are tried, is decided by its callers.
  */
 import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/command.ts';
-import type { ConversationId, SandboxId } from '../../core/ids.ts';
+import { addressOfCommand, type ConversationId, type SandboxId } from '../../core/ids.ts';
 import type { CallError } from '../faults/runtime-fates.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
@@ -252,7 +252,7 @@ export class Outcomes {
     const { conversationId } = birth;
     agents.name(conversationId, command.key);
     if (birth.initialMessage !== null) accepted.set(birth.initialMessage.messageId, conversationId);
-    const watcher = { machine: 'run', id: command.runId } as const;
+    const watcher = addressOfCommand(command.id);
     port.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', birth, watcher });
     return { type: 'conversationStarted', commandId: command.id, index: command.index, conversationId };
   }

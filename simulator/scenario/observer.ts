@@ -12,6 +12,7 @@ import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
 import { once } from '../../dsl/once.ts';
 import type { Policy } from '../models/model-options.ts';
+import { hostedItem } from '../hosted-item.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import { slotsMaxOf } from '../slots-max.ts';
 import { conversationSeen, sandboxSeen } from './seen.ts';
@@ -55,7 +56,8 @@ export class Observer {
     const { address, before, after } = step;
     switch (address.machine) {
       case 'run':
-        return this.seeRun(before as RunState | null, after as RunState);
+      case 'shard':
+        return this.seeItems(before as RunState | null, after as RunState);
       case 'conversation':
         return this.seeConversation(before as ConversationState | null, after as ConversationState);
       case 'sandbox':
@@ -97,9 +99,10 @@ export class Observer {
     };
   }
 
-  private seeRun(before: RunState | null, after: RunState): boolean {
-    for (const [index, item] of after.items.entries()) {
-      if (before?.items[index] === item) continue;
+  private seeItems(before: RunState | null, after: RunState): boolean {
+    for (const [position, item] of after.items.entries()) {
+      if (before?.items[position] === item) continue;
+      const index = position + (after.slice?.from ?? 0);
       this.stale.add(index);
       if (item.sandboxId !== null) this.joins(item.sandboxId, index);
     }
@@ -139,7 +142,7 @@ export class Observer {
     for (const index of this.stale) {
       const item = this.plan.items[index];
       if (item === undefined) continue;
-      const present = run?.items[index] ?? null;
+      const present = run === null ? null : hostedItem(simulation, run, index);
       const { conversationId: id = null, sandboxId = null } = present ?? {};
       const conversation = id === null ? null : simulation.stateOf({ machine: 'conversation', id });
       convs[index] = conversationSeen(item, {

@@ -2,7 +2,7 @@
  * What has happened so far in a play, counted: pauses by reason, resumes, sandboxes, kept results.
  * Owns the counting of steps; must not influence them.
  */
-import type { RunState } from '../../core/run/state.ts';
+import { itemAt, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { isReleaseReason, type ReleaseReason } from '../../core/status.ts';
 import type { SimulationStep } from '../simulation-options.ts';
@@ -17,12 +17,11 @@ export class Tally {
 
   add({ address, event, before, after }: SimulationStep): void {
     if (address.machine === 'sandbox') this.addSandbox(before as SandboxState | null, after as SandboxState);
-    if (address.machine !== 'run') return;
-    this.run = after as RunState;
-    const past = (before as RunState | null)?.items;
+    if (address.machine === 'run') this.run = after as RunState;
+    if (event.type !== 'itemCollected' || before === null) return;
+    const past = itemAt(before as RunState, event.index);
     // An answer that nobody awaited changes no item.
-    if (event.type !== 'itemCollected' || past?.[event.index] === this.run.items[event.index]) return;
-    this.collected.set(event.index, past?.[event.index]?.attempt ?? 0);
+    if (past !== itemAt(after as RunState, event.index)) this.collected.set(event.index, past?.attempt ?? 0);
   }
 
   /** Of the present attempt. */

@@ -1,5 +1,7 @@
 /**
- * Payloads in the histories of Temporal: encrypted before they leave a process, opened after they come back (D20).
+ * Payloads in the histories of Temporal: compressed when they are large, encrypted before they leave a process, opened
+ * after they come back (D20). What is compressed beside a secret tells by its size what it has in common with it; no
+ * payload holds a secret.
  * Owns what is sealed and what stands in clear beside it; must not choose what becomes a payload.
  *
  * A sealed payload holds the whole payload, metadata included, by AES-256-GCM under the current key: 12 bytes of random
@@ -14,6 +16,8 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { ParleyError } from '../../core/parley-error.ts';
 import { CODEC_KEY_ID, CODEC_KEYS_VARIABLE, type CodecKey, type CodecKeys } from './codec-keys.ts';
+import { compressed, decompressed } from './compression.ts';
+import { encodingOf, METADATA, metadataText } from './metadata.ts';
 import { payloadFromBytes, payloadToBytes } from './payload-bytes.ts';
 
 export const ENCRYPTED_ENCODING = 'binary/encrypted';
@@ -22,35 +26,32 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Names of the metadata that stand in clear. */
-const METADATA = {
-  encoding: 'encoding',
-  algorithm: 'encryption-algorithm',
-  keyId: 'encryption-key-id',
-} as const;
-
 /**
- * Encrypts with the current key and opens with every key; what is not encrypted passes, so that histories from before
- * the first key stay readable. Without keys nothing is encrypted, and an encrypted payload is an error with a remedy.
- * One call of `encode` adds one layer, and one call of `decode` takes one off.
- * @throws ParleyError codec_key_missing, seal_broken, from `decode`
+ * Compresses what is large, encrypts with the current key, and opens with every key; what is neither compressed nor
+ * encrypted passes, so that older histories stay readable. Without keys nothing is encrypted, and an encrypted payload
+ * is an error with a remedy. One call of `encode` adds one layer of each, and one call of `decode` takes one off.
+ * @throws ParleyError codec_key_missing, seal_broken, payload_unreadable, from `decode`
  */
 export function payloadCodecOf(keys: CodecKeys | null): PayloadCodec {
   return {
-    encode: async (payloads) =>
-      keys === null ? payloads : payloads.map((payload) => seal(payload, keys.current)),
-    decode: async (payloads) =>
-      payloads.map((payload) => (isEncrypted(payload) ? open(payload, keys) : payload)),
+    async encode(payloads) {
+      const smaller = await Promise.all(payloads.map(compressed));
+      return keys === null ? smaller : smaller.map((payload) => seal(payload, keys.current));
+    },
+    async decode(payloads) {
+      const opened = payloads.map((payload) => (isEncrypted(payload) ? open(payload, keys) : payload));
+      return await decompressed(opened);
+    },
   };
 }
 
 export function isEncrypted(payload: Payload): boolean {
-  return textOf(payload, METADATA.encoding) === ENCRYPTED_ENCODING;
+  return encodingOf(payload) === ENCRYPTED_ENCODING;
 }
 
 /** Id of the key that sealed the payload; null when it is not encrypted or names none. */
 export function keyIdOf(payload: Payload): string | null {
-  return isEncrypted(payload) ? textOf(payload, METADATA.keyId) : null;
+  return isEncrypted(payload) ? metadataText(payload, METADATA.keyId) : null;
 }
 
 function seal(payload: Payload, { id, key }: CodecKey): Payload {
@@ -71,7 +72,7 @@ function seal(payload: Payload, { id, key }: CodecKey): Payload {
 
 function open(payload: Payload, keys: CodecKeys | null): Payload {
   const key = keyFor(payload, keys);
-  if (textOf(payload, METADATA.algorithm) !== ALGORITHM) {
+  if (metadataText(payload, METADATA.algorithm) !== ALGORITHM) {
     throw broken(`it was not sealed by ${ALGORITHM}; read it with the codec that sealed it`);
   }
   try {
@@ -99,7 +100,7 @@ function associatedData(keyId: string): Uint8Array {
 }
 
 function keyFor(payload: Payload, keys: CodecKeys | null): CodecKey {
-  const id = textOf(payload, METADATA.keyId);
+  const id = metadataText(payload, METADATA.keyId);
   if (id === null || !CODEC_KEY_ID.test(id)) {
     throw broken('it names no valid key id; read it with the codec that sealed it');
   }
@@ -116,9 +117,4 @@ function keyFor(payload: Payload, keys: CodecKeys | null): CodecKey {
 
 function broken(problem: string, cause?: unknown): ParleyError {
   return new ParleyError('seal_broken', `Cannot decrypt a payload: ${problem}`, { cause });
-}
-
-function textOf(payload: Payload, name: string): string | null {
-  const value = payload.metadata?.[name];
-  return value == null ? null : Buffer.from(value).toString('utf8');
 }

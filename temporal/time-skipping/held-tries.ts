@@ -5,14 +5,15 @@
 import type { ActivityCommand, MachineEvent } from '../../core/command.ts';
 
 export type Outcome =
-  | { readonly kind: 'over'; readonly event: MachineEvent | null }
-  | { readonly kind: 'again'; readonly when: 'next' | 'never' };
+  { readonly kind: 'over'; readonly event: MachineEvent | null } | { readonly kind: 'again' };
 
-const AGAIN: Outcome = { kind: 'again', when: 'next' };
+const AGAIN: Outcome = { kind: 'again' };
 
 /** Where a try runs. */
 export interface Place {
   readonly runId: string;
+  /** Of its activity, within the run. */
+  readonly activityId: string;
   /** The local batch that it belongs to; null for an activity of its own. */
   readonly batch: string | null;
 }
@@ -67,26 +68,29 @@ export class HeldTries {
     this.tries.delete(commandId);
   }
 
-  /** Those in local batches go on in activities of their own; true when there were any. */
-  sendOutOfBatches(): boolean {
-    return this.sendAway(({ batch }) => batch !== null);
+  /** Those in local batches go on in activities of their own. */
+  sendOutOfBatches(): void {
+    this.sendAway(({ batch }) => batch !== null);
   }
 
   sendAllAway(): void {
     this.sendAway(() => true);
   }
 
-  /** A run that ends needs them no more: the next run has its own. True when there were any. */
-  sendAwayOf(runId: string): boolean {
-    return this.sendAway((held) => held.runId === runId, { kind: 'again', when: 'never' });
+  /**
+   * A run that ends needs them no more: they end without an answer, and the next run has its own. Returns those that
+   * were held.
+   */
+  endAllOf(runId: string): readonly Place[] {
+    return this.sendAway((held) => held.runId === runId, { kind: 'over', event: null });
   }
 
-  private sendAway(who: (held: Try) => boolean, outcome: Outcome = AGAIN): boolean {
+  private sendAway(who: (held: Try) => boolean, outcome: Outcome = AGAIN): readonly Place[] {
     const away = [...this.tries].filter(([, held]) => who(held));
     for (const [commandId, { resolve }] of away) {
       this.tries.delete(commandId);
       resolve(outcome);
     }
-    return away.length > 0;
+    return away.map(([, place]) => place);
   }
 }

@@ -12,9 +12,6 @@ import type { HeldTries, Outcome } from './held-tries.ts';
 /** A try does not come back before the server has heard what its workflow said last. */
 const AGAIN_MIN_MS = 50;
 
-/** Longer than it takes a run of a workflow to end. */
-const NEVER_MS = 3_600_000;
-
 export interface Pace {
   now(): number;
   /** The instant at which every command is looked at again, epoch milliseconds of the same clock. */
@@ -39,8 +36,7 @@ export function modelActivities(tries: HeldTries, pace: Pace): Activities {
       async look(command: ActivityCommand) {
         const outcome = await hold(tries, command, Context.current().cancellationSignal);
         if (outcome.kind === 'over') return outcome;
-        const at = pace.now() + (outcome.when === 'next' ? waitMs() : NEVER_MS);
-        return { kind: 'again', at, memory: null };
+        return { kind: 'again', at: pace.now() + waitMs(), memory: null };
       },
       failed: () => null,
     },
@@ -50,9 +46,6 @@ export function modelActivities(tries: HeldTries, pace: Pace): Activities {
 
 function hold(tries: HeldTries, command: ActivityCommand, signal: AbortSignal): Promise<Outcome> {
   const { workflowExecution, activityId, isLocal } = Context.current().info;
-  return tries.hold(
-    command,
-    { runId: workflowExecution?.runId ?? '', batch: isLocal ? activityId : null },
-    signal,
-  );
+  const runId = workflowExecution?.runId ?? '';
+  return tries.hold(command, { runId, activityId, batch: isLocal ? activityId : null }, signal);
 }

@@ -2,15 +2,17 @@
  * Tells after every activation what a workflow has under way, so that a play knows when everything is settled.
  * Owns the counting, inside the workflow's sandbox; must not change what passes through.
  */
-import { proxySinks, sleep, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
+import { condition, proxySinks, sleep, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
 import type { LongCommand } from '../../workflows/carrier.ts';
-import type { Note, ObserverSinks } from './observer-sinks.ts';
+import { noticeSignal, type Letter } from '../../workflows/letter.ts';
+import type { ObserverSinks } from './observer-sinks.ts';
 
 /** Called by the SDK for every run of a workflow. */
 export function interceptors(): WorkflowInterceptors {
   const { observer } = proxySinks<ObserverSinks>();
   if (workflowInfo().workflowType === 'warmUp') return {};
   let signals = 0;
+  let isLeaving = false;
   const locals = new Set<number>();
   const longs = new Map<number, string>();
   const timers = new Map<number, number>();
@@ -19,7 +21,10 @@ export function interceptors(): WorkflowInterceptors {
       {
         handleSignal(input, next) {
           signals += 1;
-          return next(input);
+          if (!isLeaving || input.signalName !== noticeSignal.name) return next(input);
+          // The loop looks at nothing any more, which it never has to where a run ends at once.
+          observer.late(input.args[0] as Letter);
+          return Promise.resolve();
         },
       },
     ],
@@ -34,8 +39,10 @@ export function interceptors(): WorkflowInterceptors {
           return whenOver(next(input), () => longs.delete(input.seq));
         },
         async continueAsNew(input, next) {
-          // A task of its own: this server does not forget what is handed out in the task that ends a run.
+          // This server does not forget what is under way when a run ends: its clock would stand still for ever.
+          isLeaving = true;
           await sleep(1);
+          await condition(() => longs.size === 0);
           return next(input);
         },
         scheduleLocalActivity(input, next) {
@@ -53,7 +60,7 @@ export function interceptors(): WorkflowInterceptors {
             locals: locals.size,
             longs: [...longs.values()],
             timers: [...timers.values()],
-            end: endOf(output.commands),
+            end: endOf(output.commands) ?? (isLeaving ? 'leaving' : 'open'),
           });
           return output;
         },
@@ -73,9 +80,9 @@ function endOf(
     readonly completeWorkflowExecution?: unknown;
     readonly failWorkflowExecution?: unknown;
   }[],
-): Note['end'] {
+): 'continued' | 'over' | null {
   if (commands.some((one) => one.continueAsNewWorkflowExecution != null)) return 'continued';
   return commands.some((one) => (one.completeWorkflowExecution ?? one.failWorkflowExecution) != null)
     ? 'over'
-    : 'open';
+    : null;
 }

@@ -4,6 +4,7 @@
  */
 import type { Sinks } from '@temporalio/workflow';
 import type { StepRecord } from '../../workflows/entity.ts';
+import type { Letter } from '../../workflows/letter.ts';
 
 /** A run of a workflow as an activation of it left it. */
 export interface Note {
@@ -15,7 +16,8 @@ export interface Note {
   readonly longs: readonly string[];
   /** Instants of armed timers by the workflow's clock, epoch milliseconds; the server's are a little later. */
   readonly timers: readonly number[];
-  readonly end: 'open' | 'continued' | 'over';
+  /** Leaving: nothing is begun any more, and the run is continued as new when what is under way has ended. */
+  readonly end: 'open' | 'leaving' | 'continued' | 'over';
 }
 
 export interface ObserverSinks extends Sinks {
@@ -23,5 +25,7 @@ export interface ObserverSinks extends Sinks {
     /** `number` counts within one run of the workflow. */
     step(number: number, record: StepRecord): void;
     note(note: Note): void;
+    /** A letter that came while the run was leaving: the next one has to hear it. */
+    late(letter: Letter): void;
   };
 }

@@ -5,6 +5,10 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Clock, Timer } from '../../ports/clock.ts';
 
+/** A reading that took so long, in milliseconds, is as good as any; a worse one is tried again, so often. */
+const EXACT_MS = 20;
+const READINGS_MAX = 5;
+
 export class ServerClock implements Clock {
   private readonly env: TestWorkflowEnvironment;
   private read = { serverMs: 0, realMs: 0 };
@@ -45,8 +49,16 @@ export class ServerClock implements Clock {
     await this.compare();
   }
 
+  /** On a busy machine an answer may be seconds old: the quickest of some is taken, for the middle of its way. */
   private async compare(): Promise<void> {
-    const serverMs = await this.env.currentTimeMs();
-    this.read = { serverMs, realMs: performance.now() };
+    let bestMs = Infinity;
+    for (let reading = 0; reading < READINGS_MAX && bestMs > EXACT_MS; reading += 1) {
+      const from = performance.now();
+      const serverMs = await this.env.currentTimeMs();
+      const tookMs = performance.now() - from;
+      if (tookMs >= bestMs) continue;
+      bestMs = tookMs;
+      this.read = { serverMs, realMs: from + tookMs / 2 };
+    }
   }
 }

@@ -56,7 +56,7 @@ export class Unrest {
 
   private findIn(note: LatestNote, now: number): string | null {
     if (note.end === 'over') return null;
-    if (note.end === 'continued') return 'is being continued as new';
+    if (note.end !== 'open') return 'is being continued as new';
     const waiting = this.tries.batchesOf(note.runId);
     if (note.locals > waiting) return 'has a local batch under way';
     const away = note.longs.find(

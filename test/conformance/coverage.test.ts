@@ -30,6 +30,10 @@ const DELAYED = [
   'conversation attaching deadline startFailed',
   'conversation attaching sandboxNoticed attaching',
   'run running deadline cleaning',
+  // A shard says so in the instant in which its run begins.
+  ...['cleaning', 'settling', 'reconciling', 'reporting', 'finished'].map(
+    (phase) => `run ${phase} shardReady ${phase}`,
+  ),
 ];
 
 function transitions(): string[] {

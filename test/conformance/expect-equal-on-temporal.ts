@@ -4,6 +4,7 @@ import type { Script } from '../../simulator/script.ts';
 import { expectEqual } from './expect-equal.ts';
 import { playSimulated } from './play-simulated.ts';
 import { playTemporal, type PlayedOnTemporal } from './play-temporal.ts';
+import { BILLED_BY_TIME } from './played-on-temporal.ts';
 import { differences } from './temporal/same-traces.ts';
 
 /** The embedded engine to the millisecond, Temporal as exactly as a clock that cannot be held allows. */
@@ -18,7 +19,8 @@ export async function expectEqualOnTemporal(
 ): Promise<PlayedOnTemporal> {
   const { traces } = playSimulated(script);
   const played = await playTemporal(script, options);
-  expect({ script: script.name, differences: differences(traces, played) }).toEqual({
+  const nanoUsdPerMs = BILLED_BY_TIME.get(script.name) ?? 0;
+  expect({ script: script.name, differences: differences(traces, played, { nanoUsdPerMs }) }).toEqual({
     script: script.name,
     differences: [],
   });

@@ -11,9 +11,8 @@ import type { Script } from '../../simulator/script.ts';
 export const PATIENCE = { timeout: 120_000, retry: 1 } as const;
 
 /**
- * In these the simulator lets two things happen in one millisecond, or counts money by the millisecond, and what comes out
- * rests on it. On Temporal each has a millisecond of its own; a script beside each of them is about the same without the
- * coincidence.
+ * In these the simulator lets two things happen in one millisecond, and what comes out rests on it. On Temporal each has a
+ * millisecond of its own; a script beside each of them is about the same without the coincidence.
  */
 const COINCIDENCES: ReadonlySet<string> = new Set([
   // Two sandboxes are created at once, and the older one is chosen.
@@ -28,9 +27,13 @@ const COINCIDENCES: ReadonlySet<string> = new Set([
   'cancelled at work',
   // Two items end at once, and the number of an order says which was first.
   'more at once, in the middle',
-  // An agent works a few real milliseconds longer, and is billed for them.
-  'an item works too long',
 ]);
+
+/**
+ * Scripts in which a clock ends the work, with what a millisecond of it costs, in nano-USD: an agent works a few real
+ * milliseconds longer, and is billed for them.
+ */
+export const BILLED_BY_TIME: ReadonlyMap<string, number> = new Map([['an item works too long', 1_320]]);
 
 export function playedOnTemporal<One extends Script>(
   scripts: readonly One[],

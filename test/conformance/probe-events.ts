@@ -160,9 +160,9 @@ const itemAnswer =
   (make: (commandId: string, index: number) => MachineEvent): ProbeEvent =>
   (state) => {
     const { items } = state as RunState;
-    const index = items.findIndex((item) => item.awaiting !== null);
-    const awaiting = items[index]?.awaiting ?? null;
-    return awaiting === null ? null : make(awaiting, index);
+    const position = items.findIndex((item) => item.awaiting !== null);
+    const awaiting = items[position]?.awaiting ?? null;
+    return awaiting === null ? null : make(awaiting, position + ((state as RunState).slice?.from ?? 0));
   };
 
 /** A notice of the first item's conversation, newer than any it sent. */
@@ -171,7 +171,7 @@ const newerNotice: ProbeEvent = (state) => {
   if (item?.conversationId == null) return null;
   const conversation = {
     conversationId: item.conversationId,
-    itemIndex: 0,
+    itemIndex: (state as RunState).slice?.from ?? 0,
     generation: 0,
     sequence: 10_000,
     startTask: 'READY',
@@ -220,8 +220,26 @@ const RUN_EVENTS: Readonly<Record<string, ProbeEvent>> = {
   })),
 };
 
+const SHARD_EVENTS: Readonly<Record<string, ProbeEvent>> = {
+  'a deadline that is not due': always({ type: 'deadline' }),
+  'a notice that is newer': newerNotice,
+  'a check that could not be run': itemAnswer((commandId, index) => ({
+    type: 'verifyFailed',
+    commandId,
+    index,
+    reason: REASON,
+  })),
+  'a refused start': itemAnswer((commandId, index) => ({
+    type: 'startRefused',
+    commandId,
+    index,
+    reason: REASON,
+  })),
+};
+
 export const PROBE_EVENTS: Readonly<Record<MachineName, Readonly<Record<string, ProbeEvent>>>> = {
   sandbox: SANDBOX_EVENTS,
   conversation: CONVERSATION_EVENTS,
   run: RUN_EVENTS,
+  shard: SHARD_EVENTS,
 };

@@ -12,6 +12,7 @@ import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ProbedScript, ProbeEvent } from './probe.ts';
 import { PROBE_EVENTS } from './probe-events.ts';
 import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start } from './script-parts.ts';
+import { inShards } from './scripts-of-shards.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
 
@@ -228,13 +229,19 @@ const RUN_SCRIPTS: readonly Script[] = Object.entries(LAST_ITEMS).flatMap(([last
   })),
 );
 
+/** The same where the items live in shards: how each of them may end last, and what may follow. */
+const SHARD_SCRIPTS: readonly Script[] = RUN_SCRIPTS.filter(
+  ({ name }) => name.startsWith('a run ends with a success') || name.endsWith('; nothing follows'),
+).map((one) => inShards(one));
+
 export const BASES: readonly Script[] = [
   ...SANDBOX_SCRIPTS,
   ...WORK_SCRIPTS,
   ...SLOW_SCRIPTS,
   ...RUN_SCRIPTS,
+  ...SHARD_SCRIPTS,
 ];
-export const MORE_SCRIPTS: readonly Script[] = [...SLOW_SCRIPTS, ...RUN_SCRIPTS];
+export const MORE_SCRIPTS: readonly Script[] = [...SLOW_SCRIPTS, ...RUN_SCRIPTS, ...SHARD_SCRIPTS];
 
 /** For every machine and phase the first bases in which an entity enters it. */
 function basesByPhase(): ReadonlyMap<string, readonly Script[]> {
@@ -270,7 +277,7 @@ export function probedScripts(): readonly ProbedScript[] {
   return [...everywhere, ...SPECIAL];
 }
 
-const { sandbox: SAID_TO_SANDBOX, run: SAID_TO_RUN } = PROBE_EVENTS;
+const { sandbox: SAID_TO_SANDBOX, run: SAID_TO_RUN, shard: SAID_TO_SHARD } = PROBE_EVENTS;
 const said = (
   events: Readonly<Record<string, ProbeEvent>>,
   ...names: readonly string[]
@@ -279,6 +286,12 @@ const itemIn =
   (index: number, phase: string) =>
   (state: unknown): boolean =>
     (state as RunState | null)?.items[index]?.phase === phase;
+
+const CHECKED = script(
+  'a check that cannot be run',
+  [[0, run(1, { items: [item(0, { verify: { command: 'true', timeoutMs: M } })] })]],
+  { untilMs: D },
+);
 
 /** What takes two events, or a moment that no phase names. */
 const SPECIAL: readonly ProbedScript[] = [
@@ -334,15 +347,19 @@ const SPECIAL: readonly ProbedScript[] = [
     },
   },
   {
-    ...script(
-      'a check that cannot be run',
-      [[0, run(1, { items: [item(0, { verify: { command: 'true', timeoutMs: M } })] })]],
-      { untilMs: D },
-    ),
+    ...CHECKED,
     probe: {
       machine: 'run',
       when: itemIn(0, 'verifying'),
       events: said(SAID_TO_RUN, 'a check that could not be run'),
+    },
+  },
+  {
+    ...inShards(CHECKED),
+    probe: {
+      machine: 'shard',
+      when: itemIn(0, 'verifying'),
+      events: said(SAID_TO_SHARD, 'a check that could not be run'),
     },
   },
   {

@@ -45,7 +45,10 @@ function maybe<Value>(stream: RandomStream, key: string, value: () => Value): Re
 export function randomJob(seed: number): Script {
   const stream = new RandomStream(seed).split('job');
   const plan = compile(jobOf(stream), seed);
-  const steps: Script['steps'][number][] = [{ atMs: 0, action: { do: 'run', plan } }];
+  const steps: Script['steps'][number][] = [
+    // Every third as if it were large: its items live in shards.
+    { atMs: 0, action: { do: 'run', plan, ...(seed % 3 === 0 ? { shardItems: 2 } : {}) } },
+  ];
   let atMs = 0;
   for (let count = Math.floor(stream.next() * 4); count > 0; count -= 1) {
     atMs += pick(stream, [S, 40 * S, 10 * M, 2 * H, 13 * H]);

@@ -31,6 +31,7 @@ export function randomScript(seed: number): Script {
       action: {
         do: 'run',
         plan: plan(2, { placement: { strategy: pick(stream, GROUPING_STRATEGIES), sandboxId: null } }),
+        ...(seed % 2 === 0 ? { shardItems: 1 } : {}),
       },
     });
   const count = 4 + Math.floor(stream.next() * 6);

@@ -12,7 +12,7 @@ installQuietRuntime();
 
 it('leaves out nothing but coincidences', () => {
   expect(played.length + leftOut.length).toBe(WORK_SCRIPTS.length);
-  expect(leftOut.length).toBe(6);
+  expect(leftOut.length).toBe(5);
 });
 
 describeWith('temporal-test-server', 'simulator, embedded engine and Temporal, scripts about work', () => {

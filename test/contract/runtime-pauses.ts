@@ -65,6 +65,15 @@ export function describeRuntimePauses(createHarness: () => Promise<RuntimeHarnes
     },
   );
 
+  it('asks a frozen sandbox to end before it kills it, as any other', async () => {
+    const { id } = await up(newRequest());
+    await runtime.freezer?.freeze({ sandboxId: id, generation: 1 });
+    await runtime.stop({ sandboxId: id, generation: 1 });
+    const again = await up(newRequest({ sandboxId: id, generation: 2 }));
+    const asked = 'cat "${OH_CONVERSATIONS_PATH:-/tmp/conversations}/asked-to-end"';
+    expect((await runInside(again, asked)).stdout).toBe('1\n');
+  });
+
   it('refuses to freeze what is not up, and an older incarnation', async () => {
     const { freezer } = runtime;
     if (freezer === undefined) return;

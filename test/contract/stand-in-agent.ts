@@ -69,4 +69,8 @@ const server = createServer((request, response) => {
   });
 });
 server.listen(socket);
-process.on('SIGTERM', () => process.exit(0));
+process.on('SIGTERM', () => {
+  // Told apart from a kill: tests look whether the end was asked for.
+  appendFileSync(`${conversations}/asked-to-end`, `${process.env['PARLEY_SANDBOX_GENERATION'] ?? ''}\n`);
+  process.exit(0);
+});

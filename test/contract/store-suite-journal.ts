@@ -57,6 +57,24 @@ export function journalSuite(open: OpenEmptyStore): void {
       expect(await engine.commitJournaled(other, batch({}))).toEqual({ kind: 'applied' });
     });
 
+    it('forgets one entity or all, says how much, and lets be said again what it had held as past', async () => {
+      const { engine, journal } = await open();
+      for (const number of [1, 2]) await engine.commitJournaled(entry(number, [number]), batch({}));
+      await engine.commitJournaled({ ...entry(5, ['b']), entity: OTHER }, batch({}));
+      expect(await journal.held(null)).toEqual({ entities: 2, entries: 3 });
+      expect(await journal.held(OTHER)).toEqual({ entities: 1, entries: 1 });
+      expect((await engine.commitJournaled(entry(1, ['anew']), batch({}))).kind).toBe('different');
+
+      expect(await journal.forget(SANDBOX)).toEqual({ entities: 1, entries: 2 });
+      expect(await engine.commitJournaled(entry(1, ['anew']), saying('anew'))).toEqual({ kind: 'applied' });
+      expect((await engine.load(SANDBOX))?.state).toBe('anew');
+      expect((await engine.commitJournaled({ ...entry(4, []), entity: OTHER }, batch({}))).kind).toBe(
+        'overtaken',
+      );
+      expect(await journal.forget(null)).toEqual({ entities: 2, entries: 2 });
+      expect(await journal.forget(null)).toEqual({ entities: 0, entries: 0 });
+    });
+
     it('has one first of two that come at once', async () => {
       const { engine } = await open();
       const verdicts = await Promise.all(

@@ -28,6 +28,9 @@ export function recordSuite(open: OpenEmptyStore): void {
       expect(await records.conversation(C1)).toEqual(rows[1]);
       expect(await records.run(RUN)).toEqual(rows[2]);
       expect(await records.runItems(RUN)).toEqual([rows[3]]);
+      const key = rows[3]?.table === 'run_item' ? rows[3].key : '';
+      expect(await records.runItem(RUN, key)).toEqual(rows[3]);
+      expect(await records.runItem(RUN, 'nobody')).toBeNull();
       expect(await records.sandbox(sandboxNumber(2))).toBeNull();
     });
 
@@ -122,6 +125,26 @@ export function recordSuite(open: OpenEmptyStore): void {
         { ...fact, at: NOW },
         { ...fact, at: NOW - 1 },
       ]);
+    });
+
+    it('keeps what happened to a run, apart from its conversations and from other runs', async () => {
+      const { lifecycle } = await open();
+      const fact = {
+        about: { machine: 'run', id: RUN },
+        conversationId: null,
+        code: 'run_amended',
+        detail: 'concurrency 10 -> 3, by ann',
+      } as const;
+      await lifecycle.record(fact, NOW);
+      await lifecycle.record(fact, NOW);
+      await lifecycle.record({ ...fact, detail: 'budget none -> $1' }, NOW + 1);
+      await lifecycle.record({ ...fact, about: { machine: 'sandbox', id: S1 } }, NOW);
+      await lifecycle.record({ ...fact, conversationId: C1 }, NOW);
+      expect(await lifecycle.runEvents(RUN)).toEqual([
+        { ...fact, at: NOW },
+        { ...fact, detail: 'budget none -> $1', at: NOW + 1 },
+      ]);
+      expect(await lifecycle.runEvents(runId('another-run'))).toEqual([]);
     });
 
     it('keeps the latest activity', async () => {

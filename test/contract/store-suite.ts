@@ -7,6 +7,7 @@ import { accountsSuite } from './store-suite-accounts.ts';
 import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
 import { journalSuite } from './store-suite-journal.ts';
+import { partsSuite } from './store-suite-parts.ts';
 import { placementSuite } from './store-suite-placement.ts';
 import { recordSuite } from './store-suite-records.ts';
 import { spendSuite } from './store-suite-spend.ts';
@@ -14,6 +15,7 @@ import { vaultSuite } from './store-suite-vault.ts';
 
 export function storeSuite(open: OpenEmptyStore): void {
   engineSuite(open);
+  partsSuite(open);
   journalSuite(open);
   recordSuite(open);
   placementSuite(open);

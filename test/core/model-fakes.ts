@@ -12,6 +12,7 @@ import {
   type EntityAddress,
   type SandboxId,
 } from '../../core/ids.ts';
+import { addressOfCommand } from '../../core/ids.ts';
 import { place } from '../../core/place.ts';
 import type { SandboxRow } from '../../core/projection.ts';
 import { isNewer } from '../../core/snapshot.ts';
@@ -152,7 +153,7 @@ export class ModelFakes {
         const number = 1_000 + command.index * 100 + command.attempt;
         const birth = this.birth(number, { itemIndex: command.index, strategy: 'NO_GROUPING' });
         const address = { machine: 'conversation', id: birth.conversationId } as const;
-        const watcher = { machine: 'run', id: command.runId } as const;
+        const watcher = addressOfCommand(command.id);
         this.world.post(address, { type: 'started', birth, watcher });
         return answer({
           type: 'conversationStarted',

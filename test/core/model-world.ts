@@ -1,5 +1,5 @@
 /**
- * The three machines together on a virtual clock: messages out of order, twice, late.
+ * The machines together on a virtual clock: messages out of order, twice, late.
  * Owns the queue and the delivery; what commands do is in model-fakes.ts, what must hold in model.test.ts.
  */
 import type { Command, MachineEvent } from '../../core/command.ts';
@@ -7,6 +7,7 @@ import { conversationMachine } from '../../core/conversation/machine.ts';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
 import type { Machine } from '../../core/machine.ts';
 import { runMachine } from '../../core/run/machine.ts';
+import { shardMachine } from '../../core/shard/machine.ts';
 import { sandboxMachine } from '../../core/sandbox/machine.ts';
 import { T0 } from './life.ts';
 
@@ -15,6 +16,7 @@ const MACHINES = {
   sandbox: sandboxMachine as unknown as AnyMachine,
   conversation: conversationMachine as unknown as AnyMachine,
   run: runMachine as unknown as AnyMachine,
+  shard: shardMachine as unknown as AnyMachine,
 };
 
 /** More steps than any script of this size needs: whoever takes more never comes to rest. */

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { conversationId, runId, type ConversationId, type EntityAddress } from '../../core/ids.ts';
 import { MAX_SESSION_MS } from '../../core/limits.ts';
-import type { RunState } from '../../core/run/state.ts';
+import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { GROUPING_STRATEGIES, isReleaseReason, type SandboxStatus } from '../../core/status.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
@@ -51,6 +51,8 @@ const LIFE = fc.record({
   duplicates: fc.constantFrom(0, 0.3),
   failures: fc.constantFrom(0, 0.05, 0.3),
   withRun: fc.boolean(),
+  /** Of a run of three. */
+  shardItems: fc.constantFrom(undefined, 1, 2),
   steps: fc.array(STEP, { minLength: 3, maxLength: 12 }),
 });
 type Life = typeof LIFE extends fc.Arbitrary<infer Value> ? Value : never;
@@ -68,14 +70,14 @@ class Model {
     this.world = new ModelWorld(life.seed, life);
     this.fakes = new ModelFakes(this.world);
     this.world.onStep = (address, before, after) => this.watch(address, before, after);
-    if (life.withRun) this.startRun();
+    if (life.withRun) this.startRun(life.shardItems);
     for (const step of life.steps) {
       this.act(step);
       this.world.runUntil(this.world.now + step.waitMs);
     }
   }
 
-  private startRun(): void {
+  private startRun(shardItems: number | undefined): void {
     const items = [0, 1, 2].map((index) => ({
       key: `k${index}`,
       priority: 0,
@@ -92,7 +94,13 @@ class Model {
           userId: BIRTH.userId,
           name: 'n',
           planHash: 'h',
-          rules: { ...RULES, concurrency: 2, retry, wait: { ...RULES.wait, deadlineMs: 3 * DAY_MS } },
+          rules: {
+            ...RULES,
+            concurrency: 2,
+            retry,
+            wait: { ...RULES.wait, deadlineMs: 3 * DAY_MS },
+            shardItems,
+          },
           items,
         },
       },
@@ -171,8 +179,10 @@ class Model {
     const conversations = statesOf<ConversationState>(this.world, 'conversation');
     for (const sandbox of sandboxes) this.checkSandbox(sandbox);
     for (const conversation of conversations) this.checkConversation(conversation, sandboxes);
-    for (const run of statesOf<RunState>(this.world, 'run'))
+    for (const run of statesOf<RunState>(this.world, 'run')) {
       if (run.phase !== 'finished') this.problems.push(`the run is ${run.phase}`);
+      this.problems.push(...shardsDisagree(run, statesOf<RunState>(this.world, 'shard')));
+    }
     const busy = [...this.world.out.values()].filter(({ type }) => type !== 'watchIdle');
     this.problems.push(...busy.map(({ id, type }) => `${id}: ${type} is still out`));
     for (const [messageId, id] of this.accepted) this.checkMessage(messageId, id);
@@ -219,6 +229,20 @@ class Model {
       ({ birth, phase }) => birth.conversationId === conversationId(id) && phase === 'deleted',
     );
   }
+}
+
+/** What a run and its shards know of an item is the same, once nothing is under way. */
+function shardsDisagree(run: RunState, shards: readonly RunState[]): readonly string[] {
+  const known = ({ phase, attempt, ending, costNanoUsd, failures, conversationId }: RunItem) =>
+    JSON.stringify([phase, attempt, ending, costNanoUsd, failures, conversationId]);
+  return shards.flatMap((shard) =>
+    shard.items.flatMap((item, position) => {
+      const index = position + (shard.slice?.from ?? 0);
+      const head = run.items[index];
+      if (head === undefined || known(head) === known(item)) return [];
+      return [`item ${index}: the run knows ${known(head)}, its shard ${known(item)}`];
+    }),
+  );
 }
 
 describe('the machines together', () => {

@@ -40,6 +40,7 @@ const LIVES: Readonly<Record<string, () => at.RunLife>> = {
       [`running (starts again, ${name})`, () => again(rules)],
       [`running (told to stop, ${name})`, () => toldToStop(rules)],
       [`running (told to stop again, ${name})`, () => again({ ...rules, wait: deadline }).timer()],
+      [`running (in a shard, ${name})`, () => inShard(rules)],
       [`running (collects, ${name})`, () => at.collecting(rules)],
       [`running (all wait, ${name})`, () => held(rules)],
       [`running (waits after a try, ${name})`, () => heldAfterTry(rules)],
@@ -48,6 +49,7 @@ const LIVES: Readonly<Record<string, () => at.RunLife>> = {
   ...Object.fromEntries(
     Object.entries(CLEANING).map(([name, rules]) => [`cleaning (${name})`, () => at.cleaning(rules)]),
   ),
+  'running (its shard is not there)': () => at.begun({ shardItems: 1 }),
   'running (lets a sandbox go)': () =>
     new at.RunLife({ sharesSandboxes: false }, [{}, { key: 'k1' }]).works().rests('FINISHED').collected(),
   'running (collects, thrown away in any case)': () =>
@@ -65,6 +67,10 @@ const LIVES: Readonly<Record<string, () => at.RunLife>> = {
     return life.send({ type: 'runReported', commandId: life.its.awaiting ?? 'none' });
   },
 };
+
+function inShard(rules: Partial<RunRules>): at.RunLife {
+  return at.begun({ ...rules, shardItems: 1 }).send({ type: 'shardReady', number: 0 });
+}
 
 /** A budget too small for one item holds the batch before it begins. */
 function held(rules: Partial<RunRules>): at.RunLife {
@@ -119,6 +125,20 @@ const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, {
       rules: state.rules,
       items: [],
     },
+  }),
+  shardReady: () => ({ type: 'shardReady', number: 0 }),
+  attemptEnded: (state) => ({
+    type: 'attemptEnded',
+    index: 0,
+    attempt: state.items[0]?.attempt ?? 0,
+    phase: 'ended',
+    ending: { outcome: 'succeeded', failureClass: null, detail: null },
+    notBefore: null,
+    costNanoUsd: 5,
+    conversationId: at.conversationOf(0, 1),
+    sandboxId: SANDBOX,
+    sandboxStatus: 'RUNNING',
+    isUncollected: false,
   }),
   conversationStarted: (state) => ({
     type: 'conversationStarted',

@@ -11,7 +11,7 @@ import type { Cell } from '../../core/transition-table.ts';
 type Typed = { readonly type: string };
 
 export interface TableWalk<State extends { readonly phase: string }, Event extends Typed> {
-  readonly name: 'sandbox' | 'conversation' | 'run';
+  readonly name: 'sandbox' | 'conversation' | 'run' | 'shard';
   readonly machine: Machine<State | null, Event, Typed>;
   readonly table: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly phases: readonly string[];

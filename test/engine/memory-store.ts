@@ -6,6 +6,7 @@ import { addressKey } from '../../core/ids.ts';
 import type {
   CommitBatch,
   EngineStore,
+  EntityWrite,
   InboxEntry,
   OutboxEntry,
   StoredEntity,
@@ -25,13 +26,17 @@ export function memoryStore(): { readonly engine: EngineStore } {
     engine: {
       load: (address) => {
         const text = entities.get(addressKey(address));
-        return Promise.resolve(text === undefined ? null : (JSON.parse(text) as StoredEntity));
+        return Promise.resolve(text === undefined ? null : parsed(text));
       },
       armed: () => Promise.resolve(armed()),
       outbox: () => Promise.resolve(all<OutboxEntry>(outbox)),
       inbox: () => Promise.resolve(all<InboxEntry>(inbox)),
       commit: (batch: CommitBatch) => {
-        for (const entity of batch.entities) entities.set(addressKey(entity.address), JSON.stringify(entity));
+        for (const write of batch.entities) {
+          const key = addressKey(write.address);
+          const before = entities.get(key);
+          entities.set(key, JSON.stringify(written(before === undefined ? null : parsed(before), write)));
+        }
         for (const entry of batch.outboxAdded) outbox.set(entry.commandId, JSON.stringify(entry));
         for (const { commandId, ...retry } of batch.outboxRetried) {
           const text = outbox.get(commandId);
@@ -44,4 +49,16 @@ export function memoryStore(): { readonly engine: EngineStore } {
       },
     },
   };
+}
+
+const parsed = (text: string): StoredEntity => JSON.parse(text) as StoredEntity;
+
+function written(before: StoredEntity | null, { parts, ...entity }: EntityWrite): StoredEntity {
+  if (parts === undefined) return entity;
+  const lists = Object.entries(parts.lists).map(([name, { length, changed }]) => {
+    const list = [...((parts.anew ? undefined : before?.lists?.[name]) ?? [])].slice(0, length);
+    for (const { position, state } of changed) list[position] = state;
+    return [name, list];
+  });
+  return { ...entity, lists: Object.fromEntries(lists) as NonNullable<StoredEntity['lists']> };
 }

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import { runId, userId } from '../../core/ids.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
+import { wholeState } from '../../core/machine.ts';
 import { runBirth } from '../../core/run/birth.ts';
+import { runMachine } from '../../core/run/machine.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { item, plan } from '../conformance/script-parts.ts';
 import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
@@ -83,7 +85,8 @@ async function begin(store: Stored, commitsLeft?: number): Promise<EngineLife> {
 }
 
 async function runOf(store: Stored): Promise<RunState | null> {
-  return ((await store.engine.load(RUN))?.state ?? null) as unknown as RunState | null;
+  const stored = await store.engine.load(RUN);
+  return stored === null ? null : wholeState(runMachine, stored);
 }
 
 const hasFinished = async (store: Stored): Promise<boolean> => (await runOf(store))?.phase === 'finished';

@@ -93,7 +93,7 @@ export interface Doctored {
   readonly timeliness?: Partial<Timeliness>;
 }
 
-const IDS = { sandbox: BOX, conversation: TALK, run: 'r' } as const;
+const IDS = { sandbox: BOX, conversation: TALK, run: 'r', shard: 'r.0' } as const;
 
 export function moment(machine: EntityAddress['machine'], doctored: Doctored): Moment {
   const { before = null, after, event = { type: 'deadline' }, orders = [], at = NOW } = doctored;

@@ -17,9 +17,15 @@ import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { buildFailureConverter, bundleTeller, playScene, rawHistory } from './codec-scene.ts';
 import { payloadsIn, tracesOf } from './codec-traces.ts';
 import { asked, told, type teller, type Told } from './codec-workflow.ts';
+import { largeRun } from './large-run.ts';
 
 /** Starting a server, bundling and playing on a busy machine. */
 const SLOW_MS = 120_000;
+
+/** What a server takes in one payload, unless it is told otherwise. */
+const PAYLOAD_BYTES_MAX = 2 * 1024 * 1024;
+/** As text they are more than that. */
+const LARGE_ITEMS = 4_000;
 
 const newSecret = (): string => `sk-planted-${randomBytes(12).toString('hex')}`;
 const keys = (value: string): CodecKeys | null => parseCodecKeys(value);
@@ -188,6 +194,34 @@ describeWith('temporal', 'payloads on a real server', () => {
       expect(messages).toEqual(
         expect.arrayContaining([secret, `cannot use ${secret}`, `because of ${secret}`]),
       );
+    },
+    SLOW_MS,
+  );
+
+  it.each([
+    ['without keys', null],
+    ['with a key', keys(`first:${key()}`)],
+  ])(
+    'may be larger than a server takes, in both directions, %s',
+    async (_name, keysOfAll) => {
+      const workflowId = `teller/${randomBytes(4).toString('hex')}`;
+      const scene = { keys: keysOfAll, ...made, bundle, address: server.address, taskQueue: workflowId };
+      const large = { text: JSON.stringify(largeRun(LARGE_ITEMS)), hop: 7 };
+      expect(large.text.length).toBeGreaterThan(PAYLOAD_BYTES_MAX);
+      let runId = '';
+      await playScene(connection, scene, async (client) => {
+        const args: [Told] = [{ text: 'small', hop: 0 }];
+        const options = { workflowId, taskQueue: workflowId, args };
+        const handle = await client.workflow.start<typeof teller>('teller', options);
+        runId = handle.firstExecutionRunId;
+        // There as an argument, back as a result.
+        expect(await handle.executeUpdate(asked, { args: [large] })).toEqual(large);
+        await handle.terminate();
+      });
+      const kept = (await rawHistory(connection, { workflowId, runId })).flatMap(payloadsIn);
+      const sizes = kept.map((payload) => payload.data?.length ?? 0).filter((size) => size > 10_000);
+      expect(sizes).toHaveLength(2);
+      expect(Math.max(...sizes)).toBeLessThan(PAYLOAD_BYTES_MAX / 3);
     },
     SLOW_MS,
   );

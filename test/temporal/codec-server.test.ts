@@ -28,7 +28,7 @@ async function start(
 ): Promise<Started> {
   const shell = fakeShell({ cwd: tempDir(), env: { ...KEYS, ...env } });
   const ended = runCli(['codec-server', '--port', '0', ...args], shell);
-  await until(() => shell.stdout.text !== '' || shell.stderr.text !== '');
+  await until(() => shell.stdout.text !== '' || shell.stderr.text.startsWith('parley: '));
   const stop = (): Promise<number> => {
     shell.interrupt('SIGTERM');
     return ended;
@@ -138,6 +138,23 @@ describe('parley codec-server', () => {
   });
 });
 
+describe('parley codec-server without keys', () => {
+  it('says so, and opens what is compressed and nothing sealed', async () => {
+    const { url, shell } = await start([], { PARLEY_TEMPORAL_CODEC_KEYS: '' });
+    expect(shell.stderr.text).toBe(
+      'PARLEY_TEMPORAL_CODEC_KEYS is not set: it opens what is compressed, and nothing sealed\n',
+    );
+    const large = { metadata: { encoding: b64('json/plain') }, data: b64('large '.repeat(5_000)) };
+    const encoded = await (await post(`${url}/encode`, { payloads: [large] })).text();
+    expect(encoded.length).toBeLessThan(1_000);
+    expect(await (await post(`${url}/decode`, encoded)).json()).toEqual({ payloads: [large] });
+    const names = { encoding: 'binary/encrypted', 'encryption-key-id': 'a' };
+    const metadata = Object.fromEntries(Object.entries(names).map(([name, text]) => [name, b64(text)]));
+    const sealed = { payloads: [{ metadata, data: b64('x') }] };
+    expect(await refusal(await post(`${url}/decode`, sealed))).toBe('422 codec_key_missing');
+  });
+});
+
 describe('parley codec-server with a mistake', () => {
   const failed = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
     const shell = fakeShell({ cwd: tempDir(), env });
@@ -147,11 +164,7 @@ describe('parley codec-server with a mistake', () => {
     return `${code} ${shell.stderr.text}`;
   };
 
-  it('says what is missing, and the remedy', async () => {
-    expect(await failed([], {})).toBe(
-      '2 parley: Cannot decrypt anything: PARLEY_TEMPORAL_CODEC_KEYS is not set\n' +
-        '  = set it to the value that the workers have\n',
-    );
+  it('says which key cannot be read, and the remedy', async () => {
     expect(await failed([], { PARLEY_TEMPORAL_CODEC_KEYS: KEY })).toBe(
       '2 parley: Cannot read PARLEY_TEMPORAL_CODEC_KEYS: entry 1 has no colon\n' +
         '  = write id:base64, with ids of 1 to 32 letters, digits, ".", "_" and "-"\n',

@@ -90,7 +90,7 @@ describe('recorded histories', () => {
 
   it('are of every workflow kind, with continued runs and ended ones', () => {
     const kinds = new Set(results.map(({ workflowId }) => workflowId.split('/')[0]));
-    expect([...kinds].sort()).toEqual(['conversation', 'run', 'sandbox']);
+    expect([...kinds].sort()).toEqual(['conversation', 'run', 'sandbox', 'shard']);
     const last = recordedHistories(HISTORIES).map(({ history }) =>
       Object.keys(history.events?.at(-1) ?? {}).join(),
     );

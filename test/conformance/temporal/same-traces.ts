@@ -10,6 +10,8 @@ import { START_AT } from '../../../simulator/script.ts';
 const INSTANT_MIN = 1_000_000_000_000;
 /** The one field that holds a span between two instants of the entity: what an item has worked. */
 const SPAN = 'workedMs';
+/** Fields that hold money. */
+const MONEY = /NanoUsd$/;
 /** By so much an instant may differ, and by so much more for every step of its entity before it, up to a bound. */
 const LATE_MS = 2_000;
 const LATE_PER_STEP_MS = 100;
@@ -23,8 +25,15 @@ export interface LateTraces {
   readonly passedMs: ReadonlyMap<string, readonly number[]>;
 }
 
-/** What differs, one sentence for each entity; empty when nothing does. */
-export function differences(wanted: EntityTraces, played: LateTraces): readonly string[] {
+/**
+ * What differs, one sentence for each entity; empty when nothing does. `nanoUsdPerMs`: what a millisecond of work costs
+ * where work is cut short by a clock, so that what is late is billed; 0 where money must be the same.
+ */
+export function differences(
+  wanted: EntityTraces,
+  played: LateTraces,
+  { nanoUsdPerMs = 0 }: { readonly nanoUsdPerMs?: number } = {},
+): readonly string[] {
   const found: string[] = [];
   for (const entity of new Set([...wanted.byEntity.keys(), ...played.traces.byEntity.keys()])) {
     const steps = wanted.byEntity.get(entity) ?? [];
@@ -33,7 +42,11 @@ export function differences(wanted: EntityTraces, played: LateTraces): readonly 
     for (let index = 0; index < Math.max(steps.length, others.length); index += 1) {
       const rule = Math.min(LATE_MAX_MS, LATE_MS + LATE_PER_STEP_MS * index);
       const lateMs = Math.max(rule, passedMs[index] ?? 0);
-      const where = differenceOf(steps[index], others[index], { startAt: played.startAt, lateMs });
+      const where = differenceOf(steps[index], others[index], {
+        startAt: played.startAt,
+        lateMs,
+        nanoUsdPerMs,
+      });
       if (where === null) continue;
       // What comes after the first difference follows from it.
       found.push(`${entity}, step ${index + 1}: ${where}`);
@@ -55,6 +68,7 @@ export function largestLateness(wanted: EntityTraces, { traces }: LateTraces): n
 interface Leeway {
   readonly startAt: number;
   readonly lateMs: number;
+  readonly nanoUsdPerMs: number;
 }
 
 function differenceOf(
@@ -84,7 +98,9 @@ function pathOfDifference(wanted: unknown, played: unknown, leeway: Leeway): str
     if (Math.abs(apartMs) <= leeway.lateMs) return null;
   } else if (isTree(wanted) && isTree(played)) {
     for (const key of new Set([...Object.keys(wanted), ...Object.keys(played)])) {
-      if (key === SPAN && areAlike(wanted[key], played[key], leeway)) continue;
+      if (key === SPAN && areAlike(wanted[key], played[key], 2 * leeway.lateMs)) continue;
+      if (MONEY.test(key) && areAlike(wanted[key], played[key], leeway.lateMs * leeway.nanoUsdPerMs))
+        continue;
       const deeper = pathOfDifference(wanted[key], played[key], leeway);
       if (deeper !== null) return `${key}.${deeper}`;
     }
@@ -93,9 +109,9 @@ function pathOfDifference(wanted: unknown, played: unknown, leeway: Leeway): str
   return ` ${JSON.stringify(wanted)} and ${JSON.stringify(played)}`;
 }
 
-/** A span of time is late at both of its ends, at most. */
-function areAlike(wanted: unknown, played: unknown, { lateMs }: Leeway): boolean {
-  return typeof wanted === 'number' && typeof played === 'number' && Math.abs(wanted - played) <= 2 * lateMs;
+/** A span of time is late at both of its ends, at most; money is late as the instant up to which it counts. */
+function areAlike(wanted: unknown, played: unknown, apartMax: number): boolean {
+  return typeof wanted === 'number' && typeof played === 'number' && Math.abs(wanted - played) <= apartMax;
 }
 
 function isInstant(value: unknown): value is number {

@@ -2,8 +2,8 @@
  * Lives of every workflow kind, played on a server to record their histories.
  * Owns the scenes: between them every status, a continued run and a deletion are in a history; must not assert.
  */
-import { runId, userId } from '../../../core/ids.ts';
-import type { MachineEvent } from '../../../core/command.ts';
+import { addressOfCommand, runId, userId } from '../../../core/ids.ts';
+import type { CommandOf, MachineEvent } from '../../../core/command.ts';
 import { ParleyError } from '../../../core/parley-error.ts';
 import { moveOnSignal } from '../../../workflows/letter.ts';
 import { ITEM, RULES, SUMMARY } from '../../core/run-life.ts';
@@ -15,6 +15,7 @@ import { eventually, untilConversation, untilEnded } from './eventually.ts';
 
 const FINISHED = { startTask: 'READY', executionStatus: 'FINISHED', queuedMessages: 0 } as const;
 export const RUN = runId('r1');
+const LARGE_RUN = runId('r2');
 const DELETION_MS = 1_500;
 
 /** Ids of the workflows whose histories are worth keeping, by the name of the scene. */
@@ -33,23 +34,11 @@ export async function playLives(
         };
         return { type: 'placed', commandId, sandboxId: sandboxOf(id), birth: { ...birthOf(id), limits } };
       },
-      startConversation: async ({ id: commandId, index, key, attempt }) => {
-        const id = conversationAt(10 * (index + 1) + attempt);
-        const initialMessage = { messageId: `first-${id}`, text: 't', run: true };
-        const birth = {
-          ...CONVERSATION_BIRTH,
-          conversationId: id,
-          runId: RUN,
-          key,
-          itemIndex: index,
-          initialMessage,
-        };
-        const watcher = { machine: 'run', id: RUN } as const;
-        await post?.notices.deliver({
-          to: { machine: 'conversation', id },
-          event: { type: 'started', birth, watcher },
-        });
-        return { type: 'conversationStarted', commandId, index, conversationId: id };
+      startConversation: async (command) => {
+        const { conversationId, delivery } = startOf(command);
+        await post?.notices.deliver(delivery);
+        const { id: commandId, index } = command;
+        return { type: 'conversationStarted', commandId, index, conversationId };
       },
       prepareRepository: ({ id: commandId, conversationId: id }): MachineEvent => {
         if (id !== conversationAt(11)) return { type: 'repositoryPrepared', commandId };
@@ -75,7 +64,12 @@ export async function playLives(
     },
   });
   post = deployment.post;
-  await Promise.all([resumedAndDeleted(deployment), expired(deployment), batch(deployment)]);
+  await Promise.all([
+    resumedAndDeleted(deployment),
+    expired(deployment),
+    batch(deployment),
+    largeBatch(deployment),
+  ]);
   return {
     deployment,
     workflows: {
@@ -84,9 +78,28 @@ export async function playLives(
       'sandbox-expired-after-pause': `sandbox/${sandboxOf(conversationAt(2))}`,
       'conversation-read-only': `conversation/${conversationAt(2)}`,
       'run-with-a-retry': `run/${RUN}`,
+      'run-of-shards': `run/${LARGE_RUN}`,
+      'shard-of-one-item': `shard/${LARGE_RUN}.0`,
       'conversation-of-a-run-that-failed': `conversation/${conversationAt(11)}`,
     },
   };
+}
+
+/** What the start of an item brings to life, under an id of its own for each run, item and attempt. */
+function startOf({ id: commandId, runId: run, index, key, attempt }: CommandOf<'startConversation'>) {
+  const id = conversationAt((run === RUN ? 10 : 50) * (index + 1) + attempt);
+  const initialMessage = { messageId: `first-${id}`, text: 't', run: true };
+  const birth = {
+    ...CONVERSATION_BIRTH,
+    conversationId: id,
+    runId: run,
+    key,
+    itemIndex: index,
+    initialMessage,
+  };
+  const watcher = addressOfCommand(commandId);
+  const event = { type: 'started', birth, watcher } as const;
+  return { conversationId: id, delivery: { to: { machine: 'conversation', id }, event } as const };
 }
 
 async function pause({ post }: Deployment, index: number): Promise<void> {
@@ -134,4 +147,16 @@ async function batch(deployment: Deployment): Promise<void> {
     event: { type: 'runStarted', birth },
   });
   await eventually(async () => (await deployment.store.records.run(RUN))?.phase, 'finished');
+}
+
+/** As if two items were too many for one workflow. */
+async function largeBatch(deployment: Deployment): Promise<void> {
+  const rules = { ...RULES, concurrency: 2, settleMs: null, shardItems: 1 };
+  const items = [0, 1].map((index) => ({ ...ITEM, key: `k${index}` }));
+  const birth = { runId: LARGE_RUN, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
+  await deployment.post.requests.deliver({
+    to: { machine: 'run', id: LARGE_RUN },
+    event: { type: 'runStarted', birth },
+  });
+  await eventually(async () => (await deployment.store.records.run(LARGE_RUN))?.phase, 'finished');
 }

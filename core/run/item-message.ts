@@ -1,0 +1,69 @@
+/**
+ * What comes back about one item, to whoever hosts it, and what a shard tells its run about one.
+ * Owns the unions; every event is a past fact.
+ */
+import type { ConversationId, SandboxId } from '../ids.ts';
+import type { ItemPhase } from '../projection.ts';
+import type { SandboxStatus } from '../status.ts';
+import type { Ending } from './state.ts';
+
+/** Answers to what is ordered for an item: they come to whoever hosts it, the run or a shard of it. */
+export type ItemAnswer =
+  | {
+      readonly type: 'conversationStarted';
+      readonly commandId: string;
+      readonly index: number;
+      readonly conversationId: ConversationId;
+    }
+  /** The start request itself could not be made: an unknown secret, a missing plan. */
+  | {
+      readonly type: 'startRefused';
+      readonly commandId: string;
+      readonly index: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: 'itemVerified';
+      readonly commandId: string;
+      readonly index: number;
+      readonly passed: boolean;
+      readonly detail: string | null;
+    }
+  /** The check could not be run: says nothing about the work. */
+  | {
+      readonly type: 'verifyFailed';
+      readonly commandId: string;
+      readonly index: number;
+      readonly reason: string;
+    }
+  | {
+      readonly type: 'itemCollected';
+      readonly commandId: string;
+      readonly index: number;
+      readonly costNanoUsd: number;
+    }
+  | {
+      readonly type: 'collectFailed';
+      readonly commandId: string;
+      readonly index: number;
+      readonly reason: string;
+    };
+
+/** What shards tell their run. */
+export type ShardTold =
+  | { readonly type: 'shardReady'; readonly number: number }
+  | {
+      readonly type: 'attemptEnded';
+      readonly index: number;
+      readonly attempt: number;
+      /** `waiting` when its class is tried again. */
+      readonly phase: Extract<ItemPhase, 'waiting' | 'ended'>;
+      readonly ending: Ending;
+      readonly notBefore: number | null;
+      /** Of all attempts so far, integer nano-USD. */
+      readonly costNanoUsd: number;
+      readonly conversationId: ConversationId | null;
+      readonly sandboxId: SandboxId | null;
+      readonly sandboxStatus: SandboxStatus | null;
+      readonly isUncollected: boolean;
+    };

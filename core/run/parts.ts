@@ -1,0 +1,22 @@
+/**
+ * How the state of a run, or of a shard, is taken apart for a store.
+ * Owns which of its lists are long: items and sandboxes are many, and a step changes few of them.
+ */
+import type { SplitState, StateParts } from '../machine.ts';
+import { standingOfAll } from './standing.ts';
+import type { RunState } from './state.ts';
+
+/** Where the items stand follows from them, and is not kept. */
+export const RUN_PARTS: StateParts<RunState | null> = { split: splitRun, join: joinRun };
+
+function splitRun(state: RunState | null): SplitState | null {
+  if (state === null) return null;
+  const { items, sandboxes } = state;
+  return { head: { ...state, items: [], sandboxes: [], standing: undefined }, lists: { items, sandboxes } };
+}
+
+function joinRun({ head, lists }: SplitState): RunState {
+  const items = lists['items'] as RunState['items'];
+  const sandboxes = lists['sandboxes'] as RunState['sandboxes'];
+  return { ...(head as RunState), items, sandboxes, standing: standingOfAll(items) };
+}

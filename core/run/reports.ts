@@ -1,0 +1,39 @@
+/**
+ * What the shards of a run tell it: that they are there, and how an attempt has ended.
+ * Owns how that is entered into the run's own books; the life of an item is in core/run/items.ts.
+ */
+import { keepUncollected, noteSandbox } from './cleanup.ts';
+import { tellSoftLimit } from './budget.ts';
+import { endAttempt } from './items.ts';
+import type { RunEvent } from './message.ts';
+import { isSharded, shardOf } from './shards.ts';
+import { isInFlight } from './state.ts';
+import { changeItem, type RunTurn } from './turn.ts';
+import { tellWishes, wishOf } from './wishes.ts';
+
+type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
+
+/** From here on it is told what the run wants; what it missed it hears now. */
+export function shardReady(turn: RunTurn, { number }: EventOf<'shardReady'>): void {
+  const { shards } = turn.state;
+  if (shards?.[number] === false) turn.state.shards = shards.with(number, true);
+}
+
+/** As if the item had lived here: what it cost, what becomes of its sandbox, whether it is tried again. */
+export function attemptReported(turn: RunTurn, event: EventOf<'attemptEnded'>): void {
+  const { state } = turn;
+  const { index, attempt, conversationId, sandboxId, sandboxStatus, costNanoUsd } = event;
+  const item = state.items[index];
+  if (!isSharded(state) || item?.attempt !== attempt || !isInFlight(item)) return;
+  changeItem(turn, index, { conversationId, sandboxId, sandboxStatus, costNanoUsd });
+  noteSandbox(turn, { conversationId, sandboxId, sandboxStatus, deleted: false });
+  state.spentNanoUsd += costNanoUsd - item.costNanoUsd;
+  tellSoftLimit(turn);
+  if (event.isUncollected) keepUncollected(turn, sandboxId);
+  endAttempt(turn, index, event.ending);
+  const ended = state.items[index];
+  if (ended?.phase === 'waiting') changeItem(turn, index, { notBefore: event.notBefore });
+  // Its shard would wait for another try, and a run that is being cancelled gives none.
+  else if (ended !== undefined && event.phase === 'waiting')
+    tellWishes(turn, shardOf(state, index), [wishOf(ended, index, state.sequence + 1)]);
+}

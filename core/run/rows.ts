@@ -1,0 +1,68 @@
+/**
+ * The rows of a run and of its items: what queries read.
+ * Owns their fields; when they are written is decided by whoever hosts the item.
+ */
+import type { RunItemRow, RunRow } from '../projection.ts';
+import { standingOf } from './standing.ts';
+import type { RunItem, RunState } from './state.ts';
+
+/** By position and by identity alone: of a thousand items one has changed. */
+export function changedItems(before: RunState, { items }: RunState): readonly RunItem[] {
+  const changed: RunItem[] = [];
+  if (items === before.items) return changed;
+  for (let position = 0; position < items.length; position += 1) {
+    const item = items[position] as RunItem;
+    if (item !== before.items[position]) changed.push(item);
+  }
+  return changed;
+}
+
+export function itemRow(state: RunState, item: RunItem): RunItemRow {
+  return {
+    table: 'run_item',
+    runId: state.runId,
+    key: item.key,
+    generation: 0,
+    sequence: state.sequence,
+    phase: item.phase,
+    attempt: item.attempt,
+    conversationId: item.conversationId,
+    sandboxId: item.sandboxId,
+    sandboxStatus: item.sandboxStatus,
+    executionStatus: item.executionStatus,
+    outcome: item.phase === 'ended' ? (item.ending?.outcome ?? null) : null,
+    failureClass: item.ending?.failureClass ?? null,
+    detail: item.ending?.detail ?? null,
+    costNanoUsd: item.attempt === 0 ? null : item.costNanoUsd,
+    admittedAt: item.admittedAt,
+    endedAt: item.endedAt,
+  };
+}
+
+export function runRow(state: RunState): RunRow {
+  const { waiting, inFlight, ended } = standingOf(state);
+  return {
+    table: 'run',
+    runId: state.runId,
+    generation: 0,
+    sequence: state.sequence,
+    name: state.name,
+    planHash: state.planHash,
+    phase: state.phase,
+    mode: state.mode,
+    reason: state.reason ?? limitInForce(state),
+    total: state.items.length,
+    waiting: waiting.length,
+    inFlight: inFlight.length,
+    ended,
+    spentNanoUsd: state.spentNanoUsd,
+    createdAt: state.createdAt,
+    endedAt: state.endedAt,
+    reconciliation: state.reconciliation,
+  };
+}
+
+/** While a run goes on: what keeps the next item from beginning. */
+function limitInForce({ phase, pace }: RunState): string | null {
+  return phase === 'running' ? (pace?.heldBy ?? null) : null;
+}

@@ -1,0 +1,34 @@
+/**
+ * A run of very many items, whose items live in shards: which shard hosts what, and whether there are any.
+ * Owns the numbers and addresses; what the run and its shards tell each other is in core/run/wishes.ts and
+ * core/run/reports.ts. Must not decide about an item.
+ */
+import type { EntityAddress, RunId } from '../ids.ts';
+import type { RunBirth, RunState } from './state.ts';
+
+/** Bounds what one durable workflow hears, keeps and replays. */
+export const SHARD_ITEMS_MAX = 500;
+
+export function shardAddress(runId: RunId, number: number): EntityAddress {
+  return { machine: 'shard', id: `${runId}.${number}` };
+}
+
+export function isSharded({ shards }: Pick<RunState, 'shards'>): boolean {
+  return shards !== undefined;
+}
+
+/** None has said that it is there. */
+export function bornShards({ rules, items }: RunBirth): RunState['shards'] {
+  if (rules.shardItems === undefined) return undefined;
+  return new Array<boolean>(Math.ceil(items.length / rules.shardItems)).fill(false);
+}
+
+/** Index of the first item of a shard, and of the first that is not its own. */
+export function boundsOf({ rules, items }: Pick<RunState, 'rules' | 'items'>, number: number) {
+  const size = rules.shardItems ?? items.length;
+  return { from: number * size, to: Math.min(items.length, (number + 1) * size) };
+}
+
+export function shardOf({ rules, items }: Pick<RunState, 'rules' | 'items'>, index: number): number {
+  return Math.floor(index / (rules.shardItems ?? items.length));
+}

@@ -1,0 +1,107 @@
+/**
+ * What a run wants of items that live in shards: that one begins, stops, waits or has ended.
+ * Owns what is told, and when; a wish is a snapshot with a number, so that the newest wins. Must not admit anything.
+ */
+import type { ItemWish, ShardBirth } from '../shard/message.ts';
+import { boundsOf, shardAddress, shardOf } from './shards.ts';
+import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './state.ts';
+import type { RunTurn } from './turn.ts';
+
+/** After a turn: each shard hears of the items that the run changed of its own accord. */
+export function tellShards(before: RunState, turn: RunTurn): void {
+  const { state } = turn;
+  const wishes = new Map<number, ItemWish[]>();
+  for (const [number, isThere] of (state.shards ?? []).entries()) {
+    if (before.sequence === 0) startShard(turn, number);
+    else if (isThere)
+      wishes.set(number, before.shards?.[number] === true ? [] : wishesSinceBirth(state, number));
+  }
+  if (before.items !== state.items) addChanged(before, state, wishes);
+  for (const [number, about] of wishes) if (about.length > 0) tellWishes(turn, number, about);
+}
+
+export function tellWishes(turn: RunTurn, number: number, wishes: readonly ItemWish[]): void {
+  turn.order({
+    type: 'tell',
+    to: shardAddress(turn.state.runId, number),
+    event: { type: 'itemsWished', wishes },
+  });
+}
+
+/** `revision` counts the turns of the run: of two wishes about one item the later one wins. */
+export function wishOf(item: RunItem, index: number, revision: number): ItemWish {
+  const { phase, attempt, ending, stopBy, failures, notBefore, endedAt } = item;
+  return {
+    index,
+    revision,
+    phase: phase === 'waiting' || phase === 'ended' ? phase : 'starting',
+    attempt,
+    ending,
+    isStopped: stopBy !== null,
+    failures,
+    notBefore,
+    endedAt,
+  };
+}
+
+/** Nothing will be asked of them any more: a run whose items have all succeeded has ended for good. */
+export function closeShards(turn: RunTurn): void {
+  const { runId, items, shards = [] } = turn.state;
+  if (!items.every(({ ending }) => ending?.outcome === 'succeeded')) return;
+  for (const number of shards.keys())
+    turn.order({ type: 'tell', to: shardAddress(runId, number), event: { type: 'shardClosed' } });
+}
+
+function startShard(turn: RunTurn, number: number): void {
+  const { state } = turn;
+  const { from, to } = boundsOf(state, number);
+  const birth: ShardBirth = {
+    runId: state.runId,
+    userId: state.userId,
+    name: state.name,
+    planHash: state.planHash,
+    slice: { number, from },
+    rules: state.rules,
+    items: state.items.slice(from, to).map(specOf),
+  };
+  turn.order({
+    type: 'tell',
+    to: shardAddress(state.runId, number),
+    event: { type: 'shardStarted', birth },
+  });
+}
+
+/** Who must wait for whom, and for which slot, is for the run alone. */
+function specOf({ key, priority, hasVerify, workingMs }: RunItem): RunItemSpec {
+  return { key, priority, hasVerify, workingMs };
+}
+
+/** What a shard missed while it was not there. */
+function wishesSinceBirth(state: RunState, number: number): ItemWish[] {
+  const { from, to } = boundsOf(state, number);
+  const wishes: ItemWish[] = [];
+  for (let index = from; index < to; index += 1) {
+    const item = state.items[index];
+    if (item !== undefined && (item.attempt > 0 || item.phase !== 'waiting'))
+      wishes.push(wishOf(item, index, state.sequence));
+  }
+  return wishes;
+}
+
+function addChanged(before: RunState, state: RunState, wishes: ReadonlyMap<number, ItemWish[]>): void {
+  for (let index = 0; index < state.items.length; index += 1) {
+    const [was, is] = [before.items[index], state.items[index]];
+    if (was === is || was === undefined || is === undefined) continue;
+    const number = shardOf(state, index);
+    // A shard that has only now said that it is there hears of all its items at once.
+    if (before.shards?.[number] === true && isWish(was, is))
+      wishes.get(number)?.push(wishOf(is, index, state.sequence));
+  }
+}
+
+/** What the shard itself has told is no wish: that an attempt has ended, and what its conversation says. */
+function isWish(was: RunItem, is: RunItem): boolean {
+  if (is.attempt !== was.attempt) return true;
+  if (isInFlight(is)) return is.stopBy !== was.stopBy;
+  return !isInFlight(was) && is.phase !== was.phase;
+}

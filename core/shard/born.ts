@@ -1,0 +1,37 @@
+/**
+ * The first state of a shard: a run of its items, without anything of its own to decide about who begins.
+ * Owns first values; must not own a transition.
+ */
+import { bornRun } from '../run/born.ts';
+import type { RunRules, RunState } from '../run/state.ts';
+import type { ShardBirth } from './message.ts';
+
+/** The rows that the run wrote at its own birth are older than any of the shard's. */
+const SEQUENCE_AT_BIRTH = 1;
+
+export function bornShard({ slice, ...birth }: ShardBirth, now: number): RunState {
+  const born = bornRun({ ...birth, rules: rulesOfItems(birth.rules) }, now);
+  return { ...born, sequence: SEQUENCE_AT_BIRTH, slice };
+}
+
+/** Places, pace, money and sandboxes are the whole run's; a shard keeps what an item needs to come to its end. */
+function rulesOfItems({
+  retry,
+  wait,
+  cleanup,
+  sharesSandboxes,
+  explicitSandboxId,
+  concurrency,
+}: RunRules): RunRules {
+  return {
+    concurrency,
+    sharesSandboxes,
+    explicitSandboxId,
+    retry,
+    breaker: null,
+    budget: null,
+    wait,
+    cleanup,
+    settleMs: null,
+  };
+}

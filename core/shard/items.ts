@@ -1,0 +1,63 @@
+/**
+ * How a shard follows the wishes of its run, and when a notice is of interest to it.
+ * Owns nothing of an item's life, which is in core/run/items.ts; must not admit or retry anything by itself.
+ */
+import { begin } from '../run/admission.ts';
+import { noticed, startsWaitingForRate, stopItem } from '../run/items.ts';
+import { isInFlight, itemAt, type RunItem } from '../run/state.ts';
+import { changeItem, type RunTurn } from '../run/turn.ts';
+import type { ConversationSnapshot } from '../snapshot.ts';
+import type { ItemWish, ShardEvent } from './message.ts';
+
+type EventOf<Type extends ShardEvent['type']> = Extract<ShardEvent, { readonly type: Type }>;
+
+export function wished(turn: RunTurn, { wishes }: EventOf<'itemsWished'>): void {
+  for (const wish of wishes) follow(turn, wish);
+}
+
+/** Newest wins: an older wish that comes late is none any more. */
+function follow(turn: RunTurn, wish: ItemWish): void {
+  const { index, revision, failures, attempt } = wish;
+  const item = itemAt(turn.state, index);
+  if (item === undefined || revision <= (item.revision ?? 0)) return;
+  changeItem(turn, index, { revision });
+  if (wish.phase !== 'starting') return settle(turn, item, wish);
+  if (attempt > item.attempt) {
+    changeItem(turn, index, { failures });
+    begin(turn, index);
+  }
+  if (wish.isStopped) stop(turn, wish);
+}
+
+/** The run takes an item up again or ends it only while it is not in flight. */
+function settle(turn: RunTurn, item: RunItem, wish: ItemWish): void {
+  if (isInFlight(item)) return;
+  const { index, phase, ending, failures, notBefore, endedAt } = wish;
+  changeItem(turn, index, { phase, ending, failures, notBefore, endedAt });
+}
+
+function stop(turn: RunTurn, { index, ending, attempt }: ItemWish): void {
+  const item = itemAt(turn.state, index);
+  if (item?.attempt !== attempt || item.stopBy !== null || ending === null) return;
+  if (item.phase === 'starting' || item.phase === 'working') stopItem(turn, index, ending);
+}
+
+/** The run hears what concerns more than the item: which sandbox it uses, that it is gone, that its endpoint is slow. */
+export function conversationNoticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): void {
+  const { conversation } = event;
+  const was = itemAt(turn.state, conversation.itemIndex ?? -1);
+  noticed(turn, event);
+  if (was !== undefined && concernsRun(was, conversation))
+    turn.order({ type: 'tell', to: { machine: 'run', id: turn.state.runId }, event });
+}
+
+function concernsRun(was: RunItem, conversation: ConversationSnapshot): boolean {
+  if (startsWaitingForRate(was, conversation)) return true;
+  if (conversation.sandboxId === null || conversation.sandboxStatus === null) return false;
+  // Of an earlier attempt there is little more to come.
+  if (was.conversationId !== conversation.conversationId) return true;
+  if (was.sandboxId !== conversation.sandboxId || was.sandboxStatus === null) return true;
+  return (
+    conversation.deleted || (conversation.sandboxStatus === 'MISSING' && was.sandboxStatus !== 'MISSING')
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * The shard machine: some items of a large run, from wish to report, as one pure step.
+ * Owns the entry points a driver uses; the rules are in the transition table, and who begins is the run's decision.
+ */
+import { stay, type Machine, type Step } from '../machine.ts';
+import { itemsDeadline } from '../run/items.ts';
+import type { RunOrder } from '../run/message.ts';
+import { RUN_PARTS } from '../run/parts.ts';
+import { copyRun, type RunState } from '../run/state.ts';
+import { hostKey } from '../run/turn.ts';
+import { runCell } from '../transition-table.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
+import { bornShard } from './born.ts';
+import type { ShardEvent } from './message.ts';
+import { SHARD_TABLE, type ShardPhase } from './table.ts';
+import { settleShard } from './turn.ts';
+
+export type ShardCommand = Identified<RunOrder>;
+
+/** Null before the first contact; only `shardStarted` brings it to life. */
+export const shardMachine: Machine<RunState | null, ShardEvent, ShardCommand> = {
+  name: 'shard',
+  step: stepShard,
+  deadline: (state) => (state?.phase === 'running' ? itemsDeadline(state) : null),
+  done: (state) => state?.phase === 'finished',
+  parts: RUN_PARTS,
+};
+
+function stepShard(
+  state: RunState | null,
+  event: ShardEvent,
+  now: number,
+): Step<RunState | null, ShardCommand> {
+  if (state === null) return event.type === 'shardStarted' ? birth(event, now) : stay(state);
+  // The phases of a shard are two of a run's.
+  const phase = state.phase as ShardPhase;
+  return takeTurn(state, now, TURN, (turn) => runCell(SHARD_TABLE, phase, turn, event));
+}
+
+/** Before it has said that it is there, its run tells it nothing: a wish must not find nobody. */
+function birth(
+  event: Extract<ShardEvent, { type: 'shardStarted' }>,
+  now: number,
+): Step<RunState, ShardCommand> {
+  const born = bornShard(event.birth, now);
+  const { number } = event.birth.slice;
+  return takeTurn(born, now, TURN, (turn) => {
+    const to = { machine: 'run', id: born.runId } as const;
+    turn.order({ type: 'tell', to, event: { type: 'shardReady', number } });
+  });
+}
+
+const TURN: TurnOptions<RunState, RunOrder> = {
+  prefixOf: hostKey,
+  copy: copyRun,
+  settle: settleShard,
+};

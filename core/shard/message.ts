@@ -1,0 +1,36 @@
+/**
+ * What a shard of a run hears, beside what its items hear wherever they live.
+ * Owns the unions; every event is a past fact. What it orders is what a run orders.
+ */
+import type { ConversationTold } from '../conversation/message.ts';
+import type { ItemPhase } from '../projection.ts';
+import type { ItemAnswer } from '../run/item-message.ts';
+import type { Ending, RunBirth, RunItem, Slice } from '../run/state.ts';
+
+export interface ShardBirth extends RunBirth {
+  readonly slice: Slice;
+}
+
+/** What the run wants of one item: a snapshot, the highest `revision` wins. */
+export interface ItemWish {
+  /** In the plan. */
+  readonly index: number;
+  readonly revision: number;
+  readonly phase: Extract<ItemPhase, 'waiting' | 'starting' | 'ended'>;
+  readonly attempt: number;
+  /** Of an item in flight: how it ends once its agent rests. */
+  readonly ending: Ending | null;
+  readonly isStopped: boolean;
+  readonly failures: RunItem['failures'];
+  readonly notBefore: number | null;
+  readonly endedAt: number | null;
+}
+
+export type ShardEvent =
+  | { readonly type: 'shardStarted'; readonly birth: ShardBirth }
+  | { readonly type: 'itemsWished'; readonly wishes: readonly ItemWish[] }
+  /** The run has ended for good. */
+  | { readonly type: 'shardClosed' }
+  | ItemAnswer
+  | ConversationTold
+  | { readonly type: 'deadline' };

@@ -1,0 +1,57 @@
+/**
+ * The transition table of a shard: what `step` runs, what tests walk, what docs/lifecycle.md prints.
+ * Owns which event does what in which phase; items live as in a run, told in core/run/items.ts.
+ */
+import * as items from '../run/items.ts';
+import type { RunTurn } from '../run/turn.ts';
+import type { TransitionTable } from '../transition-table.ts';
+import { conversationNoticed, wished } from './items.ts';
+import type { ShardEvent } from './message.ts';
+
+export const SHARD_PHASES = ['running', 'finished'] as const;
+
+export type ShardPhase = (typeof SHARD_PHASES)[number];
+
+export const SHARD_TABLE: TransitionTable<ShardPhase, RunTurn, ShardEvent> = {
+  running: {
+    itemsWished: { to: ['running'], says: 'newest wins: begins, stops or settles items', run: wished },
+    conversationStarted: {
+      to: ['running'],
+      says: 'the attempt has its conversation',
+      run: items.conversationStarted,
+    },
+    startRefused: { to: ['running'], says: 'the attempt failed; the run is told', run: items.startRefused },
+    conversationNoticed: {
+      to: ['running'],
+      says: 'newest wins: verifies, collects or continues the item; the run hears of sandboxes and rate limits',
+      run: conversationNoticed,
+    },
+    itemVerified: {
+      to: ['running'],
+      says: 'collects; a failed check is the outcome check_failed (D28)',
+      run: items.verified,
+    },
+    verifyFailed: {
+      to: ['running'],
+      says: 'no verdict: collects what there is, as a failure',
+      run: items.verifyUnsuccessful,
+    },
+    itemCollected: {
+      to: ['running'],
+      says: 'the attempt has ended; the run is told what it cost',
+      run: items.collected,
+    },
+    collectFailed: {
+      to: ['running'],
+      says: 'the run is told that its sandbox is kept; a success without results is none',
+      run: items.collectUnsuccessful,
+    },
+    shardClosed: {
+      to: ['finished'],
+      says: 'its run has ended for good',
+      run: (turn) => void (turn.state.phase = 'finished'),
+    },
+    deadline: { to: ['running'], says: 'deadlines and limits of items', run: items.itemsExpired },
+  },
+  finished: {},
+};

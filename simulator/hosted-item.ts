@@ -1,0 +1,17 @@
+/**
+ * An item of a run as its host knows it: the run itself, or one of its shards.
+ * Owns the lookup; must not compute what a machine decides.
+ */
+import type { EntityAddress } from '../core/ids.ts';
+import { isSharded, shardAddress, shardOf } from '../core/run/shards.ts';
+import { itemAt, type RunItem, type RunState } from '../core/run/state.ts';
+
+interface States {
+  stateOf(address: EntityAddress): unknown;
+}
+
+/** A shard that is not there yet knows nothing more than its run. */
+export function hostedItem(states: States, run: RunState, index: number): RunItem | null {
+  const shard = isSharded(run) ? states.stateOf(shardAddress(run.runId, shardOf(run, index))) : null;
+  return itemAt((shard ?? run) as RunState, index) ?? null;
+}

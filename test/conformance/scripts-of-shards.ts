@@ -1,0 +1,18 @@
+/** Scripts about batches whose items live in shards. Owns the list: what a batch lives through, it lives through there, too. */
+import type { Action, Script } from '../../simulator/script.ts';
+import { WORK_SCRIPTS } from './scripts-of-work.ts';
+
+const isBatch = ({ steps }: Script): boolean => steps.some(({ action }) => action.do === 'run');
+
+/** Two shards, where there are items enough. */
+export function inShards(script: Script): Script {
+  const steps = script.steps.map(({ atMs, action }) => ({ atMs, action: sharded(action) }));
+  return { ...script, name: `in shards: ${script.name}`, steps };
+}
+
+function sharded(action: Action): Action {
+  if (action.do !== 'run') return action;
+  return { ...action, shardItems: Math.ceil(action.plan.items.length / 2) };
+}
+
+export const SHARD_SCRIPTS: readonly Script[] = WORK_SCRIPTS.filter(isBatch).map(inShards);
