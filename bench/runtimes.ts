@@ -1,7 +1,7 @@
 /**
- * How long a sandbox of the process runtime takes to start, freeze, thaw, stop and resume, beside the bare cost.
- * Owns what is compared with what: an empty namespace, and the Agent Server booted by itself. Figures are printed,
- * never asserted; docs/bench.md says how to read them.
+ * How long a sandbox takes to start, freeze, thaw, stop and resume, beside the bare cost; `--runtime docker` for containers.
+ * Owns what is compared with what: an empty namespace or container, and the Agent Server booted by itself. Figures are
+ * printed, never asserted; docs/bench.md says how to read them.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,10 +13,18 @@ import { parseArgs } from 'node:util';
 import { sandboxId } from '../core/ids.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
+import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
+import { createDockerRuntime } from '../runtimes/docker/docker-runtime.ts';
+import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
 import { createProcessRuntime } from '../runtimes/process/process-runtime.ts';
+import { closeDaemon, dockerSocket } from '../scripts/docker-daemon.ts';
 
 const { values } = parseArgs({
-  options: { count: { type: 'string', default: '100' }, isolation: { type: 'string', default: 'auto' } },
+  options: {
+    count: { type: 'string', default: '100' },
+    isolation: { type: 'string', default: 'auto' },
+    runtime: { type: 'string', default: 'process' },
+  },
 });
 const count = Number(values.count);
 const programs = {
@@ -28,7 +36,15 @@ const LOOK_MS = 5;
 const READY_MS = 30_000;
 
 type Part =
-  'bare namespace' | 'bare agent boot' | 'create' | 'freeze' | 'thaw' | 'stop' | 'resume' | 'destroy';
+  | 'bare namespace'
+  | 'bare container'
+  | 'bare agent boot'
+  | 'create'
+  | 'freeze'
+  | 'thaw'
+  | 'stop'
+  | 'resume'
+  | 'destroy';
 
 const figures = new Map<Part, number[]>();
 
@@ -42,26 +58,46 @@ async function timed<T>(part: Part, work: () => Promise<T>): Promise<T> {
 async function main(): Promise<void> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'pb-')));
   const socket = (name: string): string => join(dir, 'h', name, 's.sock');
-  const runtime = createProcessRuntime({
+  const isDocker = values.runtime === 'docker';
+  const common = {
     dataDir: join(dir, 'd'),
     socketDir: join(dir, 's'),
-    isolation: values.isolation as 'auto',
     programs,
     hostSockets: { proxy: socket('p'), webhook: socket('w'), git: socket('g') },
     clock: systemClock,
-    warn: (text) => process.stderr.write(`${text}\n`),
-  });
+    warn: (text: string) => void process.stderr.write(`${text}\n`),
+  };
+  const runtime = isDocker
+    ? createDockerRuntime({ ...common, daemonSocket: dockerSocket(), image: 'host' })
+    : createProcessRuntime({ ...common, isolation: values.isolation as 'auto' });
+  const bare = isDocker ? await bareContainer() : null;
   try {
     // Turn by turn, so that other work on the machine strikes all of them alike.
     for (let round = 0; round < count; round += 1) {
-      await timed('bare namespace', () => Promise.resolve(bareNamespace()));
+      if (bare === null) await timed('bare namespace', () => Promise.resolve(bareNamespace()));
+      else await timed('bare container', bare);
       await bareAgent(dir);
       await oneLife(runtime);
     }
   } finally {
     rmSync(dir, { recursive: true, force: true });
+    await closeDaemon();
   }
   report(runtime);
+}
+
+/** What `docker run --network none IMAGE true` asks of the daemon, without the time of its client. */
+async function bareContainer(): Promise<() => Promise<void>> {
+  const daemon = dockerDaemon(dockerSocket());
+  const { reference } = await ensureImage(daemon, 'host');
+  const HostConfig = { NetworkMode: 'none' };
+  return () =>
+    daemon.ask('run a bare container', async (docker) => {
+      const container = await docker.createContainer({ Image: reference, Cmd: ['true'], HostConfig });
+      await container.start();
+      await container.wait();
+      await container.remove();
+    });
 }
 
 function bareNamespace(): void {
@@ -118,7 +154,9 @@ async function oneLife(runtime: SandboxRuntime): Promise<void> {
 
 function report({ capabilities }: SandboxRuntime): void {
   const load = (loadavg()[0] ?? 0).toFixed(1);
-  process.stdout.write(`process, ${capabilities.isolation}, ${count} each, load ${load}; milliseconds\n`);
+  process.stdout.write(
+    `${capabilities.kind}, ${capabilities.isolation}, ${count} each, load ${load}; milliseconds\n`,
+  );
   for (const [part, all] of figures) {
     const sorted = [...all].sort((a, b) => a - b);
     const at = (share: number): string =>

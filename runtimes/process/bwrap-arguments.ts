@@ -5,9 +5,9 @@
  */
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { HOST_SOCKET_NAMES, INSIDE } from './inside-view.ts';
-import { TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from './limits.ts';
-import type { HostSockets } from './options.ts';
+import type { HostSockets } from '../on-host/host-sockets.ts';
+import { HOST_SOCKET_NAMES, INSIDE } from '../on-host/inside-view.ts';
+import { TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 
 /** Somebody without a name on the host; files outside belong to whoever runs the host. */
@@ -91,8 +91,8 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
     ...(parts.egressSocket === null ? [] : [{ from: dirname(parts.egressSocket), to: INSIDE.egressSocket }]),
     ...(parts.guard === null ? [] : [{ from: parts.guard, to: INSIDE.guard }]),
     ...parts.nodeBinds,
-    { from: parts.programs.agentServer, to: join(INSIDE.tools, 'agent-server.cjs') },
-    { from: parts.programs.sandboxInit, to: join(INSIDE.tools, 'sandbox-init.cjs') },
+    { from: parts.programs.agentServer, to: INSIDE.agentServer },
+    { from: parts.programs.sandboxInit, to: INSIDE.sandboxInit },
     ...['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
       from: join(paths.etc, name),
       to: join('/etc', name),

@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
-import type { RoutePorts } from './sandbox-record.ts';
+import type { RoutePorts } from '../on-host/inside-view.ts';
 
 /** Three different free ports; the preferred ones where they are free, so that addresses survive a resume. */
 export async function chooseFreePorts(preferred: RoutePorts | null): Promise<RoutePorts> {

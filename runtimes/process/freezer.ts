@@ -6,10 +6,10 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { isFrozen, setFrozen } from './cgroups/sandbox-group.ts';
 import { isRunning } from './incarnation.ts';
-import { FREEZE_WAIT_MS } from './limits.ts';
+import { FREEZE_WAIT_MS } from '../on-host/limits.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import { readRecord } from './sandbox-record.ts';
-import { becomesTrue } from './wait.ts';
+import { becomesTrue } from '../on-host/wait.ts';
 
 export interface FreezeOrder {
   readonly paths: SandboxPaths;

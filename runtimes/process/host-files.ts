@@ -6,8 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, realpath, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Bind } from './bwrap-arguments.ts';
-import { guardObject } from './guard-object.ts';
-import { INSIDE } from './inside-view.ts';
+import { INSIDE } from '../on-host/inside-view.ts';
 
 const ETC_FILES: Readonly<Record<string, string>> = {
   passwd:
@@ -23,15 +22,6 @@ export async function prepareEtc(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o755 });
   for (const [name, text] of Object.entries(ETC_FILES))
     await writeFile(join(dir, name), text, { mode: 0o644 });
-}
-
-/** Writes the object that closes a process to others; its path, or null where there is none. */
-export async function prepareGuard(dir: string): Promise<string | null> {
-  const bytes = guardObject(process.arch);
-  if (bytes === null) return null;
-  const file = join(dir, 'guard.node');
-  await writeFile(file, bytes, { mode: 0o644 });
-  return file;
 }
 
 /**

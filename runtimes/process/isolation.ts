@@ -9,9 +9,9 @@ import { delimiter, join } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 import { isolationArguments } from './bwrap-arguments.ts';
 import type { Seals } from './bwrap-arguments.ts';
-import { ISOLATION_PROBE_TIMEOUT_MS } from './limits.ts';
+import { ISOLATION_PROBE_TIMEOUT_MS } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
-import { sandboxFilter } from './seccomp/sandbox-filter.ts';
+import { sandboxFilter } from '../on-host/seccomp/sandbox-filter.ts';
 
 const NO_ISOLATION_WARNING =
   'Sandboxes run as plain processes: they isolate nothing. ' +

@@ -5,15 +5,14 @@
 import { open, readFile } from 'node:fs/promises';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
 import { outOfMemoryKills } from './cgroups/sandbox-group.ts';
+import { DISK_LIMIT, lastWords } from '../on-host/last-words.ts';
 import { readBwrapStatus } from './incarnation.ts';
-import { LAST_WORDS_BYTES_MAX, LAST_WORDS_LINES_MAX } from './limits.ts';
+import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
 /** 128 plus the number of SIGKILL, as shells and bubblewrap tell it. */
 const KILLED = 137;
-/** What the disk watch leaves behind when it ended a sandbox. */
-export const DISK_LIMIT = 'disk_limit';
 const MARK = '[launch of generation ';
 
 /** Line that separates the log of one incarnation from the one before. */
@@ -29,9 +28,7 @@ export interface LastWords {
 
 export async function readLastWords(paths: SandboxPaths, record: SandboxRecord): Promise<LastWords> {
   const cause = await causeOf(paths, record);
-  const lines = printableLines(await readEnd(paths.log));
-  const how = sentenceOf(cause);
-  return { cause, words: lines.length === 0 ? how : `${how}; its log ends with: ${lines.join(' | ')}` };
+  return { cause, words: lastWords(cause, ownLog(await readEnd(paths.log))) };
 }
 
 /** A tool that used up the memory is ended by the kernel and the sandbox goes on; only a kill of the agent counts. */
@@ -44,22 +41,10 @@ async function causeOf(paths: SandboxPaths, { group }: SandboxRecord): Promise<C
   return { kind: 'exit', exitCode };
 }
 
-function sentenceOf(cause: CrashCause): string {
-  switch (cause.kind) {
-    case 'disk_limit':
-      return 'it kept more on disk than a sandbox may, and was ended';
-    case 'out_of_memory':
-      return 'it used up its memory, and the kernel ended it';
-    case 'exit':
-      return cause.exitCode === null ? 'its processes are gone' : `it ended with exit code ${cause.exitCode}`;
-  }
-}
-
-function printableLines(text: string): readonly string[] {
+/** What was printed since the launch. */
+function ownLog(text: string): string {
   const markAt = text.lastIndexOf(MARK);
-  const own = markAt === -1 ? text : text.slice(text.indexOf('\n', markAt) + 1);
-  const lines = own.replace(/[^\P{Cc}\n]/gu, ' ').split('\n');
-  return lines.filter((line) => line.trim() !== '').slice(-LAST_WORDS_LINES_MAX);
+  return markAt === -1 ? text : text.slice(text.indexOf('\n', markAt) + 1);
 }
 
 async function readEnd(path: string): Promise<string> {

@@ -5,26 +5,35 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { sandboxArguments } from './bwrap-arguments.ts';
 import type { Isolation } from './isolation.ts';
 import { chooseFreePorts } from './free-ports.ts';
-import { nodeInside, prepareEtc, prepareGuard } from './host-files.ts';
+import { prepareGuard } from '../on-host/guard-file.ts';
+import { nodeInside, prepareEtc } from './host-files.ts';
 import { entrancesOf, groupOf, makeGroup } from './cgroups/sandbox-group.ts';
 import type { SandboxGroup } from './cgroups/sandbox-group.ts';
 import { launchLimits, processCountPrefix } from './resource-limits.ts';
 import type { ResourceLimits } from './resource-limits.ts';
-import { sandboxFilter } from './seccomp/sandbox-filter.ts';
-import { NAMESPACE_PORTS, initCommand, insideEnvironment, namespaceView, plainView } from './inside-view.ts';
-import type { InsideView } from './inside-view.ts';
+import { sandboxFilter } from '../on-host/seccomp/sandbox-filter.ts';
+import {
+  BOUND_PORTS,
+  SYSTEM_PATH,
+  boundView,
+  initCommand,
+  insideEnvironment,
+} from '../on-host/inside-view.ts';
+import type { InsideView } from '../on-host/inside-view.ts';
+import { plainView } from './inside-view.ts';
 import { generationMark } from './last-words.ts';
 import { LAUNCH_SCRIPT } from './launch-script.ts';
 import { groupName } from './leftovers.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
-import { ensurePrivateDir } from './private-dir.ts';
-import { removeContents, removeTree } from './remove-tree.ts';
+import { ensurePrivateDir } from '../on-host/private-dir.ts';
+import { removeContents, removeTree } from '../on-host/remove-tree.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import { writeRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
@@ -101,7 +110,7 @@ async function newRecord(order: LaunchOrder): Promise<SandboxRecord> {
     generation: request.generation,
     desired: 'up',
     isolation: isolation.kind,
-    ports: plain ? await chooseFreePorts(previous?.ports ?? null) : NAMESPACE_PORTS,
+    ports: plain ? await chooseFreePorts(previous?.ports ?? null) : BOUND_PORTS,
     group: newGroup(order),
     launchedAt: options.clock.now(),
   };
@@ -116,7 +125,10 @@ async function commandOf(
     return { command: initCommand(view, record.ports), view };
   }
   const node = await nodeInside();
-  const view = namespaceView(options, node.path);
+  const view = boundView(options, {
+    node: node.path,
+    searchPath: `${dirname(node.path)}:${SYSTEM_PATH}`,
+  });
   await prepareEtc(paths.etc);
   const { programs, hostSockets, egressSocket = null } = options;
   const { seals } = isolation;

@@ -2,22 +2,19 @@
  * Things of ours that no sandbox owns any more: socket directories and control groups.
  * Owns finding and removing them; what cannot be told apart from somebody else's is left alone.
  */
-import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { groupOf, killGroup, processesIn, removeGroup } from './cgroups/sandbox-group.ts';
 import type { SandboxGroup } from './cgroups/sandbox-group.ts';
 import type { CgroupHome } from './cgroups/find-cgroups.ts';
-import { KILL_ROUNDS_MAX } from './limits.ts';
-import { removeTree } from './remove-tree.ts';
+import { KILL_ROUNDS_MAX } from '../on-host/limits.ts';
+import { removeTree } from '../on-host/remove-tree.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
-import { isMissing } from './sandbox-record.ts';
+import { SOCKET_DIRECTORY, digest, namesIn } from '../on-host/sandbox-place.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
 /** Enough for installations of a host, and for the sandboxes of one, to differ. */
 const MARK_DIGITS = 8;
 const NAME_DIGITS = 12;
-const SOCKET_DIRECTORY = /^[0-9a-f]{12}$/;
 
 export interface Holdings {
   readonly socketDir: string;
@@ -80,15 +77,4 @@ function namesOf(group: SandboxGroup | null): readonly string[] {
 
 function groupPrefix(dataDir: string): string {
   return `parley-${digest(dataDir, MARK_DIGITS)}-`;
-}
-
-function digest(text: string, digits: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  return await readdir(directory).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
+import type { HostSockets } from '../on-host/host-sockets.ts';
 
 export interface ProcessRuntimeOptions {
   /** Absolute; holds `sandboxes/<id>/` with workspace, agent state, record and log of each sandbox. */
@@ -32,10 +33,4 @@ export interface ProcessRuntimeOptions {
   readonly diskLookMs?: number;
   readonly clock: Clock;
   readonly warn: (text: string) => void;
-}
-
-export interface HostSockets {
-  readonly proxy: string;
-  readonly webhook: string;
-  readonly git: string;
 }

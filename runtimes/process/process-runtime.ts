@@ -3,9 +3,6 @@
  * Owns the port's operations over directories and processes; every answer is read from them, so a restart of ours
  * loses nothing. Must not hold a rule about lifecycles.
  */
-import { mkdir, readdir } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
-import { sandboxId } from '../../core/ids.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError, asParleyError } from '../../core/parley-error.ts';
 import type {
@@ -14,9 +11,12 @@ import type {
   RuntimePresence,
   SandboxRuntime,
 } from '../../ports/sandbox-runtime.ts';
+import { watchDisks } from '../on-host/disk-watch.ts';
+import { guarded } from '../on-host/guarded.ts';
+import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
+import { sandboxIds } from '../on-host/sandbox-place.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
 import { isFrozen } from './cgroups/sandbox-group.ts';
-import { watchDisks } from './disk-watch.ts';
 import { changeFrozen } from './freezer.ts';
 import type { FreezeOrder } from './freezer.ts';
 import { isRunning } from './incarnation.ts';
@@ -26,18 +26,18 @@ import type { Isolation } from './isolation.ts';
 import { readLastWords } from './last-words.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { Holdings } from './leftovers.ts';
-import { DISK_LOOK_MS } from './limits.ts';
+import { DISK_LOOK_MS } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
-import { removeTree } from './remove-tree.ts';
+import { removeTree } from '../on-host/remove-tree.ts';
 import { chooseLimits } from './resource-limits.ts';
 import type { ResourceLimits } from './resource-limits.ts';
-import { SANDBOX_ID_PATTERN, sandboxPaths } from './sandbox-paths.ts';
+import { sandboxPaths } from './sandbox-paths.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
-import { isMissing, readRecord, writeRecord } from './sandbox-record.ts';
-import { createSandboxTurns } from './sandbox-turns.ts';
-import type { SandboxTurns } from './sandbox-turns.ts';
+import { readRecord, writeRecord } from './sandbox-record.ts';
+import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
+import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
 import { startSandbox } from './start-sandbox.ts';
-import { stopIncarnation } from './stop-incarnation.ts';
+import { endForDisk, stopIncarnation } from './stop-incarnation.ts';
 
 interface Context {
   readonly options: ProcessRuntimeOptions;
@@ -102,7 +102,7 @@ function freezerOf(context: Context): RuntimeFreezer {
 function holdingsOf(context: Context): Holdings {
   const { socketDir, dataDir } = context.options;
   const held = async (): ReturnType<Holdings['held']> => {
-    const all = (await sandboxIds(context)).map((id) => context.pathsOf(id));
+    const all = (await sandboxIds(context.options.dataDir)).map((id) => context.pathsOf(id));
     return await Promise.all(all.map(async (paths) => ({ paths, record: await readRecord(paths) })));
   };
   return { socketDir, dataDir, groups: context.limits.groups, held };
@@ -115,32 +115,13 @@ function watchWorkspaces(context: Context): void {
     const up = (await list(context)).filter((sandbox) => sandbox.up);
     return up.map(({ sandboxId: id }) => context.pathsOf(id));
   };
-  watchDisks({ bytesMax, everyMs: context.options.diskLookMs ?? DISK_LOOK_MS, upNow });
-}
-
-/** What the system refuses (a full disk, a mode) says nothing about the sandbox: the caller may ask again. */
-async function guarded<T>(what: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof ParleyError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ParleyError('runtime_unreachable', `Cannot ${what}: ${reason}`, { cause: error });
-  }
-}
-
-/** The whole directory of a host socket is bound, so it must not lead to other sandboxes or to our data. */
-function checkHostSockets({ hostSockets, egressSocket, socketDir, dataDir }: ProcessRuntimeOptions): void {
-  const { proxy, webhook, git } = hostSockets;
-  for (const socket of [proxy, webhook, git, ...(egressSocket == null ? [] : [egressSocket])]) {
-    const dir = resolve(dirname(socket));
-    for (const kept of [resolve(socketDir), resolve(dataDir)]) {
-      if (!relative(dir, kept).startsWith('..')) {
-        const message = `Cannot bind host socket "${socket}": its directory holds "${kept}"`;
-        throw new ParleyError('runtime_failed', message);
-      }
-    }
-  }
+  watchDisks({
+    bytesMax,
+    everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
+    upNow,
+    treesOf: ({ workspace, agent, log }) => [workspace, agent, log],
+    end: endForDisk,
+  });
 }
 
 const start = (
@@ -154,17 +135,6 @@ const start = (
     const endedGeneration = context.turns.endedGeneration(request.sandboxId);
     return await startSandbox({ options, isolation, limits, paths, request, endedGeneration, overtaken });
   });
-
-/** A bind of a missing directory would fail the start; the sockets in it may come later. */
-async function prepareHostSocketDirs({ hostSockets, egressSocket }: ProcessRuntimeOptions): Promise<void> {
-  const sockets = [
-    ...Object.values<string>({ ...hostSockets }),
-    ...(egressSocket == null ? [] : [egressSocket]),
-  ];
-  for (const path of sockets) {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  }
-}
 
 async function stop(context: Context, target: Parameters<SandboxRuntime['stop']>[0]): Promise<void> {
   const { sandboxId: id, generation } = target;
@@ -219,7 +189,7 @@ async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence
 
 async function list(context: Context): ReturnType<SandboxRuntime['list']> {
   const found = [];
-  for (const id of await sandboxIds(context)) {
+  for (const id of await sandboxIds(context.options.dataDir)) {
     const paths = context.pathsOf(id);
     const record = await readRecord(paths);
     // A directory without a record is the rest of a first start or of a removal: there, and never up.
@@ -227,15 +197,6 @@ async function list(context: Context): ReturnType<SandboxRuntime['list']> {
     found.push({ sandboxId: id, generation: record?.generation ?? 0, up });
   }
   return found;
-}
-
-async function sandboxIds(context: Context): Promise<readonly SandboxId[]> {
-  const dir = join(context.options.dataDir, 'sandboxes');
-  const names = await readdir(dir).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
-  return names.filter((entry) => SANDBOX_ID_PATTERN.test(entry)).map((name) => sandboxId(name));
 }
 
 async function* exportWorkspace(context: Context, id: SandboxId): AsyncGenerator<Uint8Array> {

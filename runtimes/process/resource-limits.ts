@@ -6,7 +6,7 @@ import type { LimitName, LimitStrength, SandboxLimits } from '../../ports/sandbo
 import { findCgroups } from './cgroups/find-cgroups.ts';
 import type { CgroupHome } from './cgroups/find-cgroups.ts';
 import type { Isolation } from './isolation.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
+import { DEFAULT_LIMITS } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 
 /** The kernel bounds the processes of everybody but root, and with namespaces it counts each sandbox by itself. */

@@ -1,10 +1,9 @@
 /**
  * What is written down about a sandbox before anything is started for it, so that a crash leaves nothing unknown.
- * Owns `spec.json`: format, atomic writing, reading. Holds no secret: the session key goes through a pipe only.
+ * Owns the shape of `spec.json`. Holds no secret: the session key goes through a pipe only.
  */
-import { open, readFile, rename } from 'node:fs/promises';
 import { z } from 'zod';
-import { ParleyError } from '../../core/parley-error.ts';
+import { readRecordFile, writeRecordFile } from '../on-host/record-file.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 
 const recordSchema = z.object({
@@ -29,36 +28,16 @@ const recordSchema = z.object({
 });
 
 export type SandboxRecord = Readonly<z.infer<typeof recordSchema>>;
-export type RoutePorts = SandboxRecord['ports'];
 
 /**
  * The record, or null when there is none.
  * @throws ParleyError runtime_unreachable: a record exists and cannot be read, so nothing is known
  */
 export async function readRecord(paths: SandboxPaths): Promise<SandboxRecord | null> {
-  try {
-    return recordSchema.parse(JSON.parse(await readFile(paths.record, 'utf8')));
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw new ParleyError('runtime_unreachable', `Cannot read sandbox record "${paths.record}": unreadable`, {
-      cause: error,
-    });
-  }
+  return await readRecordFile(paths.record, (value) => recordSchema.parse(value));
 }
 
 /** Replaces the record in one step; it is on disk when this returns. The directory must exist. */
 export async function writeRecord(paths: SandboxPaths, record: SandboxRecord): Promise<void> {
-  const file = await open(`${paths.record}.new`, 'w', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify(record)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${paths.record}.new`, paths.record);
-}
-
-/** True for the system's answer "there is no such file". */
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+  await writeRecordFile(paths.record, record);
 }

@@ -5,20 +5,21 @@
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { setFrozen } from './cgroups/sandbox-group.ts';
-import { answersHealth } from './health-probe.ts';
+import { answersHealth } from '../on-host/health-probe.ts';
 import { isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import type { Isolation } from './isolation.ts';
 import { readLastWords } from './last-words.ts';
 import { launch } from './launch.ts';
 import type { ResourceLimits } from './resource-limits.ts';
-import { PROBE_INTERVAL_MS } from './limits.ts';
+import { PROBE_INTERVAL_MS } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import { readRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { launchSettled, stopIncarnation } from './stop-incarnation.ts';
-import { becomesTrue, sleep } from './wait.ts';
+import { stale, staleReason, tooLate } from '../on-host/start-refusals.ts';
+import { becomesTrue, sleep } from '../on-host/wait.ts';
 
 export interface StartOrder {
   readonly options: ProcessRuntimeOptions;
@@ -36,7 +37,9 @@ export interface StartOrder {
 export async function startSandbox(order: StartOrder): Promise<SandboxAddress> {
   const { options, paths, request } = order;
   const found = await readRecord(paths);
-  refuseStale(order, found);
+  const { endedGeneration, overtaken } = order;
+  const refused = staleReason({ request, found, endedGeneration, isOvertaken: overtaken.aborted });
+  if (refused !== null) throw stale(request, refused);
   if (found !== null && found.generation === request.generation && (await isUp(order, found))) {
     if (found.group !== null) await setFrozen(found.group, false);
     return await waitUntilReady(order, found);
@@ -46,17 +49,6 @@ export async function startSandbox(order: StartOrder): Promise<SandboxAddress> {
   const record = await launch({ ...order, previous: found });
   await launchSettled({ paths, record }, options.clock);
   return await waitUntilReady(order, record);
-}
-
-function refuseStale({ request, endedGeneration, overtaken }: StartOrder, found: SandboxRecord | null): void {
-  const { generation } = request;
-  if (overtaken.aborted || generation <= endedGeneration) throw stale(request, 'a newer order was given');
-  if (found === null) return;
-  if (found.desired === 'destroyed') throw stale(request, 'the sandbox was destroyed');
-  if (found.generation > generation) throw stale(request, `generation ${found.generation} was started`);
-  if (found.generation === generation && found.desired === 'stopped') {
-    throw stale(request, 'this incarnation was stopped');
-  }
 }
 
 async function isUp({ options, paths }: StartOrder, record: SandboxRecord): Promise<boolean> {
@@ -85,14 +77,4 @@ async function died({ options, paths, request }: StartOrder, record: SandboxReco
   await becomesTrue(options.clock, PROBE_INTERVAL_MS, () => Promise.resolve(false));
   const { words } = await readLastWords(paths, record);
   return new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
-}
-
-function tooLate({ sandboxId, deadline }: StartSandboxRequest): ParleyError {
-  const message = `Cannot start sandbox "${sandboxId}": its Agent Server did not answer by the deadline`;
-  return new ParleyError('runtime_failed', message, { details: { deadline } });
-}
-
-function stale({ sandboxId, generation }: StartSandboxRequest, why: string): ParleyError {
-  const message = `Cannot start generation ${generation} of sandbox "${sandboxId}": ${why}`;
-  return new ParleyError('stale_generation', message, { details: { generation } });
 }

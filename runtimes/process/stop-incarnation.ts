@@ -1,19 +1,21 @@
 /**
  * Ending every process of one sandbox.
- * Owns the order: ask, wait, kill, make sure; must not touch files.
+ * Owns the order: ask, wait, kill, make sure; must not touch what the sandbox wrote.
  */
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { killGroup, processesIn, removeGroup, setFrozen } from './cgroups/sandbox-group.ts';
 import { findProcesses, findProgram, findStrays, isRunning } from './incarnation.ts';
 import type { IncarnationProcesses } from './incarnation.ts';
-import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from './limits.ts';
+import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from '../on-host/limits.ts';
+import { DISK_LIMIT } from '../on-host/last-words.ts';
 import { childrenOf, descendantsOf, isAlive, startOf } from './process-table.ts';
 import type { ProcessIdentity } from './process-table.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
-import { becomesTrue } from './wait.ts';
+import { becomesTrue } from '../on-host/wait.ts';
 
 export interface StopTarget {
   readonly paths: SandboxPaths;
@@ -76,6 +78,12 @@ export async function launchSettled({ paths, record }: StopTarget, clock: Clock)
   if (record.desired !== 'up') return;
   const waitMs = Math.min(record.launchedAt + LAUNCH_WAIT_MS - clock.now(), LAUNCH_WAIT_MS);
   await becomesTrue(clock, waitMs, () => Promise.resolve(existsSync(paths.process)));
+}
+
+/** Ends one that keeps too much on disk; the reason stays behind for its last words. */
+export async function endForDisk(paths: SandboxPaths): Promise<void> {
+  await writeFile(paths.endedFor, `${DISK_LIMIT}\n`, { mode: 0o600 });
+  await killProcesses(await findProcesses(paths));
 }
 
 /** The namespace first: bubblewrap's outer half ends by itself when it is gone. */

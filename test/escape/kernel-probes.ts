@@ -2,8 +2,8 @@
  * Attempts on the kernel: system calls that a sandbox must not reach, and the kernel's own files.
  * Owns the scripts; must not run them. Arguments are such that a call that is allowed changes nothing.
  */
-import { systemCallNumber } from '../../runtimes/process/seccomp/system-calls.ts';
-import type { SystemCall } from '../../runtimes/process/seccomp/system-calls.ts';
+import { systemCallNumber } from '../../runtimes/on-host/seccomp/system-calls.ts';
+import type { SystemCall } from '../../runtimes/on-host/seccomp/system-calls.ts';
 import { ESCAPED, ifPrints, ifSucceeds } from './probe.ts';
 import type { Probe } from './probe.ts';
 
@@ -57,7 +57,8 @@ export const KERNEL_PROBES: readonly Probe[] = [
   ),
   probe(
     'writes to a file of the kernel',
-    `find /proc -path '/proc/[0-9]*' -prune -o -type f -writable -print 2>/dev/null | grep -q . && echo ${ESCAPED}`,
+    // What is masked by a device is told as a file by its directory, so each is looked at.
+    `find /proc -path '/proc/[0-9]*' -prune -o -type f -writable -print 2>/dev/null | xargs -r stat -c %F 2>/dev/null | grep -q '^regular' && echo ${ESCAPED}`,
     'escapes_as_root',
   ),
   probe(

@@ -1,106 +1,12 @@
 /**
- * Sandboxes that take all they can: memory, processes, files, disk. Each ends at its bound, and a neighbour stays well.
- * The bounds are small here; how each holds is in the capabilities of the runtime.
+ * Namespace sandboxes of the process runtime that take all they can.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createProcessHarness } from '../contract/process-harness.ts';
-import type { ProcessHarness } from '../contract/process-harness.ts';
-import { post, runInside } from '../contract/runtime-inside.ts';
-import type { InsideCall } from '../contract/runtime-inside.ts';
-import type { InsideResult } from '../contract/stand-in-agent.ts';
-import { newRequest, settled } from '../contract/runtime-suite.ts';
 import { describeWith } from '../helpers/requires.ts';
-
-const MEBIBYTE = 1024 ** 2;
-const BOUNDS = {
-  memoryBytes: 384 * MEBIBYTE,
-  processes: 80,
-  cpus: 1,
-  fileBytes: 16 * MEBIBYTE,
-  workspaceBytes: 64 * MEBIBYTE,
-};
+import { BOUNDS, DISK_LOOK_MS, describeBombs } from './bomb-suite.ts';
 
 describeWith('bwrap', 'what uses up everything in a namespace sandbox', () => {
-  let harness: ProcessHarness;
-  let attacker: InsideCall;
-  let neighbour: InsideCall;
-  const sh = (command: string): Promise<InsideResult> => runInside(attacker, command);
-  const start = async (): Promise<InsideCall> => {
-    const request = newRequest();
-    return { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
-  };
-  const neighbourWorks = async (): Promise<void> =>
-    expect((await runInside(neighbour, 'echo well')).stdout).toBe('well\n');
-
-  beforeAll(async () => {
-    harness = await createProcessHarness('namespaces', undefined, { limits: BOUNDS, diskLookMs: 100 });
-    [attacker, neighbour] = [await start(), await start()];
-  });
-  afterAll(async () => {
-    for (const { sandboxId } of await harness.runtime.list()) await harness.runtime.destroy(sandboxId);
-    await harness.close();
-  });
-
-  it('stops a memory bomb at the bound, and the sandbox goes on', async () => {
-    expect(harness.runtime.capabilities.limits.memory).not.toBe('none');
-    const bomb = `node -e "const a=[];for(let i=0;i<1024;i++)a.push(Buffer.alloc(1048576,1));console.log('ESCAPED')"`;
-    expect((await sh(bomb)).stdout).not.toContain('ESCAPED');
-    expect((await harness.runtime.inspect(attacker.address.sandboxId)).kind).toBe('up');
-    await neighbourWorks();
-  });
-
-  it('stops a fork bomb at the bound', async () => {
-    expect(harness.runtime.capabilities.limits.processes).toBe('sandbox');
-    const fork = 'my $p = fork; if (!defined $p) { print "at $n"; last } if (!$p) { sleep 9; exit }';
-    const bomb = `$| = 1; my $n = 0; while ($n++ < 400) { ${fork} } print "ESCAPED" if $n > 400; kill 9, 0`;
-    expect((await sh(`setsid -w perl -e '${bomb}'`)).stdout).toMatch(/^at \d+$/);
-    expect((await sh('echo again')).stdout).toBe('again\n');
-    await neighbourWorks();
-  });
-
-  it.each([
-    ['a huge file', `head -c ${64 * MEBIBYTE} /dev/zero > big; stat -c %s big`],
-    ['a sparse file', 'truncate -s 1T sparse; stat -c %s sparse'],
-  ])('cuts %s at the bound', async (_, command) => {
-    const { stdout } = await sh(`${command}; rm -f big sparse`);
-    expect(Number(stdout.trim() || 0)).toBeLessThanOrEqual(BOUNDS.fileBytes);
-  });
-
-  it('bounds the files in memory below the memory of the sandbox', async () => {
-    const fill = 'for i in $(seq 40); do head -c 8M /dev/zero > /tmp/fill-$i || break; done 2>/dev/null';
-    const { stdout } = await sh(`${fill}; du -sk /tmp | cut -f1; rm -f /tmp/fill-*`);
-    expect(Number(stdout) * 1024).toBeLessThanOrEqual(BOUNDS.memoryBytes / 4 + MEBIBYTE);
-    await neighbourWorks();
-  });
-
-  it('shares the processor with a neighbour while it spins', async () => {
-    const spin = `for i in 1 2 3 4; do perl -e 'alarm 1; 1 while 1' & done; wait`;
-    await Promise.all([sh(spin), neighbourWorks()]);
-  });
-
-  it('ends a sandbox that fills the disk, says why, and keeps its files', async () => {
-    const fill = 'for i in $(seq 20); do head -c 8M /dev/zero > fill-$i; done; sleep 20';
-    await sh(fill).catch(() => null);
-    const id = attacker.address.sandboxId;
-    const ended = await settled(harness.runtime, id, 'crashed');
-    expect(ended).toMatchObject({
-      cause: { kind: 'disk_limit' },
-      reason: expect.stringContaining('on disk'),
-    });
-    await neighbourWorks();
-    await harness.runtime.stop({ sandboxId: id, generation: 1 });
-    expect((await harness.runtime.inspect(id)).kind).toBe('stopped');
-  });
-
-  it('tells of an agent that the kernel ended for its memory', async () => {
-    if (harness.runtime.capabilities.limits.memory !== 'sandbox') return;
-    const request = newRequest();
-    const call = { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
-    await post(call, '/grow', String(2 * BOUNDS.memoryBytes)).catch(() => null);
-    expect(await settled(harness.runtime, request.sandboxId, 'crashed')).toMatchObject({
-      cause: { kind: 'out_of_memory' },
-      reason: expect.stringContaining('used up its memory'),
-    });
-    await neighbourWorks();
-  });
+  describeBombs(() =>
+    createProcessHarness('namespaces', undefined, { limits: BOUNDS, diskLookMs: DISK_LOOK_MS }),
+  );
 });

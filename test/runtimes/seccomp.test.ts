@@ -1,14 +1,14 @@
 /** The system call filter, run by a small interpreter: what it says of each call, on both processors. */
 import { describe, expect, it } from 'vitest';
-import { guardObject } from '../../runtimes/process/guard-object.ts';
-import { encode, unlessOneOf, when, allow, refuse } from '../../runtimes/process/seccomp/bpf-program.ts';
-import { sandboxFilter, sandboxProgram } from '../../runtimes/process/seccomp/sandbox-filter.ts';
+import { guardObject } from '../../runtimes/on-host/guard-object.ts';
+import { encode, unlessOneOf, when, allow, refuse } from '../../runtimes/on-host/seccomp/bpf-program.ts';
+import { sandboxFilter, sandboxProgram } from '../../runtimes/on-host/seccomp/sandbox-filter.ts';
 import {
   AUDIT_ARCHITECTURES,
   systemCallNumber,
   type FilteredProcessor,
   type SystemCall,
-} from '../../runtimes/process/seccomp/system-calls.ts';
+} from '../../runtimes/on-host/seccomp/system-calls.ts';
 
 const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;

@@ -29,6 +29,8 @@ async function main(): Promise<void> {
   }
   if (guard !== null) loadGuard(guard);
   const sessionKey = takeText(HOST_KEY_DESCRIPTOR);
+  // Whoever was to hand it over has gone: without a key nobody could ever speak to the agent.
+  if (sessionKey === '') throw new Error('no session key came');
   const log = createBoundedLog(1, logBytesMax);
   await Promise.all(bridges.map(openBridge));
   const child = startAgent(parsed, sessionKey);

@@ -21,6 +21,8 @@ export interface SandboxTurns {
   end<T>(target: { readonly id: SandboxId; readonly generation: number }, work: () => Promise<T>): Promise<T>;
   /** Runs `work` when its turn comes, and tells nobody to give up. */
   change<T>(id: SandboxId, work: () => Promise<T>): Promise<T>;
+  /** Whether a start is under way or waits for its turn. */
+  isStarting(id: SandboxId): boolean;
   /** Highest generation known to have ended for good; 0 when none is. */
   endedGeneration(id: SandboxId): number;
   rememberEnded(target: { readonly id: SandboxId; readonly generation: number }): void;
@@ -68,6 +70,7 @@ export function createSandboxTurns(): SandboxTurns {
       return inTurn(id, work);
     },
     change: inTurn,
+    isStarting: (id) => starts.has(id),
     endedGeneration: (id) => ended.get(id) ?? 0,
     rememberEnded({ id, generation }) {
       const highest = Math.max(generation, ended.get(id) ?? 0);

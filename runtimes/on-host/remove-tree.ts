@@ -3,7 +3,7 @@
  * Owns removal that never follows a symbolic link and is not stopped by modes. Only for trees nothing writes to any more.
  */
 import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises';
-import { isMissing } from './sandbox-record.ts';
+import { isMissing } from './is-missing.ts';
 
 /** A missing path is success. @throws Error the system refuses, e.g. a file that belongs to somebody else */
 export async function removeTree(path: string): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Every bound of the process runtime, with its reason.
+ * Every bound of the runtimes, with its reason.
  * Owns constants only.
  */
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';

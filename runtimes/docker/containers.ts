@@ -1,0 +1,173 @@
+/**
+ * What is done to single containers.
+ * Owns the calls and what each answer means; a call that finds its work done is a success.
+ */
+import type Docker from 'dockerode';
+import type { SandboxId } from '../../core/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { POLL_MS } from '../on-host/limits.ts';
+import { sleep } from '../on-host/wait.ts';
+import { unless } from './docker-daemon.ts';
+import type { DockerDaemon } from './docker-daemon.ts';
+import { LOG_TAIL_LINES, REMOVAL_LOOKS_MAX, STOP_GRACE_S } from './limits.ts';
+import { labelFilter, marksOf } from './names.ts';
+import type { Marks } from './names.ts';
+
+/** Bytes before each piece of a log: the stream's number, three zeros, the length. */
+const FRAME_BYTES = 8;
+
+/** What the daemon tells of one container. */
+export interface ContainerState {
+  readonly id: string;
+  readonly marks: Marks | null;
+  readonly status: 'running' | 'frozen' | 'made' | 'ended';
+  readonly exitCode: number;
+  readonly outOfMemory: boolean;
+}
+
+export interface Containers {
+  readonly daemon: DockerDaemon;
+  readonly dataDir: string;
+  readonly clock: Clock;
+}
+
+/** Null when the daemon has none of that name, or is removing it. */
+export async function findContainer(on: Containers, name: string): Promise<ContainerState | null> {
+  const info = await on.daemon.ask(`look at container "${name}"`, (docker) =>
+    unless([404], docker.getContainer(name).inspect()),
+  );
+  if (info === null || info.State.Status === 'removing') return null;
+  const { State: state, Config: config } = info;
+  return {
+    id: info.Id,
+    marks: marksOf(on.dataDir, config.Labels),
+    status: state.Paused
+      ? 'frozen'
+      : state.Running
+        ? 'running'
+        : state.Status === 'created'
+          ? 'made'
+          : 'ended',
+    exitCode: state.ExitCode,
+    outOfMemory: state.OOMKilled,
+  };
+}
+
+export interface ListedContainer {
+  readonly id: string;
+  readonly marks: Marks;
+  readonly up: boolean;
+}
+
+/** Every container of this installation, or of one sandbox of it; one that is being removed is not there. */
+export async function listContainers(
+  on: Containers,
+  id: SandboxId | null = null,
+): Promise<readonly ListedContainer[]> {
+  const filters = { label: [...labelFilter(on.dataDir, id)] };
+  const all = await on.daemon.ask('list containers', (docker) =>
+    docker.listContainers({ all: true, filters }),
+  );
+  return all.flatMap(({ Id, Labels, State }) => {
+    const marks = marksOf(on.dataDir, Labels);
+    if (marks === null || State === 'removing') return [];
+    return [{ id: Id, marks, up: State === 'running' || State === 'paused' }];
+  });
+}
+
+/** Ends in order: what stands still goes on first, so that it hears the request. */
+export async function stopContainer(on: Containers, idOrName: string): Promise<void> {
+  const found = await findContainer(on, idOrName);
+  if (found === null) return;
+  if (found.status === 'frozen') await setFrozen(on, idOrName, false);
+  if (found.status === 'running' || found.status === 'frozen') {
+    await on.daemon.ask(`stop container "${idOrName}"`, (docker) =>
+      unless([304, 404], docker.getContainer(idOrName).stop({ t: STOP_GRACE_S })),
+    );
+  }
+}
+
+/** Whatever it is doing. Returns when the daemon does not have it any more. */
+export async function removeContainer(on: Containers, idOrName: string): Promise<void> {
+  const look = (): Promise<unknown> =>
+    on.daemon.ask(`look at container "${idOrName}"`, (docker) =>
+      unless([404], docker.getContainer(idOrName).inspect()),
+    );
+  await on.daemon.ask(`remove container "${idOrName}"`, (docker) =>
+    // 409: somebody else is removing it already.
+    unless([404, 409], docker.getContainer(idOrName).remove({ force: true, v: true })),
+  );
+  for (let count = 0; count < REMOVAL_LOOKS_MAX && (await look()) !== null; count += 1) {
+    await sleep(on.clock, POLL_MS);
+  }
+}
+
+export async function killContainer(on: Containers, idOrName: string): Promise<void> {
+  await on.daemon.ask(`kill container "${idOrName}"`, (docker) =>
+    // 409: it does not run.
+    unless([404, 409], docker.getContainer(idOrName).kill()),
+  );
+}
+
+/** The daemon refuses what is so already, with different numbers: only a look tells. */
+export async function setFrozen(on: Containers, idOrName: string, frozen: boolean): Promise<void> {
+  const status = frozen ? 'frozen' : 'running';
+  if ((await findContainer(on, idOrName))?.status === status) return;
+  try {
+    await on.daemon.ask(`${frozen ? 'pause' : 'unpause'} container "${idOrName}"`, (docker) => {
+      const container = docker.getContainer(idOrName);
+      return frozen ? container.pause() : container.unpause();
+    });
+  } catch (error) {
+    if ((await findContainer(on, idOrName))?.status !== status) throw error;
+  }
+}
+
+/** The end of what it printed; empty when there is no such container. */
+export async function readLog(on: Containers, idOrName: string): Promise<string> {
+  const bytes = await on.daemon.ask(`read the log of container "${idOrName}"`, (docker) =>
+    unless(
+      [404, 409],
+      docker.getContainer(idOrName).logs({ stdout: true, stderr: true, tail: LOG_TAIL_LINES, follow: false }),
+    ),
+  );
+  return bytes === null ? '' : unframed(bytes);
+}
+
+function unframed(bytes: Buffer): string {
+  const parts: Buffer[] = [];
+  for (let at = 0; at + FRAME_BYTES <= bytes.length;) {
+    const end = at + FRAME_BYTES + bytes.readUInt32BE(at + 4);
+    parts.push(bytes.subarray(at + FRAME_BYTES, end));
+    at = end;
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/**
+ * Made and started, with the session key on its standard input. A container of that name that is there already is the
+ * rest of an attempt whose answer was lost: it has no key, and is replaced.
+ */
+export async function launchContainer(
+  on: Containers,
+  {
+    name,
+    spec,
+    sessionKey,
+  }: {
+    readonly name: string;
+    readonly spec: Docker.ContainerCreateOptions;
+    readonly sessionKey: string;
+  },
+): Promise<readonly string[]> {
+  await removeContainer(on, name);
+  return await on.daemon.ask(`start container "${name}"`, async (docker) => {
+    const container = await docker.createContainer({ ...spec, name });
+    // Attached before it runs: should we end in between, the daemon closes its standard input.
+    const stdin = await container.attach({ stream: true, stdin: true, hijack: true });
+    stdin.on('error', () => undefined);
+    await unless([304], container.start());
+    stdin.end(sessionKey);
+    return (container as { readonly Warnings?: readonly string[] }).Warnings ?? [];
+  });
+}

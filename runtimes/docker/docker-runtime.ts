@@ -1,0 +1,234 @@
+/**
+ * Sandboxes as containers of the Docker daemon of this host.
+ * Owns the port's operations over containers and directories; every answer is read from them, so a restart of ours
+ * loses nothing. Must not hold a rule about lifecycles.
+ */
+import { writeFile } from 'node:fs/promises';
+import type { SandboxId } from '../../core/ids.ts';
+import { ParleyError, asParleyError } from '../../core/parley-error.ts';
+import type {
+  RuntimeCapabilities,
+  RuntimeFreezer,
+  RuntimePresence,
+  SandboxLimits,
+  SandboxRuntime,
+} from '../../ports/sandbox-runtime.ts';
+import { watchDisks } from '../on-host/disk-watch.ts';
+import { guarded } from '../on-host/guarded.ts';
+import { checkHostSockets } from '../on-host/host-sockets.ts';
+import { DISK_LIMIT } from '../on-host/last-words.ts';
+import { DEFAULT_LIMITS, DISK_LOOK_MS } from '../on-host/limits.ts';
+import { removeTree } from '../on-host/remove-tree.ts';
+import { sandboxIds, sandboxPlace } from '../on-host/sandbox-place.ts';
+import type { SandboxPlace } from '../on-host/sandbox-place.ts';
+import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
+import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
+import { exportDirectory } from '../workspace-archive/export-directory.ts';
+import { findContainer, killContainer, listContainers, setFrozen } from './containers.ts';
+import type { Containers } from './containers.ts';
+import { dockerDaemon } from './docker-daemon.ts';
+import { readLastWords } from './last-words.ts';
+import { removeLeftovers } from './leftovers.ts';
+import { containerName } from './names.ts';
+import type { DockerRuntimeOptions } from './options.ts';
+import { readRecord, writeRecord } from './sandbox-record.ts';
+import { addressOf, endContainers, startSandbox } from './start-sandbox.ts';
+
+interface Context {
+  readonly options: DockerRuntimeOptions;
+  readonly limits: SandboxLimits;
+  readonly containers: Containers;
+  readonly turns: SandboxTurns;
+  readonly placeOf: (id: SandboxId) => SandboxPlace;
+}
+
+type Target = Parameters<SandboxRuntime['stop']>[0];
+
+/**
+ * Only one runtime may use a `dataDir` at a time; another one takes over after it has ended. Asks the daemon nothing
+ * before the first call.
+ * @throws ParleyError runtime_failed: a host socket lies in a directory that must not be bound into sandboxes
+ */
+export function createDockerRuntime(options: DockerRuntimeOptions): SandboxRuntime {
+  checkHostSockets(options);
+  const { dataDir, clock, daemonSocket } = options;
+  const context: Context = {
+    options,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    containers: { daemon: dockerDaemon(daemonSocket), dataDir, clock },
+    turns: createSandboxTurns(),
+    placeOf: (id) => sandboxPlace(options, id),
+  };
+  watchWorkspaces(context);
+  return {
+    capabilities: capabilitiesOf(options),
+    freezer: freezerOf(context),
+    removeLeftovers: () => guarded('remove leftovers', sweep(context)),
+    start: (request) => guarded(`start sandbox "${request.sandboxId}"`, start(context, request)),
+    stop: (target) => guarded(`stop sandbox "${target.sandboxId}"`, stop(context, target)),
+    destroy: (id) => guarded(`remove sandbox "${id}"`, destroy(context, id)),
+    inspect: (id) => inspect(context, id),
+    list: () => guarded('list sandboxes', list(context)),
+    exportWorkspace: (id) => exportWorkspace(context, id),
+  };
+}
+
+function capabilitiesOf({ egressSocket = null }: DockerRuntimeOptions): RuntimeCapabilities {
+  return {
+    kind: 'docker',
+    isolation: 'container',
+    pause: ['files', 'memory'],
+    resume: { files: 'boot', memory: 'thaw' },
+    egress: egressSocket === null ? 'none' : 'allow_list',
+    limits: {
+      memory: 'sandbox',
+      processes: 'sandbox',
+      cpu: 'sandbox',
+      fileSize: 'process',
+      workspace: 'watched',
+    },
+    export: 'always',
+    survivesRestart: true,
+  };
+}
+
+const start = (
+  context: Context,
+  request: Parameters<SandboxRuntime['start']>[0],
+): ReturnType<SandboxRuntime['start']> =>
+  context.turns.start({ id: request.sandboxId, generation: request.generation }, async (overtaken) => {
+    const { options, limits, containers, turns } = context;
+    const endedGeneration = turns.endedGeneration(request.sandboxId);
+    const place = context.placeOf(request.sandboxId);
+    return await startSandbox({ options, limits, containers, place, request, endedGeneration, overtaken });
+  });
+
+async function stop(context: Context, target: Target): Promise<void> {
+  const { sandboxId: id, generation } = target;
+  await context.turns.end({ id, generation }, async () => {
+    const place = context.placeOf(id);
+    const record = await readRecord(place);
+    if (record !== null && record.generation > generation)
+      throw staleOrder('stop', target, record.generation);
+    context.turns.rememberEnded({ id, generation });
+    if (record === null || record.desired === 'destroyed') return;
+    await writeRecord(place, { ...record, generation, desired: 'stopped' });
+    await endContainers(context.containers, target);
+  });
+}
+
+/** The record goes last: a removal that was cut off is seen by `list` and simply asked again. */
+async function destroy(context: Context, id: SandboxId): Promise<void> {
+  await context.turns.end({ id, generation: Number.MAX_SAFE_INTEGER }, async () => {
+    const place = context.placeOf(id);
+    const record = await readRecord(place);
+    if (record !== null) {
+      context.turns.rememberEnded({ id, generation: record.generation });
+      await writeRecord(place, { ...record, desired: 'destroyed' });
+    }
+    await endContainers(context.containers, { sandboxId: id });
+    for (const path of [place.socketDir, place.workspace, place.agent, place.dir]) await removeTree(path);
+  });
+}
+
+async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
+  try {
+    const place = context.placeOf(id);
+    const record = await readRecord(place);
+    if (record === null || record.desired === 'destroyed') return { kind: 'gone' };
+    const { generation } = record;
+    const name = containerName(context.options.dataDir, id, generation);
+    const container = await findContainer(context.containers, name);
+    if (container?.status === 'running' || container?.status === 'frozen') {
+      const address = addressOf(place, { sandboxId: id, generation });
+      const up = { kind: 'up', generation, address } as const;
+      return container.status === 'frozen' ? { ...up, isFrozen: true } : up;
+    }
+    if (record.desired === 'stopped') return { kind: 'stopped', generation };
+    // Between the record and the container nothing can be said yet.
+    if (container?.status !== 'ended' && context.turns.isStarting(id)) {
+      return { kind: 'unknown', reason: 'its container is being made' };
+    }
+    const { cause, words } = await readLastWords(context.containers, { place, name, container });
+    return { kind: 'crashed', generation, reason: words, cause };
+  } catch (error) {
+    return { kind: 'unknown', reason: asParleyError(error).message };
+  }
+}
+
+async function list(context: Context): ReturnType<SandboxRuntime['list']> {
+  const { options, containers } = context;
+  const ids = await sandboxIds(options.dataDir);
+  const up = (await listContainers(containers)).filter((one) => one.up);
+  const isUp = new Set(up.map(({ marks }) => `${marks.sandboxId} ${marks.generation}`));
+  const found = [];
+  for (const id of ids) {
+    const record = await readRecord(context.placeOf(id));
+    // A directory without a record is the rest of a first start or of a removal: there, and never up.
+    const generation = record?.generation ?? 0;
+    found.push({ sandboxId: id, generation, up: isUp.has(`${id} ${generation}`) });
+  }
+  return found;
+}
+
+function freezerOf(context: Context): RuntimeFreezer {
+  const change = (target: Target, frozen: boolean): Promise<void> => {
+    const { sandboxId: id, generation } = target;
+    const verb = frozen ? 'freeze' : 'thaw';
+    const work = context.turns.change(id, async () => {
+      const record = await readRecord(context.placeOf(id));
+      if (record !== null && record.generation > generation)
+        throw staleOrder(verb, target, record.generation);
+      const name = containerName(context.options.dataDir, id, generation);
+      const isWanted = record?.generation === generation && record.desired === 'up';
+      const status = isWanted ? (await findContainer(context.containers, name))?.status : undefined;
+      if (status !== 'running' && status !== 'frozen') {
+        throw new ParleyError('runtime_gone', `Cannot ${verb} generation ${generation}: it is not up`);
+      }
+      await setFrozen(context.containers, name, frozen);
+    });
+    return guarded(`${verb} sandbox "${id}"`, work);
+  };
+  return { freeze: (target) => change(target, true), thaw: (target) => change(target, false) };
+}
+
+function staleOrder(verb: string, { sandboxId, generation }: Target, started: number): ParleyError {
+  const what = `Cannot ${verb} generation ${generation} of sandbox "${sandboxId}"`;
+  const message = `${what}: generation ${started} was started`;
+  return new ParleyError('stale_generation', message, { details: { generation } });
+}
+
+async function sweep(context: Context): Promise<readonly string[]> {
+  const { options, containers } = context;
+  const held = async (): Promise<
+    { place: SandboxPlace; record: Awaited<ReturnType<typeof readRecord>> }[]
+  > => {
+    const places = (await sandboxIds(options.dataDir)).map((id) => context.placeOf(id));
+    return await Promise.all(places.map(async (place) => ({ place, record: await readRecord(place) })));
+  };
+  return await removeLeftovers({ socketDir: options.socketDir, containers, held });
+}
+
+function watchWorkspaces(context: Context): void {
+  const { workspaceBytes: bytesMax } = context.limits;
+  if (bytesMax === null) return;
+  watchDisks({
+    bytesMax,
+    everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
+    upNow: async () => (await list(context)).filter((sandbox) => sandbox.up),
+    treesOf: ({ sandboxId: id }) => [context.placeOf(id).workspace, context.placeOf(id).agent],
+    async end({ sandboxId: id, generation }) {
+      await writeFile(context.placeOf(id).endedFor, `${DISK_LIMIT}\n`, { mode: 0o600 });
+      await killContainer(context.containers, containerName(context.options.dataDir, id, generation));
+    },
+  });
+}
+
+async function* exportWorkspace(context: Context, id: SandboxId): AsyncGenerator<Uint8Array> {
+  const place = context.placeOf(id);
+  const record = await readRecord(place);
+  if (record === null || record.desired === 'destroyed') {
+    throw new ParleyError('runtime_gone', `Cannot export sandbox "${id}": there is no such sandbox`);
+  }
+  yield* exportDirectory(place.workspace);
+}

@@ -1,0 +1,129 @@
+/**
+ * A sandbox as seen from inside: its paths, its loopback ports and its environment.
+ * Owns what the agent server is told, by whatever runtime; must not start anything.
+ */
+import { basename, join } from 'node:path';
+import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
+import { guardObject } from './guard-object.ts';
+import type { HostSockets } from './host-sockets.ts';
+import { LOG_BYTES_MAX } from './limits.ts';
+
+/** Loopback ports that lead to the host; as seen from inside. */
+export interface RoutePorts {
+  readonly proxy: number;
+  readonly webhook: number;
+  readonly git: number;
+}
+
+/** Fixed, because every sandbox has a loopback of its own. */
+export const BOUND_PORTS: RoutePorts = { proxy: 4100, webhook: 4101, git: 4102 };
+export const EGRESS_PORT = 4103;
+export const HOST_SOCKET_NAMES = ['proxy', 'webhook', 'git'] as const;
+/** Where things are bound in a sandbox that sees nothing else of the host. */
+export const INSIDE = {
+  workspace: '/workspace',
+  agent: '/agent',
+  home: '/home/agent',
+  tools: '/opt/parley',
+  agentSockets: '/run/parley/agent',
+  hostSockets: '/run/parley/host',
+  egressSocket: '/run/parley/egress',
+  guard: '/opt/parley/guard.node',
+  agentServer: '/opt/parley/agent-server.cjs',
+  sandboxInit: '/opt/parley/sandbox-init.cjs',
+} as const;
+/** Callbacks leave after this many seconds: a status that arrives late delays every pause decision. */
+const WEBHOOK_FLUSH_DELAY_S = 1;
+export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Paths that differ between a namespace and a plain process. */
+export interface InsideView {
+  readonly workspace: string;
+  readonly agent: string;
+  readonly home: string;
+  readonly node: string;
+  /** Where programs are looked for. */
+  readonly searchPath: string;
+  readonly agentServer: string;
+  readonly sandboxInit: string;
+  readonly agentSocket: string;
+  readonly hostSockets: HostSockets;
+  /** Null: nothing but the host sockets is reachable, or everything is. */
+  readonly egressSocket: string | null;
+  /** The object that closes a process to others; null where there is none. */
+  readonly guard: string | null;
+}
+
+/** Which incarnation is told, and its ports. */
+export interface Incarnation {
+  readonly sandboxId: string;
+  readonly generation: number;
+  readonly ports: RoutePorts;
+}
+
+/** How a sandbox looks that sees only what is bound in. */
+export function boundView(
+  sockets: { readonly hostSockets: HostSockets; readonly egressSocket?: string | null },
+  programs: { readonly node: string; readonly searchPath: string },
+): InsideView {
+  const { hostSockets, egressSocket = null } = sockets;
+  const hostSocket = (name: keyof HostSockets): string =>
+    join(INSIDE.hostSockets, name, basename(hostSockets[name]));
+  return {
+    workspace: INSIDE.workspace,
+    agent: INSIDE.agent,
+    home: INSIDE.home,
+    ...programs,
+    agentServer: INSIDE.agentServer,
+    sandboxInit: INSIDE.sandboxInit,
+    agentSocket: join(INSIDE.agentSockets, 'agent.sock'),
+    hostSockets: { proxy: hostSocket('proxy'), webhook: hostSocket('webhook'), git: hostSocket('git') },
+    egressSocket: egressSocket === null ? null : join(INSIDE.egressSocket, basename(egressSocket)),
+    guard: guardObject(process.arch) === null ? null : INSIDE.guard,
+  };
+}
+
+/** The first program and its arguments; process lists show them, so no secret is among them. */
+export function initCommand(view: InsideView, ports: RoutePorts): readonly string[] {
+  const bridges = HOST_SOCKET_NAMES.flatMap((name) => [
+    '--bridge',
+    `${ports[name]}=${view.hostSockets[name]}`,
+  ]);
+  const egress = view.egressSocket === null ? [] : ['--bridge', `${EGRESS_PORT}=${view.egressSocket}`];
+  const guard = view.guard === null ? [] : ['--guard', view.guard];
+  const log = ['--log-bytes-max', String(LOG_BYTES_MAX)];
+  return [view.node, view.sandboxInit, ...bridges, ...egress, ...guard, ...log, '--', view.agentServer];
+}
+
+/** The whole environment inside: nothing of the host's is inherited. The session key is not in it. */
+export function insideEnvironment(view: InsideView, inside: Incarnation): Readonly<Record<string, string>> {
+  return {
+    PATH: view.searchPath,
+    HOME: view.home,
+    USER: 'agent',
+    LOGNAME: 'agent',
+    SHELL: '/bin/sh',
+    LANG: 'C.UTF-8',
+    PARLEY_SANDBOX_ID: inside.sandboxId,
+    PARLEY_SANDBOX_GENERATION: String(inside.generation),
+    PARLEY_AGENT_SOCKET: view.agentSocket,
+    PARLEY_WORKSPACE_DIR: view.workspace,
+    OH_WEBHOOKS_0_BASE_URL: `${routesOf(inside.ports).webhookUrl}/api/v1/webhooks`,
+    OH_WEBHOOKS_0_FLUSH_DELAY: String(WEBHOOK_FLUSH_DELAY_S),
+    OH_CONVERSATIONS_PATH: join(view.agent, 'conversations'),
+    ...(view.egressSocket === null ? {} : egressVariables()),
+  };
+}
+
+/** Programs agree on these names, some on the lower case and some on the upper. */
+function egressVariables(): Readonly<Record<string, string>> {
+  const url = `http://127.0.0.1:${EGRESS_PORT}`;
+  const direct = 'localhost,127.0.0.1,::1';
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
+  return { ...Object.fromEntries(names.map((name) => [name, url])), NO_PROXY: direct, no_proxy: direct };
+}
+
+export function routesOf(ports: RoutePorts): SandboxAddress['routes'] {
+  const url = (port: number): string => `http://127.0.0.1:${port}`;
+  return { proxyUrl: url(ports.proxy), webhookUrl: url(ports.webhook), gitUrl: url(ports.git) };
+}

@@ -1,0 +1,31 @@
+/**
+ * The sentence that is shown for a sandbox that ended by itself.
+ * Owns its words; the log was written by whatever ran inside, so it is bounded and made printable.
+ */
+import type { CrashCause } from '../../ports/sandbox-runtime.ts';
+import { LAST_WORDS_LINES_MAX } from './limits.ts';
+
+/** What a disk watch leaves behind when it ended a sandbox. */
+export const DISK_LIMIT = 'disk_limit';
+
+/** How it ended, where that is known, and the last lines of its log. */
+export function lastWords(cause: CrashCause, log: string): string {
+  const lines = log
+    .replace(/[^\P{Cc}\n]/gu, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-LAST_WORDS_LINES_MAX);
+  const how = sentenceOf(cause);
+  return lines.length === 0 ? how : `${how}; its log ends with: ${lines.join(' | ')}`;
+}
+
+function sentenceOf(cause: CrashCause): string {
+  switch (cause.kind) {
+    case 'disk_limit':
+      return 'it kept more on disk than a sandbox may, and was ended';
+    case 'out_of_memory':
+      return 'it used up its memory, and the kernel ended it';
+    case 'exit':
+      return cause.exitCode === null ? 'its processes are gone' : `it ended with exit code ${cause.exitCode}`;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Which system calls a sandbox may not make.
+ * Owns the filter's program; the list and its reasons are in refused-calls.ts. What is not named is allowed, and is bounded by namespaces and missing capabilities.
+ */
+import { SECCOMP_DATA, allow, encode, kill, load, refuse, unlessOneOf, when } from './bpf-program.ts';
+import type { Instruction } from './bpf-program.ts';
+import {
+  MISSING_CALLS,
+  NAMESPACE_FLAGS,
+  REFUSED_CALLS,
+  SOCKET_FAMILIES,
+  TERMINAL_INPUT,
+} from './refused-calls.ts';
+import { AUDIT_ARCHITECTURES, systemCallNumber } from './system-calls.ts';
+import type { FilteredProcessor, SystemCall } from './system-calls.ts';
+
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+
+/** Calls of the other convention of x64 begin here; their numbers would pass by the list. */
+const X32_BIT = 0x40000000;
+
+/** The filter as the kernel takes it; null for a processor it was not written for. */
+export function sandboxFilter(processor: string): Uint8Array | null {
+  return processor === 'x64' || processor === 'arm64' ? encode(sandboxProgram(processor)) : null;
+}
+
+export function sandboxProgram(processor: FilteredProcessor): readonly Instruction[] {
+  const on = (call: SystemCall, body: readonly Instruction[]): readonly Instruction[] => {
+    const number = systemCallNumber(call, processor);
+    return number === null ? [] : when('equal', number, body);
+  };
+  return [
+    load(SECCOMP_DATA.architecture),
+    // Another convention, 32 bits say, has other numbers.
+    ...unlessOneOf([AUDIT_ARCHITECTURES[processor]], [kill()]),
+    load(SECCOMP_DATA.number),
+    ...(processor === 'x64' ? when('at_least', X32_BIT, [refuse(ENOSYS)]) : []),
+    ...REFUSED_CALLS.flatMap((call) => on(call, [refuse(EPERM)])),
+    ...MISSING_CALLS.flatMap((call) => on(call, [refuse(ENOSYS)])),
+    ...on('clone', [
+      load(SECCOMP_DATA.argument(0)),
+      ...when('any_bit', NAMESPACE_FLAGS, [refuse(EPERM)]),
+      allow(),
+    ]),
+    ...on('ioctl', [
+      load(SECCOMP_DATA.argument(1)),
+      ...TERMINAL_INPUT.flatMap((request) => when('equal', request, [refuse(EPERM)])),
+      allow(),
+    ]),
+    ...on('socket', [
+      load(SECCOMP_DATA.argument(0)),
+      ...unlessOneOf(SOCKET_FAMILIES, [refuse(EAFNOSUPPORT)]),
+      allow(),
+    ]),
+    allow(),
+  ];
+}
