@@ -1,12 +1,15 @@
 /**
  * The Agent Server's port over HTTP.
- * Owns putting the parts together and their end; the endpoints are in conversation-calls.ts and workspace-calls.ts.
+ * Owns putting the parts together and their end; the endpoints are in conversation-calls.ts and workspace-calls.ts,
+ * and what a real OpenHands server wants said otherwise in openhands-dialect.ts.
  */
 import type { AgentServer } from '../ports/agent-server.ts';
 import { createCaller } from './call.ts';
 import { createConnections } from './connections.ts';
 import { createConversationCalls } from './conversation-calls.ts';
 import { CALL_TIMEOUT_MS } from './limits.ts';
+import { openhandsDialect } from './openhands-dialect.ts';
+import type { AgentDialect } from './wire.ts';
 import { createWorkspaceCalls } from './workspace-calls.ts';
 
 export interface AgentClient extends AgentServer {
@@ -14,13 +17,18 @@ export interface AgentClient extends AgentServer {
   close(): Promise<void>;
 }
 
-/** `timeoutMs` bounds every call but `execute`, whose own time is added to a margin; default 30 s. */
-export function createAgentClient(options: { readonly timeoutMs?: number } = {}): AgentClient {
+export interface AgentClientOptions {
+  /** Bounds every call but `execute`, whose own time is added to a margin; default 30 s. */
+  readonly timeoutMs?: number;
+  /** Which server is spoken to; the reference one by default. */
+  readonly dialect?: AgentDialect;
+}
+
+export function createAgentClient(options: AgentClientOptions = {}): AgentClient {
+  const { timeoutMs = CALL_TIMEOUT_MS, dialect = 'reference' } = options;
   const connections = createConnections();
-  const call = createCaller(connections, options.timeoutMs ?? CALL_TIMEOUT_MS);
-  return {
-    ...createConversationCalls(call),
-    ...createWorkspaceCalls(call),
-    close: () => connections.close(),
-  };
+  const call = createCaller(connections, timeoutMs);
+  const base: AgentServer = { ...createConversationCalls(call, dialect), ...createWorkspaceCalls(call) };
+  const own = dialect === 'openhands' ? openhandsDialect(call, base) : {};
+  return { ...base, ...own, close: () => connections.close() };
 }

@@ -15,6 +15,7 @@ import type {
 import { jsonOf } from './call.ts';
 import type { Answer, Caller } from './call.ts';
 import { EVENTS_PER_PAGE } from './limits.ts';
+import type { AgentDialect } from './wire.ts';
 import {
   eventPageSchema,
   llmBody,
@@ -41,15 +42,20 @@ type ConversationCalls = Pick<
 
 const BASE = '/api/conversations';
 
-export function createConversationCalls(call: Caller): ConversationCalls {
+export function createConversationCalls(call: Caller, dialect: AgentDialect): ConversationCalls {
   const command = async (target: AgentTarget, order: Command): Promise<void> => {
     const { id, verb, json, headers = {}, accepted = [] } = order;
     const path = `${pathOf(id)}/${verb}`;
-    if (json !== undefined) await call(target, { method: 'POST', path, json, headers, accepted });
-    else refuseUnknown(await call(target, { method: 'POST', path, accepted: [...accepted, 400] }), path);
+    const body = json === undefined ? {} : { json };
+    if (order.isGiven === true) await call(target, { method: 'POST', path, ...body, headers, accepted });
+    else
+      refuseUnknown(
+        await call(target, { method: 'POST', path, ...body, accepted: [...accepted, 400] }),
+        path,
+      );
   };
   return {
-    openConversation: (target, request) => openConversation(call, target, request),
+    openConversation: (target, request) => openConversation(call, target, { dialect, request }),
     async conversation(target, id) {
       const answer = await call(target, { method: 'GET', path: pathOf(id), accepted: [404] });
       const view = answer.status === 404 ? null : readView(jsonOf(answer));
@@ -57,14 +63,17 @@ export function createConversationCalls(call: Caller): ConversationCalls {
     },
     sendMessage(target, id, { messageId, text, run }) {
       const json = { role: 'user', content: [{ type: 'text', text }], run };
-      return command(target, { id, verb: 'events', json, headers: { 'idempotency-key': messageId } });
+      const headers = { 'idempotency-key': messageId };
+      return command(target, { id, verb: 'events', json, headers, isGiven: true });
     },
     // 409: it runs already, which is what was asked for.
-    run: (target, id) => command(target, { id, verb: 'run', accepted: [409] }),
+    // What waits for the user is answered by `answerConfirmation` only (D8).
+    run: (target, id) =>
+      command(target, { id, verb: 'run', json: { approve_pending: false }, accepted: [409] }),
     pause: (target, id) => command(target, { id, verb: 'pause' }),
     interrupt: (target, id) => command(target, { id, verb: 'interrupt' }),
     answerConfirmation: (target, id, answer) =>
-      command(target, { id, verb: 'events/respond_to_confirmation', json: answer }),
+      command(target, { id, verb: 'events/respond_to_confirmation', json: answer, isGiven: true }),
     events: (target, id, pageId) => readEvents(call, { target, id, pageId }),
     readCallback: readView,
     async deleteConversation(target, id) {
@@ -78,6 +87,8 @@ interface Command {
   readonly id: ConversationId;
   readonly verb: string;
   readonly json?: unknown;
+  /** The body holds what a caller gave, so that a 400 may mean it. */
+  readonly isGiven?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   readonly accepted?: readonly number[];
 }
@@ -95,14 +106,19 @@ function refuseUnknown(answer: Answer, path: string): void {
   );
 }
 
+interface Opening {
+  readonly request: AgentConversationRequest;
+  readonly dialect: AgentDialect;
+}
+
 /** 201: made now. 200: it existed, and after a restart it has neither model key nor secrets. */
 async function openConversation(
   call: Caller,
   target: AgentTarget,
-  request: AgentConversationRequest,
+  { request, dialect }: Opening,
 ): Promise<AgentConversationView> {
-  const made = await call(target, { method: 'POST', path: BASE, json: startBody(request) });
-  if (made.status === 200) await arm(call, target, request);
+  const made = await call(target, { method: 'POST', path: BASE, json: startBody(request, dialect) });
+  if (made.status === 200) await arm(call, target, { request, dialect });
   const view = readView(jsonOf(made));
   if (view !== null) return await complete(call, target, view);
   throw new ParleyError(
@@ -124,14 +140,16 @@ async function complete(
   return { ...view, ...readError(jsonOf(answer)) };
 }
 
-async function arm(call: Caller, target: AgentTarget, request: AgentConversationRequest): Promise<void> {
+async function arm(call: Caller, target: AgentTarget, { request, dialect }: Opening): Promise<void> {
   const path = pathOf(request.conversationId);
   const { apiKey, baseUrl, extraHeaders } = request.llm;
   const json = { api_key: apiKey, base_url: baseUrl, extra_headers: extraHeaders };
-  const armed = await call(target, { method: 'POST', path: `${path}/llm`, json, accepted: [404, 405] });
-  if (armed.status >= 400) {
-    // The reference server has no such route; there a whole model replaces the stored one.
-    await call(target, { method: 'POST', path: `${path}/switch_llm`, json: { llm: llmBody(request.llm) } });
+  if (dialect === 'reference') {
+    await call(target, { method: 'POST', path: `${path}/llm`, json });
+  } else {
+    // There a whole model replaces the stored one.
+    const llm = llmBody(request, dialect);
+    await call(target, { method: 'POST', path: `${path}/switch_llm`, json: { llm } });
   }
   if (Object.keys(request.secrets).length === 0) return;
   const secrets = secretsBody(request.secrets);

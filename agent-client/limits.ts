@@ -17,6 +17,10 @@ export const JSON_BYTES_MAX = 64 * 1024 * 1024;
 export const CONTENT_BYTES_MAX = 512 * 1024 * 1024;
 /** Events of one page; the most the server gives. */
 export const EVENTS_PER_PAGE = 100;
+/** Pages of messages that are read to look one up; a conversation has a few messages of its user. */
+export const MESSAGE_PAGES_MAX = 20;
+/** Making a patch of a large repository. */
+export const PATCH_TIMEOUT_MS = 120_000;
 /** Pages of one command's output. */
 export const OUTPUT_PAGES_MAX = 100;
 /** What is quoted of a server's explanation: it was written inside the sandbox. */

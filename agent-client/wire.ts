@@ -14,6 +14,9 @@ import type {
   AgentModel,
 } from '../ports/agent-server.ts';
 
+/** Which server is spoken to: ours, or the one of OpenHands. */
+export type AgentDialect = 'reference' | 'openhands';
+
 /** What a coding agent works with; the server adds the ones that finish a run. */
 const TOOLS = ['terminal', 'file_editor', 'task_tracker'];
 /** The agent speaks OpenAI's protocol; what follows is the name the proxy knows. */
@@ -163,28 +166,67 @@ function readTime(text: string): number {
 }
 
 /** Body of `POST /api/conversations`; without an initial message, so that no run starts. */
-export function startBody(request: AgentConversationRequest): Readonly<Record<string, unknown>> {
+export function startBody(
+  request: AgentConversationRequest,
+  dialect: AgentDialect,
+): Readonly<Record<string, unknown>> {
   return {
     conversation_id: hyphenatedUuid(request.conversationId),
     workspace: { kind: 'LocalWorkspace', working_dir: request.workingDir },
-    agent: { kind: 'Agent', llm: llmBody(request.llm), tools: TOOLS.map((name) => ({ name, params: {} })) },
+    agent: agentBody(request, dialect),
     confirmation_policy: confirmationPolicy(request.confirmation),
     max_iterations: request.iterationsMax,
     secrets: secretsBody(request.secrets),
     tags: request.tags,
     user_id: request.userId,
     autotitle: false,
+    ...(request.plugins?.length ? { plugins: request.plugins.map((source) => ({ source })) } : {}),
+    ...(dialect === 'openhands' ? openhandsStart(request) : { secrets_complete: true }),
   };
 }
 
-export function llmBody(llm: AgentModel): Readonly<Record<string, unknown>> {
+/** Its tools are modules that it loads by name. */
+function openhandsStart({ confirmation }: AgentConversationRequest): Readonly<Record<string, unknown>> {
+  const modules = TOOLS.map((name) => [name, `openhands.tools.${name}.definition`]);
+  return {
+    tool_module_qualnames: Object.fromEntries(modules),
+    // Where it is set, an action without a risk is refused; without it every risk is unknown.
+    ...(confirmation === 'risky' ? { security_analyzer: { kind: 'LLMSecurityAnalyzer' } } : {}),
+  };
+}
+
+/** The agent itself. The one of OpenHands tells its model nothing of the folder, which the reference one does. */
+function agentBody(
+  request: AgentConversationRequest,
+  dialect: AgentDialect,
+): Readonly<Record<string, unknown>> {
+  const suffix = `Your working directory is ${request.workingDir}.`;
+  return {
+    kind: 'Agent',
+    llm: llmBody(request, dialect),
+    tools: TOOLS.map((name) => ({ name, params: {} })),
+    ...(dialect === 'openhands' ? { agent_context: { system_message_suffix: suffix } } : {}),
+  };
+}
+
+export function llmBody(
+  { llm, conversationId: id }: Pick<AgentConversationRequest, 'llm' | 'conversationId'>,
+  dialect: AgentDialect,
+): Readonly<Record<string, unknown>> {
+  if (dialect === 'openhands') {
+    // It does not know which header names a conversation to the proxy, so the header is there already (D23).
+    const headers = { ...llm.extraHeaders, [llm.sessionHeader]: id };
+    return { ...modelBody(llm), extra_headers: headers };
+  }
+  return { ...modelBody(llm), extra_headers: llm.extraHeaders, session_header: llm.sessionHeader };
+}
+
+function modelBody(llm: AgentModel): Readonly<Record<string, unknown>> {
   return {
     model: `${MODEL_PREFIX}${llm.model}`,
     api_key: llm.apiKey,
     base_url: llm.baseUrl,
     usage_id: USAGE_ID,
-    extra_headers: llm.extraHeaders,
-    session_header: llm.sessionHeader,
   };
 }
 

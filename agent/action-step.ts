@@ -3,6 +3,7 @@
  * Owns reading of tool calls and their execution. The loop decides what comes after.
  */
 import { hexOf } from './ids.ts';
+import { runHooks } from './hooks/run-hooks.ts';
 import { needsConfirmation } from './confirmation.ts';
 import { plainText, textContent } from './event.ts';
 import type { Action, ActionEvent, Classification, SecurityRisk } from './event.ts';
@@ -137,7 +138,8 @@ function readCall(context: LoopContext, call: LlmToolCall): ReadCall {
 
 function mustWait({ conversation, tools }: LoopContext, event: ActionEvent): boolean {
   if (tools.get(event.tool_name)?.needsNoConfirmation === true) return false;
-  return needsConfirmation(conversation.meta.confirmation_policy, event.security_risk);
+  const { confirmation_policy: policy, security_analyzer: analyzer } = conversation.meta;
+  return needsConfirmation(policy, analyzer === null ? 'UNKNOWN' : event.security_risk);
 }
 
 /** Runs what waited for confirmation. */
@@ -150,14 +152,22 @@ async function runActions(context: LoopContext, events: readonly ActionEvent[]):
   for (const event of events) {
     // What an interrupt left undone gets its error where the interrupt is logged.
     if (context.signal.aborted) break;
-    await runAction(context, event);
-    if (event.tool_name === FINISH_TOOL_NAME) outcome = 'finished';
+    const isForbidden = !(await runAction(context, event));
+    if (event.tool_name === FINISH_TOOL_NAME && !isForbidden) outcome = 'finished';
   }
   return outcome;
 }
 
-async function runAction(context: LoopContext, event: ActionEvent): Promise<void> {
+/** False when a hook forbade it. */
+async function runAction(context: LoopContext, event: ActionEvent): Promise<boolean> {
   const { conversation, tools } = context;
+  const toolCall = { toolName: event.tool_name, toolInput: event.action, actionId: event.id };
+  const forbidden = await runHooks(conversation, { event: 'pre_tool_use', ...toolCall }, context);
+  if (forbidden !== null) {
+    context.rawActions.delete(event.id);
+    rejectAction(conversation, event, { reason: forbidden, by: 'hook' });
+    return false;
+  }
   const raw = context.rawActions.get(event.id);
   context.rawActions.delete(event.id);
   const action = raw ?? event.action;
@@ -182,11 +192,14 @@ async function runAction(context: LoopContext, event: ActionEvent): Promise<void
         action_id: event.id,
         extended_content: [],
       });
+      const response = { event: 'post_tool_use', ...toolCall, toolResponse: observation } as const;
+      await runHooks(conversation, response, context);
     } catch (error) {
       context.log('error', 'tool failed', { tool: event.tool_name, error: messageOf(error) });
       logError(context, event, `Cannot run tool "${event.tool_name}": ${messageOf(error)}`);
     }
   }
+  return true;
 }
 
 function logError({ conversation }: LoopContext, event: ActionEvent, error: string): void {
@@ -207,6 +220,23 @@ export function failAction(
     tool_call_id: event.tool_call_id,
     error,
     classification,
+  });
+}
+
+/** Answers an action that somebody forbade. */
+export function rejectAction(
+  conversation: LoopContext['conversation'],
+  event: ActionEvent,
+  { reason, by }: { readonly reason: string; readonly by: 'user' | 'hook' },
+): void {
+  conversation.append({
+    kind: 'UserRejectObservation',
+    source: 'environment',
+    tool_name: event.tool_name,
+    tool_call_id: event.tool_call_id,
+    action_id: event.id,
+    rejection_reason: reason,
+    rejection_source: by,
   });
 }
 

@@ -5,10 +5,13 @@
 import type { Activity } from './activity.ts';
 import type { Conversation } from './conversation.ts';
 import type { Action } from './event.ts';
+import { runHooks } from './hooks/run-hooks.ts';
 import { SETTLE_MS } from './limits.ts';
 import { messageOf } from './log.ts';
 import type { Log } from './log.ts';
 import { runLoop } from './loop.ts';
+import { askAside, condense } from './model-call.ts';
+import type { ModelContext } from './model-call.ts';
 import type { RunControl } from './loop-context.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import { settledWithin } from './world.ts';
@@ -23,6 +26,10 @@ export interface RunSurroundings {
   readonly world: World;
   readonly log: Log;
   readonly activity: Activity;
+  /** The conversation's secrets, as hooks get them. */
+  readonly secrets: () => Readonly<Record<string, string>>;
+  /** Called behind the last event of a run. */
+  readonly ended: () => void;
 }
 
 export class AgentRun {
@@ -59,8 +66,31 @@ export class AgentRun {
       .catch((error: unknown) => {
         // Only a log that cannot be written gets here; the status is then repaired at the next start of the server.
         this.#around.log('error', 'run could not be recorded', { error: messageOf(error) });
-      });
+      })
+      .then(() => this.#around.ended());
     return 'started';
+  }
+
+  /** Asks the model aside; nothing of it becomes part of the conversation. @throws LlmError */
+  async ask(question: string, signal: AbortSignal): Promise<string> {
+    return await askAside(this.#modelContext(signal), question);
+  }
+
+  /** Replaces older steps by a summary; `busy` while the loop is at work. @throws LlmError */
+  async condense(signal: AbortSignal): Promise<'condensed' | 'nothing_to_do' | 'busy'> {
+    if (this.#conversation.status === 'running') return 'busy';
+    return (await condense(this.#modelContext(signal))) ? 'condensed' : 'nothing_to_do';
+  }
+
+  /** Tells the hooks that nothing comes any more. */
+  async endSession(): Promise<void> {
+    const { secrets } = this.#around;
+    const signal = AbortSignal.timeout(SETTLE_MS);
+    await runHooks(this.#conversation, { event: 'session_end' }, { secrets, signal }).catch(() => undefined);
+  }
+
+  #modelContext(signal: AbortSignal): ModelContext {
+    return { ...this.#around, conversation: this.#conversation, signal };
   }
 
   #canStart(cause: RunCause): boolean {

@@ -44,6 +44,13 @@ export function eventsToForget(
   return forget;
 }
 
+/** Ids of everything that may be forgotten: all but user messages and the latest turns. */
+export function forgettableIds(turns: readonly Turn[]): string[] {
+  return turns.slice(0, -RECENT_TURNS_KEPT).flatMap((turn) => {
+    return turn.kind === 'message' && turn.event.source === 'user' ? [] : eventIdsOf(turn);
+  });
+}
+
 function eventIdsOf(turn: Turn): string[] {
   if (turn.kind === 'message') return [turn.event.id];
   return turn.steps.flatMap(({ action, result }) => (result === null ? [action.id] : [action.id, result.id]));

@@ -1,10 +1,16 @@
 /**
  * What callers may do to a conversation beyond reading it. Owns the effect of each command; routes own the wire.
  */
+import { rejectAction } from './action-step.ts';
 import type { Conversation } from './conversation.ts';
-import { isCredentialHeader } from './conversation-meta.ts';
+import { storedLlm } from './conversation-meta.ts';
+import type { ConversationMeta } from './conversation-meta.ts';
+import { isCredentialHeader } from './credential-header.ts';
+import { plainText, textContent } from './event.ts';
 import type { Entry } from './conversation-registry.ts';
 import type { SecretVault } from './secret-vault.ts';
+import { skillsFor } from './skills.ts';
+import type { Skill } from './skills.ts';
 import type { LlmRequest } from './start-request.ts';
 import { pendingActions } from './turns.ts';
 import type { ConfirmationPolicy, MessageRequest } from './wire-schema.ts';
@@ -16,14 +22,17 @@ export function sendMessage(
   options: { readonly messageId: string | null; readonly run: boolean },
 ): void {
   if (options.messageId !== null && conversation.log.get(options.messageId) !== null) return;
+  const skills = calledFor(conversation, message);
   const event = conversation.append(
     {
       kind: 'MessageEvent',
       source: 'user',
       llm_message: { role: 'user', content: message.content, thinking_blocks: [] },
       llm_response_id: null,
-      activated_skills: [],
-      extended_content: [],
+      activated_skills: skills.map(({ name }) => name),
+      extended_content: skills.map(({ name, content }) =>
+        textContent(`<skill name="${name}">\n${content}\n</skill>`),
+      ),
       sender: message.sender ?? null,
       critic_result: null,
     },
@@ -33,6 +42,13 @@ export function sendMessage(
   conversation.appendState('last_user_message_id', event.id);
   if (options.run) run.start('message');
   else if (conversation.status === 'finished') conversation.setStatus('idle');
+}
+
+/** Skills of which the message holds a word, each once in a conversation. */
+function calledFor({ meta, log }: Conversation, message: MessageRequest): Skill[] {
+  if (meta.skills.length === 0) return [];
+  const shown = log.all().flatMap((event) => (event.kind === 'MessageEvent' ? event.activated_skills : []));
+  return skillsFor(plainText(message.content), meta.skills, new Set(shown));
 }
 
 /** Answers held actions: accepting runs them, rejecting leaves the agent idle. Without any, nothing happens. */
@@ -46,15 +62,7 @@ export function answerConfirmation(
     return;
   }
   for (const action of pendingActions(conversation.log.all())) {
-    conversation.append({
-      kind: 'UserRejectObservation',
-      source: 'environment',
-      tool_name: action.tool_name,
-      tool_call_id: action.tool_call_id,
-      action_id: action.id,
-      rejection_reason: answer.reason,
-      rejection_source: 'user',
-    });
+    rejectAction(conversation, action, { reason: answer.reason, by: 'user' });
   }
   conversation.setStatus('idle');
 }
@@ -62,6 +70,23 @@ export function answerConfirmation(
 export function setConfirmationPolicy({ conversation }: Entry, policy: ConfirmationPolicy): void {
   conversation.setMeta({ confirmation_policy: policy });
   conversation.announceMeta('confirmation_policy');
+}
+
+/** Whether the model's own word on risks is taken; null means that every risk is unknown. */
+export function setSecurityAnalyzer(
+  { conversation }: Entry,
+  analyzer: ConversationMeta['security_analyzer'],
+): void {
+  conversation.setMeta({ security_analyzer: analyzer });
+  conversation.announceMeta('security_analyzer');
+}
+
+/** Replaces the model; the run at work takes it for its next step. */
+export function switchLlm({ conversation }: Entry, llm: LlmRequest, vault: SecretVault): void {
+  conversation.setMeta({ llm: storedLlm(llm) });
+  const { api_key: apiKey, base_url: baseUrl, extra_headers: extraHeaders } = llm;
+  conversation.arm({ apiKey: null, extraHeaders: {} });
+  armLlm(conversation, { apiKey, baseUrl, extraHeaders }, vault);
 }
 
 /** Replaces title and tags where given. */

@@ -18,8 +18,10 @@ export function conversationInfo(
     stuck_detection: meta.stuck_detection,
     execution_status: conversation.status,
     confirmation_policy: meta.confirmation_policy,
-    security_analyzer: null,
-    activated_knowledge_skills: [],
+    security_analyzer: meta.security_analyzer === null ? null : { kind: meta.security_analyzer },
+    activated_knowledge_skills: log
+      .all()
+      .flatMap((event) => (event.kind === 'MessageEvent' ? event.activated_skills : [])),
     invoked_skills: [],
     blocked_actions: {},
     blocked_messages: {},
@@ -28,7 +30,7 @@ export function conversationInfo(
     stats: conversation.stats,
     secret_registry: { secret_sources: {} },
     agent_state: conversation.agentState,
-    hook_config: null,
+    hook_config: meta.hook_config,
     title: meta.title,
     metrics: totalMetrics(conversation.stats),
     created_at: meta.created_at,

@@ -4,6 +4,11 @@
  */
 import { z } from 'zod';
 
+import { isCredentialHeader } from './credential-header.ts';
+import { hookConfigSchema } from './hooks/hook-config.ts';
+import { mcpServersSchema } from './mcp/mcp-servers.ts';
+import type { Equipment } from './plugins/merge-plugins.ts';
+import { standingText, storedSkillSchema } from './skills.ts';
 import { thresholdsSchema } from './start-request.ts';
 import type { LlmRequest, StartRequest } from './start-request.ts';
 import { confirmationPolicySchema } from './wire-schema.ts';
@@ -42,15 +47,17 @@ export const conversationMetaSchema = z.object({
   title: z.string().nullable(),
   user_id: z.string().nullable(),
   parent_conversation_id: z.string().nullable(),
+  /** Skills that wait for a word in a message. */
+  skills: z.array(storedSkillSchema).default([]),
+  hook_config: hookConfigSchema.nullable().default(null),
+  /** Without the values that are in no file; see `mcp-servers.ts`. */
+  mcp_servers: mcpServersSchema.default({}),
+  /** Whether steps that are left out of the prompt are summarized. */
+  summarize: z.boolean().default(false),
+  /** Null: the model's own word on a risk is not taken, and every risk is unknown. */
+  security_analyzer: z.enum(['LLMSecurityAnalyzer']).nullable().default('LLMSecurityAnalyzer'),
 });
 export type ConversationMeta = z.infer<typeof conversationMetaSchema>;
-
-/** Header names that carry credentials: kept in memory, never in a file. */
-const CREDENTIAL_HEADER = /^(proxy-)?authorization$|cookie|token|secret|api-?key|^x-[a-z-]*key$/i;
-
-export function isCredentialHeader(name: string): boolean {
-  return CREDENTIAL_HEADER.test(name);
-}
 
 /** The stored half of a request's model settings. */
 export function storedLlm(llm: LlmRequest): StoredLlm {
@@ -74,9 +81,16 @@ export function storedLlm(llm: LlmRequest): StoredLlm {
 /** The stored half of a start request. */
 export function newMeta(
   request: StartRequest,
-  given: { readonly id: string; readonly createdAt: string; readonly workingDir: string },
+  given: {
+    readonly id: string;
+    readonly createdAt: string;
+    readonly workingDir: string;
+    readonly equipment: Equipment;
+  },
 ): ConversationMeta {
   const { agent } = request;
+  const { skills, hooks, mcpServers } = given.equipment;
+  const suffix = agent.agent_context?.system_message_suffix ?? '';
   return {
     version: 1,
     id: given.id,
@@ -85,7 +99,7 @@ export function newMeta(
     llm: storedLlm(agent.llm),
     tools: agent.tools.map((tool) => tool.name),
     system_prompt: agent.system_prompt ?? null,
-    system_suffix: systemSuffix(agent.agent_context),
+    system_suffix: [standingText(skills), suffix].filter((text) => text !== '').join('\n\n'),
     max_iterations: request.max_iterations,
     stuck_detection: request.stuck_detection,
     thresholds: thresholdsSchema.parse(request.stuck_detection_thresholds ?? {}),
@@ -94,12 +108,10 @@ export function newMeta(
     title: request.title ?? null,
     user_id: request.user_id ?? null,
     parent_conversation_id: request.parent_conversation_id ?? null,
+    skills: skills.filter(({ triggers }) => triggers.length > 0),
+    hook_config: hooks,
+    mcp_servers: mcpServers,
+    summarize: agent.condenser?.kind === 'LLMSummarizingCondenser',
+    security_analyzer: request.security_analyzer === null ? null : 'LLMSecurityAnalyzer',
   };
-}
-
-/** Standing instructions: the caller's suffix and every skill that waits for no trigger word. */
-function systemSuffix(context: StartRequest['agent']['agent_context']): string {
-  const standing = (context?.skills ?? []).filter((skill) => (skill.trigger ?? null) === null);
-  const skills = standing.map((skill) => `<skill name="${skill.name}">\n${skill.content}\n</skill>`);
-  return [...skills, context?.system_message_suffix ?? ''].filter((text) => text !== '').join('\n\n');
 }

@@ -17,6 +17,9 @@ import { textContent } from './event.ts';
 import { HttpError } from './http-error.ts';
 import { CONVERSATIONS_MAX } from './limits.ts';
 import { messageOf } from './log.ts';
+import type { McpServers } from './mcp/mcp-servers.ts';
+import { McpTools } from './mcp/mcp-tools.ts';
+import type { Equipment } from './plugins/merge-plugins.ts';
 import type { Log } from './log.ts';
 import { maskMeta } from './masked-record.ts';
 import { systemPrompt } from './prompt.ts';
@@ -79,7 +82,7 @@ export class ConversationRegistry {
    *
    * @throws HttpError 429 when there are too many
    */
-  create(id: string, request: StartRequest): Entry {
+  create(id: string, request: StartRequest, equipment: Equipment): Entry {
     if (this.#entries.size >= CONVERSATIONS_MAX) {
       throw new HttpError(429, `Cannot create conversation: ${CONVERSATIONS_MAX} exist already`);
     }
@@ -87,12 +90,13 @@ export class ConversationRegistry {
     const workingDir = resolve(workspaceDir, request.workspace.working_dir ?? '.');
     mkdirSync(workingDir, { recursive: true });
     const createdAt = zonedTimestamp(world.nowMs());
-    const meta = maskMeta(newMeta(request, { id, createdAt, workingDir }), vault);
+    const meta = maskMeta(newMeta(request, { id, createdAt, workingDir, equipment }), vault);
     store.writeMeta(meta);
-    return this.#open(meta);
+    return this.#open(meta, equipment.mcpServers);
   }
 
-  #open(meta: ConversationMeta): Entry {
+  /** `servers` are those of the meta, with the values that stand in no file. */
+  #open(meta: ConversationMeta, servers: McpServers = meta.mcp_servers): Entry {
     const { store, vault, activity, world, log, listener } = this.#around;
     const conversation = new Conversation(meta, store.openLog(meta.id), {
       listener,
@@ -107,8 +111,11 @@ export class ConversationRegistry {
       nowMs: () => world.nowMs(),
       uuid: () => world.uuid(),
     };
-    const tools = makeToolSet(meta.tools, surroundings, conversation.log.all());
-    const run = new AgentRun(conversation, { tools, world, log, activity });
+    const external = new McpTools(servers, surroundings);
+    const tools = makeToolSet(meta.tools, surroundings, { events: conversation.log.all(), external });
+    const ended = (): void => listener.runEnded(conversation);
+    const { secrets } = surroundings;
+    const run = new AgentRun(conversation, { tools, world, log, activity, secrets, ended });
     const entry = { conversation, run, tools };
     this.#entries.set(meta.id, entry);
     // Also after a crash between the two files of a new conversation.
@@ -122,6 +129,7 @@ export class ConversationRegistry {
     const { store, vault } = this.#around;
     const ended = entry.run.abort('deletion');
     await ended;
+    await entry.run.endSession();
     entry.conversation.markDeleting();
     entry.tools.close();
     entry.conversation.log.close();

@@ -39,6 +39,8 @@ export interface ConversationListener {
   eventAppended(conversation: Conversation, event: ConversationEvent): void;
   /** Called after a change of status or stored fields. */
   infoChanged(conversation: Conversation): void;
+  /** Called when a run has ended, behind its last event. */
+  runEnded(conversation: Conversation): void;
 }
 
 /** What a conversation needs from its surroundings. */
@@ -146,8 +148,8 @@ export class Conversation {
     this.#updatedAt = zonedTimestamp(this.#around.nowMs());
   }
 
-  /** Title, tags and policy are told to the listener as well. */
-  announceMeta(key: 'title' | 'tags' | 'confirmation_policy'): void {
+  /** What a caller changed is told to the listener as well. */
+  announceMeta(key: 'title' | 'tags' | 'confirmation_policy' | 'security_analyzer'): void {
     this.appendState(key, this.#meta[key]);
     this.#around.listener.infoChanged(this);
   }

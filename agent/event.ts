@@ -60,7 +60,8 @@ interface EventBase {
 
 export interface MessageEvent extends EventBase {
   readonly kind: 'MessageEvent';
-  readonly source: 'user' | 'agent';
+  /** The environment speaks where a hook keeps an agent from stopping. */
+  readonly source: 'user' | 'agent' | 'environment';
   readonly llm_message: LlmMessage;
   readonly llm_response_id: string | null;
   readonly activated_skills: readonly string[];
@@ -108,7 +109,7 @@ export interface UserRejectObservation extends EventBase {
   readonly tool_call_id: string;
   readonly action_id: string;
   readonly rejection_reason: string;
-  readonly rejection_source: 'user';
+  readonly rejection_source: 'user' | 'hook';
 }
 export interface AgentErrorEvent extends EventBase {
   readonly kind: 'AgentErrorEvent';
@@ -144,6 +145,26 @@ export interface CondensationEvent extends EventBase {
   readonly llm_response_id: string;
 }
 
+export interface HookExecutionEvent extends EventBase {
+  readonly kind: 'HookExecutionEvent';
+  readonly source: 'hook';
+  /** `PreToolUse` and its like. */
+  readonly hook_event_type: string;
+  readonly hook_command: string;
+  readonly tool_name: string | null;
+  readonly success: boolean;
+  readonly blocked: boolean;
+  readonly exit_code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly reason: string | null;
+  readonly additional_context: string | null;
+  readonly error: string | null;
+  readonly action_id: string | null;
+  readonly message_id: string | null;
+  readonly hook_input: null;
+}
+
 export type ConversationEvent =
   | MessageEvent
   | SystemPromptEvent
@@ -154,7 +175,8 @@ export type ConversationEvent =
   | ConversationErrorEvent
   | StateUpdateEvent
   | StopEvent
-  | CondensationEvent;
+  | CondensationEvent
+  | HookExecutionEvent;
 
 type DraftOf<E> = E extends ConversationEvent ? Omit<E, 'id' | 'timestamp' | 'parent_id'> : never;
 
@@ -176,6 +198,7 @@ const storedEventSchema = z.looseObject({
     'PauseEvent',
     'InterruptEvent',
     'Condensation',
+    'HookExecutionEvent',
   ]),
 });
 

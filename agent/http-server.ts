@@ -16,6 +16,7 @@ import { addBashRoutes } from './routes/bash.ts';
 import { addControlRoutes } from './routes/conversation-control.ts';
 import { addConversationRoutes } from './routes/conversations.ts';
 import { addEventRoutes } from './routes/events.ts';
+import { addExtensionRoutes } from './routes/extensions.ts';
 import { addFileRoutes } from './routes/files.ts';
 import { addGitRoutes } from './routes/git.ts';
 import { OPEN_PATHS, addHealthRoutes } from './routes/health.ts';
@@ -26,7 +27,7 @@ export async function buildHttpServer(context: ServerContext, log: Log): Promise
   const server = fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: 'idle', logger: false });
   await server.register(multipart);
   addJsonBodies(server);
-  addKeyCheck(server, context.config.sessionKey);
+  addKeyCheck(server, keyCheck(context.config.sessionKey));
   server.addHook('preHandler', () => context.loaded);
   addErrorAnswers(server, context, log);
   addHealthRoutes(server, context);
@@ -36,6 +37,7 @@ export async function buildHttpServer(context: ServerContext, log: Log): Promise
   addBashRoutes(server, context);
   addFileRoutes(server, context);
   addGitRoutes(server, context);
+  addExtensionRoutes(server, context);
   return server;
 }
 
@@ -56,13 +58,17 @@ function addJsonBodies(server: FastifyInstance): void {
   });
 }
 
-function addKeyCheck(server: FastifyInstance, sessionKey: string | null): void {
-  if (sessionKey === null) return;
+/** Whether a given value is the server's key, compared in constant time; without a key everybody has it. */
+export function keyCheck(sessionKey: string | null): (given: unknown) => boolean {
+  if (sessionKey === null) return () => true;
   const wanted = digest(sessionKey);
+  return (given) => typeof given === 'string' && timingSafeEqual(digest(given), wanted);
+}
+
+function addKeyCheck(server: FastifyInstance, isKey: (given: unknown) => boolean): void {
   server.addHook('onRequest', (request, _reply, done) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const given = request.headers['x-session-api-key'];
-    const known = typeof given === 'string' && timingSafeEqual(digest(given), wanted);
+    const known = isKey(request.headers['x-session-api-key']);
     done(OPEN_PATHS.has(path) || known ? undefined : new HttpError(401, 'Unauthorized'));
   });
 }

@@ -42,6 +42,11 @@ export const BASH_TIMEOUT_S_DEFAULT = 300;
 export const BASH_TIMEOUT_S_MAX = 3_600;
 /** Output kept per stream of one `execute_bash_command`. */
 export const BASH_OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
+/** Commands whose output can be looked up, and the bytes it may take; the oldest are forgotten first. */
+export const BASH_COMMANDS_KEPT_MAX = 500;
+export const BASH_KEPT_BYTES_MAX = 64 * 1024 * 1024;
+/** Commands that run at once; a workspace has few cores. */
+export const BASH_COMMANDS_AT_ONCE_MAX = 64;
 /** A background process may hold the pipes open after the shell has ended; we stop listening after this. */
 export const BASH_DRAIN_MS = 250;
 
@@ -94,6 +99,32 @@ export const WEBHOOK_QUEUE_BYTES_MAX = 50 * 1024 * 1024;
 export const WEBHOOK_BATCH_BYTES_MAX = 5 * 1024 * 1024;
 export const WEBHOOK_BATCH_EVENTS_MAX = 100;
 export const WEBHOOK_TIMEOUT_MS = 30_000;
+
+/** Tool servers of one conversation, and the tools that one of them may bring. */
+export const MCP_SERVERS_MAX = 20;
+export const MCP_TOOLS_MAX = 200;
+/** Starting a tool server and asking for its tools; a package may be unpacked first. */
+export const MCP_CONNECT_MS = 60_000;
+/** One call of such a tool when its configuration names no time. */
+export const MCP_CALL_MS = 300_000;
+/** Plugins of one conversation, and the time to clone one. */
+export const PLUGINS_MAX = 20;
+export const PLUGIN_CLONE_MS = 120_000;
+/** A file of a plugin or skill that is larger is no text for a prompt. */
+export const SKILL_BYTES_MAX = 256 * 1024;
+/** Skills that are read of one folder. */
+export const SKILLS_PER_FOLDER_MAX = 100;
+
+/** Listeners of one conversation; more are closed with 1013. */
+export const SOCKETS_PER_CONVERSATION_MAX = 100;
+/** Frames that wait for one slow listener before its place in the log stays behind. */
+export const SOCKET_WAITING_BYTES_MAX = 1024 * 1024;
+/** Time for the first frame, which holds the key. */
+export const SOCKET_AUTH_MS = 10_000;
+/** Time a listener gets to answer the server's goodbye. */
+export const SOCKET_CLOSE_MS = 500;
+/** A listener that answers no ping for so long is gone. */
+export const SOCKET_PING_MS = 30_000;
 
 /** Time a stop waits for runs to end, and then for webhooks to leave. */
 export const STOP_RUNS_MS = 2_000;

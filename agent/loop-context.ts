@@ -24,6 +24,7 @@ export interface LoopContext {
   readonly world: World;
   readonly log: Log;
   readonly activity: Activity;
+  readonly secrets: () => Readonly<Record<string, string>>;
   readonly control: RunControl;
   readonly signal: AbortSignal;
   /** Actions as the model wrote them, by event id; the log has them masked, which may not run. */

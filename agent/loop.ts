@@ -4,26 +4,25 @@
  */
 import { failAction, runPendingActions, takeAnswer } from './action-step.ts';
 import type { StepOutcome } from './action-step.ts';
-import { eventsToForget, forgottenIds, rememberedTurns } from './context-window.ts';
+import { plainText, textContent } from './event.ts';
 import type { Classification } from './event.ts';
-import { llmCallOf } from './llm-call.ts';
-import { completeChat } from './llm-client.ts';
+import { runHooks } from './hooks/run-hooks.ts';
 import { LlmError } from './llm-error.ts';
-import type { LlmCompletion } from './llm-response.ts';
 import { messageOf } from './log.ts';
 import type { LoopContext } from './loop-context.ts';
-import { addUsage } from './metrics.ts';
-import { promptMessages, systemPrompt } from './prompt.ts';
+import { McpConnectionError } from './mcp/mcp-tools.ts';
+import { askModel } from './model-call.ts';
 import { stuckPattern } from './stuck-detection.ts';
 import { zonedTimestamp } from './timestamp.ts';
 import { pendingActions, turnsOf } from './turns.ts';
-import type { Turn } from './turns.ts';
 
 const INTERNAL: Classification = { kind: 'internal', retryable: true, user_action: 'retry' };
 
 /** Runs until the run has ended; the conversation's status tells how. Never rejects for the model's or tools' sake. */
 export async function runLoop(context: LoopContext, options: { readonly approved: boolean }): Promise<void> {
   try {
+    if (await forbiddenAtStart(context)) return;
+    await context.tools.prepare();
     if (options.approved && (await endedBy(context, await runPendingActions(context)))) return;
     const { max_iterations: iterationsMax } = context.conversation.meta;
     for (let iteration = 0; iteration < iterationsMax; iteration += 1) {
@@ -41,8 +40,11 @@ export async function runLoop(context: LoopContext, options: { readonly approved
         context.conversation.setStatus('stuck');
         return;
       }
+      context.control.rearmed = false;
       const completion = await askModel(context);
-      if (await endedBy(context, await takeAnswer(context, completion))) return;
+      const outcome = await takeAnswer(context, completion);
+      if (outcome === 'finished' && (await mustGoOn(context))) continue;
+      if (await endedBy(context, outcome)) return;
     }
     endWithError(context, {
       code: 'MaxIterationsReached',
@@ -52,6 +54,47 @@ export async function runLoop(context: LoopContext, options: { readonly approved
   } catch (error) {
     endFailed(context, error);
   }
+}
+
+/** Hooks of a session's begin and of messages that they have not seen; true when a message is forbidden. */
+async function forbiddenAtStart(context: LoopContext): Promise<boolean> {
+  const { conversation } = context;
+  if (conversation.meta.hook_config === null) return false;
+  const events = conversation.log.all();
+  const ran = events.filter((event) => event.kind === 'HookExecutionEvent');
+  if (!ran.some(({ hook_event_type: type }) => type === 'SessionStart'))
+    await runHooks(conversation, { event: 'session_start' }, context);
+  const message = conversation.log.get(conversation.lastUserMessageId ?? '');
+  if (message?.kind !== 'MessageEvent' || ran.some(({ message_id: id }) => id === message.id)) return false;
+  const text = plainText(message.llm_message.content);
+  const call = { event: 'user_prompt_submit', message: text, messageId: message.id } as const;
+  const forbidden = await runHooks(conversation, call, context);
+  if (forbidden === null) return false;
+  // The message stands in the log, and the agent has nothing to do about it.
+  conversation.setStatus('finished');
+  return true;
+}
+
+/** Whether a hook forbids the end; its reason is then what the agent is told. */
+async function mustGoOn(context: LoopContext): Promise<boolean> {
+  const { conversation } = context;
+  const forbidden = await runHooks(conversation, { event: 'stop' }, context);
+  if (forbidden === null) return false;
+  conversation.append({
+    kind: 'MessageEvent',
+    source: 'environment',
+    llm_message: {
+      role: 'user',
+      content: [textContent(`You cannot stop yet: ${forbidden}`)],
+      thinking_blocks: [],
+    },
+    llm_response_id: null,
+    activated_skills: [],
+    extended_content: [],
+    sender: null,
+    critic_result: null,
+  });
+  return true;
 }
 
 /** Sets the status a step's outcome calls for; true when the run has ended. */
@@ -78,67 +121,6 @@ function detectStuck({ conversation, stuckFloor }: LoopContext): string | null {
   const lastUser = conversation.log.indexOf(conversation.lastUserMessageId ?? '') ?? -1;
   const recent = conversation.log.all().slice(Math.max(lastUser + 1, stuckFloor));
   return stuckPattern(turnsOf(recent), thresholds);
-}
-
-/** One model call, with its usage counted. A prompt that proves too long is trimmed harder, once. */
-async function askModel(context: LoopContext): Promise<LlmCompletion> {
-  const { conversation } = context;
-  if (conversation.meta.llm.needs_api_key && conversation.arming.apiKey === null) {
-    throw new LlmError(
-      'LLMAuthenticationError',
-      'Cannot complete chat: the model key has not been given since the restart',
-    );
-  }
-  trimPrompt(context, conversation.meta.llm.max_input_tokens);
-  try {
-    return await callModel(context);
-  } catch (error) {
-    if (!(error instanceof LlmError) || error.code !== 'LLMContextWindowExceedError') throw error;
-    if (!trimPrompt(context, Math.floor(conversation.meta.llm.max_input_tokens / 4))) throw error;
-    return await callModel(context);
-  }
-}
-
-async function callModel(context: LoopContext): Promise<LlmCompletion> {
-  const { conversation, control } = context;
-  control.rearmed = false;
-  const { turns, trimmed } = promptTurns(context);
-  const call = llmCallOf(conversation, {
-    messages: promptMessages(systemPrompt(conversation.meta), turns, trimmed),
-    tools: context.tools.tools.map(({ name, description, parameters }) => ({
-      type: 'function',
-      function: { name, description, parameters },
-    })),
-  });
-  const completion = await context.activity.during(() => completeChat(call, context));
-  const { usage_id: usageId, model, max_input_tokens: contextWindow } = conversation.meta.llm;
-  conversation.setStats(addUsage(conversation.stats, { usageId, model, contextWindow }, completion.usage));
-  return completion;
-}
-
-function promptTurns({ conversation }: LoopContext): { readonly turns: Turn[]; readonly trimmed: boolean } {
-  const events = conversation.log.all();
-  const forgotten = forgottenIds(events);
-  return { turns: rememberedTurns(turnsOf(events), forgotten), trimmed: forgotten.size > 0 };
-}
-
-/** Forgets the oldest steps when the prompt is over `tokensMax`; true when something was forgotten. */
-function trimPrompt(context: LoopContext, tokensMax: number): boolean {
-  const { conversation, tools } = context;
-  const baseChars = systemPrompt(conversation.meta).length + JSON.stringify(tools.tools).length;
-  const { turns } = promptTurns(context);
-  const forget = eventsToForget(turns, { tokensMax, baseChars });
-  if (forget.length === 0) return false;
-  const usage = conversation.stats.usage_to_metrics[conversation.meta.llm.usage_id];
-  conversation.append({
-    kind: 'Condensation',
-    source: 'environment',
-    forgotten_event_ids: forget,
-    summary: null,
-    summary_offset: null,
-    llm_response_id: usage?.accumulated_token_usage.response_id ?? '',
-  });
-  return true;
 }
 
 function endPaused({ conversation }: LoopContext): void {
@@ -174,6 +156,11 @@ function endFailed(context: LoopContext, error: unknown): void {
     const retryAt =
       retryAfterMs === null ? {} : { retry_at: zonedTimestamp(context.world.nowMs() + retryAfterMs) };
     conversation.setStatus('paused', { paused_reason: 'rate_limit', ...retryAt });
+  } else if (error instanceof McpConnectionError) {
+    endWithError(context, {
+      ...{ code: 'MCPConnectionError', detail: error.message },
+      classification: { kind: 'config', retryable: true, user_action: 'settings' },
+    });
   } else if (error instanceof LlmError) {
     endWithError(context, { code: error.code, detail: error.message, classification: error.classification });
   } else {

@@ -9,7 +9,9 @@ import type { Redactor } from './redaction.ts';
 /** Fields that hold our own words and ids. */
 const KEPT: ReadonlySet<string> = new Set([
   'action_id',
+  'hook_event_type',
   'id',
+  'message_id',
   'kind',
   'llm_response_id',
   'origin',
@@ -38,6 +40,9 @@ export function maskMeta(meta: ConversationMeta, redactor: Redactor): Conversati
     tags: redactor.deep(meta.tags),
     system_prompt: redactor.deep(meta.system_prompt),
     system_suffix: redactor.deep(meta.system_suffix),
+    skills: redactor.deep(meta.skills),
+    hook_config: redactor.deep(meta.hook_config),
+    mcp_servers: redactor.deep(meta.mcp_servers),
     llm: { ...meta.llm, extra_headers: redactor.deep(meta.llm.extra_headers) },
   };
 }

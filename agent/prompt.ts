@@ -45,13 +45,20 @@ When the task is done, call finish with a short account of what you did, what yo
 When you need an answer from the user, ask in plain text without calling a tool.`;
 }
 
-/** System text, then every turn; `trimmed` tells that turns after the first user message were left out. */
-export function promptMessages(system: string, turns: readonly Turn[], trimmed: boolean): ChatMessage[] {
+/** What was left out after the first user message, and what is kept of it. */
+export interface LeftOut {
+  readonly trimmed: boolean;
+  readonly summaries: readonly string[];
+}
+
+/** System text, then every turn, with a note where turns were left out. */
+export function promptMessages(system: string, turns: readonly Turn[], left: LeftOut): ChatMessage[] {
   const firstUser = turns.findIndex((turn) => turn.kind === 'message' && turn.event.source === 'user');
   const messages: ChatMessage[] = [{ role: 'system', content: system }];
   turns.forEach((turn, index) => {
     messages.push(...turnMessages(turn));
-    if (trimmed && index === Math.max(0, firstUser)) messages.push({ role: 'user', content: TRIMMED_NOTE });
+    if (left.trimmed && index === Math.max(0, firstUser))
+      messages.push({ role: 'user', content: [TRIMMED_NOTE, ...left.summaries].join('\n\n') });
   });
   return messages;
 }
@@ -100,7 +107,7 @@ function resultText(result: ActionResult | null): string {
     case 'ObservationEvent':
       return observationText(result.observation);
     case 'UserRejectObservation':
-      return `The user rejected this action: ${result.rejection_reason}`;
+      return `The ${result.rejection_source} rejected this action: ${result.rejection_reason}`;
     case 'AgentErrorEvent':
       return `Error: ${result.error}`;
     default:

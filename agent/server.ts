@@ -11,11 +11,14 @@ import { conversationInfo } from './conversation-info.ts';
 import { ConversationRegistry } from './conversation-registry.ts';
 import type { Entry } from './conversation-registry.ts';
 import { ConversationStore } from './conversation-store.ts';
-import { buildHttpServer } from './http-server.ts';
+import { EventSockets } from './event-sockets.ts';
+import { buildHttpServer, keyCheck } from './http-server.ts';
 import { STOP_RUNS_MS, STOP_WEBHOOKS_MS } from './limits.ts';
 import { listenOn } from './listen.ts';
 import { makeLog } from './log.ts';
+import { serveEventSockets } from './routes/event-socket.ts';
 import { SecretVault } from './secret-vault.ts';
+import type { ServerContext } from './server-context.ts';
 import { Webhooks } from './webhooks.ts';
 import { settledWithin, systemWorld } from './world.ts';
 import type { World } from './world.ts';
@@ -56,26 +59,22 @@ export async function startAgentServer(
       : new Webhooks({ config: config.webhook, sessionKey: config.sessionKey, world, log });
   const infoOf = (conversation: Conversation): Record<string, unknown> =>
     conversationInfo(conversation, store.directoryOf(conversation.id));
-  const listener = makeListener({ activity, webhooks, infoOf });
+  const sockets = new EventSockets({ world, vault, infoOf });
+  const listener = makeListener({ activity, webhooks, sockets, infoOf });
   const { workspaceDir } = config;
   const registry = new ConversationRegistry({ store, vault, activity, world, log, listener, workspaceDir });
   const stopping = new AbortController();
   let opened: () => void = () => undefined;
   const loaded = new Promise<void>((resolve) => (opened = resolve));
-  const http = await buildHttpServer(
-    {
-      config,
-      world,
-      activity,
-      vault,
-      registry,
-      info: (entry: Entry) => infoOf(entry.conversation),
-      announce: (entry: Entry) => listener.infoChanged(entry.conversation),
-      loaded,
-      stopping: stopping.signal,
-    },
-    log,
-  );
+  const context: ServerContext = {
+    ...{ config, world, activity, vault, registry, loaded },
+    info: (entry: Entry) => infoOf(entry.conversation),
+    announce: (entry: Entry) => listener.infoChanged(entry.conversation),
+    stopping: stopping.signal,
+  };
+  const http = await buildHttpServer(context, log);
+  const events = serveEventSockets({ context, sockets, isKey: keyCheck(config.sessionKey) });
+  http.server.on('upgrade', events.upgrade);
   // After the address is taken: two servers must never write the same logs.
   const address = await listenOn(http, config.listen);
   registry.loadAll();
@@ -84,6 +83,7 @@ export async function startAgentServer(
     stopping.abort();
     const closed = http.close();
     await settledWithin(registry.close(), STOP_RUNS_MS);
+    events.close();
     await webhooks?.close(STOP_WEBHOOKS_MS);
     await settledWithin(closed, STOP_WEBHOOKS_MS);
   };
@@ -95,14 +95,17 @@ export async function startAgentServer(
 function makeListener(around: {
   readonly activity: Activity;
   readonly webhooks: Webhooks | null;
+  readonly sockets: EventSockets;
   readonly infoOf: (conversation: Conversation) => Record<string, unknown>;
 }): ConversationListener {
-  const { activity, webhooks, infoOf } = around;
+  const { activity, webhooks, sockets, infoOf } = around;
   return {
     eventAppended: (conversation, event) => {
       if (event.kind !== 'ConversationStateUpdateEvent') activity.touch();
       webhooks?.pushEvent(conversation.id, event);
+      sockets.advance(conversation);
     },
+    runEnded: (conversation) => sockets.tellState(conversation),
     infoChanged: (conversation) => {
       webhooks?.pushInfo(conversation.id, infoOf(conversation));
       if (conversation.status === 'deleting') webhooks?.forget(conversation.id);

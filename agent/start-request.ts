@@ -4,18 +4,24 @@
  */
 import { z } from 'zod';
 
+import { hookConfigSchema } from './hooks/hook-config.ts';
 import {
   ITERATIONS_DEFAULT,
   ITERATIONS_MAX,
   LLM_RETRY_WINDOW_S_DEFAULT,
   LLM_TIMEOUT_S_DEFAULT,
+  PLUGINS_MAX,
   PROMPT_TOKENS_DEFAULT,
 } from './limits.ts';
+import { mcpConfigSchema } from './mcp/mcp-servers.ts';
+import { pluginSourceSchema } from './plugins/plugin-source.ts';
+import { requestSkillSchema } from './skills.ts';
 import {
   confirmationPolicySchema,
   headersSchema,
   messageSchema,
   secretsSchema,
+  securityAnalyzerSchema,
   tagsSchema,
   uuidSchema,
 } from './wire-schema.ts';
@@ -33,7 +39,7 @@ export const apiKeySchema = z
   .nullish()
   .transform((key) => (key === undefined || key === null || /^\**$/.test(key) ? null : key));
 
-const llmSchema = z.object({
+export const llmSchema = z.object({
   model: z.string().min(1).max(500),
   api_key: apiKeySchema,
   base_url: baseUrlSchema,
@@ -62,12 +68,6 @@ const llmSchema = z.object({
 });
 export type LlmRequest = z.infer<typeof llmSchema>;
 
-const skillSchema = z.object({
-  name: z.string(),
-  content: z.string().default(''),
-  trigger: z.unknown().optional(),
-});
-
 const agentSchema = z.object({
   kind: z.literal('Agent').default('Agent'),
   llm: llmSchema,
@@ -76,9 +76,11 @@ const agentSchema = z.object({
     .max(50)
     .default([]),
   system_prompt: z.string().max(200_000).nullish(),
+  condenser: z.object({ kind: z.string().optional() }).nullish(),
+  mcp_config: mcpConfigSchema.nullish(),
   agent_context: z
     .object({
-      skills: z.array(skillSchema).max(200).default([]),
+      skills: z.array(requestSkillSchema).max(200).default([]),
       system_message_suffix: z.string().max(200_000).nullish(),
       secrets: secretsSchema.nullish(),
     })
@@ -106,11 +108,17 @@ export const startRequestSchema = z.object({
   conversation_id: uuidSchema.nullish(),
   parent_conversation_id: uuidSchema.nullish(),
   confirmation_policy: confirmationPolicySchema.nullish(),
+  /** Left out, it is the model's; null takes nobody's word. */
+  security_analyzer: securityAnalyzerSchema.nullish(),
   initial_message: messageSchema.nullish(),
   max_iterations: z.number().int().min(1).max(ITERATIONS_MAX).default(ITERATIONS_DEFAULT),
   stuck_detection: z.boolean().default(true),
   stuck_detection_thresholds: thresholdsSchema.nullish(),
+  plugins: z.array(pluginSourceSchema).max(PLUGINS_MAX).nullish(),
+  hook_config: hookConfigSchema.nullish(),
   secrets: secretsSchema.nullish(),
+  /** Nothing is given later: a placeholder that no secret fills refuses the start (D20). */
+  secrets_complete: z.boolean().default(false),
   tags: tagsSchema.nullish(),
   user_id: z.string().min(1).max(500).nullish(),
   title: z.string().max(200).nullish(),

@@ -98,6 +98,9 @@ export const confirmationPolicySchema = z.discriminatedUnion('kind', [
 ]);
 export type ConfirmationPolicy = z.infer<typeof confirmationPolicySchema>;
 
+/** Who says how risky an action is: the model that asks for it. */
+export const securityAnalyzerSchema = z.object({ kind: z.literal('LLMSecurityAnalyzer') });
+
 /**
  * The checked form of a request part. Inputs are never repeated in the answer: they may hold secrets.
  *

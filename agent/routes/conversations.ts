@@ -1,13 +1,18 @@
 /**
  * Conversations as records: start, read, search, change, delete.
  */
+import { join } from 'node:path';
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { EXECUTION_STATUSES } from '../conversation.ts';
 import { armLlm, patchConversation, sendMessage } from '../conversation-commands.ts';
 import type { Entry } from '../conversation-registry.ts';
-import { HttpError } from '../http-error.ts';
+import { HttpError, invalid } from '../http-error.ts';
+import { McpConfigError, expandServer, literalSecrets } from '../mcp/mcp-servers.ts';
+import { equipmentOf } from '../plugins/merge-plugins.ts';
+import type { Equipment } from '../plugins/merge-plugins.ts';
 import { hyphenatedUuid } from '../ids.ts';
 import { PAGE_ROWS_MAX } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -45,9 +50,10 @@ const patchSchema = z.object({
 });
 
 export function addConversationRoutes(server: FastifyInstance, context: ServerContext): void {
-  server.post('/api/conversations', (request, reply) => {
+  server.post('/api/conversations', async (request, reply) => {
     const body = parsePart(startRequestSchema, request.body, 'body');
-    const { entry, created } = openConversation(context, body);
+    const equipment = await equipmentOf(body, join(context.config.conversationsDir, '.plugins'));
+    const { entry, created } = openConversation(context, body, equipment);
     return reply.code(created ? 201 : 200).send(context.info(entry));
   });
   server.get('/api/conversations', (request) => {
@@ -84,13 +90,17 @@ export function addConversationRoutes(server: FastifyInstance, context: ServerCo
 function openConversation(
   { registry, vault, world, announce }: ServerContext,
   body: StartRequest,
+  equipment: Equipment,
 ): { readonly entry: Entry; readonly created: boolean } {
   const id = body.conversation_id ?? world.uuid();
   const known = registry.get(id);
   // Before anything is written, so that nothing is written unmasked.
   vault.set(id, { ...body.agent.agent_context?.secrets, ...body.secrets });
   if (body.agent.llm.api_key !== null) vault.mask(id, body.agent.llm.api_key);
-  const entry = known ?? registry.create(id, body);
+  for (const value of literalSecrets(equipment.mcpServers)) vault.mask(id, value);
+  if (body.secrets_complete) requirePlaceholders(vault, id, { equipment, isKnown: known !== null });
+  const entry = known ?? registry.create(id, body, equipment);
+  entry.tools.arm(equipment.mcpServers);
   const { api_key: apiKey, base_url: baseUrl, extra_headers: extraHeaders } = body.agent.llm;
   armLlm(entry.conversation, { apiKey, baseUrl, extraHeaders }, vault);
   if (known === null) announce(entry);
@@ -100,6 +110,22 @@ function openConversation(
     sendMessage(entry, first, { messageId: null, run: first.run !== false });
   }
   return { entry, created: known === null };
+}
+
+/** @throws HttpError 422 a tool server names a secret that is not there; the answer names it, and never a value */
+function requirePlaceholders(
+  vault: ServerContext['vault'],
+  id: string,
+  given: { readonly equipment: Equipment; readonly isKnown: boolean },
+): void {
+  try {
+    for (const [name, server] of Object.entries(given.equipment.mcpServers))
+      if (server.enabled) expandServer(name, server, vault.environmentOf(id));
+  } catch (error) {
+    if (!(error instanceof McpConfigError)) throw error;
+    if (!given.isKnown) vault.forget(id);
+    throw invalid(['body', 'secrets'], error.message);
+  }
 }
 
 function matching({ registry }: ServerContext, query: SearchQuery): Entry[] {

@@ -14,14 +14,7 @@ import type { ServerContext } from '../server-context.ts';
 import { parseTimestampUs } from '../timestamp.ts';
 import { messageSchema, parsePart } from '../wire-schema.ts';
 import { SUCCESS, findConversation } from './find-conversation.ts';
-import { limitSchema, pageOf } from './page.ts';
-
-const timeSchema = z.string().transform((text, context) => {
-  const timeUs = parseTimestampUs(text);
-  if (timeUs !== null) return timeUs;
-  context.addIssue({ code: 'custom', message: 'Input should be a valid datetime' });
-  return z.NEVER;
-});
+import { limitSchema, pageOf, timeSchema } from './page.ts';
 
 const searchSchema = z.object({
   page_id: z.string().optional(),

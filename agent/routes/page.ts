@@ -4,8 +4,17 @@
 import { z } from 'zod';
 
 import { PAGE_ROWS_MAX } from '../limits.ts';
+import { parseTimestampUs } from '../timestamp.ts';
 
 export const limitSchema = z.coerce.number().int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS_MAX);
+
+/** An instant of a filter, as epoch microseconds. */
+export const timeSchema = z.string().transform((text, context) => {
+  const timeUs = parseTimestampUs(text);
+  if (timeUs !== null) return timeUs;
+  context.addIssue({ code: 'custom', message: 'Input should be a valid datetime' });
+  return z.NEVER;
+});
 
 export interface Page<T> {
   readonly items: readonly T[];

@@ -2,6 +2,8 @@
  * The tools of one conversation. Owns which there are, by the names a request may give.
  */
 import type { ConversationEvent } from '../event.ts';
+import type { McpServers } from '../mcp/mcp-servers.ts';
+import type { McpTools } from '../mcp/mcp-tools.ts';
 import { makeFileEditorTool } from './file-editor.ts';
 import { makeFinishTool } from './finish.ts';
 import { makeTaskTrackerTool, restoreTasks } from './task-tracker.ts';
@@ -17,7 +19,12 @@ const ALWAYS: readonly ToolName[] = ['finish', 'think'];
 const SELECTABLE: readonly ToolName[] = ['terminal', 'file_editor', 'task_tracker'];
 
 export interface ToolSet {
+  /** Those of tool servers are there once they are connected. */
   readonly tools: readonly Tool[];
+  /** Connects tool servers. @throws McpConnectionError */
+  prepare(): Promise<void>;
+  /** Other values for the same tool servers. */
+  arm(servers: McpServers): void;
   get(name: string): Tool | null;
   close(): void;
 }
@@ -26,19 +33,33 @@ export interface ToolSet {
 export function makeToolSet(
   selected: readonly string[],
   around: ToolSurroundings,
-  events: readonly ConversationEvent[],
+  given: { readonly events: readonly ConversationEvent[]; readonly external: McpTools },
 ): ToolSet {
+  const { events, external } = given;
   const wanted = selected.map(wireName);
   const names = [
     ...(wanted.length === 0 ? SELECTABLE : SELECTABLE.filter((name) => wanted.includes(name))),
     ...ALWAYS,
   ];
   const tools = names.map((name) => makeTool(name, around, events));
+  // Our own come first: a tool server cannot put itself in the place of one.
+  const all = (): readonly Tool[] => [...tools, ...external.tools.filter(({ name }) => !isOwn(name))];
   return {
-    tools,
-    get: (name) => tools.find((tool) => tool.name === name) ?? null,
-    close: () => tools.forEach((tool) => tool.close()),
+    get tools() {
+      return all();
+    },
+    prepare: () => external.connect(),
+    arm: (servers) => external.arm(servers),
+    get: (name) => all().find((tool) => tool.name === name) ?? null,
+    close: () => {
+      external.close();
+      tools.forEach((tool) => tool.close());
+    },
   };
+}
+
+function isOwn(name: string): boolean {
+  return TOOL_NAMES.some((own) => own === name);
 }
 
 /** Clients name a tool `terminal` or by its class, `TerminalTool`. */

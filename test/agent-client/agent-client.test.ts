@@ -97,14 +97,6 @@ describe('createAgentClient()', () => {
     });
   });
 
-  it('arms a server without that route by replacing its model', async () => {
-    stub.answer('POST /api/conversations', { status: 200, body: info() });
-    stub.answer(`POST ${BASE}/llm`, { status: 404 });
-    stub.answer(`POST ${BASE}/switch_llm`, {});
-    await client.openConversation(stub.target, { ...request, secrets: {} });
-    expect(lines().at(-1)).toBe(`POST ${BASE}/switch_llm`);
-  });
-
   it.each([
     ['idle', 'IDLE'],
     ['running', 'RUNNING'],

@@ -18,6 +18,8 @@ import type { OpenAiStub } from './openai-stub.ts';
 
 export const SESSION_KEY = 'session-key-of-the-test';
 export const LLM_KEY = 'llm-key-of-the-test';
+/** How long a condition is waited for: a loaded machine takes its time. */
+export const PATIENT = { timeout: 20_000, interval: 20 };
 export const CONVERSATION_ID = '0b1f0a5e-2f51-4f39-9f35-1c0f0e8f1a01';
 
 export interface Answer<T = Record<string, unknown>> {
@@ -135,6 +137,11 @@ export class Harness {
       ...this.#changes,
     };
     this.#server = await startAgentServer(config, { writeLog: (line) => this.logLines.push(line) });
+  }
+
+  /** `unix:/path` or `http://host:port`. */
+  get address(): string {
+    return this.#server?.address ?? '';
   }
 
   async stop(): Promise<void> {

@@ -20,7 +20,7 @@ describe('confirmation', () => {
     harness.llm.script([toolCalls(touch('a'), touch('b')), reply('end')]);
     await harness.run('go', { confirmation_policy: { kind: 'AlwaysConfirm' } });
     await harness.reaches('waiting_for_confirmation');
-    await harness.at('POST /run');
+    await harness.at('POST /run', { approve_pending: false });
     await harness.at('POST /events', userMessage('are you there?', true));
     expect((await harness.at('GET ')).body).toMatchObject({ execution_status: 'waiting_for_confirmation' });
     expect(existsSync(join(harness.workspace, 'a'))).toBe(false);
@@ -29,6 +29,16 @@ describe('confirmation', () => {
     expect(existsSync(join(harness.workspace, 'b'))).toBe(true);
     const roles = harness.llm.requests[1]?.body.messages.map((message) => message.role);
     expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'user']);
+  });
+
+  it('takes a bare run for acceptance, as clients of the reference mean it', async () => {
+    const harness = await Harness.start();
+    harness.llm.script([toolCalls(touch('a')), reply('end')]);
+    await harness.run('go', { confirmation_policy: { kind: 'AlwaysConfirm' } });
+    await harness.reaches('waiting_for_confirmation');
+    await harness.at('POST /run');
+    await harness.reaches('finished');
+    expect(existsSync(join(harness.workspace, 'a'))).toBe(true);
   });
 
   it('tells the model of a rejection', async () => {
