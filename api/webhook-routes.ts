@@ -6,7 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reportOf } from '../activities/agent-report.ts';
 import { appendEvents, isActivity } from '../activities/transcript.ts';
 import type { World } from '../activities/world.ts';
+import { normalUuid } from '../core/ids.ts';
 import type { AgentEvent } from '../ports/agent-server.ts';
+import type { RefusalNotes } from './refusal-notes.ts';
 import { callerOf, type Caller } from './session-auth.ts';
 
 export type WebhookWorld = World;
@@ -14,24 +16,30 @@ export type WebhookWorld = World;
 /** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
 const SUCCESS = { success: true } as const;
 
-export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld): void {
+export function registerWebhookRoutes(
+  app: FastifyInstance,
+  world: WebhookWorld,
+  refusals: RefusalNotes,
+): void {
+  const admitted = (id: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | null> =>
+    callerIn({ world, refusals }, id, request, reply);
   app.post('/api/v1/webhooks/events/:conversationId', async (request, reply) => {
     const { conversationId } = request.params as { conversationId: string };
-    const caller = await admitted(world, conversationId, request, reply);
+    const caller = await admitted(conversationId, request, reply);
     if (caller === null) return reply;
     return takeEvents(world, caller, request.body);
   });
   app.post('/api/v1/webhooks/conversations', async (request, reply) => {
     const id = (request.body as { id?: unknown } | null)?.id;
-    const caller = await admitted(world, typeof id === 'string' ? id : '', request, reply);
+    const caller = await admitted(typeof id === 'string' ? id : '', request, reply);
     if (caller === null) return reply;
     return takeConversation(world, caller, request.body);
   });
 }
 
 /** Null when the answer has been sent already. */
-async function admitted(
-  world: WebhookWorld,
+async function callerIn(
+  { world, refusals }: { readonly world: WebhookWorld; readonly refusals: RefusalNotes },
   conversationId: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -43,6 +51,7 @@ async function admitted(
     return null;
   }
   if (caller === 'refused') {
+    await refusals.note({ about: `webhook of ${normalUuid(conversationId)}`, status: 401 });
     void reply.code(401).send({ detail: 'Unauthorized', code: 'unauthorized' });
     return null;
   }

@@ -5,6 +5,8 @@
 import { rm } from 'node:fs/promises';
 import Fastify from 'fastify';
 import { answerErrors } from './error-answer.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
+import { RefusalNotes } from './refusal-notes.ts';
 import { registerWebhookRoutes, type WebhookWorld } from './webhook-routes.ts';
 
 /** A batch of events is at most 5 MiB; a conversation's record is smaller. */
@@ -14,11 +16,15 @@ export interface WebhookServer {
   close(): Promise<void>;
 }
 
-/** Listens on a unix socket; one left there by an earlier process is replaced. */
-export async function startWebhookServer(world: WebhookWorld, socketPath: string): Promise<WebhookServer> {
+/** Listens on a unix socket; one left there by an earlier process is replaced. Refused callers are noted in `audit`. */
+export async function startWebhookServer(
+  world: WebhookWorld,
+  socketPath: string,
+  audit: AuditLog,
+): Promise<WebhookServer> {
   const app = Fastify({ logger: false, bodyLimit: BODY_BYTES_MAX });
   answerErrors(app);
-  registerWebhookRoutes(app, world);
+  registerWebhookRoutes(app, world, new RefusalNotes(audit, world.clock));
   await rm(socketPath, { force: true });
   await app.listen({ path: socketPath });
   return { close: () => app.close() };

@@ -33,6 +33,8 @@ export interface Application extends ApplicationStores {
   readonly models: readonly string[];
   /** Where clients reach this server, without a trailing slash; known once it listens. */
   publicUrl(): string;
+  /** An address of its own for what is below this path of a sandbox; null or absent where there is none. */
+  agentAddress?(sandboxId: SandboxId, path: string): string | null;
   /** Lower-case hex digits. */
   randomHex(digits: number): string;
   readonly version: string;

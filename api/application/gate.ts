@@ -7,6 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Application, Principal, SandboxCaller } from './application.ts';
 import { callerByKey, callerBySession } from './authentication.ts';
+import { RefusalNotes } from '../refusal-notes.ts';
 import { Buckets, type RateLimits } from './rate-limit.ts';
 import type { Access } from './route.ts';
 
@@ -17,20 +18,35 @@ declare module 'fastify' {
   }
 }
 
+/** A wrong key, one whose scope is too small, one that asks too often. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
+
 export class Gate {
   private readonly application: Application;
   private readonly perKey: Buckets;
   private readonly refusals: Buckets;
+  private readonly notes: RefusalNotes;
 
   constructor(application: Application, limits: RateLimits) {
     this.application = application;
     this.perKey = new Buckets(limits.perKey, application.world.clock);
     this.refusals = new Buckets(limits.refusals, application.world.clock);
+    this.notes = new RefusalNotes(application.audit, application.world.clock);
   }
 
   /** @throws ParleyError unauthorized, forbidden, rate_limited */
   async admit(access: Access, request: FastifyRequest): Promise<Principal | SandboxCaller | null> {
     if (access === 'open') return null;
+    try {
+      return await this.admitted(access, request);
+    } catch (error) {
+      if (error instanceof ParleyError && REFUSED.has(error.status))
+        await this.notes.note({ about: placeOf(request), status: error.status });
+      throw error;
+    }
+  }
+
+  private async admitted(access: Access, request: FastifyRequest): Promise<Principal | SandboxCaller> {
     const caller = await this.identify(access, request);
     const name = caller.kind === 'key' ? `key/${caller.keyId}` : `sandbox/${caller.sandboxId}`;
     this.perKey.take(name);
@@ -52,4 +68,9 @@ export class Gate {
       throw error;
     }
   }
+}
+
+/** The route's own address: what stands in its place may be anything. */
+function placeOf({ method, routeOptions, ip }: Partial<FastifyRequest>): string {
+  return `${method ?? 'GET'} ${routeOptions?.url ?? 'a stream'} from ${ip}`;
 }

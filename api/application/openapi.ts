@@ -4,12 +4,18 @@
  */
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error-catalogue.ts';
-import type { Route } from './route.ts';
+import { isChange, type Route } from './route.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** What any route may answer, by who may call it. */
-const ALWAYS: readonly ErrorCode[] = ['invalid_request', 'store_unavailable', 'internal'];
+const ALWAYS: readonly ErrorCode[] = [
+  'invalid_request',
+  'request_timeout',
+  'headers_too_large',
+  'store_unavailable',
+  'internal',
+];
 const KEYED: readonly ErrorCode[] = ['unauthorized', 'rate_limited'];
 
 const ERROR_SCHEMA: JsonObject = {
@@ -45,7 +51,7 @@ export function openApiDocument(
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of routes) {
     const path = templateOf(route.url);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, routes) };
   }
   return {
     openapi: '3.1.0',
@@ -67,7 +73,7 @@ export function templateOf(url: string): string {
   return url.replaceAll(/:([a-z_]+)/g, '{$1}');
 }
 
-function operationOf(route: Route): JsonObject {
+function operationOf(route: Route, routes: readonly Route[]): JsonObject {
   const { body, status = 200 } = route;
   return {
     operationId: route.operation,
@@ -82,7 +88,7 @@ function operationOf(route: Route): JsonObject {
             content: { 'application/json': { schema: schemaOf(body, 'input') } },
           },
         }),
-    responses: { [status]: answerOf(route), ...errorsOf(route) },
+    responses: { [status]: { ...answerOf(route), ...linksOf(route, routes) }, ...errorsOf(route) },
   };
 }
 
@@ -105,13 +111,27 @@ function answerOf({ result, summary }: Route): JsonObject {
   return { description: summary, content: { 'application/json': { schema: schemaOf(result, 'output') } } };
 }
 
+/** From an answer to every operation whose address has what the answer holds. */
+function linksOf({ leadsTo }: Route, routes: readonly Route[]): JsonObject {
+  if (leadsTo === undefined) return {};
+  const links = Object.entries(leadsTo).flatMap(([parameter, expression]) =>
+    routes
+      .filter(({ url }) => url.split('/').includes(`:${parameter}`))
+      .map(({ operation }) => [
+        `${operation}_by_${parameter}`,
+        { operationId: operation, parameters: { [`path.${parameter}`]: expression } },
+      ]),
+  );
+  return { links: Object.fromEntries(links) as JsonObject };
+}
+
 /** One entry a status, naming the codes that lead to it. */
 function errorsOf(route: Route): Record<string, JsonObject> {
   const codes = new Set([
     ...ALWAYS,
     ...(route.access === 'open' ? [] : KEYED),
     ...(route.access === 'admin' ? (['forbidden'] as const) : []),
-    ...(route.body === undefined ? [] : (['request_too_large'] as const)),
+    ...(isChange(route) ? (['request_too_large'] as const) : []),
     ...(route.errors ?? []),
   ]);
   const byStatus = new Map<number, ErrorCode[]>();

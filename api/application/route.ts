@@ -31,12 +31,12 @@ export interface Call<Params, Query, Body, Caller> {
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-export interface RouteDefinition<Params, Query, Body, Result, Given extends Access> {
+export interface RouteDefinition<Operation, Params, Query, Body, Result, Given extends Access> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` for parameters. */
   readonly url: string;
   /** Name of the operation, unique. */
-  readonly operation: string;
+  readonly operation: Operation;
   readonly summary: string;
   readonly access: Given;
   readonly params?: Params;
@@ -47,13 +47,31 @@ export interface RouteDefinition<Params, Query, Body, Result, Given extends Acce
   readonly status?: 200 | 201;
   /** Besides those that every route may answer. */
   readonly errors?: readonly ErrorCode[];
+  /** Where a parameter of other addresses is found: its name, and an expression of OpenAPI over request and answer. */
+  readonly leadsTo?: Readonly<Record<string, string>>;
   /** Null when the handler has sent the answer itself. */
   readonly handler: (
     call: Call<Output<Params>, Output<Query>, Output<Body>, CallerOf<Given>>,
   ) => Promise<Result extends z.ZodType ? z.output<Result> : null>;
 }
 
-/** A route with its types forgotten, as lists of routes hold it. */
+type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined;
+
+/** What a client sends and gets; `Response` where the answer is no JSON. */
+export interface Shapes<Params, Query, Body, Result> {
+  readonly params: Input<Params>;
+  readonly query: Input<Query>;
+  readonly body: Input<Body>;
+  readonly result: Result extends z.ZodType ? z.output<Result> : Response;
+}
+
+/** A route that still tells its name and shapes, to the compiler alone. */
+export interface TypedRoute<Operation extends string, Told> extends Route {
+  readonly operation: Operation;
+  readonly shapes?: Told;
+}
+
+/** A route with its types forgotten, as whoever serves all of them holds it. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
@@ -66,17 +84,21 @@ export interface Route {
   readonly result: z.ZodType | string;
   readonly status?: 200 | 201;
   readonly errors?: readonly ErrorCode[];
+  readonly leadsTo?: Readonly<Record<string, string>>;
   readonly handler: (call: Call<unknown, unknown, unknown, never>) => Promise<unknown>;
 }
 
 export function route<
+  const Operation extends string,
   Params extends z.ZodType | undefined = undefined,
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
   Result extends z.ZodType | string = string,
   Given extends Access = 'key',
->(definition: RouteDefinition<Params, Query, Body, Result, Given>): Route {
-  return definition as unknown as Route;
+>(
+  definition: RouteDefinition<Operation, Params, Query, Body, Result, Given>,
+): TypedRoute<Operation, Shapes<Params, Query, Body, Result>> {
+  return definition as unknown as TypedRoute<Operation, Shapes<Params, Query, Body, Result>>;
 }
 
 /** Whether the call changes something: those are in the audit log. */

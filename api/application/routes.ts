@@ -15,10 +15,9 @@ import { SANDBOX_SECRET_ROUTES } from '../sandboxes/secret-routes.ts';
 import { PROFILE_ROUTES } from '../settings/profile-routes.ts';
 import { SECRET_ROUTES } from '../settings/secret-routes.ts';
 import { SETTINGS_ROUTES } from '../settings/settings-routes.ts';
-import type { Route } from './route.ts';
 import { SERVICE_ROUTES } from './service-routes.ts';
 
-export const APPLICATION_ROUTES: readonly Route[] = [
+export const APPLICATION_ROUTES = [
   ...START_ROUTES,
   ...CONVERSATION_READ_ROUTES,
   ...MESSAGE_ROUTES,
@@ -33,4 +32,4 @@ export const APPLICATION_ROUTES: readonly Route[] = [
   ...SECRET_ROUTES,
   ...KEY_ROUTES,
   ...SERVICE_ROUTES,
-];
+] as const;

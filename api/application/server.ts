@@ -8,9 +8,11 @@ import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Application } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
+import { knownMethods } from './known-methods.ts';
 import { openApiDocument } from './openapi.ts';
 import { RATE_LIMITS_DEFAULT, type RateLimits } from './rate-limit.ts';
 import { isChange, type Route } from './route.ts';
+import { HEADER_BYTES_MAX, refuseAddress, refuseUnreadable } from './unreadable.ts';
 import { InvalidRequest, validated } from './validation.ts';
 
 /** Secrets of 50 times 64 KiB, and a message with a little room. */
@@ -49,7 +51,11 @@ export async function startApplicationServer(
     requestTimeout: REQUEST_MS_MAX,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 200 },
+    // Longer than any address may be: how long a parameter is, is for its schema to say.
+    routerOptions: { maxParamLength: HEADER_BYTES_MAX },
+    http: { maxHeaderSize: HEADER_BYTES_MAX },
+    clientErrorHandler: refuseUnreadable,
+    frameworkErrors: refuseAddress,
     genReqId: () => application.randomHex(16),
   });
   acceptBodies(app);
@@ -86,23 +92,33 @@ interface Around {
 
 function surround(app: FastifyInstance, { application, options }: Around): void {
   const allowed = new Set(options.corsOrigins ?? []);
+  const methodsOf = knownMethods([...options.routes, ...OTHER_ADDRESSES]);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     const { origin } = request.headers;
-    if (origin === undefined || !allowed.has(origin)) return;
-    void reply.header('access-control-allow-origin', origin).header('vary', 'Origin');
-    if (request.method !== 'OPTIONS') return;
-    await reply.headers(PREFLIGHT_HEADERS).code(204).send();
+    if (origin !== undefined && allowed.has(origin)) {
+      void reply.header('access-control-allow-origin', origin).header('vary', 'Origin');
+      if (request.method === 'OPTIONS') return await reply.headers(PREFLIGHT_HEADERS).code(204).send();
+    }
+    // Here, because the library would first look for a body, and take a word of ours for somebody's id.
+    const methods = methodsOf(request.url.replace(/\?.*$/, ''));
+    if (!request.is404 && (methods.length === 0 || methods.includes(request.method))) return;
+    if (methods.length === 0) throw new ParleyError('not_found', 'Not Found');
+    void reply.header('allow', methods.join(', '));
+    throw new ParleyError('method_not_allowed', 'Method Not Allowed');
   });
   app.addHook('onResponse', (request, reply, done) => {
     options.log(accessLine(request, reply, application.world.clock.now()));
     done();
   });
   app.setErrorHandler((error, _request, reply) => answerError(application, reply, error));
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ detail: 'Not Found', code: 'not_found' }),
-  );
 }
+
+/** Addresses that no list of routes holds. */
+const OTHER_ADDRESSES = [
+  { method: 'GET', url: '/openapi.json' },
+  { method: 'GET', url: '/api/v1/conversation/:conversation_id/events/stream' },
+] as const;
 
 /** Nothing of this is a page, so nothing of it may be framed, run or kept. */
 const SECURITY_HEADERS = {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { isoInstant, limitIn, pageIdIn, pageOf } from './wire.ts';
-import { route, type Route } from './route.ts';
+import { route } from './route.ts';
 
 const okSchema = z.literal('OK');
 
@@ -18,7 +18,7 @@ const configSchema = z.object({
   kind: z.literal('WebClientConfig'),
 });
 
-export const SERVICE_ROUTES: readonly Route[] = [
+export const SERVICE_ROUTES = [
   route({
     method: 'GET',
     url: '/alive',
@@ -76,4 +76,4 @@ export const SERVICE_ROUTES: readonly Route[] = [
       });
     },
   }),
-];
+] as const;

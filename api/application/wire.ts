@@ -12,21 +12,26 @@ export const PAGE_LIMIT_MAX = 100;
 export const uuidIn = z
   .string()
   .regex(/^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$/, 'Input should be a valid UUID')
-  .meta({ format: 'uuid', description: 'A UUID, with hyphens or without.' });
+  .meta({ description: 'A UUID, with hyphens or without.' });
 
 export const hexId = z.string().meta({ description: '32 lower-case hex digits.' });
 
-/** An instant in ISO 8601; without a zone it is UTC. */
+/** Date, time and zone of an instant; the plus sign of a zone may have come as a space. */
+const DATE = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
+const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?`;
+const ZONE = String.raw`[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d| (?:[01]\d|2[0-3]):[0-5]\d`;
+
+/** An instant in ISO 8601; without a zone it is UTC. More than `format: date-time` allows, so the pattern is told. */
 export const instantIn = z
   .string()
-  .refine((text) => Number.isFinite(parseInstant(text)), 'Input should be a valid datetime')
-  .meta({ format: 'date-time', description: 'An instant in ISO 8601; without a zone it is UTC.' });
+  .regex(new RegExp(`^${DATE}(?:[T ]${TIME}(?:${ZONE})?)?$`), 'Input should be a valid datetime')
+  .meta({ description: 'An instant in ISO 8601; without a zone it is UTC.' });
 
 export const instantOut = z.string().meta({ format: 'date-time' });
 
 /** Epoch milliseconds; NaN when it is none. A zone's plus sign may have come as a space. */
 export function parseInstant(text: string): number {
-  const spelled = text.replace(/ (\d\d:\d\d)$/, '+$1').replace(' ', 'T');
+  const spelled = text.replace(/(?<=:.*) (\d\d:\d\d)$/, '+$1').replace(' ', 'T');
   if (!/^\d{4}-\d\d-\d\d/.test(spelled)) return NaN;
   const isZoned = /(Z|[+-]\d\d:?\d\d)$/i.test(spelled) || !spelled.includes('T');
   return Date.parse(isZoned ? spelled : `${spelled}Z`);
@@ -36,15 +41,31 @@ export function isoInstant(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** One of the words, in upper or lower case (D2); a pattern, because a list of words would leave one case out. */
+export function wordIn<const Word extends string>(words: readonly Word[]) {
+  const anyCase = words.map((word) => word.replaceAll(/[A-Z]/g, (one) => `[${one}${one.toLowerCase()}]`));
+  return z
+    .string()
+    .regex(new RegExp(`^(?:${anyCase.join('|')})$`), `Input should be one of ${words.join(', ')}`)
+    .transform((text) => text.toUpperCase() as Word)
+    .meta({ description: `One of ${words.join(', ')}.` });
+}
+
 /** A parameter that may be repeated. */
 export function repeated<Item extends z.ZodType>(item: Item, max: number) {
-  return z.preprocess(
+  const list = z.preprocess(
     (value) => (value === undefined || Array.isArray(value) ? value : [value]),
     z.array(item).min(1).max(max),
   );
+  return list as unknown as z.ZodType<z.output<Item>[], z.input<Item> | readonly z.input<Item>[]>;
 }
 
-export const limitIn = z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_MAX);
+export const limitIn = z.coerce
+  .number<number | string | undefined>()
+  .int()
+  .min(1)
+  .max(PAGE_LIMIT_MAX)
+  .default(PAGE_LIMIT_MAX);
 export const pageIdIn = z.string().max(2_048).optional().meta({ description: 'From `next_page_id`.' });
 
 export function pageOf<Item extends z.ZodType>(item: Item) {

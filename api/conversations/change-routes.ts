@@ -7,13 +7,13 @@ import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow } from '../../core/projection.ts';
 import type { Application } from '../application/application.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import { conversationParams, SUCCESS, successSchema } from '../application/wire.ts';
 import { conversationRecords, conversationSchema } from './conversation-record.ts';
 import { findConversation } from './find-conversation.ts';
 import { tagsIn } from './start-request.ts';
 
-export const CONVERSATION_CHANGE_ROUTES: readonly Route[] = [
+export const CONVERSATION_CHANGE_ROUTES = [
   route({
     method: 'PATCH',
     url: '/api/v1/app-conversations/:conversation_id',
@@ -54,7 +54,7 @@ export const CONVERSATION_CHANGE_ROUTES: readonly Route[] = [
       return SUCCESS;
     },
   }),
-];
+] as const;
 
 /** On Temporal a record follows its acknowledgement; this long it may take. */
 const CHANGE_MS_MAX = 10_000;

@@ -6,7 +6,7 @@ import { ZipFile } from 'yazl';
 import type { ConversationRow } from '../../core/projection.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Application } from '../application/application.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import { conversationParams } from '../application/wire.ts';
 import { conversationRecords } from './conversation-record.ts';
 import { findConversation } from './find-conversation.ts';
@@ -20,7 +20,7 @@ const ENTRY_TIME = new Date(Date.UTC(2000, 0, 1));
 /** Downloads under way for one conversation: each holds a page and a stream. */
 const underWay = new Set<string>();
 
-export const DOWNLOAD_ROUTES: readonly Route[] = [
+export const DOWNLOAD_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/app-conversations/:conversation_id/download',
@@ -51,7 +51,7 @@ export const DOWNLOAD_ROUTES: readonly Route[] = [
       return null;
     },
   }),
-];
+] as const;
 
 /** The next page is read once the one before has gone out. */
 async function writing(application: Application, zip: ZipFile, row: ConversationRow): Promise<void> {

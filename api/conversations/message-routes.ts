@@ -9,7 +9,7 @@ import type { ConversationRow } from '../../core/projection.ts';
 import { SANDBOX_STATUSES } from '../../core/status.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { idempotencyKeyOf } from '../application/idempotency-key.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import { conversationParams, SUCCESS, successSchema, uuidIn } from '../application/wire.ts';
 import { findConversation } from './find-conversation.ts';
 import { queueMessage, sendMessage } from './messages.ts';
@@ -27,7 +27,7 @@ const messageSchema = z.object({
   run: z.boolean().default(true),
 });
 
-export const MESSAGE_ROUTES: readonly Route[] = [
+export const MESSAGE_ROUTES = [
   route({
     method: 'POST',
     url: '/api/v1/app-conversations/:conversation_id/send-message',
@@ -120,7 +120,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
       return SUCCESS;
     },
   }),
-];
+] as const;
 
 /** @throws ParleyError not_found, sandbox_starting, sandbox_error, sandbox_missing */
 async function findWritable(

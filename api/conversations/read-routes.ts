@@ -8,7 +8,7 @@ import type { ConversationRow } from '../../core/projection.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
 import { CONVERSATION_ORDERS, type ConversationFilter, type Cursor } from '../../ports/record-search.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import {
   hexOf,
   instantIn,
@@ -18,6 +18,7 @@ import {
   parseInstant,
   repeated,
   uuidIn,
+  wordIn,
 } from '../application/wire.ts';
 import { conversationRecords, conversationSchema } from './conversation-record.ts';
 
@@ -34,8 +35,8 @@ const filterSchema = z.object({
   updated_at__gte: instantIn.optional(),
   updated_at__lt: instantIn.optional(),
   sandbox_id__eq: uuidIn.optional(),
-  sandbox_status__eq: z.string().toUpperCase().pipe(z.enum(SANDBOX_STATUSES)).optional(),
-  execution_status__eq: z.string().toUpperCase().pipe(z.enum(EXECUTION_STATUSES)).optional(),
+  sandbox_status__eq: wordIn(SANDBOX_STATUSES).optional(),
+  execution_status__eq: wordIn(EXECUTION_STATUSES).optional(),
   tag: repeated(z.string().regex(TAG_FILTER, 'Input should be <key>=<value>'), 10).optional(),
 });
 
@@ -45,7 +46,7 @@ const searchSchema = filterSchema.extend({
   limit: limitIn,
 });
 
-export const CONVERSATION_READ_ROUTES: readonly Route[] = [
+export const CONVERSATION_READ_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/app-conversations',
@@ -70,6 +71,10 @@ export const CONVERSATION_READ_ROUTES: readonly Route[] = [
     access: 'key',
     query: searchSchema,
     result: pageOf(conversationSchema),
+    leadsTo: {
+      conversation_id: '$response.body#/items/0/id',
+      sandbox_id: '$response.body#/items/0/sandbox_id',
+    },
     handler: async ({ application, caller, query }) => {
       const order = orderOf(query.sort_order);
       const found = await application.search.conversations(caller.userId, filterOf(query), {
@@ -94,7 +99,7 @@ export const CONVERSATION_READ_ROUTES: readonly Route[] = [
     handler: ({ application, caller, query }) =>
       application.search.countConversations(caller.userId, filterOf(query)),
   }),
-];
+] as const;
 
 type Order = (typeof CONVERSATION_ORDERS)[number];
 

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { conversationId } from '../../core/ids.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
-import type { Call, Route } from '../application/route.ts';
+import type { Call } from '../application/route.ts';
 import { route } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
@@ -46,12 +46,12 @@ const searchSchema = filterSchema.extend({
   limit: limitIn,
 });
 
-/** An empty body is `{}`. */
+/** An empty body, and null, is `{}`. */
 const bodySchema = startRequestSchema
-  .optional()
+  .nullish()
   .transform((request) => request ?? startRequestSchema.parse({}));
 
-export const START_ROUTES: readonly Route[] = [
+export const START_ROUTES = [
   route({
     method: 'POST',
     url: '/api/v1/app-conversations',
@@ -61,6 +61,7 @@ export const START_ROUTES: readonly Route[] = [
     body: bodySchema,
     result: startTaskSchema,
     errors: START_ERRORS,
+    leadsTo: { conversation_id: '$request.body#/conversation_id' },
     handler: async (call) => await shown(call, await start(call)),
   }),
   route({
@@ -121,7 +122,7 @@ export const START_ROUTES: readonly Route[] = [
     result: z.int(),
     handler: ({ application, caller, query }) => application.startTasks.count(caller.userId, filterOf(query)),
   }),
-];
+] as const;
 
 function filterOf(query: z.output<typeof filterSchema>) {
   const { conversation_id__eq: id, created_at__gte: from } = query;

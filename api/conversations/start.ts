@@ -23,7 +23,7 @@ import { invalid } from '../application/validation.ts';
 import { activeProfile } from '../settings/profile-record.ts';
 import { userSecrets } from '../settings/stored-secrets.ts';
 import { settingsOf, type UserSettings } from '../settings/settings-record.ts';
-import { textOf, withoutSecrets, type StartRequest } from './start-request.ts';
+import { launchPlugins, textOf, withoutSecrets, type StartRequest } from './start-request.ts';
 
 export interface StartOrder {
   readonly userId: UserId;
@@ -45,10 +45,11 @@ export async function startConversation(application: Application, order: StartOr
     await refuseWhenFull(application, userId);
   const task = await taskOf(application, order, settings);
   const kept = await application.startTasks.accept(task);
-  if (kept === null) throw invalid(['body', 'conversation_id'], 'The id is in use');
+  if (kept === null)
+    throw new ParleyError('idempotency_conflict', 'Cannot start: the id of the conversation is in use');
   if (kept.taskId !== task.taskId) return sameRequest(kept, order);
   try {
-    await seal(application, { task, secrets, settings });
+    await seal(application, { task, request, secrets, settings });
     await hand(application, task);
   } catch (error) {
     await forget(application, task);
@@ -174,10 +175,12 @@ async function seal(
   application: Application,
   {
     task,
+    request,
     secrets,
     settings,
   }: {
     readonly task: StartTask;
+    readonly request: StartRequest;
     readonly secrets: Readonly<Record<string, string>>;
     readonly settings: UserSettings;
   },
@@ -190,6 +193,7 @@ async function seal(
   await putLaunchFacts(vault, conversationId, {
     extraHeaders: profile?.extraHeaders ?? {},
     gitAuthor: settings.gitAuthor,
+    plugins: launchPlugins(request),
   });
 }
 

@@ -7,7 +7,7 @@ import { quoted } from '../../activities/in-sandbox.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Application, Principal } from '../application/application.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import { invalid } from '../application/validation.ts';
 import { conversationParams } from '../application/wire.ts';
 import { findConversation } from './find-conversation.ts';
@@ -34,7 +34,7 @@ const refIn = z
   .optional();
 const gitQuery = z.object({ path: pathIn, ref: refIn });
 
-export const WORKSPACE_ROUTES: readonly Route[] = [
+export const WORKSPACE_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/app-conversations/:conversation_id/file',
@@ -131,7 +131,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       hooks: await hooksOf(application.world, await enter(application, caller, params)),
     }),
   }),
-];
+] as const;
 
 async function enter(
   application: Application,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { conversationId, type ConversationId } from '../../core/ids.ts';
 import type { EventFilter } from '../../ports/event-search.ts';
 import type { Application, Principal } from '../application/application.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import {
   conversationParams,
   instantIn,
@@ -34,7 +34,7 @@ const searchSchema = filterSchema.extend({
   limit: limitIn,
 });
 
-export const EVENT_ROUTES: readonly Route[] = [
+export const EVENT_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/conversation/:conversation_id/events/search',
@@ -90,7 +90,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       return found.map((event) => (event === null ? null : (event.body as z.output<typeof eventSchema>)));
     },
   }),
-];
+] as const;
 
 /** Null for a conversation that is missing or somebody else's (D4). */
 export async function own(

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { userId as asUserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { KEY_SCOPES, type ApiKey } from '../../ports/api-keys.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import { instantIn, instantOut, isoInstant, limitIn, pageOf, parseInstant } from '../application/wire.ts';
 import { issueKey } from './issue-key.ts';
 
@@ -31,7 +31,7 @@ const auditSchema = z.object({
   status: z.int(),
 });
 
-export const KEY_ROUTES: readonly Route[] = [
+export const KEY_ROUTES = [
   route({
     method: 'GET',
     url: '/api/keys',
@@ -58,6 +58,7 @@ export const KEY_ROUTES: readonly Route[] = [
       expires_at: instantIn.nullish(),
     }),
     result: keySchema.extend({ key: z.string() }),
+    leadsTo: { key_id: '$response.body#/id' },
     errors: ['forbidden', 'count_limit_reached'],
     handler: async ({ application, caller, body }) => {
       const userId = asUserId(body.user_id ?? caller.userId);
@@ -140,7 +141,7 @@ export const KEY_ROUTES: readonly Route[] = [
       };
     },
   }),
-];
+] as const;
 
 function instantOf(text: string | null | undefined): number | null {
   return text === null || text === undefined ? null : parseInstant(text);

@@ -1,5 +1,5 @@
 /**
- * Where clients reach the Agent Server of a sandbox: one base address, through this server.
+ * Where clients reach the Agent Server of a sandbox: one base address, through this server or a port of its own.
  * Owns the spelling of the address; who may use it is the relay's to check.
  */
 import type { SandboxRow } from '../../core/projection.ts';
@@ -9,5 +9,6 @@ import type { Application } from '../application/application.ts';
 export const RELAY_PREFIX = '/sandboxes';
 
 export function agentUrl(application: Application, { sandboxId }: Pick<SandboxRow, 'sandboxId'>): string {
-  return `${application.publicUrl()}${RELAY_PREFIX}/${sandboxId}/agent`;
+  const path = `${RELAY_PREFIX}/${sandboxId}/agent`;
+  return application.agentAddress?.(sandboxId, path) ?? `${application.publicUrl()}${path}`;
 }

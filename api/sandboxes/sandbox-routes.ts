@@ -7,7 +7,7 @@ import { sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { idempotencyKeyOf } from '../application/idempotency-key.ts';
-import { route, type Call, type Route } from '../application/route.ts';
+import { route, type Call } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';
 import { invalid } from '../application/validation.ts';
 import {
@@ -40,7 +40,7 @@ const impactSchema = z.object({
   delete: z.string(),
 });
 
-export const SANDBOX_ROUTES: readonly Route[] = [
+export const SANDBOX_ROUTES = [
   route({
     method: 'POST',
     url: '/api/v1/sandboxes',
@@ -49,6 +49,7 @@ export const SANDBOX_ROUTES: readonly Route[] = [
     access: 'key',
     query: z.object({ sandbox_spec_id: z.string().max(200).optional() }),
     result: sandboxSchema,
+    leadsTo: { sandbox_id: '$response.body#/id' },
     errors: ['concurrency_limit_reached', 'not_found'],
     handler: async ({ application, caller, query, request }) => {
       const wanted = query.sandbox_spec_id ?? specIdOf(application);
@@ -65,6 +66,7 @@ export const SANDBOX_ROUTES: readonly Route[] = [
     access: 'key',
     query: z.object({ page_id: pageIdIn, limit: limitIn }),
     result: pageOf(sandboxSchema),
+    leadsTo: { sandbox_id: '$response.body#/items/0/id' },
     handler: async ({ application, caller, query }) => {
       const found = await application.search.sandboxes(caller.userId, {
         ...pageRequest(query),
@@ -156,7 +158,7 @@ export const SANDBOX_ROUTES: readonly Route[] = [
       return await tell(call, 'delete');
     },
   }),
-];
+] as const;
 
 type SandboxCall<Query> = Call<z.output<typeof sandboxParams>, Query, undefined, Principal>;
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import {
   instantOut,
   isoInstant,
@@ -27,7 +27,7 @@ const specSchema = z.object({
   isolation: z.string(),
 });
 
-export const SANDBOX_SECRET_ROUTES: readonly Route[] = [
+export const SANDBOX_SECRET_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/sandboxes/:sandbox_id/settings/secrets',
@@ -82,7 +82,7 @@ export const SANDBOX_SECRET_ROUTES: readonly Route[] = [
     handler: ({ application, query }) =>
       Promise.resolve(query.id.map((id) => (id === specIdOf(application) ? specOf(application) : null))),
   }),
-];
+] as const;
 
 function specOf(application: Application): z.output<typeof specSchema> {
   return {

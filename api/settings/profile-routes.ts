@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
-import { route, type Call, type Route } from '../application/route.ts';
+import { route, type Call } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';
 import {
   profileNames,
@@ -33,7 +33,8 @@ const headersIn = z
       .max(HEADER_CHARS_MAX)
       .regex(/^[\t\x20-\x7e]*$/, 'A header holds visible ASCII characters only'),
   )
-  .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `At most ${HEADERS_MAX} headers`);
+  .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `At most ${HEADERS_MAX} headers`)
+  .meta({ maxProperties: HEADERS_MAX });
 
 /** Unknown keys are mistakes here: a field that is passed over would not take effect in silence. */
 const llmIn = z.strictObject({
@@ -52,7 +53,7 @@ const configSchema = z.object({
 
 const savedSchema = z.object({ name: z.string(), message: z.string() });
 
-export const PROFILE_ROUTES: readonly Route[] = [
+export const PROFILE_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/settings/profiles',
@@ -111,6 +112,7 @@ export const PROFILE_ROUTES: readonly Route[] = [
     }),
     result: savedSchema,
     status: 201,
+    leadsTo: { profile_name: '$request.path.profile_name' },
     errors: ['count_limit_reached'],
     handler: async ({ application, caller, params: { profile_name: name }, body }) => {
       const before = await profileOf(application, caller.userId, name);
@@ -180,7 +182,7 @@ export const PROFILE_ROUTES: readonly Route[] = [
       return { name: to, message: `Profile '${from}' renamed to '${to}'` };
     },
   }),
-];
+] as const;
 
 type Around = Pick<Call<unknown, unknown, unknown, Principal>, 'application' | 'caller'>;
 

@@ -4,10 +4,11 @@
  */
 import { z } from 'zod';
 import { requirePermitted } from '../../activities/secret-rules.ts';
-import { SECRETS_MAX } from '../../core/limits.ts';
+import { SECRET_BYTES_MAX, SECRETS_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { route, type Route } from '../application/route.ts';
+import { route } from '../application/route.ts';
 import { limitIn, pageIdIn, pageOf } from '../application/wire.ts';
+import { requireNoAddress, secretNameIn } from './secret-name.ts';
 import { describeSecret, listSecrets, putSecret, removeSecret } from './stored-secrets.ts';
 
 const NAME_CHARS_MAX = 256;
@@ -15,7 +16,7 @@ const params = z.object({ secret_id: z.string().min(1).max(NAME_CHARS_MAX) });
 const descriptionIn = z.string().max(1_000).nullish();
 const messageSchema = z.object({ message: z.string() });
 
-export const SECRET_ROUTES: readonly Route[] = [
+export const SECRET_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/secrets/search',
@@ -47,15 +48,17 @@ export const SECRET_ROUTES: readonly Route[] = [
     summary: 'Stores a secret for every conversation that starts from now on.',
     access: 'key',
     body: z.object({
-      name: z.string().min(1).max(NAME_CHARS_MAX),
-      value: z.string(),
+      name: secretNameIn,
+      value: z.string().meta({ maxLength: SECRET_BYTES_MAX }),
       description: descriptionIn,
     }),
     result: messageSchema,
     status: 201,
+    leadsTo: { secret_id: '$request.body#/name' },
     errors: ['secret_reserved', 'count_limit_reached'],
     handler: async ({ application, caller, body: { name, value, description = null } }) => {
       requirePermitted({ [name]: value });
+      requireNoAddress(name);
       const isStored = await putSecret(application, caller.userId, { name, value, description });
       if (isStored) return { message: 'Secret stored' };
       throw new ParleyError(
@@ -94,4 +97,4 @@ export const SECRET_ROUTES: readonly Route[] = [
       throw new ParleyError('not_found', 'Secret not found');
     },
   }),
-];
+] as const;

@@ -5,14 +5,14 @@
 import { z } from 'zod';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import type { Application, Principal } from '../application/application.ts';
-import { route, type Call, type Route } from '../application/route.ts';
-import { SUCCESS } from '../application/wire.ts';
+import { route, type Call } from '../application/route.ts';
+import { SUCCESS, wordIn } from '../application/wire.ts';
 import { listSecrets } from './stored-secrets.ts';
 import { profileNames } from './profile-record.ts';
 import { putSettings, settingsOf, storedSettings, type StoredSettings } from './settings-record.ts';
 
 const ITERATIONS_MAX = 100_000;
-const groupingIn = z.string().toUpperCase().pipe(z.enum(GROUPING_STRATEGIES));
+const groupingIn = wordIn(GROUPING_STRATEGIES);
 
 export const settingsSchema = z.object({
   language: z.string(),
@@ -56,7 +56,7 @@ const updateSchema = z.object({
 });
 type Update = z.output<typeof updateSchema>;
 
-export const SETTINGS_ROUTES: readonly Route[] = [
+export const SETTINGS_ROUTES = [
   route({
     method: 'GET',
     url: '/api/v1/settings',
@@ -92,7 +92,7 @@ export const SETTINGS_ROUTES: readonly Route[] = [
       role: caller.scope,
     }),
   }),
-];
+] as const;
 
 async function settingsRecord(application: Application, { userId }: Principal): Promise<SettingsRecord> {
   const settings = await settingsOf(application, userId);

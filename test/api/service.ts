@@ -74,7 +74,7 @@ const ROOM = { installationMax: 50, userMax: 50, conversationsPerSandboxMax: 20 
 
 /** Long enough that nothing is slowed by looking, short enough that no test is. */
 const LOOK_MS = 10;
-const UNTIL_MS = 20_000;
+const UNTIL_MS = 60_000;
 
 export async function openService(options: ServiceOptions = {}): Promise<Service> {
   const around =
@@ -149,7 +149,7 @@ function applicationOf({
   return { application, listening };
 }
 
-async function send(url: string, key: string | null, call: ServiceCall): Promise<ServiceAnswer> {
+export async function send(url: string, key: string | null, call: ServiceCall): Promise<ServiceAnswer> {
   const { method = 'GET', path, body, headers = {} } = call;
   const response = await fetch(`${url}${path}`, {
     method,

@@ -37,7 +37,7 @@ async function webhooks(): Promise<Webhooks> {
   const socketPath = path.join(tempDir(), 'webhook.sock');
   // What a killed process left behind is no obstacle.
   writeFileSync(socketPath, '');
-  const server = await startWebhookServer(around.world, socketPath);
+  const server = await startWebhookServer(around.world, socketPath, around.store.audit);
   onTestFinished(() => server.close());
   const own = around.world.keys.sessionKey(SANDBOX, 2);
   return {

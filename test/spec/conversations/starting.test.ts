@@ -205,7 +205,7 @@ describe('a repeated start', () => {
     const second = await start(chosen);
     expect((await start(chosen)).body.id).toBe(second.body.id);
     const foreign = await service.call({ method: 'POST', path: APP, body: chosen, key: service.ben });
-    expect(foreign.status).toBe(422);
+    expect(foreign.status).toBe(409);
     expect((await service.call({ path: `${APP}/start-tasks/count` })).body).toBe(2);
   });
 

@@ -1,0 +1,152 @@
+/** Every query behind a read of the API goes through an index, in both dialects: no page grows with other people's rows. */
+import { PGlite } from '@electric-sql/pglite';
+import Database from 'libsql';
+import { Kysely, PostgresDialect, SqliteDialect, type CompiledQuery } from 'kysely';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { conversationId, sandboxId, userId } from '../../core/ids.ts';
+import { CONVERSATION_ORDERS } from '../../ports/record-search.ts';
+import { apiKeyStore } from '../../store/api-key-store.ts';
+import { auditLog } from '../../store/audit-log.ts';
+import { storeConnection, type Dialect, type StoreConnection } from '../../store/connection.ts';
+import { eventSearch } from '../../store/event-search.ts';
+import { migrate } from '../../store/migrate.ts';
+import { MIGRATIONS } from '../../store/migrations.ts';
+import { recordSearch } from '../../store/record-search.ts';
+import { startTaskStore } from '../../store/start-task-store.ts';
+import type { Tables } from '../../store/tables.ts';
+import { pglitePool } from '../contract/store-pglite.ts';
+
+const USER = userId('ada');
+const ID = conversationId('c'.repeat(32));
+const BOX = sandboxId('5'.repeat(32));
+const PAGE = { after: { value: 5, id: ID }, limit: 21, descending: true };
+const EVENT_PAGE = { afterSequence: 7, limit: 21, descending: false };
+
+/** By the route that asks it. */
+const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<unknown>>> = {
+  ...Object.fromEntries(
+    CONVERSATION_ORDERS.map((order) => [
+      `conversations, ${order}`,
+      (connection: StoreConnection) =>
+        recordSearch(connection).conversations(USER, {}, { ...PAGE, order, after: after(order) }),
+    ]),
+  ),
+  'conversations by tag': (connection) =>
+    recordSearch(connection).conversations(
+      USER,
+      { tags: { team: 'blue' } },
+      { ...PAGE, order: 'CREATED_AT' },
+    ),
+  'conversations of a sandbox': (connection) =>
+    recordSearch(connection).conversations(USER, { sandboxId: BOX }, { ...PAGE, order: 'CREATED_AT' }),
+  'conversations by status': (connection) =>
+    recordSearch(connection).conversations(
+      USER,
+      { executionStatus: 'FINISHED' },
+      { ...PAGE, order: 'UPDATED_AT' },
+    ),
+  'conversations, counted': (connection) => recordSearch(connection).countConversations(USER, {}),
+  'conversations by id': (connection) => recordSearch(connection).conversationsById(USER, [ID]),
+  'usage of conversations': (connection) => recordSearch(connection).usage([ID]),
+  sandboxes: (connection) => recordSearch(connection).sandboxes(USER, PAGE),
+  'sandboxes by id': (connection) => recordSearch(connection).sandboxesById(USER, [BOX]),
+  'start tasks': (connection) => startTaskStore(connection).search(USER, {}, PAGE),
+  'start tasks of a conversation': (connection) =>
+    startTaskStore(connection).search(USER, { conversationId: ID }, PAGE),
+  'start tasks by id': (connection) => startTaskStore(connection).byIds(USER, ['t1']),
+  'a start by its idempotency key': (connection) => startTaskStore(connection).byIdempotencyKey(USER, 'k'),
+  events: (connection) => eventSearch(connection).searchEvents(ID, {}, EVENT_PAGE),
+  'events of a kind': (connection) =>
+    eventSearch(connection).searchEvents(ID, { kind: 'MessageEvent' }, EVENT_PAGE),
+  'events, counted': (connection) => eventSearch(connection).countEvents(ID, {}),
+  'events by id': (connection) => eventSearch(connection).eventsById(ID, ['e1']),
+  'a key by its hash': (connection) => apiKeyStore(connection).findByHash('0'.repeat(64)),
+  'keys of a user': (connection) => apiKeyStore(connection).list(USER),
+  'the audit log': (connection) => auditLog(connection).entries({ before: 100, limit: 20 }),
+};
+
+function after(order: (typeof CONVERSATION_ORDERS)[number]) {
+  return { value: order === 'TITLE' ? 'a' : 5, id: ID };
+}
+
+interface Bench {
+  readonly connection: StoreConnection;
+  readonly asked: CompiledQuery[];
+  /** Steps of a plan that read a table from its beginning. */
+  scans(query: CompiledQuery): Promise<readonly string[]>;
+}
+
+async function sqliteBench(): Promise<Bench> {
+  const database = new Database(':memory:');
+  const { db, connection, asked } = await connect('sqlite', new SqliteDialect({ database }));
+  return {
+    connection,
+    asked,
+    async scans({ sql, parameters }) {
+      const { rows } = await db.executeQuery<{ detail: string }>({
+        ...raw(`explain query plan ${sql}`),
+        parameters,
+      });
+      return rows
+        .map(({ detail }) => detail)
+        .filter((step) => /^SCAN (?!.*\b(?:SUBQUERY|CONSTANT)\b)/.test(step));
+    },
+  };
+}
+
+async function postgresBench(): Promise<Bench> {
+  const server = new PGlite();
+  const { db, connection, asked } = await connect(
+    'postgres',
+    new PostgresDialect({ pool: pglitePool(server) }),
+  );
+  // Tables are empty here, where reading them whole would be cheapest: it is made the last choice.
+  await db.executeQuery(raw('set enable_seqscan = off'));
+  return {
+    connection,
+    asked,
+    async scans({ sql, parameters }) {
+      const { rows } = await db.executeQuery<Record<string, unknown>>({
+        ...raw(`explain ${sql}`),
+        parameters,
+      });
+      return rows.map((row) => String(Object.values(row)[0])).filter((step) => step.includes('Seq Scan'));
+    },
+  };
+}
+
+async function connect(dialect: Dialect, kysely: SqliteDialect | PostgresDialect) {
+  const asked: CompiledQuery[] = [];
+  const db = new Kysely<Tables>({
+    dialect: kysely,
+    log: ({ query }) => void asked.push(query as CompiledQuery),
+  });
+  await migrate(db, MIGRATIONS);
+  return { db, asked, connection: storeConnection(db, { dialect, groupWrites: false }) };
+}
+
+function raw(sql: string): CompiledQuery {
+  return { sql, parameters: [], query: { kind: 'RawNode' } as never, queryId: { queryId: sql } };
+}
+
+const DIALECTS = { sqlite: sqliteBench, postgres: postgresBench } as const;
+
+describe.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])('on %s', (name) => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await DIALECTS[name]();
+  }, 120_000);
+
+  it.each(Object.keys(READS))('%s', async (read) => {
+    bench.asked.length = 0;
+    await READS[read]?.(bench.connection);
+    const selects = bench.asked.filter(({ sql }) => /^\s*select/i.test(sql));
+    expect(selects.length).toBeGreaterThan(0);
+    for (const query of selects) expect([query.sql, await bench.scans(query)]).toEqual([query.sql, []]);
+  });
+
+  it('and a query without an index is seen', async () => {
+    const query = raw(`select * from conversation where body = 'x'`);
+    expect(await bench.scans(query)).not.toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+/** Races on the model runtime: whatever the interleaving, nothing is lost or doubled, and everybody gets an answer. */
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startWebhookServer } from '../../api/webhook-server.ts';
+import { agentEvent } from '../activities/fake-agent.ts';
+import { seededRandom } from '../e2e/seeded-random.ts';
+import { RACES, runRaces, type Racetrack } from './races.ts';
+import { openService, type Service } from './service.ts';
+import { callSocket } from './socket-call.ts';
+
+/** Repetitions of each race; 1000 is the long form. */
+const TIMES = Number(process.env['PARLEY_RACES'] ?? 50);
+const SEED = Number(process.env['PARLEY_RACES_SEED'] ?? 1);
+const AT_ONCE = 8;
+/** Runtime and agent take up to this long for each thing; callers begin within it. */
+const WAIT_MS_MAX = 12;
+/** Nobody here waits for what a poll would find; many watches would only slow each other. */
+const POLL_MS = 1_000;
+const NO_LIMIT = { burst: 1e9, perSecond: 1e9 };
+
+it.each(Object.keys(RACES) as (keyof typeof RACES)[])(
+  `${TIMES} times %s`,
+  async (name) => {
+    const service = await openService({
+      rateLimits: { perKey: NO_LIMIT, refusals: NO_LIMIT },
+      deployment: {
+        pollMs: POLL_MS,
+        capacity: {
+          installationMax: 1_000,
+          userMax: RACES[name].room,
+          conversationsPerSandboxMax: 20,
+        },
+      },
+    });
+    await runRaces(await racetrack(service), name, { times: TIMES, atOnce: AT_ONCE });
+    expect(service.lines.filter(({ status }) => status >= 500)).toEqual([]);
+    expect(await service.store.search.slotsTaken('ada' as never)).toEqual({ user: 0, installation: 0 });
+    expect([...service.runtime.presences.values()]).toEqual([]);
+  },
+  3_000_000,
+);
+
+async function racetrack(service: Service): Promise<Racetrack> {
+  const random = seededRandom(SEED);
+  const jitter = (): Promise<void> => wait(random() < 0.3 ? 0 : random() * WAIT_MS_MAX);
+  slow(service, jitter);
+  const socketPath = path.join(service.folder, 'webhook.sock');
+  const webhooks = await startWebhookServer(service.world, socketPath, service.store.audit);
+  onTestFinished(() => webhooks.close());
+  let users = 0;
+  let events = 0;
+  return {
+    call: service.call,
+    jitter,
+    newUser: () => service.issue(`runner-${(users += 1)}`),
+    async callBack({ id, sessionKey }) {
+      const { status } = await callSocket({
+        socketPath,
+        path: `/api/v1/webhooks/events/${id}`,
+        headers: { 'x-session-api-key': sessionKey },
+        body: [agentEvent(`late-${(events += 1)}`)],
+      });
+      return status;
+    },
+  };
+}
+
+/** Every step outside the engine takes a moment of its own; a shell would take its time for nothing. */
+function slow({ runtime, agent }: Service, jitter: () => Promise<void>): void {
+  const { start, stop, destroy } = runtime;
+  runtime.start = async (request) => (await jitter(), await start.call(runtime, request));
+  runtime.stop = async (request) => (await jitter(), await stop.call(runtime, request));
+  runtime.destroy = async (id) => (await jitter(), await destroy.call(runtime, id));
+  agent.execute = async () => (await jitter(), { exitCode: 0, stdout: '', stderr: '' });
+  const { sendMessage } = agent;
+  agent.sendMessage = async (target, id, message) => (
+    await jitter(),
+    await sendMessage.call(agent, target, id, message)
+  );
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => (ms === 0 ? setImmediate(resolve) : setTimeout(resolve, ms)));
+}
