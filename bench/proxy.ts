@@ -3,7 +3,7 @@
  * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,9 +21,8 @@ const { values } = parseArgs({
     only: { type: 'string', default: 'small,stream,large,paced' },
     pairs: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '5' },
-    'soak-seconds': { type: 'string', default: '60' },
-    litellm: { type: 'string' },
-    portkey: { type: 'string' },
+    soak: { type: 'string' },
+    without: { type: 'string', default: '' },
   },
 });
 
@@ -70,6 +69,7 @@ async function benchPart(name: string, contenders: readonly Contender[], folder:
     }
   }
   const rate = (one: string): number => median((readings.get(one) ?? []).map((figure) => figure.perSecond));
+  const cpu = (one: string): number => median(cpuMs.get(one) ?? []);
   console.log(`\n${name}: ${part.body.length} bytes, ${part.connections} connections, load ${load()}`);
   for (const [one, figures] of readings) {
     const cells = [
@@ -77,7 +77,7 @@ async function benchPart(name: string, contenders: readonly Contender[], folder:
       `${rate(one).toFixed(0).padStart(7)}/s`,
       `p50 ${median(figures.map((figure) => figure.p50Ms)).toFixed(2)} ms`,
       `p99 ${median(figures.map((figure) => figure.p99Ms)).toFixed(2)} ms`,
-      `${(median(cpuMs.get(one) ?? []) * 1_000).toFixed(0).padStart(6)} µs CPU each`,
+      `${(cpu(one) * 1_000).toFixed(0).padStart(6)} µs CPU each (${(cpu(one) / cpu('bare relay')).toFixed(2)})`,
       `${(rate(one) / rate('bare relay')).toFixed(3)} of the bare relay`,
       `errors ${figures.reduce((sum, figure) => sum + figure.errors, 0)}`,
     ];
@@ -125,7 +125,7 @@ async function benchSoak(contenders: readonly Contender[]): Promise<void> {
   const parley = contenders.find((one) => one.name === 'parley');
   if (parley?.child === undefined || parley.child === null) return;
   const { pid } = parley.child;
-  const seconds = Number(values['soak-seconds']);
+  const seconds = secondsOf(values.soak ?? '');
   const samples: number[] = [];
   const timer = setInterval(() => samples.push(residentMib(pid)), 1_000);
   const sums = await soakLoad(parley, { body: STREAM, atOnce: SOAK_STREAMS, seconds });
@@ -147,11 +147,19 @@ function residentMib(pid: number | undefined): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-/** User and system time of the process so far; a clock tick is 10 ms everywhere that this runs. */
+/** Time of the processor that all threads of the process have used so far. */
 function cpuSeconds({ child }: Contender): number {
   if (child?.pid === undefined) return Number.NaN;
-  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const tasks = `/proc/${child.pid}/task`;
+  const figures = readdirSync(tasks).map((task) => readFileSync(path.join(tasks, task, 'schedstat'), 'utf8'));
+  return figures.reduce((sum, figure) => sum + Number(figure.split(' ')[0]), 0) / 1e9;
+}
+
+/** "60s" or "10m". */
+function secondsOf(text: string): number {
+  const [, count = '', unit] = /^(\d+)([sm])$/.exec(text) ?? [];
+  if (unit === undefined) throw new Error(`Cannot soak for "${text}": write it as 60s or 10m`);
+  return Number(count) * (unit === 'm' ? 60 : 1);
 }
 
 function load(): string {
@@ -159,25 +167,28 @@ function load(): string {
 }
 
 async function bench(): Promise<void> {
-  const parts = values.only.split(',');
-  if (!HAS_WRK) console.log('skipped: small, stream, large: the program wrk is not installed');
+  const isSoak = values.soak !== undefined;
+  if (isSoak) secondsOf(values.soak ?? '');
+  const parts = isSoak ? [] : values.only.split(',');
+  const without = new Set(values.without.split(','));
+  const names = isSoak ? ['parley'] : ['bare relay', 'parse relay', 'parley', 'litellm', 'portkey'];
+  if (!HAS_WRK && !isSoak) console.log('skipped: small, stream, large: the program wrk is not installed');
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
   const self = process.argv[1] ?? '';
   if (cpus().length > 1 && process.platform === 'linux')
     spawnSync('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
-  const pieceMs = parts.includes('soak') ? '50' : values['piece-ms'];
+  const pieceMs = isSoak ? '50' : values['piece-ms'];
   const role = ['--role', 'upstream', '--piece-ms', pieceMs];
   const upstream = `http://127.0.0.1:${await firstLine(startOn(1, [process.execPath, self, ...role]))}`;
   const { present, absent } = await startContenders({
     ...{ self, folder, upstream },
-    litellm: values.litellm ?? null,
-    portkey: values.portkey ?? null,
+    names: new Set(names.filter((name) => !without.has(name))),
   });
   for (const one of absent) console.log(`skipped: ${one.name}: ${one.reason}`);
   for (const name of HAS_WRK ? ['small', 'stream', 'large'].filter((part) => parts.includes(part)) : [])
     await benchPart(name, present, folder);
   if (parts.includes('paced')) await benchPaced(present);
-  if (parts.includes('soak')) await benchSoak(present);
+  if (isSoak) await benchSoak(present);
   for (const one of present) one.child?.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.exit(0);

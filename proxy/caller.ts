@@ -2,7 +2,7 @@
  * Who is calling: the master key or a virtual key.
  * Owns finding and checking the key; must not keep, log or return one.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KeyDirectory, ProxyCaller } from '../ports/key-directory.ts';
 import { failure, type Failure } from './failure.ts';
@@ -54,7 +54,7 @@ function presentedKey(headers: IncomingHttpHeaders, vendor: string): string | nu
 }
 
 function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** Whether the caller may use the model; the wildcard entry is named "*" in a key's list. */

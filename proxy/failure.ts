@@ -16,6 +16,7 @@ const TYPES = {
   request_too_large: 'invalid_request_error',
   rate_limited: 'rate_limit_error',
   budget_exceeded: 'insufficient_quota',
+  run_budget_exceeded: 'insufficient_quota',
   internal: 'server_error',
   gateway_unreachable: 'server_error',
   gateway_failed: 'server_error',

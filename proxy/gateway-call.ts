@@ -2,7 +2,7 @@
  * One call on its way through a gateway: dispatched, relayed, closed.
  * Owns that its spend row is closed exactly once, whatever ends it; must not retry.
  */
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
@@ -10,7 +10,6 @@ import type { ModelEntry } from './config.ts';
 import { connectionFailure, type ReplyHeaders } from './gateway-reply.ts';
 import { HeldReply } from './held-reply.ts';
 import { sendFailure } from './http-exchange.ts';
-import { JOINED_BODY_BYTES_MAX } from './limits.ts';
 import type { RelayKind } from './relay-kind.ts';
 import type { Reply } from './reply.ts';
 import type { CloseFacts } from './spend-row.ts';
@@ -23,6 +22,8 @@ export interface GatewayCallOptions {
   readonly entry: ModelEntry;
   readonly row: SpendRow;
   readonly headers: readonly string[];
+  /** What the proxy itself tells the caller about this call, name and value alternating. */
+  readonly ownHeaders: readonly OutgoingHttpHeader[];
   readonly body: readonly Buffer[];
   readonly isUsageShown: boolean;
   /**
@@ -61,13 +62,15 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   /** Sends the call; everything further happens on its events. */
   dispatch(pool: Pool): void {
     const { entry, kind, headers, body } = this.options;
-    const length = body.reduce((sum, piece) => sum + piece.length, 0);
+    const [first] = body;
+    const isOne = body.length === 1 && first !== undefined;
     const request: Dispatcher.DispatchOptions = {
       method: 'POST',
       path: `${entry.basePath}${kind.suffix}`,
-      headers: [...headers],
-      // The type leaves out what the pool takes as well: any iterable of buffers.
-      body: (length <= JOINED_BODY_BYTES_MAX ? Buffer.concat(body) : body) as Buffer,
+      // Neither the pool nor a later try changes the list.
+      headers: headers as string[],
+      // Joined, whatever its size: copying costs less than a write for each piece.
+      body: isOne ? first : Buffer.concat(body),
       headersTimeout: entry.timeoutMs,
       bodyTimeout: entry.timeoutMs,
     };
@@ -92,16 +95,16 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     this.httpStatus = status;
     this.retryAfter = headers['retry-after'] ?? null;
     if (status >= 400 && this.handsOver(status)) return;
-    const { res, kind, entry, isUsageShown } = this.options;
+    const { res, kind, entry, isUsageShown, ownHeaders } = this.options;
     const isStream = status < 300 && (headers['content-type'] ?? '').startsWith('text/event-stream');
     if (!isStream) this.headerCost = readCostHeader(headers);
     this.reply = isStream
       ? new StreamedReply({
-          ...{ res, kind, headers, isUsageShown },
+          ...{ res, kind, headers, ownHeaders, isUsageShown },
           apiKey: entry.apiKey,
           handOver: (refusal) => this.handsOver(refusal),
         })
-      : new HeldReply({ res, status, headers, apiKey: entry.apiKey });
+      : new HeldReply({ res, status, headers, ownHeaders, apiKey: entry.apiKey });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -119,14 +122,14 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.isClosed) return;
-    const { res, row } = this.options;
+    const { res, row, ownHeaders } = this.options;
     // The answer that is not passed on was cut: its status is known, and the next try is decided.
     if (this.isHandedOver || (!res.headersSent && this.handsOver(null))) {
       this.close('failed');
       return;
     }
     const failed = connectionFailure(error, { modelName: row.modelName, hadReply: this.reply !== null });
-    if (this.reply === null) sendFailure(res, failed);
+    if (this.reply === null) sendFailure(res, failed, ownHeaders);
     this.close(this.reply?.drop(failed) === true ? 'succeeded' : 'failed');
   }
 

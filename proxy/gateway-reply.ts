@@ -3,7 +3,7 @@
  * Owns the relayed headers, the reading of error bodies and the failures of the connection.
  * Must not let the gateway's key or address through (D19).
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeader } from 'node:http';
 import { failure, type Failure } from './failure.ts';
 import { asObject, asText, parseJson } from './json-value.ts';
 import { ERROR_TEXT_LENGTH_MAX, SECRET_LENGTH_MIN } from './limits.ts';
@@ -11,18 +11,35 @@ import { ERROR_TEXT_LENGTH_MAX, SECRET_LENGTH_MIN } from './limits.ts';
 export type ReplyHeaders = Readonly<IncomingHttpHeaders>;
 
 /** A list of what passes, because gateways name their address, key and budget in headers of their own. */
-const RELAYED_NAMES = ['content-type', 'content-encoding', 'retry-after', 'retry-after-ms', 'x-request-id'];
-const RELAYED_PREFIXES = ['x-ratelimit-', 'openai-'];
+const RELAYED_NAMES = new Set([
+  'content-type',
+  'content-encoding',
+  'retry-after',
+  'retry-after-ms',
+  'x-request-id',
+]);
 
-export function relayedHeaders(headers: ReplyHeaders): Record<string, string | string[]> {
-  const relayed: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue;
-    const isRelayed =
-      RELAYED_NAMES.includes(name) || RELAYED_PREFIXES.some((prefix) => name.startsWith(prefix));
-    if (isRelayed) relayed[name] = value;
+/**
+ * Name and value alternating, after `ownHeaders`: in this form Node writes them out without a table of its own.
+ * `but` names what the caller of this sets itself.
+ */
+export function relayedHeaders(
+  headers: ReplyHeaders,
+  ownHeaders: readonly OutgoingHttpHeader[],
+  but?: string,
+): OutgoingHttpHeader[] {
+  const relayed = [...ownHeaders];
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || name === but || !isRelayed(name)) continue;
+    if (typeof value === 'string') relayed.push(name, value);
+    else for (const one of value) relayed.push(name, one);
   }
   return relayed;
+}
+
+function isRelayed(name: string): boolean {
+  return RELAYED_NAMES.has(name) || name.startsWith('x-ratelimit-') || name.startsWith('openai-');
 }
 
 /**

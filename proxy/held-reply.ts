@@ -2,7 +2,7 @@
  * A reply that is no stream: held until complete, then passed on as it came.
  * Owns that; must not re-encode a successful reply. Holding it turns a gateway that hangs up midway into a clean 502.
  */
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import { sendFailure } from './http-exchange.ts';
 import { failure, type Failure } from './failure.ts';
 import { relayedError, relayedHeaders, type ReplyHeaders } from './gateway-reply.ts';
@@ -15,6 +15,8 @@ export interface HeldReplyOptions {
   readonly res: ServerResponse;
   readonly status: number;
   readonly headers: ReplyHeaders;
+  /** Of the proxy, name and value alternating. */
+  readonly ownHeaders: readonly OutgoingHttpHeader[];
   readonly apiKey: string;
 }
 
@@ -32,27 +34,30 @@ export class HeldReply implements Reply {
 
   /** A reply beyond the bound is passed on from here, unread: its row stays without tokens rather than without reply. */
   data(chunk: Buffer): boolean {
-    const { res, status, headers } = this.options;
+    const { res, status, headers, ownHeaders } = this.options;
     this.length += chunk.length;
     if (res.headersSent) return res.write(chunk);
     this.chunks.push(chunk);
     if (this.length <= REPLY_HELD_BYTES_MAX) return true;
-    res.writeHead(status, relayedHeaders(headers));
+    res.writeHead(status, relayedHeaders(headers, ownHeaders));
     return res.write(Buffer.concat(this.chunks.splice(0)));
   }
 
   end(): boolean {
-    const { res, status, headers } = this.options;
+    const { res, status, headers, ownHeaders } = this.options;
     if (res.headersSent) {
       res.end();
       return status < 300;
     }
-    const body = Buffer.concat(this.chunks);
+    const [first] = this.chunks;
+    const body = this.chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.chunks);
     if (status >= 400) this.endWithError(body);
     else if (status >= 300) this.refuseRedirect();
     else {
       this.learn(body);
-      res.writeHead(status, { ...relayedHeaders(headers), 'content-length': body.length });
+      const own = relayedHeaders(headers, ownHeaders);
+      own.push('content-length', body.length);
+      res.writeHead(status, own);
       res.end(body);
     }
     return status < 300;
@@ -61,7 +66,7 @@ export class HeldReply implements Reply {
   drop(failed: Failure): boolean {
     const { res } = this.options;
     if (res.headersSent) res.destroy();
-    else sendFailure(res, failed);
+    else sendFailure(res, failed, this.options.ownHeaders);
     return false;
   }
 
@@ -72,17 +77,19 @@ export class HeldReply implements Reply {
   }
 
   private endWithError(body: Buffer): void {
-    const { res, status, headers, apiKey } = this.options;
+    const { res, status, headers, ownHeaders, apiKey } = this.options;
     this.learn(body);
     const error = relayedError(body, { status, apiKey });
-    const type = { 'content-type': 'application/json', 'content-length': error.length };
-    res.writeHead(status, { ...relayedHeaders(headers), ...type });
+    const own = relayedHeaders(headers, ownHeaders, 'content-type');
+    own.push('content-type', 'application/json', 'content-length', error.length);
+    res.writeHead(status, own);
     res.end(error);
   }
 
   /** Following it would send the key to an address nobody configured. */
   private refuseRedirect(): void {
-    const message = `Cannot use the gateway's reply: it answered ${this.options.status}, a redirect`;
-    sendFailure(this.options.res, failure('gateway_failed', message));
+    const { res, status, ownHeaders } = this.options;
+    const message = `Cannot use the gateway's reply: it answered ${status}, a redirect`;
+    sendFailure(res, failure('gateway_failed', message), ownHeaders);
   }
 }

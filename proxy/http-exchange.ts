@@ -2,7 +2,7 @@
  * One request and its reply on the caller's side.
  * Owns reading a bounded body and writing JSON and envelopes; must not know a route.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
 import { envelope, failure, type Failure } from './failure.ts';
 import { asObject, parseJson, type JsonObject } from './json-value.ts';
 import { ADMIN_REQUEST_BYTES_MAX } from './limits.ts';
@@ -14,20 +14,30 @@ export interface Exchange {
 }
 
 export function sendJson(res: ServerResponse, status: number, body: unknown): void {
-  sendBody(res, { status, body: JSON.stringify(body) });
+  sendBody(res, { status, headers: [], body: JSON.stringify(body) });
 }
 
-export function sendFailure(res: ServerResponse, failed: Failure): void {
-  if (typeof failed.retryAfterS === 'number' && !res.headersSent)
-    res.setHeader('retry-after', failed.retryAfterS);
-  sendBody(res, { status: failed.status, body: envelope(failed) });
+/** `ownHeaders` are name and value alternating. */
+export function sendFailure(
+  res: ServerResponse,
+  failed: Failure,
+  ownHeaders: readonly OutgoingHttpHeader[] = [],
+): void {
+  const { retryAfterS } = failed;
+  const headers =
+    typeof retryAfterS === 'number' ? [...ownHeaders, 'retry-after', retryAfterS] : [...ownHeaders];
+  sendBody(res, { status: failed.status, headers, body: envelope(failed) });
 }
 
 /** Nothing is sent to a caller that already has a reply or is gone. */
-function sendBody(res: ServerResponse, reply: { readonly status: number; readonly body: string }): void {
+function sendBody(
+  res: ServerResponse,
+  reply: { readonly status: number; readonly headers: OutgoingHttpHeader[]; readonly body: string },
+): void {
   if (res.headersSent || res.destroyed) return;
   const length = Buffer.byteLength(reply.body);
-  res.writeHead(reply.status, { 'content-type': 'application/json', 'content-length': length });
+  reply.headers.push('content-type', 'application/json', 'content-length', length);
+  res.writeHead(reply.status, reply.headers);
   res.end(reply.body);
 }
 

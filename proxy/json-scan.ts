@@ -70,7 +70,7 @@ export function scanTopLevel(body: Buffer, wanted: ReadonlySet<string>): TopLeve
 
 /** No text of JSON holds one as it is. */
 // eslint-disable-next-line no-control-regex -- these characters are what is looked for
-const ESCAPE_OR_CONTROL = /[\\\u0000-\u001f]/;
+export const ESCAPE_OR_CONTROL = /[\\\u0000-\u001f]/;
 
 /** The key's text, "" for one too long to matter; null when it may spell any name, or is no JSON. */
 function readKey(body: Buffer, keyStart: number, keyEnd: number): string | null {
@@ -90,9 +90,11 @@ function skipString(body: Buffer, at: number): number {
   let walkEnd = Math.min(body.length, at + 1 + WALKED_BYTES);
   for (let i = at + 1; ;) {
     while (i < walkEnd) {
-      const byte = body[i];
-      if (byte === QUOTE) return i + 1;
-      i += byte === BACKSLASH ? 2 : 1;
+      const byte = body[i] ?? 0;
+      // Small letters are most of any text: one comparison decides for them.
+      if (byte > BACKSLASH) i += 1;
+      else if (byte === QUOTE) return i + 1;
+      else i += byte === BACKSLASH ? 2 : 1;
     }
     const quote = body.indexOf(QUOTE, i);
     if (quote < 0) return -1;

@@ -1,5 +1,5 @@
 /**
- * The body of `POST /key/generate`.
+ * The bodies of `POST /key/generate` and `POST /key/update`.
  * Owns its fields, their checks and what they become in a record (D5); must not make a key.
  */
 import { parseUsd } from '../core/money.ts';
@@ -8,20 +8,6 @@ import { failure, type Failure } from './failure.ts';
 import { asObject, asText, type JsonObject } from './json-value.ts';
 import { TAG_LENGTH_MAX, TAGS_MAX } from './limits.ts';
 
-const FIELDS = new Set([
-  'key_alias',
-  'team_id',
-  'user_id',
-  'models',
-  'rpm_limit',
-  'tpm_limit',
-  'max_parallel_requests',
-  'max_budget',
-  'budget_duration',
-  'duration',
-  'tags',
-  'metadata',
-]);
 /** Long enough for any scheme of names, short enough to stand in every row. */
 const NAME_LENGTH_MAX = 128;
 const MODELS_MAX = 1_000;
@@ -36,17 +22,64 @@ const DURATION_MS_MAX = 3_155_760_000_000;
 export type MakeRecord = (key: { readonly hash: string; readonly tail: string }) => ProxyKeyRecord;
 
 export function readKeyRequest(body: JsonObject, now: number): MakeRecord | Failure {
-  const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
-  if (unknown !== undefined) return refused(unknown, 'the proxy does not know this field');
-  const fields = new Fields(body);
+  const fields = new Fields(body, 'make a key');
   const alias = fields.name('key_alias');
+  const rest = { createdAt: now, ...readLimits(fields, now), isBlocked: false };
+  if (rest.budgetWindowMs !== null && rest.budgetNanoUsd === null)
+    fields.refuse('budget_duration', NEEDS_BUDGET);
+  if (fields.fault !== null) return fields.fault;
+  return ({ hash, tail }) => ({ hash, name: alias ?? `key-${hash.slice(0, 12)}`, tail, ...rest });
+}
+
+/** What a field of the body becomes in the record. */
+const PROPERTIES = {
+  team_id: 'team',
+  user_id: 'userId',
+  models: 'models',
+  rpm_limit: 'rpm',
+  tpm_limit: 'tpm',
+  max_parallel_requests: 'parallelMax',
+  max_budget: 'budgetNanoUsd',
+  budget_duration: 'budgetWindowMs',
+  duration: 'expiresAt',
+  tags: 'tags',
+  metadata: 'metadata',
+} as const satisfies Readonly<Record<string, keyof ProxyKeyRecord>>;
+
+const FIELDS: ReadonlySet<string> = new Set(['key_alias', ...Object.keys(PROPERTIES)]);
+
+/** The record as the body of `POST /key/update` changes it: what is absent stays, and null takes a limit away. */
+export function readKeyUpdate(
+  { key: _whose, ...body }: JsonObject,
+  record: ProxyKeyRecord,
+  now: number,
+): ProxyKeyRecord | Failure {
+  const fields = new Fields(body, 'change the key');
+  const read = readLimits(fields, now);
+  const alias = fields.name('key_alias');
+  // Rows and the sum of a budget go by the name.
+  if (alias !== null && alias !== record.name)
+    fields.refuse('key_alias', 'it stands in spend rows and stays');
+  const given = Object.entries(PROPERTIES).filter(([field]) => Object.hasOwn(body, field));
+  const changed = {
+    ...record,
+    ...Object.fromEntries(given.map(([, property]) => [property, read[property]])),
+  };
+  if (changed.budgetWindowMs !== null && changed.budgetNanoUsd === null)
+    fields.refuse('budget_duration', NEEDS_BUDGET);
+  return fields.fault ?? changed;
+}
+
+const NEEDS_BUDGET = 'it needs a max_budget';
+
+function readLimits(fields: Fields, now: number) {
   const lifeMs = fields.duration('duration');
-  const rest = {
-    createdAt: now,
+  const models = fields.texts('models', { countMax: MODELS_MAX, lengthMax: NAME_LENGTH_MAX });
+  return {
     expiresAt: lifeMs === null ? null : now + lifeMs,
     team: fields.name('team_id'),
     userId: fields.name('user_id'),
-    models: fields.texts('models', { countMax: MODELS_MAX, lengthMax: NAME_LENGTH_MAX }),
+    models: models?.length === 0 ? null : models,
     rpm: fields.count('rpm_limit'),
     tpm: fields.count('tpm_limit'),
     parallelMax: fields.count('max_parallel_requests'),
@@ -54,30 +87,24 @@ export function readKeyRequest(body: JsonObject, now: number): MakeRecord | Fail
     budgetWindowMs: fields.duration('budget_duration'),
     tags: fields.texts('tags', { countMax: TAGS_MAX, lengthMax: TAG_LENGTH_MAX }) ?? [],
     metadata: fields.object('metadata'),
-    isBlocked: false,
   };
-  if (rest.budgetWindowMs !== null && rest.budgetNanoUsd === null)
-    fields.refuse('budget_duration', 'it needs a max_budget');
-  if (fields.fault !== null) return fields.fault;
-  const models = rest.models?.length === 0 ? null : rest.models;
-  return ({ hash, tail }) => ({ hash, name: alias ?? `key-${hash.slice(0, 12)}`, tail, ...rest, models });
-}
-
-function refused(field: string, reason: string): Failure {
-  return failure('invalid_request', `Cannot make a key: ${field}: ${reason}`, field);
 }
 
 /** Reads fields one after the other and keeps the first fault; a field that is absent or null is null. */
 class Fields {
   fault: Failure | null = null;
   private readonly body: JsonObject;
+  private readonly verb: string;
 
-  constructor(body: JsonObject) {
+  constructor(body: JsonObject, verb: string) {
     this.body = body;
+    this.verb = verb;
+    const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
+    if (unknown !== undefined) this.refuse(unknown, 'the proxy does not know this field');
   }
 
   refuse(field: string, reason: string): null {
-    this.fault ??= refused(field, reason);
+    this.fault ??= failure('invalid_request', `Cannot ${this.verb}: ${field}: ${reason}`, field);
     return null;
   }
 

@@ -1,13 +1,14 @@
 /**
- * The administration of virtual keys: make, list, show, block, delete.
+ * The administration of virtual keys: make, change, list, show, block, delete.
  * Owns the replies; a key stands in the reply that made it and in no other.
  */
+import { NANO_PER_USD } from '../core/money.ts';
 import { asParleyError } from '../core/parley-error.ts';
 import type { ProxyKeyRecord } from '../ports/proxy-keys.ts';
 import { failure } from './failure.ts';
 import { readJsonBody, sendFailure, sendJson, type Exchange } from './http-exchange.ts';
 import { asText, type JsonObject } from './json-value.ts';
-import { readKeyRequest } from './key-request.ts';
+import { readKeyRequest, readKeyUpdate } from './key-request.ts';
 import type { ProxyParts } from './proxy-parts.ts';
 import type { VirtualKeys } from './virtual-keys.ts';
 
@@ -47,6 +48,18 @@ export const makeKey: ServeKeys = async (parts, exchange, keys) => {
   }
 };
 
+/** `POST /key/update` with `{"key": ..., ...}`: the fields that stand there change, from the next call on. */
+export const updateKey: ServeKeys = async (parts, exchange, keys) => {
+  const body = await readJsonBody(exchange.req);
+  if ('failed' in body) return sendFailure(exchange.res, body.failed);
+  const record = await keys.byKeyOrHash(keyIn(body.json));
+  if (record === null) return sendFailure(exchange.res, noKey());
+  const changed = readKeyUpdate(body.json, record, parts.clock.now());
+  if ('code' in changed) return sendFailure(exchange.res, changed);
+  await keys.change(changed);
+  sendJson(exchange.res, 200, { key: changed.hash, ...keyRow(changed) });
+};
+
 /** `POST /key/delete` with `{"keys": [...]}`: keys or their hashes. Those that are unknown are left out of the reply. */
 export const deleteKeys: ServeKeys = async (_parts, exchange, keys) => {
   const body = await readJsonBody(exchange.req);
@@ -75,11 +88,20 @@ export const listKeys: ServeKeys = async (_parts, exchange, keys) => {
   sendJson(exchange.res, 200, { keys: found.map(keyRow), total_count: found.length });
 };
 
-/** `GET /key/info?key=` with a key or its hash; the spend is that of the present budget window. */
+/**
+ * `GET /key/info?key=` with a key or its hash; the spend is that of the present budget window. `info` is where clients
+ * of such gateways look, with amounts in USD as they know them; exact are those in nano-USD.
+ */
 export const showKey: ServeKeys = async (_parts, exchange, keys) => {
   const record = await keys.byKeyOrHash(exchange.url.searchParams.get('key') ?? '');
   if (record === null) return sendFailure(exchange.res, noKey());
-  sendJson(exchange.res, 200, { ...keyRow(record), spend_nano_usd: await keys.spent(record) });
+  const spent = await keys.spent(record);
+  const row = { ...keyRow(record), spend_nano_usd: spent };
+  const usd = {
+    spend: spent / NANO_PER_USD,
+    max_budget: record.budgetNanoUsd === null ? null : record.budgetNanoUsd / NANO_PER_USD,
+  };
+  sendJson(exchange.res, 200, { key: record.hash, info: { ...row, ...usd }, ...row });
 };
 
 /** `POST /key/block` and `POST /key/unblock` with `{"key": ...}`. */

@@ -17,8 +17,6 @@ export const ERROR_TEXT_LENGTH_MAX = 2_000;
 export const SECRET_LENGTH_MIN = 8;
 /** The recorded body field `user`: as long as a user id may be, with room for foreign schemes. */
 export const USER_LENGTH_MAX = 256;
-/** Bodies below this are sent in one piece: copying them costs less than a second write. */
-export const JOINED_BODY_BYTES_MAX = 64 * 1024;
 
 /** Connections to one gateway: more calls than that wait for a free one. */
 export const CONNECTIONS_PER_GATEWAY_MAX = 512;
@@ -53,8 +51,8 @@ export const CLOSE_GRACE_MS = 5_000;
 export const FLUSH_AFTER_MS = 500;
 /** The longest pause between two tries while the store is away; the first is `FLUSH_AFTER_MS`, then doubled. */
 export const FLUSH_RETRY_MS_MAX = 30_000;
-/** Rows of one write to the store. */
-export const FLUSH_ROWS_MAX = 500;
+/** Rows of one write to the store: calls wait meanwhile where the store writes in this thread. */
+export const FLUSH_ROWS_MAX = 128;
 /** A spool segment is sealed at this many rows: small enough to read back whole. */
 export const SEGMENT_ROWS_MAX = 2_000;
 /** Rows kept in memory while the store is away; further ones are only in the spool and read back from there. */
@@ -74,6 +72,12 @@ export const RETENTION_DAYS_MAX = 3_650;
 export const KEYS_IN_MEMORY_MAX = 10_000;
 /** A key that was changed by another process counts as it was for at most this long. */
 export const KEY_MEMORY_MS = 30_000;
+/** What a run may spend is asked again after this, so that a change of it counts soon. */
+export const BUDGET_MEMORY_MS = 1_000;
+/** Runs whose spend is kept in memory; that of others is read again. */
+export const RUNS_IN_MEMORY_MAX = 10_000;
+/** Conversations whose run is kept in memory; it is read again for others. */
+export const SESSIONS_IN_MEMORY_MAX = 20_000;
 /** Tags of one row: what a person may look for, and no more than a row should hold. */
 export const TAGS_MAX = 32;
 export const TAG_LENGTH_MAX = 128;

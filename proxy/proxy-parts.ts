@@ -12,6 +12,7 @@ import type { GatewayPools } from './gateway-pools.ts';
 import type { ProxyLog } from './log.ts';
 import type { ModelTable } from './model-table.ts';
 import type { HeaderRule } from './request-headers.ts';
+import type { RunBudgets } from './run-budgets.ts';
 import type { SpendWriter } from './spend-writer.ts';
 import type { VirtualKeys } from './virtual-keys.ts';
 
@@ -33,6 +34,8 @@ export interface ProxyParts {
   /** Null in a proxy that keeps no virtual keys and no totals. */
   readonly accounts: SpendAccounts | null;
   readonly virtualKeys: VirtualKeys | null;
+  /** Null in a proxy that serves no runs. */
+  readonly runBudgets: RunBudgets | null;
   readonly writer: SpendWriter;
   readonly clock: { now(): number };
   readonly newId: () => string;

@@ -5,6 +5,7 @@
 import type { KeyDirectory } from '../ports/key-directory.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
+import type { SpendBudgets } from '../ports/spend-budgets.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
 import { CallMetrics } from './call-metrics.ts';
 import { callerFinder } from './caller.ts';
@@ -18,6 +19,7 @@ import { ModelTable } from './model-table.ts';
 import type { CallCounters, LiveConfig, ProxyParts } from './proxy-parts.ts';
 import { headerRule } from './request-headers.ts';
 import { route } from './router.ts';
+import { RunBudgets } from './run-budgets.ts';
 import { SpendRetention } from './spend-retention.ts';
 import { SpendWriter } from './spend-writer.ts';
 import { VirtualKeys } from './virtual-keys.ts';
@@ -37,6 +39,8 @@ export interface ProxyOptions {
   readonly log: ProxyLog;
   /** Virtual keys, budgets and daily totals; without it the routes for them answer 404. */
   readonly accounting?: { readonly keys: ProxyKeyStore; readonly accounts: SpendAccounts };
+  /** Budgets of runs; without it no call is refused for one. */
+  readonly budgets?: SpendBudgets;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
 }
@@ -125,15 +129,16 @@ function retentionOf(parts: ProxyParts): SpendRetention | null {
 }
 
 function assemble(options: ProxyOptions): ProxyParts {
-  const { config, vendor, keys, spend, clock, log, accounting } = options;
+  const { config, vendor, keys, spend, clock, log, accounting, budgets } = options;
   const writer = new SpendWriter({ spend, spoolDir: options.spoolDir, clock, log });
+  const flush = (): Promise<void> => writer.flush();
   const virtualKeys =
     accounting === undefined
       ? null
       : new VirtualKeys({
           store: accounting.keys,
           accounts: accounting.accounts,
-          flush: () => writer.flush(),
+          flush,
           clock,
         });
   const directories = virtualKeys === null ? [keys] : [keys, virtualKeys];
@@ -146,6 +151,7 @@ function assemble(options: ProxyOptions): ProxyParts {
     spend,
     accounts: accounting?.accounts ?? null,
     virtualKeys,
+    runBudgets: budgets === undefined ? null : new RunBudgets({ budgets, flush, clock }),
     writer,
     clock,
     newId: options.newId,

@@ -32,12 +32,23 @@ export interface RelayCallOptions {
   readonly onEnded: (row: SpendRow | null) => void;
 }
 
+/** A try that waits for its row to be on disk. */
+interface ReadyTry {
+  readonly target: Target;
+  readonly row: SpendRow;
+  readonly headers: readonly string[];
+  readonly body: readonly Buffer[];
+}
+
 export class RelayCall {
   private readonly options: RelayCallOptions;
   private tries = 0;
   private current: GatewayCall | null = null;
   private timer: NodeJS.Timeout | null = null;
   private isEnded = false;
+  private isLeft = false;
+  /** Of the last try that was sent; told to the caller with whatever answer it gets. */
+  private ownHeaders: string[] = [];
 
   constructor(options: RelayCallOptions) {
     this.options = options;
@@ -67,38 +78,53 @@ export class RelayCall {
       upstreamModel: target.upstreamModel,
       streamed: request.streamed,
     });
-    const refused = openInSpool(parts, row);
-    if (refused !== null) return this.end(null, refused);
     this.tries += 1;
-    live.models.states.begin(target.entry);
-    this.mark(row);
-    this.current = new GatewayCall({
-      res: exchange.res,
-      kind,
-      entry: target.entry,
-      row,
-      headers: outcome.headers,
-      body,
-      isUsageShown: request.usageAsked,
-      handOver: (status, retryAfter) => this.pauseAfter(status, retryAfter) !== null,
-      onClosed: (closed) => this.closed(target, row, closed),
+    parts.writer.open(row, (refused) => {
+      if (refused === null) this.dispatch({ target, row, headers: outcome.headers, body });
+      else this.refuse(row, refused);
     });
-    this.current.dispatch(parts.pools.to(target.entry.origin));
     return null;
   }
 
   /** Ends the call because nobody waits for it any more. */
   leave(): void {
+    this.isLeft = true;
     this.current?.leave();
     if (this.timer === null) return;
     clearTimeout(this.timer);
     this.end(null);
   }
 
-  private mark(row: SpendRow): void {
+  /** The row is on disk. A caller that left meanwhile has its row closed, and nothing is sent for it. */
+  private dispatch({ target, row, headers, body }: ReadyTry): void {
+    const { parts, live, exchange, request, kind } = this.options;
+    parts.counters.callsTotal += 1;
+    live.models.states.begin(target.entry);
+    this.ownHeaders = [`x-${parts.vendor}-call-id`, row.callId];
+    if (this.tries > 1) this.ownHeaders.push(`x-${parts.vendor}-attempted-retries`, String(this.tries - 1));
+    this.current = new GatewayCall({
+      res: exchange.res,
+      kind,
+      entry: target.entry,
+      row,
+      headers,
+      ownHeaders: this.ownHeaders,
+      body,
+      isUsageShown: request.usageAsked,
+      handOver: (status, retryAfter) => this.pauseAfter(status, retryAfter) !== null,
+      onClosed: (closed) => this.closed(target, row, closed),
+    });
+    if (this.isLeft || exchange.res.destroyed) this.current.leave();
+    else this.current.dispatch(parts.pools.to(target.entry.origin));
+  }
+
+  private refuse(row: SpendRow, cause: Error): void {
     const { parts, exchange } = this.options;
-    exchange.res.setHeader(`x-${parts.vendor}-call-id`, row.callId);
-    if (this.tries > 1) exchange.res.setHeader(`x-${parts.vendor}-attempted-retries`, this.tries - 1);
+    const fields = { callId: row.callId, cause: cause.message };
+    parts.log.error(fields, 'Cannot open a spend row: the call was not sent');
+    const message = 'Cannot send the call: its spend row cannot be kept';
+    this.end(null);
+    sendFailure(exchange.res, failure('store_unavailable', message), this.ownHeaders);
   }
 
   /** Milliseconds until the next try after such an answer; null when it is the caller's answer. */
@@ -116,6 +142,7 @@ export class RelayCall {
     live.models.states.end(target.entry, { isFailure, status: closed.httpStatus, at });
     parts.writer.close(ended);
     recordCall(parts, ended, target.entry.modelName);
+    parts.runBudgets?.count(ended);
     const isLast = !closed.isHandedOver || closed.state === 'aborted';
     if (isLast) {
       this.end(ended);
@@ -135,7 +162,7 @@ export class RelayCall {
       this.timer = null;
       res.off('close', onLeft);
       const failed = this.send();
-      if (failed !== null) sendFailure(res, failed);
+      if (failed !== null) sendFailure(res, failed, this.ownHeaders);
     }, pauseMs);
   }
 
@@ -146,18 +173,4 @@ export class RelayCall {
     this.options.onEnded(row);
     return failed;
   }
-}
-
-function openInSpool(parts: ProxyParts, row: SpendRow): Failure | null {
-  try {
-    parts.writer.open(row);
-  } catch (cause) {
-    parts.log.error(
-      { callId: row.callId, cause: String(cause) },
-      'Cannot open a spend row: the call was not sent',
-    );
-    return failure('store_unavailable', 'Cannot send the call: its spend row cannot be kept');
-  }
-  parts.counters.callsTotal += 1;
-  return null;
 }

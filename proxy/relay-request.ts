@@ -3,7 +3,7 @@
  * Owns the three edits (`model`, `user`, `stream_options`); every other byte goes upstream as it came.
  */
 import { asObject, parseJson, type JsonObject } from './json-value.ts';
-import { scanTopLevel, type Member, type TopLevel } from './json-scan.ts';
+import { ESCAPE_OR_CONTROL, scanTopLevel, type Member, type TopLevel } from './json-scan.ts';
 import { USER_LENGTH_MAX } from './limits.ts';
 import type { RelayKind } from './relay-kind.ts';
 
@@ -51,7 +51,7 @@ export function readBySplicing(body: Buffer, form: RelayForm): RelayReading | nu
   if (top === null) return null;
   const fields: Record<string, unknown> = {};
   for (const [key, member] of top.members) {
-    fields[key] = key === form.kind.required?.name ? shapeAt(body, member) : parseJson(textAt(body, member));
+    fields[key] = key === form.kind.required?.name ? shapeAt(body, member) : valueAt(body, member);
     if (fields[key] === undefined) return null;
   }
   // Without a member there is no place to splice into.
@@ -64,6 +64,15 @@ export function readBySplicing(body: Buffer, form: RelayForm): RelayReading | nu
 function textAt(body: Buffer, member: Member): string {
   return body.toString('utf8', member.valueStart, member.valueEnd);
 }
+
+/** A plain text is taken as it stands; most calls have no other value among the fields that matter. */
+function valueAt(body: Buffer, member: Member): unknown {
+  const text = textAt(body, member);
+  if (text.charCodeAt(0) !== QUOTE) return text === 'true' ? true : parseJson(text);
+  return ESCAPE_OR_CONTROL.test(text) ? parseJson(text) : text.slice(1, -1);
+}
+
+const QUOTE = 0x22;
 
 /** What the value begins with stands for it: prompts are long, and nothing in them is the proxy's business. */
 function shapeAt(body: Buffer, member: Member): unknown {

@@ -40,11 +40,11 @@ async function startCall(
   const { live } = parts;
   const targets = findTargets(live, caller, reading.request.model);
   if ('code' in targets) return targets;
-  const refused = await admit(parts, caller);
-  if (refused !== null) return refused;
   const { kind } = form;
   const { request } = reading;
   const facts = callerFacts(parts, exchange, { caller, request });
+  const refused = await admit(parts, caller, facts.sessionId);
+  if (refused !== null) return refused;
   const call: RelayCall = new RelayCall({
     ...{ parts, live, exchange, caller, kind, request, targets, facts },
     onEnded: (row) => {
@@ -115,12 +115,19 @@ function repeated(targets: readonly Target[], count: number): readonly Target[] 
   );
 }
 
-async function admit(parts: ProxyParts, caller: Caller): Promise<Failure | null> {
-  if (caller.limits === undefined || parts.virtualKeys === null) return null;
+/** The budget of the run first: what the key admits is counted at once. */
+async function admit(
+  { runBudgets, virtualKeys }: ProxyParts,
+  { limits }: Caller,
+  sessionId: string | null,
+): Promise<Failure | null> {
   try {
-    return await parts.virtualKeys.admit(caller.limits);
+    const refused = runBudgets === null || sessionId === null ? null : await runBudgets.admit(sessionId);
+    if (refused !== null || limits === undefined || virtualKeys === null) return refused;
+    return await virtualKeys.admit(limits);
   } catch {
-    return failure('store_unavailable', 'Cannot call the model: the spend of the key cannot be read');
+    const message = 'Cannot call the model: what the key or its run has spent cannot be read';
+    return failure('store_unavailable', message);
   }
 }
 

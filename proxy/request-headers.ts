@@ -57,19 +57,39 @@ export function headerRule(
  * Order of precedence: the proxy's own, the entry's static ones, the stamped session id, the client's.
  */
 export function upstreamHeaders(rule: HeaderRule, input: HeaderInput): HeaderOutcome {
+  const length = String(input.contentLength);
+  if (!rule.forward) return { ok: true, headers: [...fixedOf(input.entry), 'content-length', length] };
   const headers = new Map<string, string>();
-  if (rule.forward) {
-    const refused = forwardInto(headers, rule, input.rawHeaders);
-    if (refused !== null) return { ok: false, name: refused };
-    if (input.sessionId !== null) headers.set(rule.sessionHeader, input.sessionId);
-  }
-  headers.set('authorization', `Bearer ${input.entry.apiKey}`);
+  const refused = forwardInto(headers, rule, input.rawHeaders);
+  if (refused !== null) return { ok: false, name: refused };
+  if (input.sessionId !== null) headers.set(rule.sessionHeader, input.sessionId);
+  setFixed(headers, input.entry);
+  headers.set('content-length', length);
+  return { ok: true, headers: [...headers].flat() };
+}
+
+type HeaderEntry = HeaderInput['entry'];
+
+/** What is the same for every call of an entry, by entry: made once where nothing of the caller goes along. */
+const FIXED = new WeakMap<HeaderEntry, readonly string[]>();
+
+function fixedOf(entry: HeaderEntry): readonly string[] {
+  const known = FIXED.get(entry);
+  if (known !== undefined) return known;
+  const headers = new Map<string, string>();
+  setFixed(headers, entry);
+  headers.delete('content-length');
+  const fixed = [...headers].flat();
+  FIXED.set(entry, fixed);
+  return fixed;
+}
+
+function setFixed(headers: Map<string, string>, entry: HeaderEntry): void {
+  headers.set('authorization', `Bearer ${entry.apiKey}`);
   headers.set('accept', 'application/json');
   headers.set('user-agent', 'parley-proxy');
-  for (const [name, value] of input.entry.extraHeaders) headers.set(name, value);
+  for (const [name, value] of entry.extraHeaders) headers.set(name, value);
   headers.set('content-type', 'application/json');
-  headers.set('content-length', String(input.contentLength));
-  return { ok: true, headers: [...headers].flat() };
 }
 
 /** Adds what is forwarded; a name that comes twice is joined. Returns the name of a value that cannot be sent. */

@@ -7,7 +7,7 @@ import type { Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { showHealth, showLiveness, showReadiness } from './health-route.ts';
 import { sendFailure, type Exchange } from './http-exchange.ts';
-import { blockKey, deleteKeys, listKeys, makeKey, showKey, withKeys } from './keys-route.ts';
+import { blockKey, deleteKeys, listKeys, makeKey, showKey, updateKey, withKeys } from './keys-route.ts';
 import { showMetrics } from './metrics-route.ts';
 import { addModel, deleteModel, listModels, showEntries, showModel } from './models-route.ts';
 import type { ProxyParts } from './proxy-parts.ts';
@@ -38,6 +38,7 @@ const FIXED: Readonly<Record<string, Readonly<Partial<Record<string, Serve>>>>> 
   '/v1/model/info': { GET: forAdmin(showEntries) },
   '/model/delete': { POST: forAdmin(deleteModel) },
   '/key/generate': { POST: forAdmin(withKeys(makeKey)) },
+  '/key/update': { POST: forAdmin(withKeys(updateKey)) },
   '/key/delete': { POST: forAdmin(withKeys(deleteKeys)) },
   '/key/list': { GET: forAdmin(withKeys(listKeys)) },
   '/key/info': { GET: forAdmin(withKeys(showKey)) },

@@ -17,19 +17,52 @@ export type CallerFacts = Pick<
 
 export type TryFacts = Pick<SpendRow, 'callId' | 'startedAt' | 'route' | 'upstreamModel' | 'streamed'>;
 
+/** Rows are written out field by field: a spread would give each call an object of another, slow kind. */
 export function openRow(caller: CallerFacts, facts: TryFacts): SpendRow {
+  return rowOf(caller, facts, OPEN);
+}
+
+type End = Omit<SpendRow, keyof CallerFacts | keyof TryFacts>;
+
+const OPEN: End = {
+  state: 'open',
+  endedAt: null,
+  httpStatus: null,
+  responseId: null,
+  promptTokens: null,
+  completionTokens: null,
+  cachedTokens: null,
+  cost: null,
+  costSource: 'unpriced',
+};
+
+function rowOf(caller: CallerFacts, facts: TryFacts, end: End): SpendRow {
+  const row: SpendRow = {
+    callId: facts.callId,
+    startedAt: facts.startedAt,
+    route: facts.route,
+    upstreamModel: facts.upstreamModel,
+    streamed: facts.streamed,
+    modelName: caller.modelName,
+    sessionId: caller.sessionId,
+    user: caller.user,
+    keyName: caller.keyName,
+    metadata: caller.metadata,
+    state: end.state,
+    endedAt: end.endedAt,
+    httpStatus: end.httpStatus,
+    responseId: end.responseId,
+    promptTokens: end.promptTokens,
+    completionTokens: end.completionTokens,
+    cachedTokens: end.cachedTokens,
+    cost: end.cost,
+    costSource: end.costSource,
+  };
+  if (caller.team === undefined && caller.tags === undefined) return row;
   return {
-    ...facts,
-    ...caller,
-    state: 'open',
-    endedAt: null,
-    httpStatus: null,
-    responseId: null,
-    promptTokens: null,
-    completionTokens: null,
-    cachedTokens: null,
-    cost: null,
-    costSource: 'unpriced',
+    ...row,
+    ...(caller.team === undefined ? {} : { team: caller.team }),
+    ...(caller.tags === undefined ? {} : { tags: caller.tags }),
   };
 }
 
@@ -45,26 +78,21 @@ export interface CloseFacts {
 }
 
 export function closeRow(row: SpendRow, facts: CloseFacts): SpendRow {
-  const { state, endedAt, httpStatus, responseId, usage } = facts;
-  return {
-    ...row,
-    state,
-    endedAt,
-    httpStatus,
-    responseId,
+  const { usage } = facts;
+  const fromEntry = entryCost(facts.price, usage);
+  const cost = fromEntry ?? usage?.cost ?? facts.headerCost;
+  return rowOf(row, row, {
+    state: facts.state,
+    endedAt: facts.endedAt,
+    httpStatus: facts.httpStatus,
+    responseId: facts.responseId,
     promptTokens: usage?.promptTokens ?? null,
     completionTokens: usage?.completionTokens ?? null,
     cachedTokens: usage?.cachedTokens ?? null,
-    ...priced(facts),
-  };
-}
-
-/** The entry's price, else the gateway's own amount, else `unpriced`, which is never 0. */
-function priced(facts: CloseFacts): Pick<SpendRow, 'cost' | 'costSource'> {
-  const cost = entryCost(facts.price, facts.usage);
-  if (cost !== null) return { cost, costSource: 'entry' };
-  const billed = facts.usage?.cost ?? facts.headerCost;
-  return billed === null ? { cost: null, costSource: 'unpriced' } : { cost: billed, costSource: 'gateway' };
+    // The entry's price, else the gateway's own amount, else `unpriced`, which is never 0.
+    cost,
+    costSource: fromEntry !== null ? 'entry' : cost !== null ? 'gateway' : 'unpriced',
+  });
 }
 
 function entryCost(price: TokenPrice | null, usage: Usage | null): NanoUsd | null {

@@ -1,10 +1,11 @@
 /**
  * Spend rows on disk until the store has them.
  * Owns append-only segment files; must not talk to the store. One process owns a spool directory.
- * A row is handed to the kernel before `append` returns: it survives a killed process, not a lost machine.
+ * Rows are handed to the kernel before `append` returns: they survive a killed process, not a lost machine.
  */
 import {
   closeSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -22,7 +23,7 @@ import { QUEUE_ROWS_MAX, SEGMENT_ROWS_MAX } from './limits.ts';
 export interface Segment {
   readonly file: string;
   readonly bytes: number;
-  /** Its rows in order; null when they are only on disk. */
+  /** The last state of each of its calls, in order of first mention; null when they are only on disk. */
   rows: readonly SpendRow[] | null;
   /** Left behind by an earlier process. */
   readonly isLeftover: boolean;
@@ -31,7 +32,9 @@ export interface Segment {
 interface OpenSegment {
   readonly file: string;
   readonly fd: number;
-  readonly rows: SpendRow[];
+  /** The last state of each call, in order of first mention: a call that is over is not kept twice. */
+  readonly rows: Map<string, SpendRow>;
+  lines: number;
   bytes: number;
 }
 
@@ -54,20 +57,23 @@ export class SpendSpool {
     this.nextNumber = Number(SEGMENT_NAME.exec(names.at(-1) ?? '')?.[1] ?? 0) + 1;
   }
 
-  /** @throws the file system's error when the row could not be written. */
-  append(row: SpendRow): void {
+  /** All of them or none, in one write. @throws the file system's error when they could not be written. */
+  append(rows: readonly SpendRow[]): void {
     this.current ??= this.openSegment();
-    const line = Buffer.from(`${JSON.stringify(row)}\n`);
+    const { current } = this;
+    let text = '';
+    for (const row of rows) text += `${JSON.stringify(row)}\n`;
+    const bytes = Buffer.from(text);
     try {
-      for (let at = 0; at < line.length;) at += writeSync(this.current.fd, line, at);
+      for (let at = 0; at < bytes.length;) at += writeSync(current.fd, bytes, at);
     } catch (error) {
-      // Half a line may stand there now: the next row starts a file of its own.
-      this.seal();
+      this.takeBack(current);
       throw error;
     }
-    this.current.bytes += line.length;
-    this.current.rows.push(row);
-    if (this.current.rows.length >= SEGMENT_ROWS_MAX) this.seal();
+    current.bytes += bytes.length;
+    current.lines += rows.length;
+    for (const row of rows) current.rows.set(row.callId, row);
+    if (current.lines >= SEGMENT_ROWS_MAX) this.seal();
   }
 
   /** Ends the current file, so that its rows can go to the store while new ones start another. */
@@ -76,8 +82,18 @@ export class SpendSpool {
     const { file, fd, rows, bytes } = this.current;
     closeSync(fd);
     this.current = null;
-    const hasRoom = this.rowsInMemory() + rows.length <= QUEUE_ROWS_MAX;
-    this.segments.push({ file, bytes, rows: hasRoom ? rows : null, isLeftover: false });
+    const hasRoom = this.rowsInMemory() + rows.size <= QUEUE_ROWS_MAX;
+    this.segments.push({ file, bytes, rows: hasRoom ? [...rows.values()] : null, isLeftover: false });
+  }
+
+  /** Cuts off what a failed write left, as far as the disk lets us; what comes next starts a file of its own. */
+  private takeBack({ fd, bytes }: OpenSegment): void {
+    try {
+      ftruncateSync(fd, bytes);
+    } catch {
+      // A torn line is left out when the file is read; a whole one shows as a call that was interrupted.
+    }
+    this.seal();
   }
 
   /** The oldest sealed segment; null when there is none. */
@@ -107,7 +123,7 @@ export class SpendSpool {
   private openSegment(): OpenSegment {
     const file = path.join(this.directory, `spend-${String(this.nextNumber).padStart(12, '0')}.jsonl`);
     this.nextNumber += 1;
-    return { file, fd: openSync(file, 'ax', 0o600), rows: [], bytes: 0 };
+    return { file, fd: openSync(file, 'ax', 0o600), rows: new Map(), lines: 0, bytes: 0 };
   }
 }
 
@@ -120,8 +136,9 @@ function leftover(file: string): Segment {
  * is left out.
  */
 export function rowsOf(segment: Segment): readonly SpendRow[] {
+  if (segment.rows !== null) return segment.rows;
   const latest = new Map<string, SpendRow>();
-  for (const row of segment.rows ?? readRows(segment.file)) latest.set(row.callId, row);
+  for (const row of readRows(segment.file)) latest.set(row.callId, row);
   return [...latest.values()];
 }
 

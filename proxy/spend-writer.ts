@@ -28,6 +28,10 @@ export class SpendWriter {
   private isStopped = false;
   /** Closing rows the disk refused; they go with the next flush. */
   private readonly unspooled: SpendRow[] = [];
+  /** Rows of this turn of the event loop, and who waits for them to be on disk. */
+  private turn: SpendRow[] = [];
+  private waiting: ((refused: Error | null) => void)[] = [];
+  private isTurnPlanned = false;
 
   constructor(options: SpendWriterOptions) {
     this.options = options;
@@ -45,24 +49,21 @@ export class SpendWriter {
   }
 
   /**
-   * Makes the open row durable against the end of this process; call it before dispatch.
-   * @throws Error when the disk refuses it or the spool is full: the call must not be sent.
+   * Makes the open row durable against the end of this process, in one write with all others of this turn of the
+   * event loop; then calls `kept`, at the end of that turn at the latest. Send the call only then, and not at all
+   * when `kept` is given why the row could not be kept.
    */
-  open(row: SpendRow): void {
-    if (this.spool.bytes() > SPOOL_BYTES_MAX) throw new Error('Cannot keep the spend row: the spool is full');
-    this.spool.append(row);
-    this.arm();
+  open(row: SpendRow, kept: (refused: Error | null) => void): void {
+    if (this.spool.bytes() > SPOOL_BYTES_MAX) {
+      kept(new Error('Cannot keep the spend row: the spool is full'));
+      return;
+    }
+    this.take(row, kept);
   }
 
   /** Takes the closed row. Never throws: what the disk refuses stays in memory and goes with the next flush. */
   close(row: SpendRow): void {
-    try {
-      this.spool.append(row);
-    } catch (cause) {
-      this.unspooled.push(row);
-      this.options.log.error({ callId: row.callId, cause: String(cause) }, 'Cannot spool a closed spend row');
-    }
-    this.arm();
+    this.take(row, null);
   }
 
   /** Brings everything known now to the store; a failure is logged, and tried again later. */
@@ -76,7 +77,38 @@ export class SpendWriter {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
     await this.flush();
+    this.sync();
     this.spool.seal();
+  }
+
+  private take(row: SpendRow, kept: ((refused: Error | null) => void) | null): void {
+    this.turn.push(row);
+    if (kept !== null) this.waiting.push(kept);
+    if (this.isTurnPlanned) return;
+    this.isTurnPlanned = true;
+    setImmediate(() => {
+      this.isTurnPlanned = false;
+      this.sync();
+    });
+  }
+
+  /** Writes what this turn of the event loop brought, and lets the calls go that waited for it. */
+  private sync(): void {
+    if (this.turn.length === 0) return;
+    const [rows, waiting] = [this.turn, this.waiting];
+    this.turn = [];
+    this.waiting = [];
+    let refused: Error | null = null;
+    try {
+      this.spool.append(rows);
+    } catch (cause) {
+      refused = cause instanceof Error ? cause : new Error(String(cause));
+      const closed = rows.filter((row) => row.state !== 'open');
+      this.unspooled.push(...closed);
+      this.options.log.error({ rows: rows.length, cause: String(cause) }, 'Cannot spool spend rows');
+    }
+    this.arm();
+    for (const kept of waiting) kept(refused);
   }
 
   private arm(): void {
@@ -90,11 +122,13 @@ export class SpendWriter {
   }
 
   private async drain(): Promise<void> {
+    this.sync();
     try {
       await this.drainWhile((segment) => segment.isLeftover);
       if (!this.hasInterruptedEarlier) await this.options.spend.interruptOpen(this.options.clock.now());
       this.hasInterruptedEarlier = true;
       await this.drainWhile(() => true);
+      this.sync();
       this.spool.seal();
       await this.drainWhile(() => true);
       await this.writeUnspooled();
@@ -126,8 +160,10 @@ export class SpendWriter {
     this.unspooled.splice(0, rows.length);
   }
 
+  /** In short pieces with turns of the event loop between them: a store may write in this thread. */
   private async write(rows: readonly SpendRow[]): Promise<void> {
     for (let at = 0; at < rows.length; at += FLUSH_ROWS_MAX) {
+      if (at > 0) await new Promise((resolve) => setImmediate(resolve));
       await this.options.spend.write(rows.slice(at, at + FLUSH_ROWS_MAX));
     }
   }

@@ -2,7 +2,7 @@
  * A streamed reply, passed on frame by frame as it comes.
  * Owns when the reply to the caller begins and how it ends; must not re-encode a frame.
  */
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import { envelope, type Failure } from './failure.ts';
 import { relayedError, relayedHeaders, statusOfErrorFrame, type ReplyHeaders } from './gateway-reply.ts';
 import { sendFailure } from './http-exchange.ts';
@@ -15,6 +15,8 @@ import type { Usage } from './usage.ts';
 export interface StreamedReplyOptions {
   readonly res: ServerResponse;
   readonly headers: ReplyHeaders;
+  /** Of the proxy, name and value alternating. */
+  readonly ownHeaders: readonly OutgoingHttpHeader[];
   readonly apiKey: string;
   /** Whether the caller asked for the usage frame itself. */
   readonly isUsageShown: boolean;
@@ -66,7 +68,7 @@ export class StreamedReply implements Reply {
     const isComplete = this.watch.isDone && this.watch.error === null;
     if (this.isRefused) return false;
     if (!res.headersSent) {
-      sendFailure(res, failed);
+      sendFailure(res, failed, this.options.ownHeaders);
       return false;
     }
     res.end(isComplete || this.watch.error !== null ? undefined : this.errorFrame(failed));
@@ -94,21 +96,23 @@ export class StreamedReply implements Reply {
   }
 
   private begin(): void {
-    const { res, headers } = this.options;
+    const { res, headers, ownHeaders } = this.options;
     if (res.headersSent) return;
+    const own = relayedHeaders(headers, ownHeaders);
     // Intermediaries must neither store nor collect a stream.
-    const own = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
-    res.writeHead(200, { ...relayedHeaders(headers), ...own });
+    own.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
+    res.writeHead(200, own);
   }
 
   private refuse(frame: JsonObject): void {
-    const { res, headers, apiKey } = this.options;
+    const { res, headers, ownHeaders, apiKey } = this.options;
     this.isRefused = true;
     const status = statusOfErrorFrame(frame);
     if (this.options.handOver(status)) return;
     const body = relayedError(Buffer.from(JSON.stringify(frame)), { status, apiKey });
-    const own = { 'content-type': 'application/json', 'content-length': body.length };
-    res.writeHead(status, { ...relayedHeaders(headers), ...own });
+    const own = relayedHeaders(headers, ownHeaders, 'content-type');
+    own.push('content-type', 'application/json', 'content-length', body.length);
+    res.writeHead(status, own);
     res.end(body);
   }
 }

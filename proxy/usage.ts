@@ -32,7 +32,8 @@ const COST_HEADER = /^x-.+-response-cost$/;
 export function readCostHeader(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): NanoUsd | null {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (typeof value === 'string' && COST_HEADER.test(name)) return readCost(value);
   }
   return null;

@@ -2,7 +2,7 @@
  * Virtual keys: made, checked, counted (D5).
  * Owns what is kept of them in memory and that a key itself is nowhere but in the reply that made it.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { SpendRow } from '../core/spend.ts';
 import type { KeyDirectory, ProxyCaller } from '../ports/key-directory.ts';
 import type { ProxyKeyRecord, ProxyKeyStore } from '../ports/proxy-keys.ts';
@@ -25,6 +25,7 @@ const TAIL_LENGTH = 4;
 
 interface Known {
   readonly record: ProxyKeyRecord | null;
+  readonly caller: ProxyCaller | null;
   readonly readAt: number;
 }
 
@@ -40,19 +41,8 @@ export class VirtualKeys implements KeyDirectory {
   }
 
   async find(key: string): Promise<ProxyCaller | null> {
-    const record = await this.record(hashOf(key));
-    if (record === null || record.isBlocked || this.isExpired(record)) return null;
-    const { name, userId, models, team, tags, metadata } = record;
-    return {
-      name,
-      sessionId: null,
-      userId,
-      models,
-      ...(team === null ? {} : { team }),
-      ...(tags.length === 0 ? {} : { tags }),
-      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-      limits: record,
-    };
+    const { record, caller } = await this.look(hashOf(key));
+    return record === null || record.isBlocked || this.isExpired(record) ? null : caller;
   }
 
   /** Why a call is refused; null lets it go on. Its beginning is counted at once, so that calls side by side add up. */
@@ -95,6 +85,19 @@ export class VirtualKeys implements KeyDirectory {
     this.remember(record.hash, record);
   }
 
+  /** The changed record of a key counts from its next call on. @throws ParleyError store_unavailable */
+  async change(record: ProxyKeyRecord): Promise<void> {
+    await this.put(record);
+    const use = this.uses.get(record.name);
+    if (use === undefined || record.budgetNanoUsd === null) return;
+    // It may have had no budget so far, or another window: its rows say what was spent, and calls that end
+    // meanwhile count twice rather than not at all.
+    const before = use.spentNanoUsd;
+    const spent = await this.spent(record);
+    use.windowFrom = budgetWindow(record, this.options.clock.now());
+    use.spentNanoUsd = spent + Math.max(0, use.spentNanoUsd - before);
+  }
+
   /** By the key or its hash. */
   async remove(keyOrHash: string): Promise<ProxyKeyRecord | null> {
     const record = await this.byKeyOrHash(keyOrHash);
@@ -106,8 +109,7 @@ export class VirtualKeys implements KeyDirectory {
   }
 
   async byKeyOrHash(keyOrHash: string): Promise<ProxyKeyRecord | null> {
-    const hash = HASH.test(keyOrHash) ? keyOrHash : hashOf(keyOrHash);
-    return this.options.store.find(hash);
+    return this.options.store.find(HASH.test(keyOrHash) ? keyOrHash : hashOf(keyOrHash));
   }
 
   list(): Promise<readonly ProxyKeyRecord[]> {
@@ -124,19 +126,20 @@ export class VirtualKeys implements KeyDirectory {
     return expiresAt !== null && expiresAt <= this.options.clock.now();
   }
 
-  private async record(hash: string): Promise<ProxyKeyRecord | null> {
-    const known = this.known.get(hash);
-    if (known !== undefined && this.options.clock.now() - known.readAt < KEY_MEMORY_MS) return known.record;
-    const record = await this.options.store.find(hash);
-    this.remember(hash, record);
-    return record;
+  private async look(hashed: string): Promise<Known> {
+    const known = this.known.get(hashed);
+    if (known !== undefined && this.options.clock.now() - known.readAt < KEY_MEMORY_MS) return known;
+    return this.remember(hashed, await this.options.store.find(hashed));
   }
 
-  private remember(hash: string, record: ProxyKeyRecord | null): void {
-    this.known.delete(hash);
+  private remember(hashed: string, record: ProxyKeyRecord | null): Known {
+    this.known.delete(hashed);
     const oldest = this.known.keys().next();
     if (this.known.size >= KEYS_IN_MEMORY_MAX && oldest.done !== true) this.known.delete(oldest.value);
-    this.known.set(hash, { record, readAt: this.options.clock.now() });
+    const caller = record === null ? null : callerOf(record);
+    const known: Known = { record, caller, readAt: this.options.clock.now() };
+    this.known.set(hashed, known);
+    return known;
   }
 
   private async loadUse(record: ProxyKeyRecord): Promise<KeyUse> {
@@ -150,8 +153,22 @@ export class VirtualKeys implements KeyDirectory {
   }
 }
 
+function callerOf(record: ProxyKeyRecord): ProxyCaller {
+  const { name, userId, models, team, tags, metadata } = record;
+  return {
+    name,
+    sessionId: null,
+    userId,
+    models,
+    ...(team === null ? {} : { team }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    limits: record,
+  };
+}
+
 const HASH = /^[0-9a-f]{64}$/;
 
 function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key, 'hex');
 }

@@ -4,11 +4,12 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { litellmProgram, portkeyProgram } from './peers.ts';
 
 export interface Contender {
   readonly name: string;
@@ -28,8 +29,8 @@ export interface Ground {
   readonly self: string;
   readonly folder: string;
   readonly upstream: string;
-  readonly litellm: string | null;
-  readonly portkey: string | null;
+  /** Who takes part; the upstream itself always does. */
+  readonly names: ReadonlySet<string>;
 }
 
 const KEY = 'sk-bench-master';
@@ -66,7 +67,7 @@ export async function firstLine(child: ChildProcess): Promise<string> {
 export async function startContenders(ground: Ground): Promise<{ present: Contender[]; absent: Absent[] }> {
   const present: Contender[] = [{ name: 'direct', url: ground.upstream, headers: {}, child: null }];
   const absent: Absent[] = [];
-  for (const [name, start] of STARTS) {
+  for (const [name, start] of STARTS.filter(([one]) => ground.names.has(one))) {
     const started = await start(ground).catch((error: unknown) => String(error));
     if (typeof started === 'string') absent.push({ name, reason: started });
     else present.push({ name, ...started });
@@ -112,18 +113,17 @@ async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender
   return { url, headers: { authorization: `Bearer ${key}` }, child };
 }
 
-async function startLitellm({
-  folder,
-  upstream,
-  litellm,
-}: Ground): Promise<Omit<Contender, 'name'> | string> {
-  if (litellm === null || !existsSync(litellm)) return 'name its program with --litellm';
+async function startLitellm({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'> | string> {
+  const program = await litellmProgram();
+  if ('reason' in program) return program.reason;
   const file = path.join(folder, 'litellm.json');
   const params = { model: 'openai/up', api_base: `${upstream}/v1`, api_key: 'sk-upstream' };
   writeFileSync(file, JSON.stringify({ model_list: [{ model_name: 'bench', litellm_params: params }] }));
   const port = await freePort();
   const args = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'];
-  const child = startOn(0, [litellm, ...args], { LITELLM_MASTER_KEY: KEY, LITELLM_LOG: 'ERROR' });
+  // Its list of prices is in the package; the newest would be fetched.
+  const env = { LITELLM_MASTER_KEY: KEY, LITELLM_LOG: 'ERROR', LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
+  const child = startOn(0, [...program.command, ...args], env);
   child.stdout?.resume();
   const url = `http://127.0.0.1:${port}`;
   return (await isReady(`${url}/health/liveliness`))
@@ -131,15 +131,13 @@ async function startLitellm({
     : 'it did not answer in time';
 }
 
-async function startPortkey({
-  folder,
-  upstream,
-  portkey,
-}: Ground): Promise<Omit<Contender, 'name'> | string> {
-  if (portkey === null || !existsSync(portkey)) return 'name its start-server.js with --portkey';
+async function startPortkey({ upstream }: Ground): Promise<Omit<Contender, 'name'> | string> {
+  const program = await portkeyProgram();
+  if ('reason' in program) return program.reason;
   const port = await freePort();
-  mkdirSync(path.join(folder, 'portkey'), { recursive: true });
-  const child = startOn(0, [process.execPath, portkey, `--port=${port}`, '--headless']);
+  // It calls no address of this machine unless it is told that this one is meant.
+  const env = { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' };
+  const child = startOn(0, [...program.command, `--port=${port}`, '--headless'], env);
   child.stdout?.resume();
   const headers = {
     'x-portkey-provider': 'openai',

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SpendRow } from '../../core/spend.ts';
 import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
+import type { SpendBudgets } from '../../ports/spend-budgets.ts';
 import type { ConfigProblem } from '../../proxy/config.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
@@ -53,6 +54,8 @@ export interface ProxySetup {
   /** Epoch milliseconds; without it time grows by one with each call. */
   readonly now?: () => number;
   readonly spend?: MemorySpendLog;
+  /** Budgets of runs; without it no run has one. */
+  readonly budgets?: SpendBudgets;
   readonly spoolDir?: string;
 }
 
@@ -89,6 +92,7 @@ export async function startProxy(setup: ProxySetup): Promise<ProxyUnderTest> {
     keys: KEYS,
     spend: store?.spend ?? spend,
     ...(store === undefined ? {} : { accounting: { keys: store.proxyKeys, accounts: store.accounts } }),
+    ...(setup.budgets === undefined ? {} : { budgets: setup.budgets }),
     vendor: VENDOR,
     clock: { now: setup.now ?? (() => 1_000 + calls) },
     newId: () => `call-${String((calls += 1)).padStart(4, '0')}`,

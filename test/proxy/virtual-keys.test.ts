@@ -196,3 +196,63 @@ it('a proxy without keys says so', async () => {
   expect((await admin(url, '/key/list')).status).toBe(404);
   expect((await admin(url, '/spend/daily')).status).toBe(404);
 });
+
+describe('POST /key/update', () => {
+  it('changes what it names from the next call on, keeps the rest, and takes a limit away with null', async () => {
+    const { url } = await setUp();
+    const { key, token } = await makeKey(url, {
+      key_alias: 'team',
+      models: ['coder'],
+      rpm_limit: 1,
+      tags: ['a'],
+    });
+    expect((await send({ url, key })).status).toBe(200);
+    expect((await send({ url, key })).status).toBe(429);
+    const changed = await admin(url, '/key/update', { key: token, rpm_limit: null, team_id: 'search' });
+    expect(changed.status).toBe(200);
+    expect(JSON.parse(changed.body)).toMatchObject({
+      ...{ key: token, token, key_alias: 'team', models: ['coder'], tags: ['a'] },
+      ...{ rpm_limit: null, team_id: 'search' },
+    });
+    expect(changed.body).not.toContain(key);
+    expect((await send({ url, key })).status).toBe(200);
+    expect((await admin(url, '/key/update', { key, models: ['other'] })).status).toBe(200);
+    expect((await send({ url, key })).status).toBe(403);
+  });
+
+  it('gives a budget to a key that had none, over what it has spent already', async () => {
+    const { url, clock } = await setUp();
+    const { key } = await makeKey(url, { key_alias: 'late' });
+    for (let i = 0; i < 2; i += 1) expect((await send({ url, key })).status).toBe(200);
+    // 10 tokens a call: 0.00001 USD.
+    expect((await admin(url, '/key/update', { key, max_budget: 0.00003 })).status).toBe(200);
+    expect((await send({ url, key })).status).toBe(200);
+    expect((await send({ url, key })).json().error.code).toBe('budget_exceeded');
+    const shown = JSON.parse((await admin(url, `/key/info?key=${key}`)).body) as { info: object };
+    expect(shown).toMatchObject({ spend_nano_usd: 30_000, max_budget_nano_usd: 30_000 });
+    expect(shown.info).toMatchObject({
+      key_alias: 'late',
+      spend: 0.00003,
+      max_budget: 0.00003,
+      blocked: false,
+    });
+    expect((await admin(url, '/key/update', { key, duration: '1h' })).status).toBe(200);
+    clock.now += 3_600_000;
+    expect((await send({ url, key })).status).toBe(401);
+  });
+
+  it.each<[object, number, string]>([
+    [{ key_alias: 'another' }, 400, 'key_alias'],
+    [{ max_budget: -1 }, 400, 'max_budget'],
+    [{ budget_duration: '1d' }, 400, 'budget_duration'],
+    [{ nonsense: 1 }, 400, 'nonsense'],
+    [{ key: 'sk-unknown' }, 404, 'key'],
+  ])('refuses %j and changes nothing', async (change, status, param) => {
+    const { url } = await setUp();
+    const { token } = await makeKey(url, { key_alias: 'kept' });
+    const before = (await admin(url, `/key/info?key=${token}`)).body;
+    const refused = await admin(url, '/key/update', { key: token, ...change });
+    expect([refused.status, refused.json().error.param]).toEqual([status, param]);
+    expect((await admin(url, `/key/info?key=${token}`)).body).toBe(before);
+  });
+});
