@@ -13,9 +13,10 @@ import type {
 } from '../core/plan.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { buildAdmission, buildBudget } from './build-admission.ts';
+import { buildDeliver, collectFor } from './build-deliver.ts';
 import { buildSchedule } from './build-schedule.ts';
-import { canonicalJson } from './canonical-json.ts';
 import type { InputValue } from './inputs/input-value.ts';
+import { hashPlan, type Hasher } from './plan-text.ts';
 import { amountNano, durationMs, resolvePlacement, sorted } from './resolve-item.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 
@@ -41,7 +42,7 @@ export function buildPlan(
     items,
     inputs,
   }: { readonly items: readonly PlanItem[]; readonly inputs: ReadonlyMap<string, InputValue> },
-  sha256: (text: string) => string,
+  hasher: Hasher,
 ): Plan {
   const { cleanup } = job;
   const plan: Omit<Plan, 'hash'> = {
@@ -58,7 +59,8 @@ export function buildPlan(
     retry: job.retry?.map(buildRetry) ?? RETRY_DEFAULT,
     breaker: buildBreaker(job.breaker),
     wait: buildWait(job.wait ?? {}),
-    collect: job.collect ?? COLLECT_DEFAULT,
+    collect: collectFor(job.deliver, job.collect ?? COLLECT_DEFAULT),
+    ...(job.deliver === undefined ? {} : { deliver: buildDeliver(job.deliver) }),
     cleanup: {
       sandbox: cleanup?.sandbox ?? 'delete',
       conversation: cleanup?.conversation ?? 'keep',
@@ -69,7 +71,7 @@ export function buildPlan(
     ...(job.schedule === undefined ? {} : { schedule: buildSchedule(job.schedule) }),
     report: (job.report ?? []).map(({ to }) => ({ format: formatOf(to), file: to })),
   };
-  return { ...plan, hash: sha256(canonicalJson(plan)) };
+  return { ...plan, hash: hashPlan(plan, hasher) };
 }
 
 function byName(inputs: ReadonlyMap<string, InputValue>): NonNullable<Plan['inputs']> {

@@ -10,6 +10,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  * @throws TypeError for a number that is not finite, a function, a symbol or a bigint.
  */
 export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
   if (Array.isArray(value)) return canonicalList(value);
   if (typeof value === 'object' && value !== null) return canonicalObject(value);
   if (typeof value === 'number' && !Number.isFinite(value)) throw notJson(value);

@@ -15,6 +15,8 @@ import { checkSecrets } from './check/check-secrets.ts';
 import { checkTemplates } from './check/check-templates.ts';
 import type { JobSource } from './decode-source.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import { defined } from './defined.ts';
+import type { ExpandContext, ItemTrace } from './entry.ts';
 import { entryScopes } from './entry-scope.ts';
 import { expandItems } from './expand-items.ts';
 import { extendJob } from './extend-job.ts';
@@ -22,10 +24,13 @@ import { fillInputs, lintInputs } from './inputs/fill-inputs.ts';
 import { resolveInputs, type ResolvedInputs } from './inputs/resolve-inputs.ts';
 import { JOB_LANGUAGE } from './job-language.ts';
 import { lint } from './lint.ts';
+import type { PlanOrigins } from './origins/origin.ts';
+import { planOrigins } from './origins/plan-origins.ts';
 import { checkSchema, readDocument } from './read-document.ts';
-import { createReport } from './report.ts';
+import { createReport, type Report } from './report.ts';
 import { openDataFiles } from './rows/open-data-files.ts';
 import { jobSchema, type JobDocument } from './schema/job-schema.ts';
+import type { Tree } from './tree.ts';
 import type { JobWorld } from './world.ts';
 
 export interface Compilation {
@@ -41,17 +46,38 @@ export interface Compilation {
 
 /** Compiles a job file. Never throws for anything the file holds. */
 export function compileJob(source: JobSource, world: JobWorld): Compilation {
-  const { amended: _amended, ...compilation } = compileAmendable(source, world);
+  const { amended: _amended, parts: _parts, ...compilation } = compileAmendable(source, world);
   return compilation;
+}
+
+export interface ExplainedCompilation extends Compilation {
+  /** Null as `plan` is. */
+  readonly origins: PlanOrigins | null;
+}
+
+/** Compiles a job file for somebody who asks where each value comes from. */
+export function compileExplained(source: JobSource, world: JobWorld): ExplainedCompilation {
+  const traces: ItemTrace[] = [];
+  const compiled = compileAmendable(source, { ...world, onItem: (trace) => traces.push(trace) });
+  const { amended: _amended, parts, ...compilation } = compiled;
+  const { plan } = compilation;
+  const given = world.inputs ?? { typed: {}, values: {} };
+  const origins = plan === null || parts === null ? null : planOrigins({ plan, ...parts, traces, given });
+  return { ...compilation, origins };
 }
 
 export interface AmendableCompilation extends Compilation {
   /** The plan of the job with its guards changed: same items, no findings. Null as `plan` is. */
   amended(amend: (job: JobDocument) => JobDocument): Plan | null;
+  /** The file in long form; null as `plan` is. */
+  readonly parts: { readonly root: Tree; readonly report: Report } | null;
 }
 
+/** A world, and who is told of every item of the plan. */
+type TracedWorld = JobWorld & Pick<ExpandContext, 'onItem'>;
+
 /** Compiles a job file for a scenario, which lifts guards of the job and plans it again. */
-export function compileAmendable(source: JobSource, world: JobWorld): AmendableCompilation {
+export function compileAmendable(source: JobSource, world: TracedWorld): AmendableCompilation {
   let inputs: ResolvedInputs = { types: {}, values: new Map(), open: [] };
   const { report, root } = readDocument(source, JOB_LANGUAGE, (written, into) => {
     const whole = extendJob(written, { report: into, world });
@@ -65,19 +91,20 @@ export function compileAmendable(source: JobSource, world: JobWorld): AmendableC
     texts: report.texts(),
     openInputs: inputs.open,
   });
-  const failed = { plan: null, amended: () => null };
+  const failed = { plan: null, amended: () => null, parts: null };
   if (root === null) return { ...failed, ...found() };
   const job = checkSchema(root, jobSchema, report);
   const scopes = entryScopes(root, inputs, openDataFiles({ root, report, world }));
   const context = { root, report, world, inputs, scopes };
   const prompts = checkReferences(context);
   if (job === null || report.hasErrors() || inputs.open.length > 0) return { ...failed, ...found() };
-  const plan = planJob(job, { ...context, prompts });
+  const plan = planJob(job, { ...context, prompts, ...defined({ onItem: world.onItem }) });
   if (plan !== null) lint({ plan, job, root, report, models: world.models ?? null });
   if (plan === null || report.hasErrors()) return { ...failed, ...found() };
   return {
     plan,
     ...found(),
+    parts: { root, report },
     amended: (amend) =>
       planJob(amend(job), {
         ...context,
@@ -99,12 +126,8 @@ function checkReferences(context: CheckContext): PromptFiles {
   return checkPrompts(context);
 }
 
-interface PlanContext extends CheckContext {
-  readonly prompts: PromptFiles;
-}
-
-function planJob(job: JobDocument, context: PlanContext): Plan | null {
+function planJob(job: JobDocument, context: ExpandContext): Plan | null {
   const items = expandItems(job, context);
   if (context.report.hasErrors()) return null;
-  return buildPlan(job, { items, inputs: context.inputs.values }, (text) => context.world.sha256(text));
+  return buildPlan(job, { items, inputs: context.inputs.values }, context.world);
 }

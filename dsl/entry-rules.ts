@@ -40,7 +40,8 @@ export function createEntryRules(entry: Entry, context: CheckContext): EntryRule
     return matches;
   };
   return {
-    excludes: (values, row) => excluding.filter((rule) => counts(rule, values, row)).length > 0,
+    excludes: (values, row) =>
+      excluding.length > 0 && excluding.filter((rule) => counts(rule, values, row)).length > 0,
     extensions: (values, row) =>
       extending.length === 0
         ? []

@@ -11,7 +11,7 @@ import type { Fill, FillFailure } from './interpolate.ts';
 import { ofRow } from './item-keys.ts';
 import type { PlanValues } from './plan-scope.ts';
 import { quote } from './quote.ts';
-import { resolveBase, sorted, type FilledFields, type ItemBase } from './resolve-item.ts';
+import { resolveBase, type FilledFields, type ItemBase } from './resolve-item.ts';
 import type { Row } from './rows/row.ts';
 import type { ConversationDocument } from './schema/conversation-schema.ts';
 import { BRANCH, MODEL, PRIORITY, REPOSITORY, type TextRule } from './schema/text-rule.ts';
@@ -73,11 +73,15 @@ function withSet(
   return applyDefaults({ id, prompt, ...own, ...set }, shared);
 }
 
-/** A field that is filled and then held to its rule. */
-interface RuledField {
+/** A field that is filled. */
+interface Filled {
   readonly fill: Fill;
-  readonly rule: TextRule;
   readonly path: TreePath;
+}
+
+/** A field that is filled and then held to its rule. */
+interface RuledField extends Filled {
+  readonly rule: TextRule;
 }
 
 function fillerOf(context: VariantContext): Variant['fill'] {
@@ -93,21 +97,21 @@ function fillerOf(context: VariantContext): Variant['fill'] {
     branch: field(repo?.branch, BRANCH, branchPath),
     priority: field(priority, PRIORITY, ['priority']),
   };
-  const tagFills = Object.entries(tags ?? {}).map(([key, value]) => [key, texts.fill(value)] as const);
-  const key = keyFill(context);
-  const prompt = promptFill(context);
+  const tagFills: readonly Filled[] = Object.entries(tags ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => ({ fill: texts.fill(value), path: ['tags', key] }));
+  const key: Filled = { fill: keyFill(context), path: ['key'] };
+  const prompt: Filled = { fill: promptFill(context), path: ['prompt'] };
   return (values, row) => {
-    const ruled = (one: RuledField | null): string | null =>
-      one === null ? null : fillRuled(one, values, { ...context, row });
-    const plain = (fill: Fill, path: TreePath): string => fillPlain(fill, values, { ...context, row, path });
+    const item: ItemContext = { context, values, row };
     return {
-      key: plain(key, ['key']),
-      prompt: plain(prompt, ['prompt']),
-      model: ruled(fields.model) ?? '',
-      repositoryName: ruled(fields.repository),
-      branch: ruled(fields.branch),
-      tags: fillTags(tagFills, values, { ...context, row }),
-      priority: priorityOf(ruled(fields.priority)),
+      key: fillPlain(key, item),
+      prompt: fillPlain(prompt, item),
+      model: fillRuled(fields.model, item) ?? '',
+      repositoryName: fillRuled(fields.repository, item),
+      branch: fillRuled(fields.branch, item),
+      tags: fillTags(tagFills, item),
+      priority: priorityOf(fillRuled(fields.priority, item)),
     };
   };
 }
@@ -117,50 +121,53 @@ function priorityOf(text: string | null): number {
   return text !== null && PRIORITY.pattern.test(text) ? Number(text) : 0;
 }
 
-interface RowContext extends VariantContext {
+/** What the fields of one item are filled from. */
+interface ItemContext {
+  readonly context: VariantContext;
+  readonly values: PlanValues;
   readonly row: Row | null;
 }
 
-function fillRuled({ fill, rule, path }: RuledField, values: PlanValues, context: RowContext): string {
-  const filled = fillPlain(fill, values, { ...context, path });
-  if (rule.pattern.test(filled)) return filled;
-  const { report, entry, row, place } = context;
-  const message = `${quote(filled)} is not ${rule.what}${ofRow(row, entry)}`;
-  report.add('JOB405', place(path) ?? entry.tree.span, message, { remedy: rule.remedy });
+function fillRuled(field: RuledField | null, item: ItemContext): string | null {
+  if (field === null) return null;
+  const filled = fillPlain(field, item);
+  if (field.rule.pattern.test(filled)) return filled;
+  const { report, entry, place } = item.context;
+  const message = `${quote(filled)} is not ${field.rule.what}${ofRow(item.row, entry)}`;
+  report.add('JOB405', place(field.path) ?? entry.tree.span, message, { remedy: field.rule.remedy });
   return filled;
 }
 
-function fillPlain(
-  fill: Fill,
-  values: PlanValues,
-  context: RowContext & { readonly path: TreePath },
-): string {
+function fillPlain({ fill, path }: Filled, { context, values, row }: ItemContext): string {
   const filled = fill(values);
   if (typeof filled === 'string') return filled;
-  const { report, entry, row, place, path } = context;
+  const { report, entry, place } = context;
   const span = place(path) ?? entry.tree.span;
   report.add('JOB411', span, `an expression here fails${ofRow(row, entry)}: ${filled.reason}`);
   return '';
 }
 
-/** Keys in order, as a plan holds them. */
-function fillTags(
-  fills: readonly (readonly [string, Fill])[],
-  values: PlanValues,
-  context: RowContext,
-): Readonly<Record<string, string>> {
-  if (fills.length === 0) return {};
-  const { report, entry, row, place } = context;
-  const filled = fills.map(
-    ([key, fill]) => [key, fillPlain(fill, values, { ...context, path: ['tags', key] })] as const,
-  );
-  for (const [key, value] of filled) {
-    const length = [...value].length;
-    if (length <= TAG_VALUE_CODE_POINTS_MAX) continue;
-    const message = `the tag ${quote(key)} has ${length} characters once it is filled${ofRow(row, entry)}; at most ${TAG_VALUE_CODE_POINTS_MAX} are allowed`;
-    report.add('JOB405', place(['tags', key]) ?? entry.tree.span, message);
+const NO_TAGS: Readonly<Record<string, string>> = {};
+
+/** `fills` are in the order in which a plan holds the keys. */
+function fillTags(fills: readonly Filled[], item: ItemContext): Readonly<Record<string, string>> {
+  if (fills.length === 0) return NO_TAGS;
+  const tags: Record<string, string> = {};
+  for (const one of fills) {
+    const key = String(one.path[1]);
+    const value = fillPlain(one, item);
+    tags[key] = value;
+    // A text has at most as many characters as units, and most are far below the bound.
+    const length = value.length > TAG_VALUE_CODE_POINTS_MAX ? [...value].length : 0;
+    if (length > TAG_VALUE_CODE_POINTS_MAX) addLongTag(one, length, item);
   }
-  return sorted(Object.fromEntries(filled));
+  return tags;
+}
+
+function addLongTag({ path }: Filled, length: number, { context, row }: ItemContext): void {
+  const { report, entry, place } = context;
+  const message = `the tag ${quote(String(path[1]))} has ${length} characters once it is filled${ofRow(row, entry)}; at most ${TAG_VALUE_CODE_POINTS_MAX} are allowed`;
+  report.add('JOB405', place(path) ?? entry.tree.span, message);
 }
 
 /** Without a template: the id, the values of the axes, the number of the copy. */

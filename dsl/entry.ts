@@ -10,6 +10,18 @@ import type { Tree } from './tree.ts';
 
 export interface ExpandContext extends CheckContext {
   readonly prompts: PromptFiles;
+  /** Told of every item, in order; absent where nobody asks where values come from. */
+  readonly onItem?: (trace: ItemTrace) => void;
+}
+
+/** What one item was made from. */
+export interface ItemTrace {
+  /** In the list of conversations. */
+  readonly entryIndex: number;
+  /** Entries of `extend` that count, in order. */
+  readonly extensions: readonly number[];
+  /** The row of its data file; null without one. */
+  readonly row: { readonly file: string; readonly line: number } | null;
 }
 
 /** One entry of `conversations`, with its defaults. */

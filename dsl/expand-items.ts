@@ -4,13 +4,13 @@
  */
 import type { PlanItem } from '../core/plan.ts';
 import { applyDefaults } from './apply-defaults.ts';
-import { canonicalJson } from './canonical-json.ts';
-import type { Entry, ExpandContext } from './entry.ts';
+import type { Entry, ExpandContext, ItemTrace } from './entry.ts';
 import { createEntryRules, type EntryRules } from './entry-rules.ts';
 import { createFilling, type Filling } from './entry-variant.ts';
 import { expandMatrix, ITEMS_MAX, type Combination } from './expand-matrix.ts';
 import { ItemKeys } from './item-keys.ts';
 import type { PlanValues } from './plan-scope.ts';
+import { itemText } from './plan-text.ts';
 import { quote } from './quote.ts';
 import { resolveItem, sorted } from './resolve-item.ts';
 import { chosenRows } from './rows/chosen-rows.ts';
@@ -87,16 +87,22 @@ function expandOne({ entry, row, combination, rules, filling }: One, context: En
     };
     if (rules.excludes(values, row)) return true;
     if (items.length >= ITEMS_MAX) return false;
-    const variant = filling.of(rules.extensions(values, row));
+    const extensions = rules.extensions(values, row);
+    const variant = filling.of(extensions);
     const filled = variant.fill(values, row);
     keys.add(filled.key, { entry, row, written: variant.place(['key']) });
     const spec = resolveItem(variant.base, filled, {
       matrix: combination.inOrder,
       repeat: copies === undefined ? null : repeat,
     });
-    items.push({ ...spec, index: items.length, specHash: world.sha256(canonicalJson(spec)) });
+    context.onItem?.({ entryIndex: entry.index, extensions, row: placeOf(row, entry) });
+    items.push(Object.assign(spec, { index: items.length, specHash: world.sha256(itemText(spec)) }));
   }
   return true;
+}
+
+function placeOf(row: Row | null, { scope }: Entry): ItemTrace['row'] {
+  return row === null ? null : { file: scope.data?.file ?? '', line: row.line };
 }
 
 function hasModel(conversation: ConversationDocument, tree: Tree, { report }: ExpandContext): boolean {

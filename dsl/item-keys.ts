@@ -17,7 +17,8 @@ const KEY_PATTERN =
 interface Use {
   readonly key: string;
   readonly span: Span;
-  readonly row: Row | null;
+  /** Its number: a whole row would be kept as long as the key. */
+  readonly row: number | null;
 }
 
 interface NewKey {
@@ -45,8 +46,8 @@ export class ItemKeys {
     }
     const folded = key.toLowerCase();
     const same = this.uses.get(folded);
-    if (same === undefined) this.uses.set(folded, { key, span, row });
-    else addSameKey({ key, span, row }, { same, entry, report: this.report });
+    if (same === undefined) this.uses.set(folded, { key, span, row: row?.number ?? null });
+    else addSameKey({ key, span, row: row?.number ?? null }, { same, entry, report: this.report });
   }
 }
 
@@ -59,7 +60,7 @@ interface SameKey {
 function addSameKey({ key, span, row }: Use, { same, entry, report }: SameKey): void {
   const pair = `the keys ${quote(same.key)} and ${quote(key)} differ only in case`;
   const message = same.key === key ? `two conversations have the key ${quote(key)}` : pair;
-  const rows = same.row === null || row === null ? '' : ` (rows ${same.row.number} and ${row.number})`;
+  const rows = same.row === null || row === null ? '' : ` (rows ${same.row} and ${row})`;
   const elsewhere = same.span.start !== span.start;
   report.add('JOB306', span, `${message}${rows}`, {
     remedy: remedyFor(entry),

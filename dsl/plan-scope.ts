@@ -55,13 +55,37 @@ export function createPlanScope(names: PlanNames): PlanScope {
     functions: PLAN_FUNCTIONS,
     knows: `before a run there are ${known}`,
     classOf: (record) => classes.get(record) ?? Object,
-    values: ({ id, repeat, inputs, matrix, item }) => ({
-      id,
-      repeat: BigInt(repeat),
-      inputs: fill(classes.get('Inputs'), inputs, names.inputs),
-      matrix: fill(classes.get('Axes'), matrix, null),
-      item: fill(classes.get('Row'), item, names.columns),
-    }),
+    values: valuesOf(names, classes),
+  };
+}
+
+function valuesOf(
+  names: PlanNames,
+  classes: ReadonlyMap<string, new () => object>,
+): (of: PlanValues) => Readonly<Record<string, unknown>> {
+  const inputsOf = keptLast((inputs: PlanValues['inputs']) =>
+    fill(classes.get('Inputs'), inputs, names.inputs),
+  );
+  const axesOf = keptLast((matrix: PlanValues['matrix']) => fill(classes.get('Axes'), matrix, null));
+  const rowOf = keptLast((item: PlanValues['item']) => fill(classes.get('Row'), item, names.columns));
+  return ({ id, repeat, inputs, matrix, item }) => ({
+    id,
+    repeat: BigInt(repeat),
+    inputs: inputsOf(inputs),
+    matrix: axesOf(matrix),
+    item: rowOf(item),
+  });
+}
+
+/** Several expressions are asked about one item in turn, and inputs are those of the whole job. */
+function keptLast<Given extends object>(convert: (given: Given) => object): (given: Given) => object {
+  let last: Given | null = null;
+  let converted: object = {};
+  return (given) => {
+    if (given === last) return converted;
+    converted = convert(given);
+    last = given;
+    return converted;
   };
 }
 

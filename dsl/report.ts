@@ -26,6 +26,8 @@ export interface Report {
   texts(): ReadonlyMap<string, string>;
   /** The file in which an offset lies. */
   fileAt(offset: number): string;
+  /** File and line at which a span begins. */
+  placeOf(span: Span): { readonly file: string; readonly line: number };
   hasErrors(): boolean;
   /** Sorted by position, at most DIAGNOSTICS_MAX. */
   diagnostics(): Diagnostic[];
@@ -80,6 +82,10 @@ export function createReport(file: string, text: string, language: Language): Re
     },
     texts: () => texts,
     fileAt: (offset) => sourceAt(offset).file,
+    placeOf({ start }) {
+      const source = sourceAt(start);
+      return { file: source.file, line: source.lines.position(start - source.start).line };
+    },
     hasErrors: () => [...found.values()].some(({ diagnostic }) => diagnostic.severity === 'error'),
     diagnostics: () => capped([...found.values()].sort(byPosition).map(({ diagnostic }) => diagnostic)),
   };

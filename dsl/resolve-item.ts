@@ -5,18 +5,12 @@
 import { normalUuid } from '../core/ids.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { parseUsd } from '../core/money.ts';
-import type {
-  PlanItem,
-  PlanItemLimits,
-  PlanPlacement,
-  PlanPlugin,
-  PlanRepository,
-  PlanVerify,
-} from '../core/plan.ts';
+import type { PlanItemLimits, PlanPlacement, PlanPlugin, PlanRepository, PlanVerify } from '../core/plan.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { buildNeeds } from './build-needs.ts';
 import { parseDuration } from './duration.ts';
 import type { Combination } from './expand-matrix.ts';
+import type { ItemSpec } from './plan-text.ts';
 import type {
   ConversationDocument,
   PluginDocument,
@@ -38,27 +32,22 @@ export interface FilledFields {
   readonly priority: number;
 }
 
-type Spec = Omit<PlanItem, 'index' | 'specHash'>;
-
 /** What every item of a conversation has alike, resolved once. */
-export interface ItemBase {
-  readonly first: Pick<Spec, 'entry'>;
-  readonly middle: Pick<Spec, 'secrets' | 'verify' | 'limits'>;
-  readonly last: Pick<Spec, 'confirmation' | 'plugins'>;
+export interface ItemBase extends Pick<ItemSpec, 'entry' | 'secrets' | 'verify' | 'limits'> {
+  /** Absent from an item where the job does not write them. */
+  readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins'>;
   readonly repository: Omit<PlanRepository, 'name' | 'branch'> | null;
 }
 
 export function resolveBase(conversation: ConversationDocument): ItemBase {
   const { confirmation, plugins, repo } = conversation;
   return {
-    first: { entry: conversation.id },
-    middle: {
-      secrets: sorted(conversation.secrets ?? {}),
-      verify: resolveVerify(conversation),
-      limits: resolveLimits(conversation),
+    entry: conversation.id,
+    secrets: sorted(conversation.secrets ?? {}),
+    verify: resolveVerify(conversation),
+    limits: resolveLimits(conversation),
+    optional: {
       ...(conversation.needs === undefined ? {} : { needs: buildNeeds(conversation.needs) }),
-    },
-    last: {
       ...(confirmation === undefined ? {} : { confirmation }),
       ...(plugins === undefined || plugins.length === 0 ? {} : { plugins: plugins.map(resolvePlugin) }),
     },
@@ -71,21 +60,36 @@ export function resolveItem(
   base: ItemBase,
   filled: FilledFields,
   { matrix, repeat }: { readonly matrix: Combination; readonly repeat: number | null },
-): Spec {
+): ItemSpec {
   const { repositoryName: name, branch } = filled;
-  return {
+  const { needs, confirmation, plugins } = base.optional;
+  // Field by field: copies of parts cost most of the time of a plan of 100,000.
+  const item: Writable<ItemSpec> = {
     key: filled.key,
-    ...base.first,
+    entry: base.entry,
     matrix,
     prompt: filled.prompt,
-    repository: name === null || base.repository === null ? null : { name, branch, ...base.repository },
+    repository: name === null ? null : repositoryOf(base, name, branch),
     model: filled.model,
     tags: filled.tags,
-    ...base.middle,
+    secrets: base.secrets,
+    verify: base.verify,
+    limits: base.limits,
+    ...(needs === undefined ? {} : { needs }),
     priority: filled.priority,
-    ...(repeat === null ? {} : { repeat }),
-    ...base.last,
   };
+  if (repeat !== null) item.repeat = repeat;
+  if (confirmation !== undefined) item.confirmation = confirmation;
+  if (plugins !== undefined) item.plugins = plugins;
+  return item;
+}
+
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
+
+function repositoryOf({ repository }: ItemBase, name: string, branch: string | null): PlanRepository | null {
+  if (repository === null) return null;
+  const { host, tokenSecret, author } = repository;
+  return { name, branch, host, tokenSecret, ...(author === undefined ? {} : { author }) };
 }
 
 function resolveRepository({ host, token, author }: RepositoryDocument): ItemBase['repository'] {

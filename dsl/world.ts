@@ -3,6 +3,7 @@
  * Owns the interface; must not hold an implementation.
  */
 import type { SecretReference } from '../core/plan.ts';
+import type { Hasher } from './plan-text.ts';
 
 export type FileProblem = 'missing' | 'directory' | 'too_large' | 'binary';
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };
@@ -16,15 +17,13 @@ export interface GivenInputs {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-export interface JobWorld {
+export interface JobWorld extends Hasher {
   /** Reads a text file by its path relative to the job file. Must not throw. */
   readFile(relativePath: string): FileRead;
   /** Reads a data file by its path relative to the job file; absent where there are none. Must not throw. */
   readRows?(relativePath: string): RowsRead;
   /** Absent means that nobody was asked: inputs without a default are left open, and there is no plan. */
   readonly inputs?: GivenInputs;
-  /** Lower-case hex SHA-256 of the UTF-8 bytes. */
-  sha256(text: string): string;
   /** Models the proxy lists; null or absent means nobody knows, and nothing is checked. */
   readonly models?: readonly string[] | null;
   /** Whether a secret can be opened; absent means it is not checked. */

@@ -160,8 +160,8 @@ function createExpression({ source, root, evaluate, environment }: Checked): Exp
     source,
     evaluate(values) {
       const result = attempt(() => evaluate(values));
-      if (result.ok) return result.value;
-      const { summary } = result.failure;
+      if (result.ok && !isTooLarge(result.value)) return result.value;
+      const summary = result.ok ? 'integer overflow' : result.failure.summary;
       throw new ParleyError('expression_failed', `Cannot evaluate "${source}": ${summary}`, {
         details: { expression: source },
       });
@@ -177,6 +177,11 @@ function createExpression({ source, root, evaluate, environment }: Checked): Exp
       });
     },
   };
+}
+
+/** Whole numbers have 64 bits; the library holds sums to that, and neither a changed sign nor a conversion. */
+function isTooLarge(value: Value): boolean {
+  return typeof value === 'bigint' && BigInt.asIntN(64, value) !== value;
 }
 
 function run(environment: ScopeEnvironment, evaluate: () => Value, values: Values): Value {

@@ -61,6 +61,8 @@ function isNode(value: unknown): value is SyntaxNode {
 /** Every node, outermost first, with how many macros it lies in. */
 export function* walk(node: SyntaxNode, depth = 0): Generator<{ node: SyntaxNode; depth: number }> {
   yield { node, depth };
-  const inside = comprehensionOf(node) === null ? depth : depth + 1;
-  for (const child of childrenOf(node)) yield* walk(child, inside);
+  const macro = comprehensionOf(node);
+  // What a macro runs over is asked once, however many macros follow each other.
+  for (const child of childrenOf(node))
+    yield* walk(child, macro === null || child === macro.receiver ? depth : depth + 1);
 }

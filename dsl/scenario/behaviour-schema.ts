@@ -32,7 +32,7 @@ function distribution<Value extends z.ZodString>(value: () => Value, description
 const times = (description: string) => distribution(() => duration('Length of time.'), description);
 const counts = (description: string) => distribution(tokens, description);
 const share = (description: string) => z.number().min(0).max(1).meta({ description });
-const weight = z.number().min(0).max(1_000_000).optional();
+const weight = z.number().min(0).max(1_000_000).meta({ description: 'Weight beside the others.' }).optional();
 
 export const runtimeSchema = z
   .strictObject({

@@ -65,6 +65,7 @@ const policy = z
           .meta({ description: 'What happens when no slot is free (D17).' })
           .optional(),
       })
+      .meta({ description: 'How many sandboxes may be up (D17).' })
       .optional(),
     grouping: z
       .enum(STRATEGY_WORDS)
@@ -140,10 +141,10 @@ const expectation = z
 
 export const scenarioSchema = z
   .strictObject({
-    kind: z.literal('scenario'),
-    version: z.literal(1),
+    kind: z.literal('scenario').meta({ description: 'What the file is.' }),
+    version: z.literal(1).meta({ description: 'Version of the language.' }),
     name: rules.text({ ...rules.JOB_NAME, what: 'a name of a scenario' }, 'Name of the scenario.'),
-    description: z.string().max(2_000).optional(),
+    description: z.string().max(2_000).meta({ description: 'A text for people.' }).optional(),
     job: rules.text(
       { ...rules.LOCAL_PATH, remedy: 'write a path relative to the scenario file, with forward slashes' },
       'Path of the job file, relative to this one.',
@@ -161,7 +162,7 @@ export const scenarioSchema = z
     runtime: runtimeSchema.optional(),
     model: z
       .strictObject({
-        default: behaviourSchema.optional(),
+        default: behaviourSchema.meta({ description: 'Of every conversation.' }).optional(),
         where: z
           .array(z.strictObject({ when: expression('Condition over "item".'), ...behaviourSchema.shape }))
           .max(RULES_MAX)

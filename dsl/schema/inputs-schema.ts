@@ -16,31 +16,35 @@ export const CONDITION_MAX = 2_000;
 const ROWS_MAX = 100_000;
 
 const description = z.string().max(500).meta({ description: 'What the input is for.' }).optional();
-const text = z.string().max(INPUT_TEXT_MAX).register(SHORTHANDS, asText);
+const DEFAULT = { description: 'The value when none is given.' };
+const type = <Word extends string>(word: Word) =>
+  z.literal(word).meta({ description: 'What kind of value it is.' });
+const text = z.string().max(INPUT_TEXT_MAX).meta(DEFAULT).register(SHORTHANDS, asText);
 const word = z.string().min(1).max(200).register(SHORTHANDS, asText);
+const chosenWord = z.string().min(1).max(200).meta(DEFAULT).register(SHORTHANDS, asText);
 
 const input = z
   .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('string'), default: text.optional(), description }),
+    z.strictObject({ type: type('string'), default: text.optional(), description }),
     z.strictObject({
-      type: z.literal('int'),
-      default: z.number().int().optional(),
-      min: z.number().int().optional(),
-      max: z.number().int().optional(),
+      type: type('int'),
+      default: z.number().int().meta(DEFAULT).optional(),
+      min: z.number().int().meta({ description: 'Smallest value.' }).optional(),
+      max: z.number().int().meta({ description: 'Largest value.' }).optional(),
       description,
     }),
     z.strictObject({
-      type: z.literal('number'),
-      default: z.number().optional(),
-      min: z.number().optional(),
-      max: z.number().optional(),
+      type: type('number'),
+      default: z.number().meta(DEFAULT).optional(),
+      min: z.number().meta({ description: 'Smallest value.' }).optional(),
+      max: z.number().meta({ description: 'Largest value.' }).optional(),
       description,
     }),
-    z.strictObject({ type: z.literal('boolean'), default: z.boolean().optional(), description }),
+    z.strictObject({ type: type('boolean'), default: z.boolean().meta(DEFAULT).optional(), description }),
     z.strictObject({
-      type: z.literal('enum'),
+      type: type('enum'),
       values: z.array(word).min(1).max(ENUM_VALUES_MAX).meta({ description: 'The words it can be.' }),
-      default: word.optional(),
+      default: chosenWord.optional(),
       description,
     }),
   ])

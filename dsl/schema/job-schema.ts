@@ -16,6 +16,7 @@ import {
   tolerateSchema,
   waitSchema,
 } from './run-schema.ts';
+import { deliverSchema } from './deliver-schema.ts';
 import { inputsSchema } from './inputs-schema.ts';
 import { scheduleSchema } from './schedule-schema.ts';
 import { asText, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
@@ -31,15 +32,15 @@ export const STRATEGY_WORDS = GROUPING_STRATEGIES.map(
 );
 const secretReference = z.discriminatedUnion('from', [
   z.strictObject({
-    from: z.literal('env'),
+    from: z.literal('env').meta({ description: 'Where the value is found.' }),
     name: rules.text(rules.SECRET_NAME, 'Environment variable of the engine.'),
   }),
   z.strictObject({
-    from: z.literal('file'),
+    from: z.literal('file').meta({ description: 'Where the value is found.' }),
     path: rules.text(rules.SECRET_PATH, 'File that holds the value.'),
   }),
   z.strictObject({
-    from: z.literal('store'),
+    from: z.literal('store').meta({ description: 'Where the value is found.' }),
     name: rules.text(rules.LABEL_NAME, 'Name in the secret store.'),
   }),
 ]);
@@ -57,6 +58,7 @@ export const placementSchema = z
 const globs = z.array(rules.text(rules.GLOB)).min(1).max(LIST_MAX);
 const globsJson = {
   type: 'array',
+  description: 'Patterns relative to the workspace.',
   items: { type: 'string', pattern: rules.GLOB.pattern.source },
   minItems: 1,
   maxItems: LIST_MAX,
@@ -93,7 +95,11 @@ const rows = z
       keyed: {
         key: 'file',
         field: 'path',
-        schema: { type: 'string', pattern: rules.LOCAL_PATH.pattern.source },
+        schema: {
+          type: 'string',
+          pattern: rules.LOCAL_PATH.pattern.source,
+          description: 'An export of the gateway, relative to the folder of the run.',
+        },
       },
     }),
   );
@@ -107,18 +113,25 @@ const reconcile = z
         before: duration('Before the start.').optional(),
         after: duration('After the end.').optional(),
       })
+      .meta({ description: 'Time around a conversation in which a row may lie.' })
       .optional(),
-    ambiguous: z.enum(['keep', 'split_by_tokens']).optional(),
-    expect: z.strictObject({ unmatched_usd: amount('Tolerated unmatched spend in USD.') }).optional(),
+    ambiguous: z
+      .enum(['keep', 'split_by_tokens'])
+      .meta({ description: 'What becomes of rows with several candidates.' })
+      .optional(),
+    expect: z
+      .strictObject({ unmatched_usd: amount('Tolerated unmatched spend in USD.') })
+      .meta({ description: 'What must hold of the result.' })
+      .optional(),
   })
   .meta({ description: 'Joins spend rows with conversations (D27).' });
 
 export const jobSchema = z
   .strictObject({
-    kind: z.literal('job'),
-    version: z.literal(1),
+    kind: z.literal('job').meta({ description: 'What the file is.' }),
+    version: z.literal(1).meta({ description: 'Version of the language.' }),
     name: rules.text(rules.JOB_NAME, 'Name of the job.'),
-    description: z.string().max(2_000).optional(),
+    description: z.string().max(2_000).meta({ description: 'A text for people.' }).optional(),
     extends: rules
       .text(rules.LOCAL_PATH, 'A job file whose keys this one builds on, relative to this file.')
       .optional(),
@@ -144,6 +157,7 @@ export const jobSchema = z
       .max(LIST_MAX)
       .meta({ description: 'What is kept, before anything is cleaned up.' })
       .optional(),
+    deliver: deliverSchema.optional(),
     cleanup: cleanupSchema.optional(),
     tolerate: tolerateSchema.optional(),
     schedule: scheduleSchema.optional(),
@@ -153,6 +167,7 @@ export const jobSchema = z
         z.strictObject({ to: rules.text(rules.REPORT_FILE, 'File name; the ending decides the format.') }),
       )
       .max(LIST_MAX)
+      .meta({ description: 'Files that are written at the end, below the folder of the run.' })
       .optional(),
   })
   .meta({ title: 'Parley job', description: 'A batch of coding-agent conversations.' });

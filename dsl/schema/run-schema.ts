@@ -28,7 +28,13 @@ export const AWAITED_STATUSES = [
   'PAUSED',
 ] as const satisfies readonly ExecutionStatus[];
 
-const failureClasses = z.array(z.enum(FAILURE_CLASSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne);
+const failureClasses = (description: string) =>
+  z
+    .array(z.enum(FAILURE_CLASSES))
+    .min(1)
+    .max(LIST_MAX)
+    .meta({ description })
+    .register(SHORTHANDS, listOfOne);
 
 /** Fields whose values can have a limit of their own; after a tag or an axis comes its name, after a name a value. */
 export const KEYED_LIMIT: rules.TextRule = {
@@ -52,14 +58,20 @@ const SHARE: rules.TextRule = {
 
 const adaptive = z
   .strictObject({
-    on: failureClasses.optional(),
+    on: failureClasses('Failures that halve the places.').optional(),
     min: z.number().int().min(1).max(CONCURRENCY_MAX).meta({ description: 'Never fewer places.' }).optional(),
   })
   .meta({ description: 'Halves the places on these failures, and gives them back one by one.' });
 
 export const admissionSchema = z
   .strictObject({
-    concurrency: z.number().int().min(1).max(CONCURRENCY_MAX).optional(),
+    concurrency: z
+      .number()
+      .int()
+      .min(1)
+      .max(CONCURRENCY_MAX)
+      .meta({ description: 'Conversations in flight at once.' })
+      .optional(),
     per: z
       .record(rules.text(KEYED_LIMIT), z.number().int().min(1).max(CONCURRENCY_MAX))
       .meta({ description: 'At once with the same value, such as {repo: 1, model.strong: 30}.' })
@@ -105,7 +117,7 @@ export const budgetSchema = z
   .meta({ description: 'What the run may spend.' });
 
 const retryRule = z.strictObject({
-  on: failureClasses,
+  on: failureClasses('Failures that are tried again.'),
   attempts: z.number().int().min(0).max(ATTEMPTS_MAX).meta({ description: 'Extra attempts.' }),
   backoff: z
     .strictObject({
@@ -113,6 +125,7 @@ const retryRule = z.strictObject({
       factor: z.number().min(1).max(FACTOR_MAX).meta({ description: 'Growth of the pause.' }).optional(),
       max: duration('Longest pause.').optional(),
     })
+    .meta({ description: 'How long an extra attempt waits.' })
     .optional(),
 });
 
@@ -123,7 +136,7 @@ export const retrySchema = z
 
 export const breakerSchema = z
   .strictObject({
-    on: failureClasses,
+    on: failureClasses('Failures that are counted.'),
     window: duration('Stretch of time in which failures are counted.'),
     count: z
       .number()
@@ -143,7 +156,13 @@ export const durationOrNone = (description: string) => {
 
 export const waitSchema = z
   .strictObject({
-    until: z.array(z.enum(AWAITED_STATUSES)).min(1).max(LIST_MAX).register(SHORTHANDS, listOfOne).optional(),
+    until: z
+      .array(z.enum(AWAITED_STATUSES))
+      .min(1)
+      .max(LIST_MAX)
+      .meta({ description: 'Statuses that end the wait.' })
+      .register(SHORTHANDS, listOfOne)
+      .optional(),
     deadline: durationOrNone('Wall time from admission.').optional(),
     no_progress: durationOrNone('Time without an event of the agent.').optional(),
     on_session_limit: z
@@ -155,12 +174,28 @@ export const waitSchema = z
 
 export const cleanupSchema = z
   .strictObject({
-    sandbox: z.enum(['delete', 'pause', 'keep']).optional(),
-    conversation: z.enum(['keep', 'delete']).optional(),
-    on_collect_failure: z.enum(['keep', 'delete']).optional(),
+    sandbox: z
+      .enum(['delete', 'pause', 'keep'])
+      .meta({ description: 'What becomes of the sandbox.' })
+      .optional(),
+    conversation: z
+      .enum(['keep', 'delete'])
+      .meta({ description: 'What becomes of the conversation.' })
+      .optional(),
+    on_collect_failure: z
+      .enum(['keep', 'delete'])
+      .meta({ description: 'What becomes of the sandbox when something could not be collected.' })
+      .optional(),
   })
   .meta({ description: 'What becomes of sandbox and conversation after collection.' });
 
 export const tolerateSchema = z
-  .strictObject({ failed: z.number().int().min(0).max(CONVERSATIONS_MAX) })
+  .strictObject({
+    failed: z
+      .number()
+      .int()
+      .min(0)
+      .max(CONVERSATIONS_MAX)
+      .meta({ description: 'Failed conversations that still count as success.' }),
+  })
   .meta({ description: 'Failures that still count as success.' });

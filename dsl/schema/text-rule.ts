@@ -106,6 +106,14 @@ export const BRANCH = rule({
   remedy: 'leave out blank space, "..", and the characters ~ ^ : ? * [ \\',
   interpolates: true,
 });
+/** As BRANCH, with placeholders; without the key, conversations of one repository would want one branch. */
+export const DELIVER_BRANCH = rule({
+  code: 'JOB214',
+  pattern:
+    /^(?![-/])(?=.*\{key\})(?!.*(?:\.\.|\/\/|\/\.|\.lock(?:\/|$)|@\{))(?:\{(?:job|run|key)\}|[^\s~^:?*[\\{}]){1,200}(?<![./])$/,
+  what: 'a name of a branch with {key} in it',
+  remedy: 'write a name such as parley/{run}/{key}; {job}, {run} and {key} stand for what they say',
+});
 export const SECRET_NAME = rule({
   code: 'JOB216',
   pattern: SECRET_NAME_PATTERN,

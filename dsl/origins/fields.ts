@@ -1,0 +1,109 @@
+/**
+ * The fields of a plan and of an item beside the keys of the job that give them.
+ * Owns the two tables; a test says that every field of a plan is in them.
+ */
+import type { TreePath } from '../tree.ts';
+
+export interface PlanField {
+  /** Dotted, as in the plan. */
+  readonly field: string;
+  /** As in the job; of several the first that is written. */
+  readonly keys: readonly string[];
+  /** Each entry of a map is a value of its own. */
+  readonly isMap?: true;
+  /** Who decides where the job says nothing; built in when absent. */
+  readonly otherwise?: 'deployment';
+}
+
+export const RUN_FIELDS: readonly PlanField[] = [
+  { field: 'description', keys: ['description'] },
+  { field: 'labels', keys: ['labels'], isMap: true },
+  { field: 'secrets', keys: ['secrets'], isMap: true },
+  { field: 'placement.strategy', keys: ['placement.strategy'], otherwise: 'deployment' },
+  { field: 'placement.sandboxId', keys: ['placement.sandbox'] },
+  { field: 'admission.concurrency', keys: ['admission.concurrency'] },
+  { field: 'admission.per', keys: ['admission.per'] },
+  { field: 'admission.startEveryMs', keys: ['admission.rate'] },
+  { field: 'admission.rampMs', keys: ['admission.ramp'] },
+  { field: 'admission.adaptive', keys: ['admission.adaptive'] },
+  { field: 'admission.order', keys: ['admission.order', 'admission.seed'] },
+  { field: 'admission.canary', keys: ['admission.canary'] },
+  { field: 'budget.nanoUsd', keys: ['budget.usd'] },
+  { field: 'budget.reserveNanoUsd', keys: ['budget.reserve'] },
+  { field: 'budget.mode', keys: ['budget.mode'] },
+  { field: 'budget.softNanoUsd', keys: ['budget.soft'] },
+  { field: 'budget.onExceeded', keys: ['budget.on_exceeded'] },
+  { field: 'retry', keys: ['retry'] },
+  { field: 'breaker', keys: ['breaker'] },
+  ...below('wait', {
+    until: 'until',
+    deadlineMs: 'deadline',
+    noProgressMs: 'no_progress',
+    onSessionLimit: 'on_session_limit',
+  }),
+  { field: 'collect', keys: ['collect'] },
+  { field: 'deliver', keys: ['deliver'] },
+  { field: 'cleanup.sandbox', keys: ['cleanup.sandbox'] },
+  { field: 'cleanup.conversation', keys: ['cleanup.conversation'] },
+  { field: 'cleanup.onCollectFailure', keys: ['cleanup.on_collect_failure'] },
+  { field: 'tolerate.failed', keys: ['tolerate.failed'] },
+  { field: 'reconcile.rows', keys: ['reconcile.rows'] },
+  { field: 'reconcile.settleMs', keys: ['reconcile.settle'] },
+  { field: 'reconcile.windowBeforeMs', keys: ['reconcile.window.before'] },
+  { field: 'reconcile.windowAfterMs', keys: ['reconcile.window.after'] },
+  { field: 'reconcile.ambiguous', keys: ['reconcile.ambiguous'] },
+  { field: 'reconcile.unmatchedNanoUsdMax', keys: ['reconcile.expect.unmatched_usd'] },
+  { field: 'schedule', keys: ['schedule'] },
+  { field: 'report', keys: ['report'] },
+];
+
+export const ITEM_FIELDS: readonly PlanField[] = [
+  { field: 'entry', keys: ['id'] },
+  { field: 'key', keys: ['key'] },
+  { field: 'repeat', keys: ['repeat'] },
+  { field: 'matrix', keys: ['matrix'], isMap: true },
+  { field: 'prompt', keys: ['prompt'] },
+  { field: 'repository.name', keys: ['repo.name'] },
+  { field: 'repository.branch', keys: ['repo.branch', 'branch'], otherwise: 'deployment' },
+  { field: 'repository.host', keys: ['repo.host'], otherwise: 'deployment' },
+  { field: 'repository.tokenSecret', keys: ['repo.token'] },
+  { field: 'repository.author', keys: ['repo.author'], otherwise: 'deployment' },
+  { field: 'model', keys: ['model'] },
+  { field: 'tags', keys: ['tags'], isMap: true },
+  { field: 'observability', keys: ['observability'] },
+  { field: 'secrets', keys: ['secrets'], isMap: true },
+  { field: 'verify.command', keys: ['verify.command'] },
+  { field: 'verify.timeoutMs', keys: ['verify.timeout'] },
+  { field: 'limits.workingMs', keys: ['limits.working'] },
+  { field: 'limits.turns', keys: ['limits.turns'] },
+  { field: 'limits.nanoUsd', keys: ['limits.usd'] },
+  { field: 'needs', keys: ['needs'] },
+  { field: 'priority', keys: ['priority'] },
+  { field: 'confirmation', keys: ['confirmation'] },
+  { field: 'plugins', keys: ['plugins'] },
+];
+
+/** Fields of one part, with the keys of the same part. */
+function below(part: string, fields: Readonly<Record<string, string>>): PlanField[] {
+  return Object.entries(fields).map(([field, key]) => ({
+    field: `${part}.${field}`,
+    keys: [`${part}.${key}`],
+  }));
+}
+
+export function pathOf(key: string): TreePath {
+  return key.split('.');
+}
+
+/** The value at a dotted path; undefined where the way ends early. */
+export function valueAt(value: unknown, field: string): unknown {
+  return field
+    .split('.')
+    .reduce<unknown>(
+      (current, name) =>
+        typeof current === 'object' && current !== null
+          ? (current as Readonly<Record<string, unknown>>)[name]
+          : undefined,
+      value,
+    );
+}
