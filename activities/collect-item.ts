@@ -1,13 +1,14 @@
 /**
  * collectItem: keeps what an attempt made, before anything is cleaned up.
- * Owns the order and the scan for secrets; what each step makes is in activities/collect/.
+ * Owns the order, the scan for secrets, and that a branch is pushed last; what each step makes is in activities/collect/.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { CollectStep } from '../core/plan.ts';
+import type { CollectStep, Plan, PlanItem } from '../core/plan.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
+import { deliver } from './collect/deliver.ts';
 import { collectDiff } from './collect/diff.ts';
 import { collectFiles } from './collect/files.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
@@ -17,6 +18,7 @@ import { planItem } from './plan-item.ts';
 import { containsSecret, openSecrets, secretForms } from './redaction.ts';
 import { spentBy } from './spend.ts';
 import { syncTranscript } from './transcript.ts';
+import { hasPassed } from './verify-item.ts';
 import type { World } from './world.ts';
 
 type Collect = CommandOf<'collectItem'>;
@@ -24,7 +26,7 @@ type Collect = CommandOf<'collectItem'>;
 export const collectItem = (world: World): Activity<'collectItem'> => ({
   type: 'collectItem',
   retry: BRIEF,
-  run: (command) => collect(world, command),
+  run: (command, { attempt }) => collect(world, command, attempt),
   failed: (command, error) => ({
     type: 'collectFailed',
     commandId: command.id,
@@ -33,13 +35,25 @@ export const collectItem = (world: World): Activity<'collectItem'> => ({
   }),
 });
 
-async function collect(world: World, command: Collect): Promise<MachineEvent> {
-  const { plan } = await planItem(world, command);
+/** Tries at a branch whose host does not answer; then the item ends without it, and the evidence says so. */
+const DELIVER_TRIES = 3;
+
+async function collect(world: World, command: Collect, attempt: number): Promise<MachineEvent> {
+  const { plan, item } = await planItem(world, command);
   const target = await readableTarget(world, command);
   if (target !== null) await syncTranscript(world, target, command.conversationId);
   const forms = secretForms(Object.values(await openSecrets(world, command.conversationId)));
+  const kept = new Set<string>();
   for (const step of plan.collect) {
-    for (const made of await carryOut(world, command, step, target)) await keep(world, command, made, forms);
+    for (const made of await carryOut(world, command, step, target))
+      if (await keep(world, command, made, forms)) kept.add(made.name);
+  }
+  const { runId, conversationId } = command;
+  if (kept.has('changes.patch') && (await maySend(world, command, { plan, item }))) {
+    const done = await deliver(world, { runId, conversationId, plan, item });
+    const code = done?.problem?.code;
+    if (code === 'deliver_failed' && attempt + 1 < DELIVER_TRIES)
+      throw new ParleyError(code, done?.problem?.message ?? '');
   }
   const costNanoUsd = await spentBy(world, command.conversationId);
   return { type: 'itemCollected', commandId: command.id, index: command.index, costNanoUsd };
@@ -97,13 +111,31 @@ function carryOut(
 
 const none = (): Promise<readonly Collected[]> => Promise.resolve([]);
 
+/**
+ * Whether the result is one that the plan pushes. That it is good is not said in the command: it ended well, its agent
+ * says that it has finished, and the check, where there is one, has written down that it passed (D28).
+ */
+async function maySend(
+  world: World,
+  { runId, key, conversationId }: Collect,
+  { plan, item }: { readonly plan: Plan; readonly item: PlanItem },
+): Promise<boolean> {
+  if (plan.deliver === undefined) return false;
+  if (plan.deliver.when === 'always') return true;
+  const conversation = await world.records.conversation(conversationId);
+  if (conversation?.executionStatus !== 'FINISHED') return false;
+  const row = await world.records.runItem(runId, key);
+  if (row === null || row.failureClass !== null) return false;
+  return item.verify === null || (await hasPassed(world, { runId, key }));
+}
+
 /** What holds the value of a secret is left out, and the fact is recorded (D20). */
 async function keep(
   world: World,
   command: Collect,
   made: Collected,
   forms: readonly string[],
-): Promise<void> {
+): Promise<boolean> {
   const { runId, key, conversationId } = command;
   if (
     containsSecret(made.content, forms) ||
@@ -115,7 +147,8 @@ async function keep(
       { about, conversationId, code: 'secret_in_result', detail },
       world.clock.now(),
     );
-    return;
+    return false;
   }
   await world.results.write({ runId, key, name: made.name }, made.content);
+  return true;
 }

@@ -1,12 +1,13 @@
 /**
  * Collecting once more, after the fact: what an ended item's results lack and stored events can still give.
- * Owns which results need no sandbox; a diff or a file of a sandbox that is gone cannot be had again.
+ * Owns which results need no sandbox, and pushes branches that could not be pushed; a diff or a file of a sandbox that is gone cannot be had again.
  */
 import type { ConversationId, RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { CollectStep } from '../core/plan.ts';
+import type { CollectStep, Plan } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import type { Collected } from './collect/collected.ts';
+import { deliver, deliveryEvidence, DELIVERY_FILE } from './collect/deliver.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
 import { collectUsage } from './collect/usage.ts';
 import { planOf } from './plan-item.ts';
@@ -28,12 +29,30 @@ export async function collectNow(world: World, runId: RunId): Promise<readonly s
   if ((await world.records.run(runId)) === null) {
     throw new ParleyError('not_found', `Cannot collect from run "${runId}": there is no such run`);
   }
-  const { collect } = await planOf(world, runId);
+  const plan = await planOf(world, runId);
   const written: string[] = [];
-  for (const item of (await world.records.runItems(runId)).flatMap(endedItem)) {
-    for (const step of collect) written.push(...(await collectMissing(world, item, step)));
+  for (const row of await world.records.runItems(runId)) {
+    for (const item of endedItem(row)) {
+      for (const step of plan.collect) written.push(...(await collectMissing(world, item, step)));
+    }
+    written.push(...(await deliverMissing(world, plan, row)));
   }
   return written.map((name) => `${world.results.location(runId)}/${name}`);
+}
+
+/** A branch that could not be pushed when its item ended: the patch is there, so the sandbox is not needed. */
+async function deliverMissing(world: World, plan: Plan, row: RunItemRow): Promise<readonly string[]> {
+  const { runId, key, phase, outcome, conversationId } = row;
+  const item = plan.items.find((one) => one.key === key);
+  if (plan.deliver === undefined || item === undefined || conversationId === null || phase !== 'ended')
+    return [];
+  if (plan.deliver.when === 'succeeded' && outcome !== 'succeeded') return [];
+  const about = { runId, conversationId, plan, item };
+  const before = await deliveryEvidence(world, about);
+  // Without evidence there was nothing to push, or the item has no repository.
+  if (before === null || before.state === 'pushed' || before.state === 'nothing') return [];
+  await deliver(world, about);
+  return [`${key}/${DELIVERY_FILE}`];
 }
 
 function endedItem({ runId, key, phase, conversationId }: RunItemRow): readonly EndedItem[] {

@@ -1,23 +1,38 @@
 /**
- * What a conversation was launched with beside its birth: headers of its model profile, and the author of its commits.
+ * What a conversation was launched with beside its birth: headers of its model profile, the author of its
+ * commits, and its plugins.
  * Owns their place, which is sealed: a header may hold a credential (D20). Must not hold what a machine decides by.
  */
 import { z } from 'zod';
 import type { ConversationId } from '../core/ids.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 
+const pluginSchema = z.object({
+  /** `owner/name`. */
+  source: z.string(),
+  /** Provider in `code_hosts`; null for the default one. */
+  host: z.string().nullable(),
+  /** Branch or tag; null for the default branch. */
+  ref: z.string().nullable(),
+  /** Folder in the repository; null for its root. */
+  path: z.string().nullable(),
+});
+
 const factsSchema = z.object({
   /** Sent with every model call of this conversation (spec "Model profile"). */
   extraHeaders: z.record(z.string(), z.string()),
   /** Null for the deployment's (D19). */
   gitAuthor: z.object({ name: z.string(), email: z.string() }).nullable(),
+  /** Loaded by the Agent Server at the start, in this order. */
+  plugins: z.array(pluginSchema).default([]),
 });
 
 export type LaunchFacts = z.infer<typeof factsSchema>;
+export type LaunchPlugin = z.infer<typeof pluginSchema>;
 
 const FACTS = 'facts';
 /** Of a conversation that nobody launched through the application API. */
-const NONE: LaunchFacts = { extraHeaders: {}, gitAuthor: null };
+const NONE: LaunchFacts = { extraHeaders: {}, gitAuthor: null, plugins: [] };
 
 export function launchScope(conversationId: ConversationId): string {
   return `launch/${conversationId}`;

@@ -7,6 +7,7 @@ import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { workspaceFacts } from './in-sandbox.ts';
 import { launchFacts } from './launch-facts.ts';
+import { preparePlugins } from './prepare-plugins.ts';
 import { openSecrets } from './redaction.ts';
 import type { World } from './world.ts';
 
@@ -20,7 +21,8 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
     const { conversationId, generation } = command;
     const target = await agentTarget(world, command);
     const { workingDir } = await workspaceFacts(world, conversationId);
-    const { extraHeaders } = await launchFacts(world.vault, conversationId);
+    const { extraHeaders, plugins } = await launchFacts(world.vault, conversationId);
+    const folders = await preparePlugins(world, target, { command, plugins });
     const view = await world.agent.openConversation(target, {
       conversationId,
       workingDir,
@@ -36,6 +38,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
       iterationsMax: command.iterationsMax,
       confirmation: command.confirmation,
       userId: command.userId,
+      ...(folders.length === 0 ? {} : { plugins: folders }),
     });
     return { type: 'agentOpened', commandId: command.id, report: reportOf(view, generation) };
   },

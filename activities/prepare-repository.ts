@@ -5,6 +5,7 @@
 import type { CommandOf } from '../core/command.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
+import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { launchFacts } from './launch-facts.ts';
 import { quoted, runScript } from './in-sandbox.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
@@ -66,18 +67,15 @@ async function writeCredential(
   workingDir: string,
 ): Promise<string> {
   const path = `${workingDir}.gitconfig`;
-  const key = world.keys.proxyKey(command.conversationId, command.generation);
-  const content = `[http]\n\textraHeader = Authorization: Bearer ${key}\n`;
-  await world.agent.writeFile(target, path, new TextEncoder().encode(content));
+  const { conversationId, generation } = command;
+  await writeGitCredential(world, target, { conversationId, generation, path });
   return path;
 }
 
 /** The author of commits is configured apart from any push credential (D19). */
 function identify({ name, email }: World['deployment']['gitAuthor'], credential: string): string {
   return [
-    'set -e',
-    `export GIT_CONFIG_GLOBAL=${quoted(credential)} GIT_TERMINAL_PROMPT=0`,
-    `trap ${quoted(`rm -f ${quoted(credential)}`)} EXIT`,
+    withGitCredential(credential),
     `identity() { git -C "$1" config user.name ${quoted(name)}; git -C "$1" config user.email ${quoted(email)}; }`,
   ].join('\n');
 }

@@ -4,7 +4,7 @@
  */
 import type { CommandOf } from '../core/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
-import { sandboxId, userId, type ConversationId } from '../core/ids.ts';
+import { addressOfCommand, sandboxId, userId, type ConversationId } from '../core/ids.ts';
 import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
@@ -26,18 +26,19 @@ export const startConversation = (world: World): Activity<'startConversation'> =
   run: async (command) => {
     const { plan, item } = await planItem(world, command);
     const observability = observabilityOf(item);
-    refusePlugins(item);
     const conversationId = world.keys.conversationIdOf(command);
     await sealSecrets(world, plan, item, conversationId);
     const gitAuthor = item.repository?.author ?? null;
-    if (gitAuthor !== null)
-      await putLaunchFacts(world.vault, conversationId, { extraHeaders: {}, gitAuthor });
+    const plugins = (item.plugins ?? []).map((plugin) => ({ ...plugin, host: null }));
+    if (gitAuthor !== null || plugins.length > 0)
+      await putLaunchFacts(world.vault, conversationId, { extraHeaders: {}, gitAuthor, plugins });
     await world.notifier.deliver({
       to: { machine: 'conversation', id: conversationId },
       event: {
         type: 'started',
         birth: birthOf(world, plan, command, { item, conversationId, observability }),
-        watcher: { machine: 'run', id: command.runId },
+        // Whoever hosts the item: the run, or a shard of it.
+        watcher: addressOfCommand(command.id),
       },
     });
     return { type: 'conversationStarted', commandId: command.id, index: command.index, conversationId };
@@ -97,15 +98,6 @@ function observabilityOf({ key, observability }: PlanItem): Observability | null
   if (read.kind === 'read') return read.observability;
   const said = read.problems.map(({ field, message }) => `${field} ${message}`).join(', ');
   throw new ParleyError('plan_invalid', `Cannot start "${key}": ${said}`);
-}
-
-/** Work that was planned with plugins would be other work without them. @throws ParleyError plan_invalid */
-function refusePlugins({ key, plugins = [] }: PlanItem): void {
-  if (plugins.length === 0) return;
-  throw new ParleyError(
-    'plan_invalid',
-    `Cannot start "${key}": the Agent Server of this installation loads no plugins`,
-  );
 }
 
 interface BirthOfItem {

@@ -3,6 +3,7 @@
  * Owns the log of it; `execution_status` is not rewritten by its result.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
+import type { RunId } from '../core/ids.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
@@ -48,10 +49,23 @@ function answer(
   return { type: 'itemVerified', commandId: command.id, index: command.index, ...verdict };
 }
 
+const LOG = 'verify.log';
+/** First line of the log of a check that passed. */
+const PASSED = 'exit code 0\n';
+
+/** Whether the last check of an item passed, as its log says; false when there is none. */
+export async function hasPassed(
+  world: Pick<World, 'results'>,
+  { runId, key }: { readonly runId: RunId; readonly key: string },
+): Promise<boolean> {
+  const log = await world.results.read({ runId, key, name: LOG });
+  return log !== null && new TextDecoder().decode(log.subarray(0, PASSED.length)) === PASSED;
+}
+
 /** What the check printed, for whoever reads why it failed; secret values removed (D20). */
 async function keepLog(world: World, command: Verify, result: CommandResult): Promise<void> {
   const forms = secretForms(Object.values(await openSecrets(world, command.conversationId)));
   const text = redactText(`exit code ${result.exitCode}\n${result.stdout}\n${result.stderr}`, forms);
-  const file = { runId: command.runId, key: command.key, name: 'verify.log' };
+  const file = { runId: command.runId, key: command.key, name: LOG };
   await world.results.write(file, new TextEncoder().encode(text));
 }

@@ -4,6 +4,7 @@
  */
 import type { AgentServer } from '../ports/agent-server.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
+import type { BranchDelivery } from '../ports/branch-delivery.ts';
 import type { CloneDirectory } from '../ports/clone-directory.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Deployment } from '../ports/deployment.ts';
@@ -30,6 +31,7 @@ export interface World {
   readonly runtime: SandboxRuntime;
   readonly agent: AgentServer;
   readonly clones: CloneDirectory;
+  readonly branches: BranchDelivery;
   readonly placement: PlacementStore;
   readonly records: RecordStore;
   readonly plans: PlanStore;

@@ -24,6 +24,7 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
     runtime: instantRuntime(),
     agent: instantAgent(clock),
     clones: { cloneUrl: ({ name }, gitUrl) => `${gitUrl}/local/${name}.git` },
+    branches: { deliver: nothing },
     placement: store.placement,
     records: store.records,
     plans: store.plans,

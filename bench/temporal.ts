@@ -66,7 +66,9 @@ const measures: Readonly<Record<Part, () => Promise<Told>>> = {
       .split(',')
       .map(Number)
       .toSorted((a, b) => a - b);
-    const open = await measureOpenConversations(sizes, (count) => progress(`${count} open`));
+    const open = await measureOpenConversations(sizes, (count, found) =>
+      progress(found === null ? `${count} open` : openConversationsLines([found]).join('\n')),
+    );
     return { figures: open, lines: openConversationsLines(open) };
   },
   async policy() {

@@ -4,6 +4,7 @@
  */
 import type { LimitName, LimitStrength } from '../ports/sandbox-runtime.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
+import { checkDocker } from './doctor-docker.ts';
 import type { Finding } from './doctor-finding.ts';
 
 const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
@@ -16,6 +17,9 @@ const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
 export async function checkSandboxes(config: DeploymentConfig): Promise<readonly Finding[]> {
   const { chooseIsolation } = await import('../runtimes/process/isolation.ts');
   const { limitStrengths } = await import('../runtimes/process/resource-limits.ts');
+  const docker = await checkDocker(config);
+  // What processes could do says nothing about containers.
+  if (config.runtimeKind === 'docker') return [docker, egressFinding(config)];
   const warnings: string[] = [];
   const isolation = chooseIsolation({
     isolation: config.isolation === 'none' ? 'none' : 'auto',
@@ -26,6 +30,7 @@ export async function checkSandboxes(config: DeploymentConfig): Promise<readonly
     isolationFinding(config, { kind: isolation.kind, warnings }),
     limitsFinding(strengths),
     egressFinding(config),
+    docker,
   ];
 }
 
@@ -61,11 +66,12 @@ function limitsFinding(strengths: Readonly<Record<LimitName, LimitStrength>>): F
   return { check: 'limits', status: isWeak ? 'warning' : 'ok', detail, remedy: isWeak ? remedy : null };
 }
 
-function egressFinding({ egressAllow, isolation }: DeploymentConfig): Finding {
+function egressFinding({ egressAllow, isolation, runtimeKind }: DeploymentConfig): Finding {
   const hosts = egressAllow.length === 1 ? '1 rule' : `${egressAllow.length} rules`;
   const detail =
     egressAllow.length === 0 ? 'sandboxes reach the proxy and Git only' : `allow-list of ${hosts}`;
-  if (isolation !== 'none') return { check: 'egress', status: 'ok', detail, remedy: null };
+  if (runtimeKind === 'docker' || isolation !== 'none')
+    return { check: 'egress', status: 'ok', detail, remedy: null };
   const open = 'plain processes reach whatever this host reaches';
   return { check: 'egress', status: 'warning', detail: open, remedy: 'use namespaces' };
 }

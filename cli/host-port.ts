@@ -77,11 +77,22 @@ export interface HostPort {
   /** Read only, beside a running engine or without one. @throws ParleyError store_unavailable */
   openReader(config: DeploymentConfig): Promise<Reader>;
   /** Sends a request to the engine that owns the data directory. False when no engine is running. */
-  control(
-    config: DeploymentConfig,
-    request: { readonly runId: string; readonly event: RunRequest },
-  ): Promise<boolean>;
+  control(config: DeploymentConfig, request: ControlRequest): Promise<boolean>;
+  /**
+   * Without an owner of the data directory: a run on Temporal is told through the server that the deployment names.
+   * Null when there is no such server to ask, or the run is not on Temporal.
+   * @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, codec_key_missing
+   */
+  controlByServer(config: DeploymentConfig, request: ControlRequest): Promise<ServerAnswer | null>;
 }
+
+export interface ControlRequest {
+  readonly runId: RunId;
+  readonly event: RunRequest;
+}
+
+/** `taken`: a worker has it. `kept`: the server keeps it until a worker asks for work. */
+export type ServerAnswer = 'taken' | 'kept';
 
 export interface EventPage {
   readonly afterSequence: number;
@@ -101,6 +112,8 @@ export interface Reader {
   lifecycleEvents(
     conversationId: ConversationId,
   ): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
+  /** What happened to the run as a whole, amendments first of all; in the order in which it was recorded. */
+  runEvents(id: RunId): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
   /** Epoch milliseconds; null when nothing was heard. */
   lastActivityAt(sandboxId: SandboxId): Promise<number | null>;
   /** Absolute path of the folder that holds a run's results. */

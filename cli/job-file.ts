@@ -2,11 +2,12 @@
  * Reading a job file and the files it names.
  * Owns access to the disk; what the text says is the compiler's business.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { SecretReference } from '../core/plan.ts';
 import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
+import type { Hasher } from '../dsl/plan-text.ts';
 import type { FileRead, GivenInputs, JobWorld, RowsRead } from '../dsl/world.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-code.ts';
@@ -79,7 +80,7 @@ export function jobWorld({ shell, file, models, checksSecrets, inputs }: JobWorl
   return {
     readFile: (relativePath) => readPrompt(path.resolve(folder, relativePath)),
     readRows: (relativePath) => readRows(path.resolve(folder, relativePath)),
-    sha256,
+    ...SHA256,
     models,
     ...(inputs === undefined ? {} : { inputs }),
     ...(checksSecrets ? { secretExists: (secret: SecretReference) => secretExists(secret, shell.env) } : {}),
@@ -87,8 +88,17 @@ export function jobWorld({ shell, file, models, checksSecrets, inputs }: JobWorl
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+  return hash('sha256', text);
 }
+
+export const SHA256: Required<Hasher> = {
+  sha256,
+  sha256Of(pieces) {
+    const sum = createHash('sha256');
+    for (const piece of pieces) sum.update(piece, 'utf8');
+    return sum.digest('hex');
+  },
+};
 
 function readPrompt(file: string): FileRead {
   try {

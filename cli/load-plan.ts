@@ -4,11 +4,15 @@
  */
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan } from '../core/plan.ts';
-import { canonicalJson } from '../dsl/canonical-json.ts';
-import { compileJob } from '../dsl/compile-job.ts';
+import { compileExplained, compileJob, type Compilation } from '../dsl/compile-job.ts';
+import type { JobSource } from '../dsl/decode-source.ts';
+import type { PlanOrigins } from '../dsl/origins/origin.ts';
+import { savedOrigins } from '../dsl/origins/plan-origins.ts';
+import { hashPlan } from '../dsl/plan-text.ts';
+import type { JobWorld } from '../dsl/world.ts';
 import { printDiagnostics } from '../dsl/print-diagnostics.ts';
 import { givenInputs, refuseInputs, type InputOptions } from './given-inputs.ts';
-import { jobWorld, readJobFile, sha256 } from './job-file.ts';
+import { jobWorld, readJobFile, SHA256 } from './job-file.ts';
 import { listedModels } from './listed-models.ts';
 import type { Shell } from './shell.ts';
 
@@ -24,18 +28,40 @@ export interface PlanRequest {
 
 /** Null when the job has errors, which are printed to standard error. @throws ParleyError plan_invalid */
 export function loadPlan(shell: Shell, request: PlanRequest): Plan | null {
+  return load(shell, request, (source, world) => compileJob(source, world)).plan;
+}
+
+export interface ExplainedPlan {
+  readonly plan: Plan;
+  readonly origins: PlanOrigins;
+}
+
+/** The same, with the origin of each value. */
+export function loadExplainedPlan(shell: Shell, request: PlanRequest): ExplainedPlan | null {
+  let origins: PlanOrigins | null = null;
+  const { plan } = load(shell, request, (source, world) => {
+    const compiled = compileExplained(source, world);
+    ({ origins } = compiled);
+    return compiled;
+  });
+  return plan === null ? null : { plan, origins: origins ?? savedOrigins(plan) };
+}
+
+type Compile = (source: JobSource, world: JobWorld) => Compilation;
+
+function load(shell: Shell, request: PlanRequest, compile: Compile): { readonly plan: Plan | null } {
   const { file, config, checksSecrets } = request;
   const inputs = givenInputs(shell, request.inputs ?? {});
   const bytes = readJobFile(file, shell.cwd);
   if (file.endsWith('.json')) {
     refuseInputs(file, request.inputs ?? {});
-    return readPlan(file, bytes);
+    return { plan: readPlan(file, bytes) };
   }
   const models = listedModels(shell, config);
   const world = jobWorld({ shell, file, models, checksSecrets, inputs });
-  const { plan, diagnostics, texts } = compileJob({ path: file, text: bytes }, world);
+  const { plan, diagnostics, texts } = compile({ path: file, text: bytes }, world);
   shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
-  return plan;
+  return { plan };
 }
 
 /** The hash covers every field, so a plan that was edited, or is none, is found out. */
@@ -45,7 +71,7 @@ function readPlan(file: string, bytes: Uint8Array): Plan {
   if (rest.format !== 1) {
     throw new ParleyError('plan_invalid', `Cannot use the plan "${file}": it is no plan of format 1`);
   }
-  if (hash !== hashOf(rest)) {
+  if (!Array.isArray(rest.items) || hash !== hashPlan(rest as Omit<Plan, 'hash'>, SHA256)) {
     throw new ParleyError(
       'plan_invalid',
       `Cannot use the plan "${file}": its hash does not match, so it was changed`,
@@ -65,9 +91,5 @@ function parseJson(file: string, bytes: Uint8Array): unknown {
 /** The same plan with another number of conversations at once: a plan of its own, with its own hash. */
 export function withConcurrency(plan: Plan, concurrency: number): Plan {
   const { hash: _hash, ...rest } = { ...plan, admission: { ...plan.admission, concurrency } };
-  return { ...rest, hash: hashOf(rest) };
-}
-
-function hashOf(plan: object): string {
-  return sha256(canonicalJson(plan));
+  return { ...rest, hash: hashPlan(rest, SHA256) };
 }

@@ -28,13 +28,17 @@ export async function openDeployment(shell: Shell, request: DeploymentRequest): 
   const relevant = problems.filter((problem) => request.startsProxy || problem.area === 'deployment');
   for (const problem of relevant) shell.stderr.write(printable(printProblem(problem)));
   if (config !== null && !relevant.some(({ severity }) => severity === 'error')) {
-    const { engine = config.engine.kind } = request;
-    return { ...config, engine: { ...config.engine, kind: engine } };
+    return withEngine(config, request.engine);
   }
   throw new CliError('Cannot use the configuration: it has errors', {
     exitCode: EXIT.usage,
     remedy: 'correct them and look with "parley config check"',
   });
+}
+
+/** The deployment with the engine of `--engine`, when there is one. */
+export function withEngine(config: DeploymentConfig, kind = config.engine.kind): DeploymentConfig {
+  return { ...config, engine: { ...config.engine, kind } };
 }
 
 /** A reader of the runs so far; null when nothing ever ran here. The caller closes it. */

@@ -4,6 +4,7 @@
  */
 import { counted } from '../core/counted.ts';
 import type { Plan } from '../core/plan.ts';
+import { slotName } from '../core/run/birth.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import { outlastsSession } from '../core/session.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
@@ -20,6 +21,12 @@ export interface Outlook {
   readonly timeP90Ms: number | null;
   /** In flight at once, after every limit. */
   readonly peak: number;
+  /** Sandboxes that those fill; null when the deployment is not known. */
+  readonly sandboxesPeak: number | null;
+  /** Conversations by model, the most first. */
+  readonly models: Readonly<Record<string, number>>;
+  /** What the run may spend; null without a budget. */
+  readonly budgetNanoUsd: number | null;
   /** Sentences, one for each limit that the run will meet. */
   readonly limits: readonly string[];
 }
@@ -51,8 +58,28 @@ export function planOutlook(plan: Plan, { deployment, history }: OutlookContext)
     timeP50Ms: each(times, 0.5, waves),
     timeP90Ms: each(times, 0.9, waves),
     peak,
+    sandboxesPeak: sandboxesOf(plan, { deployment, peak }),
+    models: countsOf(items.map(({ model }) => model)),
+    budgetNanoUsd: plan.budget?.nanoUsd ?? null,
     limits: limitsMet(plan, { deployment, peak }),
   };
+}
+
+function countsOf(names: readonly string[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
+}
+
+/** At most: the first conversations get a sandbox each while there is room, whatever the strategy. */
+function sandboxesOf(
+  { placement }: Plan,
+  { deployment, peak }: { readonly deployment: OutlookContext['deployment']; readonly peak: number },
+): number | null {
+  if (placement.sandboxId !== null) return 1;
+  if (deployment === null) return null;
+  const { installationMax, userMax } = deployment.capacity;
+  return Math.min(peak, installationMax, userMax);
 }
 
 /** With one conversation a sandbox, capacity is slots; shared sandboxes hold several. */
@@ -75,6 +102,7 @@ function limitsMet(
   const noProgress = wait.noProgressMs ?? Infinity;
   const idle = deployment?.limits.idleTimeMs ?? 0;
   const said: (string | false)[] = [
+    ...paceSaid(admission),
     admission.concurrency < items.length &&
       `admission.concurrency: ${admission.concurrency} of ${counted(items.length, 'conversation')} at once`,
     peak < wanted && `capacity: sandboxes for ${peak} of ${wanted} at once; the others are refused or wait`,
@@ -92,6 +120,17 @@ function limitsMet(
   return said.filter((sentence): sentence is string => sentence !== false);
 }
 
+/** What keeps starts apart, as the job spells it. */
+function paceSaid({ per = [], startEveryMs, rampMs }: Plan['admission']): string[] {
+  return [
+    ...per.map(
+      (limit) => `per.${slotName(limit)}: ${limit.max} at once${limit.value === null ? ' of each' : ''}`,
+    ),
+    ...(startEveryMs === undefined ? [] : [`rate: a start every ${duration(startEveryMs)} at most`]),
+    ...(rampMs === undefined ? [] : [`ramp: all places after ${duration(rampMs)}`]),
+  ];
+}
+
 /** The smallest value that this share of the values does not exceed. */
 function quantile(values: readonly number[], share: number): number | null {
   const sorted = [...values].sort((a, b) => a - b);
@@ -105,18 +144,26 @@ export function outlookLines({
   timeP50Ms,
   timeP90Ms,
   peak,
+  sandboxesPeak,
+  models,
+  budgetNanoUsd,
   limits,
 }: Outlook): string[] {
   const cost = [
     ...(costP50NanoUsd === null ? [] : [`p50 ${usd(costP50NanoUsd)}`, `p90 ${usd(costP90NanoUsd)}`]),
     costMaxNanoUsd === null ? 'no limit' : `at most ${usd(costMaxNanoUsd)}`,
+    ...(budgetNanoUsd === null ? [] : [`budget ${usd(budgetNanoUsd)}`]),
   ];
+  const sandboxes = sandboxesPeak === null ? '' : `, sandboxes at most ${sandboxesPeak}`;
   const time =
     timeP50Ms === null
       ? []
       : [`time: p50 ${duration(timeP50Ms)}, p90 ${duration(timeP90Ms)}, from the last run`];
   return [
-    `cost: ${cost.join(', ')}; ${peak} at once`,
+    `models: ${Object.entries(models)
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ')}`,
+    `cost: ${cost.join(', ')}; ${peak} at once${sandboxes}`,
     ...time,
     ...limits.map((sentence) => `limit: ${sentence}`),
   ];

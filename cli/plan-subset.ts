@@ -3,9 +3,9 @@
  * Owns the choice; a changed plan is a plan of its own, with its own hash.
  */
 import type { Plan } from '../core/plan.ts';
-import { canonicalJson } from '../dsl/canonical-json.ts';
+import { hashPlan } from '../dsl/plan-text.ts';
 import { CliError } from './cli-error.ts';
-import { sha256 } from './job-file.ts';
+import { SHA256 } from './job-file.ts';
 
 export interface Subset {
   /** Keys that are kept, as a pattern; `*` stands for any characters, `?` for one. */
@@ -36,7 +36,7 @@ export function subsetOf(plan: Plan, { only, limit, canary, concurrency }: Subse
   };
   const items = chosen.map((item, index) => ({ ...item, index }));
   const { hash: _hash, ...rest } = { ...plan, items, admission };
-  return { ...rest, hash: sha256(canonicalJson(rest)) };
+  return { ...rest, hash: hashPlan(rest, SHA256) };
 }
 
 function globPattern(glob: string): RegExp {

@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './command-context.ts';
 import { endWithError } from './end-with-error.ts';
+import type { Completions } from './print/completion-script.ts';
 import { EXIT } from './exit-code.ts';
 import type { Shell } from './shell.ts';
 
@@ -38,6 +39,7 @@ const COMMANDS: readonly CommandEntry[] = [
     'play scenarios as tests of a policy',
     async () => (await import('./commands/test.ts')).testCommand,
   ),
+  entry('graph', 'draw the stages of a job', async () => (await import('./commands/graph.ts')).graphCommand),
   entry('run', 'run a job to its report', async () => (await import('./commands/run.ts')).runCommand),
   entry('status', 'show runs', async () => (await import('./commands/status.ts')).statusCommand),
   entry(
@@ -69,6 +71,11 @@ const COMMANDS: readonly CommandEntry[] = [
     'apply',
     'apply one result to a checkout',
     async () => (await import('./commands/apply.ts')).applyCommand,
+  ),
+  entry(
+    'export',
+    'print a run as rows for other programs',
+    async () => (await import('./commands/export.ts')).exportCommand,
   ),
   entry('report', 'write the reports anew', async () => (await import('./commands/report.ts')).reportCommand),
   entry(
@@ -115,7 +122,20 @@ const COMMANDS: readonly CommandEntry[] = [
     'run the stand-in for a vendor',
     async () => (await import('./commands/scripted-gateway.ts')).scriptedGatewayCommand,
   ),
+  entry('completion', 'complete commands and flags in a shell', async () =>
+    (await import('./commands/completion.ts')).completionCommandOf(loadCompletions),
+  ),
 ];
+
+/** What every command takes, as its own definition says. */
+async function loadCompletions(): Promise<Completions> {
+  const { completionsOf } = await import('./completions.ts');
+  // A command is only looked at: none of these is ever run.
+  const context = { finish: () => undefined } as unknown as CommandContext;
+  const commands: Command[] = [];
+  for (const one of COMMANDS) commands.push((await one.load())(context).summary(one.summary));
+  return completionsOf(commands);
+}
 
 function entry(name: string, summary: string, load: CommandEntry['load']): CommandEntry {
   return { name, summary, load };

@@ -6,8 +6,10 @@ import type { RunId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunRow } from '../core/projection.ts';
 import { SECOND_MS } from '../core/time.ts';
+import { readDeliveries } from './deliveries.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from './exit-code.ts';
 import type { Host } from './host-port.ts';
+import { deliveryCounts } from './print/deliveries.ts';
 import { runRecord } from './print/records.ts';
 import { runSummary, type RunResult } from './print/run-summary.ts';
 import { pause, type Shell } from './shell.ts';
@@ -72,12 +74,14 @@ async function printResult(session: RunSession, row: RunRow): Promise<void> {
   view.close();
   const results = host.resultsLocation(runId);
   const next = nextCommand(row, plan);
-  if (json) shell.stdout.write(`${JSON.stringify(doneRecord({ row, items, plan, results, next }))}\n`);
-  else shell.stdout.write(`\n${runSummary({ row, items, plan, results, next })}`);
+  const deliveries = readDeliveries(plan, results);
+  const result = { row, items, plan, results, deliveries, next };
+  if (json) shell.stdout.write(`${JSON.stringify(doneRecord(result))}\n`);
+  else shell.stdout.write(`\n${runSummary(result)}`);
 }
 
 /** The last record of a run: everything a program needs to go on. */
-function doneRecord({ row, plan, results, next }: RunResult): Readonly<Record<string, unknown>> {
+function doneRecord({ row, plan, results, deliveries, next }: RunResult): Readonly<Record<string, unknown>> {
   const reports = (plan?.report ?? []).map(({ file }) => `${results}/${file}`);
   return {
     ...runRecord(row),
@@ -85,6 +89,7 @@ function doneRecord({ row, plan, results, next }: RunResult): Readonly<Record<st
     exit_code: exitCodeOfRun(row, plan),
     results,
     reports: row.phase === 'finished' ? reports : [],
+    ...(plan?.deliver === undefined ? {} : { branches: deliveryCounts(deliveries) }),
     next,
   };
 }

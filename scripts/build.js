@@ -25,6 +25,7 @@ import { isFresh, listSources, STATS_FILE, statSources } from './sources.js';
 const HOST_PROGRAMS = {
   parley: 'cli/main.ts',
   'scripted-gateway': 'scripted-gateway/main.ts',
+  client: 'api/client/client.ts',
   testing: 'testing/index.ts',
   'testing-vitest': 'testing/vitest.ts',
   'time-skipping': 'temporal/time-skipping/main.ts',
@@ -32,6 +33,7 @@ const HOST_PROGRAMS = {
 /** Programs of a sandbox. CommonJS in one file: they are bound into a place without node_modules. */
 const INSIDE_PROGRAMS = {
   'agent-server': 'agent/main.ts',
+  'agent-openhands': 'agent/openhands/main.ts',
   'sandbox-init': 'runtimes/process/inside/init.ts',
 };
 /** The workflows' bundle: what a worker loads into Temporal's sandbox. */

@@ -2,15 +2,20 @@
  * The files of the repository that are generated from code, each with the function that gives its text.
  * Must not write: scripts/gen.ts writes, a test compares.
  */
+import { operationsText } from '../api/client/operations-text.ts';
 import { jobSchema } from '../dsl/schema/json-schema.ts';
 import { scenarioJsonSchema } from '../dsl/scenario/scenario-json-schema.ts';
+import { referencePage } from '../dsl/reference/reference-page.ts';
 import { lifecyclePage } from '../core/lifecycle-doc.ts';
 import { faultsPage } from '../simulator/faults/faults-page.ts';
+import { exampleOf } from './examples-of-keys.ts';
 
 /** Path from the root → text. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
+  'api/client/operations.ts': operationsText,
   'docs/faults.md': faultsPage,
   'docs/lifecycle.md': lifecyclePage,
+  'docs/reference.md': () => referencePage(exampleOf),
   'schema/job.v1.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
   'schema/scenario.v1.json': () => `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`,
 };

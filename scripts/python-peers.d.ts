@@ -3,7 +3,7 @@ import type { Installed } from './temporal-tools.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export type PeerName = 'litellm';
+export type PeerName = 'litellm' | 'schemathesis' | 'openhands';
 
 /** Every peer by name. */
 export const peerNames: readonly PeerName[];

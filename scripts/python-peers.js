@@ -14,6 +14,10 @@ import { toolsFolder } from './temporal-tools.js';
 /** A peer is a list of packages beside this file, and what must be importable once they are installed. */
 const PEERS = {
   litellm: { imports: ['litellm.proxy.proxy_cli', 'openai'] },
+  schemathesis: { imports: ['schemathesis.cli'] },
+  openhands: {
+    imports: ['openhands.workspace', 'openhands.agent_server.__main__', 'openhands.tools.terminal'],
+  },
 };
 
 /** Older ones are not what the peers are built for. */
@@ -83,8 +87,11 @@ async function installPeer(name, env) {
     await runQuietly(peerPython(name, env), ['-m', 'pip', 'install', ...wheels, '-r', packageFile(name)], {
       env,
     });
-    // The first import compiles; whoever tests should not wait for it.
-    await runQuietly(peerPython(name, env), ['-c', `import ${PEERS[name].imports.join(', ')}`], { env });
+    // The first import compiles; whoever tests should not wait for it. LiteLLM would fetch a newer list of prices.
+    const importEnv = { ...env, LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
+    await runQuietly(peerPython(name, env), ['-c', `import ${PEERS[name].imports.join(', ')}`], {
+      env: importEnv,
+    });
     writeFileSync(path.join(folder, STAMP), packageList(name));
     return { name: title, ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };
   } catch (error) {

@@ -5,7 +5,8 @@
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+import type { SpendRow } from '../../core/spend.ts';
 import { planOf } from '../plan-item.ts';
 import { openSecrets, redactText, secretForms } from '../redaction.ts';
 import { bySession, callsWithin } from '../reconcile/run-calls.ts';
@@ -23,7 +24,10 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
     throw new ParleyError('not_found', `Cannot report on run "${runId}": there is no such run`);
   const plan = await planOf(world, runId);
   const rows = await world.records.runItems(runId);
-  const spend = await spendByKey(world, run, rows);
+  const to = (run.endedAt ?? world.clock.now()) + 1;
+  const calls = await callsWithin(world, { from: run.createdAt, to });
+  const spend = spendByKey(world, { runId, rows, calls });
+  const reconciliation = await readRecord(world, runId);
   const items = await gatherItems(world, { runId, plan, rows, spend });
   return {
     run,
@@ -33,25 +37,46 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
     asksReconciliation: plan.reconcile !== null,
     items,
     spend: items.map((item) => item.spend).reduce(addSpend, NO_SPEND),
-    reconciliation: await readRecord(world, runId),
+    reconciliation,
+    exactSkewsMs: exactSkews(reconciliation, calls),
     writtenAt: world.clock.now(),
   };
 }
 
 /** All attempts of an item together: a retry costs money too. */
-async function spendByKey(
+function spendByKey(
   world: World,
-  run: RunRow,
-  rows: readonly RunItemRow[],
-): Promise<ReadonlyMap<string, OwnSpend>> {
-  const now = world.clock.now();
-  const sessions = bySession(await callsWithin(world, { from: run.createdAt, to: (run.endedAt ?? now) + 1 }));
+  {
+    runId,
+    rows,
+    calls: all,
+  }: {
+    readonly runId: RunId;
+    readonly rows: readonly RunItemRow[];
+    readonly calls: readonly SpendRow[];
+  },
+): ReadonlyMap<string, OwnSpend> {
+  const sessions = bySession(all);
   const spend = new Map<string, OwnSpend>();
-  for (const { key, conversationId } of attemptsOf(world, run.runId, rows)) {
+  for (const { key, conversationId } of attemptsOf(world, runId, rows)) {
     const calls = sessions.get(conversationId) ?? [];
     spend.set(key, addSpend(spend.get(key) ?? NO_SPEND, ownSpend(calls)));
   }
   return spend;
+}
+
+/** A response that is billed again pairs with its one call every time, which says as much of the clocks. */
+function exactSkews(
+  reconciliation: ReportData['reconciliation'],
+  calls: readonly SpendRow[],
+): readonly number[] {
+  if (reconciliation?.kind !== 'done') return [];
+  const begins = new Map(calls.map(({ responseId, startedAt }) => [responseId, startedAt]));
+  return reconciliation.rows.flatMap((row) => {
+    if (row.kind !== 'assigned' || row.by !== 'response_id' || row.responseId === null) return [];
+    const began = begins.get(row.responseId);
+    return began === undefined ? [] : [row.startedAt - began];
+  });
 }
 
 interface Gathered {

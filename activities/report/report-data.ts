@@ -46,6 +46,11 @@ export interface ReportData {
   readonly items: readonly ReportItem[];
   readonly spend: OwnSpend;
   readonly reconciliation: ReconciliationRecord | null;
+  /**
+   * The gateway's begin less ours, one for each row that was joined with a call by response id, in milliseconds; empty
+   * without a reconciliation.
+   */
+  readonly exactSkewsMs: readonly number[];
   /** Epoch milliseconds. */
   readonly writtenAt: number;
 }

@@ -27,10 +27,10 @@ export interface OpenConversations {
   readonly startedPerSecond: number;
 }
 
-/** Grows one deployment to each of `sizes`, ascending. */
+/** Grows one deployment to each of `sizes`, ascending; what was found at one is told before the next. */
 export async function measureOpenConversations(
   sizes: readonly number[],
-  onProgress: (open: number) => void,
+  onProgress: (open: number, found: OpenConversations | null) => void,
 ): Promise<readonly OpenConversations[]> {
   return await onDevServer(async (ground) => {
     const { requests, milestones, store, stop } = await deploy(ground, {
@@ -51,7 +51,7 @@ export async function measureOpenConversations(
         await requests.deliver(started(birth));
         await milestones.at(birth.conversationId, 'READY');
         ids.push(birth.conversationId);
-        if (ids.length % PROGRESS_EVERY === 0) onProgress(ids.length);
+        if (ids.length % PROGRESS_EVERY === 0) onProgress(ids.length, null);
       });
       return (1_000 * names.length) / (performance.now() - from);
     };
@@ -61,7 +61,9 @@ export async function measureOpenConversations(
         const startedPerSecond = await grow(open);
         await pause(SETTLE_MS);
         const readP50Ms = await readP50(store, ids);
-        found.push({ open, rssMb: process.memoryUsage.rss() / 2 ** 20, readP50Ms, startedPerSecond });
+        const one = { open, rssMb: process.memoryUsage.rss() / 2 ** 20, readP50Ms, startedPerSecond };
+        onProgress(open, one);
+        found.push(one);
       }
       return found;
     } finally {

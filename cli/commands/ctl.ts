@@ -7,10 +7,11 @@ import type { RunId } from '../../core/ids.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import type { EngineKind } from '../config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { RunRequest } from '../host-port.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { noSuchRun, openRuns, withEngine } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
 import { parseRunId } from '../run-id.ts';
 import { readSettings, userName } from '../run-settings.ts';
@@ -18,6 +19,7 @@ import type { Shell } from '../shell.ts';
 
 interface CtlOptions {
   readonly json?: true;
+  readonly engine?: EngineKind;
   readonly config?: string;
 }
 
@@ -31,6 +33,7 @@ export function ctlCommand({ shell, finish }: CommandContext): Command {
     .argument('<action>', ACTIONS.join(', '))
     .argument('[values...]', 'settings of "set", keys of "requeue" and "cancel"')
     .addOption(jsonOption())
+    .addOption(engineOption())
     .addOption(configOption())
     .addHelpText(
       'after',
@@ -45,7 +48,7 @@ export function ctlCommand({ shell, finish }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      '\nExit codes: 0 the engine was told, 2 there is no such run or key, 5 no engine runs.',
+      '\nExit codes: 0 the engine was told, or the Temporal server keeps it for a worker; 2 there is no such run or\nkey, 5 no engine runs.',
     )
     .addHelpText(
       'after',
@@ -70,15 +73,22 @@ async function ctl(shell: Shell, asked: Asked, options: CtlOptions): Promise<Exi
   const event = requestOf(shell, asked);
   const opened = await openRuns(shell, options.config);
   if (opened === null) throw noSuchRun(asked.id);
-  const { reader, port, config } = opened;
+  const { reader, port } = opened;
+  const config = withEngine(opened.config, options.engine);
   try {
     if ((await reader.run(runId)) === null) throw noSuchRun(asked.id);
     if ('keys' in event) requireKeys(event.keys ?? [], await reader.runItems(runId));
-    if (!(await port.control(config, { runId, event }))) throw nobodyRuns(runId);
+    if (await port.control(config, { runId, event })) return say(shell, asked, options);
+    const answer = await port.controlByServer(config, { runId, event });
+    if (answer === null) throw nobodyRuns(runId);
+    if (answer === 'kept')
+      shell.stderr.write(
+        'no worker asks for work: the server keeps this until one does; see "parley worker"\n',
+      );
+    return say(shell, asked, options);
   } finally {
     await reader.close();
   }
-  return say(shell, asked, options);
 }
 
 function requestOf(shell: Shell, { action, values }: Asked): RunRequest {

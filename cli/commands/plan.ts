@@ -6,20 +6,23 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { counted } from '../../core/counted.ts';
+import { fillDeliverText } from '../../core/deliver-name.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import type { Outcome } from '../../core/status.ts';
 import { diffPlans } from '../../dsl/plan-diff.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
+import { loadDeployment } from '../config/load-deployment.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { addInputOptions, type InputOptions } from '../given-inputs.ts';
 import { reasonOf } from '../job-file.ts';
 import { lastRun } from '../last-run.ts';
-import { loadPlan } from '../load-plan.ts';
+import { loadExplainedPlan, loadPlan, type ExplainedPlan } from '../load-plan.ts';
 import { outlookLines, planOutlook } from '../plan-outlook.ts';
 import { duration, usd } from '../print/amounts.ts';
 import { planDiffLines } from '../print/plan-diff.ts';
+import { expandedLines, expandedRecords, type Expanded } from '../print/plan-expanded.ts';
 import { openRecords } from '../print/records.ts';
 import { cut, table } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
@@ -43,7 +46,7 @@ export function planCommand({ shell, finish }: CommandContext): Command {
     .option('--out <file>', 'save the plan as JSON; "parley run FILE" runs exactly this')
     .option('--diff <run>', 'compare with this run (default: the last run of the job)')
     .option('--json', 'print the plan as a JSON record')
-    .option('--expanded', 'show every field of every conversation')
+    .option('--expanded', 'show each effective value with its origin')
     .addOption(configOption())
     .addHelpText(
       'after',
@@ -60,7 +63,9 @@ export function planCommand({ shell, finish }: CommandContext): Command {
 }
 
 async function plan(shell: Shell, file: string, options: PlanOptions): Promise<ExitCode> {
-  const loaded = loadPlan(shell, { file, config: options.config, checksSecrets: false, inputs: options });
+  const request = { file, config: options.config, checksSecrets: false, inputs: options };
+  const explained = options.expanded === true ? loadExplainedPlan(shell, request) : null;
+  const loaded = options.expanded === true ? (explained?.plan ?? null) : loadPlan(shell, request);
   if (loaded === null) return EXIT.failed;
   if (options.out !== undefined) save(shell, loaded, options.out);
   const last = await lastRun(shell, loaded, { config: options.config, against: options.diff });
@@ -69,16 +74,30 @@ async function plan(shell: Shell, file: string, options: PlanOptions): Promise<E
     history: last.items,
   });
   const diff = last.plan === null ? null : diffPlans(last.plan, loaded, outcomesOf(last.items));
+  const expanded = explained === null ? null : await expand(shell, explained, options.config);
   if (options.json === true) {
     const records = openRecords(shell.stdout);
     records.write({ type: 'plan', plan: loaded, outlook });
     if (diff !== null) records.write({ type: 'plan_diff', against: last.runId, ...diff });
+    if (expanded !== null) for (const record of expandedRecords(expanded)) records.write(record);
     return EXIT.ok;
   }
   const about = diff === null ? [] : planDiffLines(diff, last.runId ?? '');
-  const [head, ...rest] = describe(loaded, options.expanded === true);
-  shell.stdout.write(`${[head, ...outlookLines(outlook), ...about, ...rest].join('\n')}\n`);
+  const [head, ...rest] = describe(loaded);
+  shell.stdout.write(`${[head, ...outlookLines(outlook), ...about, ...rest, ''].join('\n')}\n`);
+  // Line by line: of a large plan this is a long text.
+  const below = expanded === null ? listItems(loaded.items) : expandedLines(expanded);
+  for (const line of below) shell.stdout.write(`${line}\n`);
   return EXIT.ok;
+}
+
+async function expand(
+  { cwd, env }: Shell,
+  { plan: { items }, origins }: ExplainedPlan,
+  config: string | undefined,
+): Promise<Expanded> {
+  const { values } = await loadDeployment({ path: config ?? null, cwd, env });
+  return { origins, keys: items.map(({ key }) => key), settings: values };
 }
 
 function outcomesOf(items: readonly RunItemRow[]): ReadonlyMap<string, Outcome | null> {
@@ -94,7 +113,7 @@ function save({ cwd, stderr }: Shell, loaded: Plan, file: string): void {
   }
 }
 
-function describe(loaded: Plan, isExpanded: boolean): string[] {
+function describe(loaded: Plan): string[] {
   const { items, admission, placement, budget, wait, cleanup } = loaded;
   const strategy = placement.sandboxId ?? placement.strategy?.toLowerCase() ?? "the user's setting";
   return [
@@ -102,11 +121,19 @@ function describe(loaded: Plan, isExpanded: boolean): string[] {
     `hash: ${loaded.hash}`,
     `ends: ${wait.until.join(', ')}; deadline ${duration(wait.deadlineMs)}, no progress ${duration(wait.noProgressMs)}`,
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,
+    ...(loaded.deliver === undefined ? [] : [deliverLine(loaded)]),
     ...(budget === null ? [] : [`budget: ${usd(budget.nanoUsd)}, ${budget.mode}`]),
     ...(loaded.reconcile === null ? [] : [`reconcile: rows from the ${loaded.reconcile.rows.from}`]),
-    '',
-    ...(isExpanded ? items.flatMap(expandItem) : listItems(items)),
   ];
+}
+
+/** With the key of one conversation, so that a person sees the names there will be. */
+function deliverLine({ name: job, deliver, items }: Plan): string {
+  const pushing = items.filter(({ repository }) => repository !== null);
+  const key = pushing[0]?.key ?? '{key}';
+  const branch = fillDeliverText(deliver?.branch ?? '', { job, run: '{run}', key });
+  const which = deliver?.when === 'always' ? 'whatever there is' : 'what succeeded';
+  return `deliver: ${which} as a branch of ${counted(pushing.length, 'conversation')}, such as ${branch}`;
 }
 
 function listItems(items: readonly PlanItem[]): string[] {
@@ -132,18 +159,4 @@ function listItems(items: readonly PlanItem[]): string[] {
   if (items.length > ITEMS_SHOWN_MAX)
     lines.push(`and ${items.length - ITEMS_SHOWN_MAX} more; see --expanded`);
   return lines;
-}
-
-function expandItem(item: PlanItem): string[] {
-  const { index: _index, prompt, key, ...rest } = item;
-  return [
-    `+ ${key}`,
-    ...Object.entries(rest).map(([name, value]) => `    ${name}: ${cut(JSON.stringify(value), 160)}`),
-    '    prompt: |',
-    ...prompt
-      .trimEnd()
-      .split('\n')
-      .map((line) => `      ${cut(line, 160)}`),
-    '',
-  ];
 }

@@ -3,6 +3,7 @@
  * Owns which failures are taken up; everything unfinished goes on by itself as soon as a host is there.
  */
 import { Command } from 'commander';
+import type { Plan } from '../../core/plan.ts';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
 import { CliError } from '../cli-error.ts';
 import {
@@ -18,11 +19,15 @@ import type { ExitCode } from '../exit-code.ts';
 import { noSuchRun, openDeployment } from '../open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
 import { parseRunId } from '../run-id.ts';
+import { addInputOptions, type InputOptions } from '../given-inputs.ts';
+import { loadPlan } from '../load-plan.ts';
 import { readSettings, userName } from '../run-settings.ts';
+import { takeChanges } from '../take-changes.ts';
 import { attend } from '../run-session.ts';
 import type { Shell } from '../shell.ts';
 
-interface ResumeOptions {
+interface ResumeOptions extends InputOptions {
+  readonly acceptChanges?: true;
   readonly class?: string;
   readonly set?: readonly string[];
   readonly json?: true;
@@ -35,11 +40,16 @@ interface ResumeOptions {
 const CLASSES_DEFAULT: readonly FailureClass[] = ['infra', 'rate_limited', 'quota', 'timeout'];
 
 export function resumeCommand({ shell, finish }: CommandContext): Command {
-  return new Command('resume')
+  const command = new Command('resume')
     .description('Go on with a run, and take up what failed for passing reasons.')
     .argument('<run>', 'id of the run')
+    .argument(
+      '[file]',
+      'the job file: what has changed in it since is told, and refused unless it is accepted',
+    )
     .option('--class <list>', 'failure classes that are taken up, by commas', CLASSES_DEFAULT.join(','))
     .option('--set <key=value...>', 'settings that change: concurrency, rate, budget')
+    .option('--accept-changes', 'with FILE: take up what a run can of what has changed')
     .addOption(jsonOption())
     .addOption(plainOption())
     .addOption(engineOption())
@@ -51,19 +61,31 @@ export function resumeCommand({ shell, finish }: CommandContext): Command {
       examples(
         'parley resume first-batch-20261121t043105-9f3c',
         'parley resume first-batch-20261121t043105-9f3c --class infra,stuck',
+        'parley resume first-batch-20261121t043105-9f3c job.yaml --accept-changes',
       ),
     )
-    .action(async (id: string, options: ResumeOptions) => {
-      finish(await resume(shell, id, options));
+    .action(async (id: string, file: string | undefined, options: ResumeOptions) => {
+      finish(await resume(shell, { id, file }, options));
     });
+  return addInputOptions(command);
 }
 
-async function resume(shell: Shell, id: string, options: ResumeOptions): Promise<ExitCode> {
+interface Asked {
+  readonly id: string;
+  readonly file: string | undefined;
+}
+
+async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions): Promise<ExitCode> {
   const runId = parseRunId(id);
+  if (file === undefined && options.acceptChanges === true)
+    throw new CliError('Cannot accept changes: no job file is named', {
+      remedy: `name it: parley resume ${id} FILE --accept-changes`,
+    });
   const classes = parseClasses(options.class ?? '');
   const settings = options.set === undefined ? null : readSettings(options.set);
   const { config: path, engine } = options;
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
+  const job = file === undefined ? null : requirePlan(shell, file, options);
   const { host, view } = await openHostWithView(shell, config, options);
   const row = await host.run(runId);
   const plan = row === null ? null : await host.plan(runId);
@@ -72,6 +94,15 @@ async function resume(shell: Shell, id: string, options: ResumeOptions): Promise
     await host.close();
     throw noSuchRun(id);
   }
+  const by = userName(shell);
+  const requestId = `resume-${shell.randomHex(16)}`;
+  const say = (text: string): void => view.notice(text);
+  const accepts = options.acceptChanges === true;
+  if (job !== null)
+    await orClose(
+      { host, view },
+      takeChanges({ host, runId, planned: plan, job, accepts, by, requestId, say }),
+    );
   view.launched({
     runId,
     name: plan.name,
@@ -79,14 +110,21 @@ async function resume(shell: Shell, id: string, options: ResumeOptions): Promise
     itemCount: plan.items.length,
     results: host.resultsLocation(runId),
   });
-  const by = userName(shell);
-  const requestId = `resume-${shell.randomHex(16)}`;
   if (settings !== null) {
     const event = { type: 'settingsChanged', requestId: `${requestId}-set`, by, settings } as const;
     await orClose({ host, view }, host.tellRun(runId, event));
   }
   await orClose({ host, view }, host.tellRun(runId, { type: 'resumeRequested', requestId, by, classes }));
   return await attend({ shell, host, runId, plan, view, json: options.json === true });
+}
+
+/** @throws CliError when the job has errors, which were printed */
+function requirePlan(shell: Shell, file: string, options: ResumeOptions): Plan {
+  const plan = loadPlan(shell, { file, config: options.config, checksSecrets: false, inputs: options });
+  if (plan !== null) return plan;
+  throw new CliError(`Cannot go on with "${file}": the job has errors`, {
+    remedy: 'correct them, or resume without the file',
+  });
 }
 
 function parseClasses(text: string): readonly FailureClass[] {

@@ -25,6 +25,8 @@ import { openHostWithView, orClose } from '../open-host.ts';
 import { subsetOf, type Subset } from '../plan-subset.ts';
 import { newRunId, parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
+import { userName } from '../run-settings.ts';
+import { takeChanges } from '../take-changes.ts';
 import type { Shell } from '../shell.ts';
 import type { RunView } from '../view/run-view.ts';
 
@@ -38,6 +40,7 @@ interface RunOptions extends InputOptions {
   readonly limit?: string;
   readonly canary?: string;
   readonly detach?: true;
+  readonly acceptChanges?: true;
   readonly config?: string;
 }
 
@@ -53,6 +56,10 @@ export function runCommand({ shell, finish }: CommandContext): Command {
     .option('--only <glob>', 'only conversations whose key matches, such as "tidy/*"')
     .option('--limit <n>', 'only the first conversations of the plan')
     .option('--canary <n>', 'so many first; the others only if all of these succeed')
+    .option(
+      '--accept-changes',
+      'with the --run-id of a run whose job has changed since: take up what a run can',
+    )
     .option('--detach', 'go on without this terminal; "parley watch" shows the run')
     .addOption(jsonOption())
     .addOption(plainOption())
@@ -96,8 +103,23 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
     return await detach(shell, { config, runId, args, json: options.json === true });
   }
   const { host, view } = await openHostWithView(shell, config, options);
-  await start({ host, view, runId, plan });
-  return await attend({ shell, host, runId, plan, view, json: options.json === true });
+  const planned = named === null ? null : await planOfRun(host, runId);
+  if (planned !== null && planned.hash !== plan.hash) {
+    const by = userName(shell);
+    const requestId = `run-${shell.randomHex(16)}`;
+    const say = (text: string): void => view.notice(text);
+    const accepts = options.acceptChanges === true;
+    const taking = takeChanges({ host, runId, planned, job: plan, accepts, by, requestId, say });
+    await orClose({ host, view }, taking);
+  }
+  const started = planned ?? plan;
+  await start({ host, view, runId, plan: started });
+  return await attend({ shell, host, runId, plan: started, view, json: options.json === true });
+}
+
+/** Null when there is no such run. */
+async function planOfRun(host: Host, runId: RunId): Promise<Plan | null> {
+  return (await host.run(runId)) === null ? null : await host.plan(runId);
 }
 
 interface Start {

@@ -6,11 +6,14 @@ import { Command } from 'commander';
 import type { RunRow } from '../../core/projection.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { readDeliveries } from '../deliveries.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Reader } from '../host-port.ts';
 import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { instant, usd } from '../print/amounts.ts';
+import { deliveryRecord } from '../print/deliveries.ts';
 import { itemRecord, openRecords, runRecord } from '../print/records.ts';
+import { runEventLines, runEventRecord } from '../print/run-events.ts';
 import { runSummary } from '../print/run-summary.ts';
 import { countEnded, countUnsuccessful, runState } from '../print/run-words.ts';
 import { table } from '../print/terminal-text.ts';
@@ -99,15 +102,20 @@ async function showRun(
   if (row === null || reader === null) throw noSuchRun(id);
   const items = await reader.runItems(runId);
   const plan = await reader.plan(runId);
+  const events = await reader.runEvents(runId);
+  const results = reader.resultsLocation(runId);
+  const deliveries = readDeliveries(plan, results);
   if (json) {
     const tags = new Map(plan?.items.map((item) => [item.key, item.tags]));
     const records = openRecords(stdout);
     records.write(runRecord(row));
     for (const item of items) records.write(itemRecord(item, tags.get(item.key)));
+    for (const delivery of deliveries) records.write(deliveryRecord(delivery));
+    for (const event of events) records.write(runEventRecord(runId, event));
     return;
   }
-  const results = reader.resultsLocation(runId);
-  stdout.write(runSummary({ row, items, plan, results, next: nextCommand(row, plan) }));
+  stdout.write(runSummary({ row, items, plan, results, deliveries, next: nextCommand(row, plan) }));
+  for (const line of runEventLines(events)) stdout.write(`${line}\n`);
 }
 
 function parseLimit(text: string): number {

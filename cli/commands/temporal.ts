@@ -7,6 +7,7 @@ import { examples, type CommandContext } from '../command-context.ts';
 import { devCommand } from '../temporal/dev.ts';
 import { registerCommand } from '../temporal/register.ts';
 import { replayCommand } from '../temporal/replay.ts';
+import { restoredCommand } from '../temporal/restored.ts';
 import { scheduleCommand } from '../temporal/schedule.ts';
 import { schedulesCommand } from '../temporal/schedules.ts';
 import { versionsCommand } from '../temporal/versions.ts';
@@ -17,6 +18,7 @@ const SUBCOMMANDS: readonly ((context: CommandContext) => Command)[] = [
   devCommand,
   registerCommand,
   replayCommand,
+  restoredCommand,
   versionsCommand,
   promoteCommand,
   drainCommand,

@@ -1,20 +1,23 @@
 /**
- * `parley wait`: until a run is over, with its exit code.
- * Owns the bound of the waiting; must not show what goes on, nor influence it.
+ * `parley wait`: until a run is over, or is at work, or one of its conversations has ended.
+ * Owns what is waited for and the bound of the waiting; must not show what goes on, nor influence it.
  */
 import { Command } from 'commander';
+import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { parseDuration } from '../../dsl/duration.ts';
+import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
 import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { openRecords, runRecord } from '../print/records.ts';
-import { runCounts, runState } from '../print/run-words.ts';
+import { countEnded, runCounts, runState } from '../print/run-words.ts';
 import { parseRunId } from '../run-id.ts';
 import { pause, type Shell } from '../shell.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
 interface WaitOptions {
+  readonly for: string;
   readonly timeout?: string;
   readonly json?: true;
   readonly config?: string;
@@ -24,14 +27,21 @@ export function waitCommand({ shell, finish }: CommandContext): Command {
   return new Command('wait')
     .description('Wait until a run is finished or rests, and end with its exit code.')
     .argument('<run>', 'id of the run')
+    .option('--for <what>', 'done, running, or key=KEY: that conversation has ended', 'done')
     .option('--timeout <duration>', 'wait this long at most, such as 30m')
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText(
       'after',
-      '\nExit codes: those of "parley run" once the run ends; 3 also when the time is over; 130 when you stopped waiting.',
+      '\nExit codes: those of "parley run" once the run ends; 3 also when the time is over; 130 when you stopped waiting.\nWith --for running: 0 as soon as a conversation is in flight or has ended.\nWith --for key=KEY: 0 when it succeeded, 1 when it ended otherwise.',
     )
-    .addHelpText('after', examples('parley wait first-batch-20261121t043105-9f3c --timeout 2h'))
+    .addHelpText(
+      'after',
+      examples(
+        'parley wait first-batch-20261121t043105-9f3c --timeout 2h',
+        'parley wait first-batch-20261121t043105-9f3c --for key=esm-entry',
+      ),
+    )
     .action(async (id: string, options: WaitOptions) => {
       finish(await wait(shell, id, options));
     });
@@ -40,26 +50,73 @@ export function waitCommand({ shell, finish }: CommandContext): Command {
 async function wait(shell: Shell, id: string, options: WaitOptions): Promise<ExitCode> {
   const runId = parseRunId(id);
   const timeoutMs = parseTimeout(options.timeout);
+  const wanted = parseWanted(options.for);
   const opened = await openRuns(shell, options.config);
   if (opened === null) throw noSuchRun(id);
   const { reader } = opened;
   const interrupt = interruptSignal(shell);
   const over = new AbortController();
+  const met: { code: ExitCode | null } = { code: null };
   const signal = AbortSignal.any([interrupt.signal, over.signal]);
   const ended = new AbortController();
   if (timeoutMs !== null) void pause(shell.clock, timeoutMs, ended.signal).then(() => over.abort());
   try {
-    const row = await followRun({ shell, reader, runId, signal, onRows: () => undefined });
+    const onRows = (row: RunRow, items: readonly RunItemRow[]): void => {
+      met.code = codeOf(wanted, row, items);
+      if (met.code !== null) over.abort();
+    };
+    const row = await followRun({ shell, reader, runId, signal, onRows });
     if (row === null) throw noSuchRun(id);
     if (interrupt.signal.aborted) return EXIT.interrupted;
     if (options.json === true) openRecords(shell.stdout).write(runRecord(row));
     else shell.stdout.write(`${runState(row)}: ${runCounts(row)}\n`);
-    return exitCodeOfRun(row, await reader.plan(runId));
+    if (met.code !== null) return met.code;
+    // The run ended, rests or took too long without it.
+    if (wanted.kind !== 'done' && row.phase !== 'finished') return EXIT.incomplete;
+    return wanted.kind === 'key' ? EXIT.failed : exitCodeOfRun(row, await reader.plan(runId));
   } finally {
     ended.abort();
     interrupt.release();
     await reader.close();
   }
+}
+
+type Wanted =
+  { readonly kind: 'done' } | { readonly kind: 'running' } | { readonly kind: 'key'; readonly key: string };
+
+/** The exit code once what is waited for has come; null before. Of a whole run it is the run's own. */
+function codeOf(wanted: Wanted, row: RunRow, items: readonly RunItemRow[]): ExitCode | null {
+  switch (wanted.kind) {
+    case 'done':
+      return null;
+    case 'running':
+      return row.inFlight > 0 || countEnded(row) > 0 ? EXIT.ok : null;
+    case 'key': {
+      const item = items.find(({ key }) => key === wanted.key);
+      if (item === undefined && items.length === row.total) throw noSuchKey(wanted.key, items);
+      if (item?.phase !== 'ended') return null;
+      return item.outcome === 'succeeded' ? EXIT.ok : EXIT.failed;
+    }
+  }
+}
+
+function noSuchKey(key: string, items: readonly RunItemRow[]): CliError {
+  const near = nearestName(
+    key,
+    items.map((item) => item.key),
+  );
+  return new CliError(`Cannot wait for "${key}": the run has no such key`, {
+    remedy: near === null ? 'list them with "parley status RUN"' : `did you mean "${near}"?`,
+  });
+}
+
+function parseWanted(text: string): Wanted {
+  if (text === 'done' || text === 'running') return { kind: text };
+  const [, key = ''] = /^key=(.+)$/.exec(text) ?? [];
+  if (key !== '') return { kind: 'key', key };
+  throw new CliError(`Cannot wait for "${text}": it is nothing a run comes to`, {
+    remedy: 'write done, running, or key=KEY',
+  });
 }
 
 function parseTimeout(text: string | undefined): number | null {

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
+import { readDeliveries } from '../deliveries.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
 import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { runSummary } from '../print/run-summary.ts';
@@ -59,7 +60,8 @@ async function watch(shell: Shell, id: string, options: WatchOptions): Promise<E
     const plan = await reader.plan(runId);
     const results = reader.resultsLocation(runId);
     const items = await reader.runItems(runId);
-    if (!json) shell.stdout.write(runSummary({ row, items, plan, results, next: nextCommand(row, plan) }));
+    const [deliveries, next] = [readDeliveries(plan, results), nextCommand(row, plan)];
+    if (!json) shell.stdout.write(runSummary({ row, items, plan, results, deliveries, next }));
     return exitCodeOfRun(row, plan);
   } finally {
     interrupt.release();

@@ -11,6 +11,15 @@ import type { ENGINE_KINDS } from './deployment-schema.ts';
 
 export type IsolationChoice = 'auto' | 'namespaces' | 'none';
 
+export type RuntimeKind = 'process' | 'docker';
+
+export interface DockerConfig {
+  /** Absolute path of the daemon's unix socket. */
+  readonly socket: string;
+  /** `host`, or an image by digest. */
+  readonly image: string;
+}
+
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 /** How the engine on Temporal is set up; it counts when a command asks for that engine. */
@@ -59,6 +68,13 @@ export interface GatewayExportConfig {
   readonly format: 'jsonl' | 'csv';
 }
 
+/** The Agent Server of every sandbox. */
+export interface AgentConfig {
+  readonly kind: 'reference' | 'openhands';
+  /** Interpreter of an OpenHands server, as sandboxes see it. */
+  readonly python: string;
+}
+
 export interface DeploymentConfig {
   /** What the activities need. */
   readonly deployment: Deployment;
@@ -69,7 +85,12 @@ export interface DeploymentConfig {
   readonly resultsDir: string;
   /** Absolute; what relative paths in the file were relative to. */
   readonly baseDir: string;
+  readonly runtimeKind: RuntimeKind;
+  /** How sandboxes of the process runtime are separated. */
   readonly isolation: IsolationChoice;
+  /** It counts when `runtimeKind` is `docker`. */
+  readonly docker: DockerConfig;
+  readonly agent: AgentConfig;
   readonly sandboxLimits: SandboxLimits;
   /** Rules of hosts that sandboxes may reach; empty when there is no way out. */
   readonly egressAllow: readonly string[];

@@ -19,6 +19,8 @@ const SLOTS_MAX = 10_000;
 const TEXT_MAX = 1_024;
 
 export const ENGINE_KINDS = ['embedded', 'temporal'] as const;
+/** Ours, or the server of OpenHands as a process of its own. */
+export const AGENT_KINDS = ['reference', 'openhands'] as const;
 
 export const GROUPING_WORDS = GROUPING_STRATEGIES.map(
   (word) => word.toLowerCase() as Lowercase<GroupingStrategy>,
@@ -118,6 +120,14 @@ const sandboxLimits = z.strictObject({
   disk_mb: count(0, MEGABYTES_MAX, 'Everything kept on disk together, in MiB.'),
 });
 
+/** A tag may become another image at any time; a digest may not. */
+const DOCKER_IMAGE = /^(host|([^@\s]+@)?sha256:[0-9a-f]{64})$/;
+
+const docker = z.strictObject({
+  socket: text('Unix socket of the daemon.'),
+  image: fitting(DOCKER_IMAGE, 'host, made of the programs of this host, or an image by digest.'),
+});
+
 const egress = z.strictObject({
   allow: z
     .array(z.string().max(TEXT_MAX).regex(EGRESS_RULE))
@@ -139,15 +149,17 @@ export const deploymentSchema = z.strictObject({
     .optional(),
   runtime: z
     .strictObject({
-      kind: oneOf(['process'], 'Where sandboxes come from.'),
+      kind: oneOf(['process', 'docker'], 'Where sandboxes come from.'),
       isolation: oneOf(['auto', 'namespaces', 'none'], 'What separates a sandbox from the host.'),
+      docker: docker.meta({ description: 'The daemon of this host, and the image.' }).optional(),
       limits: sandboxLimits.meta({ description: 'Bounds of every sandbox; 0 sets none.' }).optional(),
       egress: egress.meta({ description: 'What sandboxes reach besides the proxy and Git.' }).optional(),
     })
     .optional(),
   agent: z
     .strictObject({
-      kind: oneOf(['reference'], 'Which Agent Server runs in a sandbox.'),
+      kind: oneOf(AGENT_KINDS, 'Which Agent Server runs in a sandbox.'),
+      python: text('Python with the packages of OpenHands, as sandboxes see it; it counts for `openhands`.'),
       iterations_max: count(1, ITERATIONS_MAX, 'Agent iterations when a job sets no limit.'),
     })
     .optional(),

@@ -9,10 +9,12 @@ import { toValue } from '../../dsl/tree.ts';
 import { readCodeHosts } from './code-hosts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type {
+  AgentConfig,
   DeploymentConfig,
   EngineConfig,
   EngineKind,
   IsolationChoice,
+  RuntimeKind,
   VersioningConfig,
 } from './deployment-config.ts';
 import { findDeploymentFile, readDeploymentFile, type DeploymentFile } from './deployment-file.ts';
@@ -77,7 +79,16 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     dataDir: directoryOf(values, 'store.path', folders),
     resultsDir: directoryOf(values, 'results.path', folders),
     baseDir: parts.baseDir,
+    runtimeKind: textOf(values, 'runtime.kind') as RuntimeKind,
     isolation: textOf(values, 'runtime.isolation') as IsolationChoice,
+    docker: {
+      socket: path.resolve(parts.baseDir, textOf(values, 'runtime.docker.socket')),
+      image: textOf(values, 'runtime.docker.image'),
+    },
+    agent: {
+      kind: textOf(values, 'agent.kind') as AgentConfig['kind'],
+      python: textOf(values, 'agent.python'),
+    },
     sandboxLimits: sandboxLimitsOf(values),
     egressAllow: egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts),
     codeHosts: codeHosts.hosts,

@@ -48,13 +48,16 @@ export const SETTINGS = [
   { path: 'results.path', fallback: 'out', env: 'PARLEY_RESULTS_DIR' },
   { path: 'runtime.kind', fallback: 'process', env: 'PARLEY_RUNTIME' },
   { path: 'runtime.isolation', fallback: 'auto', env: 'PARLEY_ISOLATION' },
-  // As runtimes/process/limits.ts has them: more than one repository takes, less than a host that serves several has.
+  { path: 'runtime.docker.socket', fallback: '/var/run/docker.sock', env: 'PARLEY_DOCKER_SOCKET' },
+  { path: 'runtime.docker.image', fallback: 'host', env: 'PARLEY_DOCKER_IMAGE' },
+  // As runtimes/on-host/limits.ts has them: more than one repository takes, less than a host that serves several has.
   { path: 'runtime.limits.memory_mb', fallback: 4_096, env: 'PARLEY_SANDBOX_MEMORY_MB' },
   { path: 'runtime.limits.processes', fallback: 512, env: 'PARLEY_SANDBOX_PROCESSES' },
   { path: 'runtime.limits.cpu_percent', fallback: 0, env: 'PARLEY_SANDBOX_CPU_PERCENT' },
   { path: 'runtime.limits.file_mb', fallback: 4_096, env: 'PARLEY_SANDBOX_FILE_MB' },
   { path: 'runtime.limits.disk_mb', fallback: 10_240, env: 'PARLEY_SANDBOX_DISK_MB' },
   { path: 'agent.kind', fallback: 'reference', env: 'PARLEY_AGENT' },
+  { path: 'agent.python', fallback: 'python3', env: 'PARLEY_AGENT_PYTHON' },
   { path: 'agent.iterations_max', fallback: ITERATIONS_DEFAULT, env: 'PARLEY_ITERATIONS_MAX' },
   { path: 'limits.idle_time', fallback: IDLE_TIME_DEFAULT_MS / SECOND_MS, env: 'PARLEY_IDLE_TIME' },
   {

@@ -5,6 +5,7 @@
 import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
 import type { KeyMinter } from '../../ports/key-minter.ts';
 import type { RecordStore } from '../../ports/record-store.ts';
+import { conversationKeyName } from './run-budgets.ts';
 
 export function conversationKeys(keys: KeyMinter, records: RecordStore): KeyDirectory {
   return { find: (key) => findCaller(keys, records, key) };
@@ -19,7 +20,7 @@ async function findCaller(keys: KeyMinter, records: RecordStore, key: string): P
   if (sandbox === null || sandbox.generation !== owner.generation) return null;
   if (sandbox.status === 'ERROR' || sandbox.status === 'MISSING') return null;
   return {
-    name: `conversation/${owner.conversationId}`,
+    name: conversationKeyName(owner.conversationId),
     sessionId: owner.conversationId,
     userId: conversation.userId,
     models: conversation.model === null ? null : [conversation.model],

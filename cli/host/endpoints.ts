@@ -7,17 +7,22 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pino from 'pino';
 import type { World } from '../../activities/world.ts';
+import { launchFacts } from '../../activities/launch-facts.ts';
 import { repositoryScope } from '../../activities/redaction.ts';
 import { startWebhookServer } from '../../api/webhook-server.ts';
 import type { CodeHosts } from '../../code-hosts/code-hosts.ts';
 import { createGitRelay, type GitRelay } from '../../code-hosts/git-relay.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { AuditLog } from '../../ports/audit-log.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
+import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { conversationKeys } from './conversation-keys.ts';
 import { openEgress } from './egress.ts';
+import { openToContainers } from './open-to-containers.ts';
 import type { Places } from './places.ts';
+import { runBudgets } from './run-budgets.ts';
 
 export interface Endpoints {
   /** Brings the spend of calls that have ended to the store. */
@@ -29,6 +34,10 @@ export interface EndpointParts {
   readonly config: DeploymentConfig;
   readonly places: Places;
   readonly world: World;
+  /** What the world has no use for: virtual keys, sums of spend and the log of runs. */
+  readonly store: Pick<Store, 'proxyKeys' | 'accounts' | 'lifecycle'>;
+  /** Takes note of callers that were refused. */
+  readonly audit: AuditLog;
   readonly codeHosts: CodeHosts;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly warn: (text: string) => void;
@@ -45,8 +54,12 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
   if (parts.config.proxyPort !== null)
     await proxy.listen({ host: '127.0.0.1', port: parts.config.proxyPort });
   await relay.listen();
-  const webhooks = await startWebhookServer(world, places.webhookSocket);
+  const webhooks = await startWebhookServer(world, places.webhookSocket, parts.audit);
   const egress = await openEgress(parts);
+  if (parts.config.runtimeKind === 'docker') {
+    const ways = [places.proxySocket, places.webhookSocket, places.gitSocket];
+    await openToContainers(egress === null ? ways : [...ways, places.egressSocket]);
+  }
   return {
     flushSpend: () => proxy.flushSpend(),
     async close() {
@@ -56,7 +69,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
 }
 
 /** @throws ParleyError config_invalid naming every problem of `proxy_config` */
-function proxyOf({ config, places, world, env }: EndpointParts): Proxy {
+function proxyOf({ config, places, world, store, env }: EndpointParts): Proxy {
   const { vendor } = config.deployment;
   const { config: proxyConfig, problems } = parseProxyConfig(config.proxyConfigRaw, env, { vendor });
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -65,6 +78,13 @@ function proxyOf({ config, places, world, env }: EndpointParts): Proxy {
   return createProxy({
     config: proxyConfig,
     keys: conversationKeys(world.keys, world.records),
+    accounting: { keys: store.proxyKeys, accounts: store.accounts },
+    budgets: runBudgets({
+      records: world.records,
+      plans: world.plans,
+      log: store.lifecycle,
+      accounts: store.accounts,
+    }),
     spend: world.spend,
     vendor,
     clock: world.clock,
@@ -75,7 +95,7 @@ function proxyOf({ config, places, world, env }: EndpointParts): Proxy {
   });
 }
 
-/** A conversation may clone its own repository and no other; the credential of the host stays on this side (D19). */
+/** A conversation may clone its own repository and its plugins, and no other; the credential of the host stays on this side (D19). */
 function relayOf({ config, places, world, codeHosts, warn }: EndpointParts): GitRelay {
   return createGitRelay({
     socketPath: places.gitSocket,
@@ -84,12 +104,19 @@ function relayOf({ config, places, world, codeHosts, warn }: EndpointParts): Git
       const owner = token === null ? null : world.keys.proxyKeyOwner(token);
       if (owner === null) return false;
       const conversation = await world.records.conversation(owner.conversationId);
-      return conversation?.selectedRepository === name;
+      if (conversation === null) return false;
+      if (conversation.selectedRepository === name) return true;
+      const { plugins } = await launchFacts(world.vault, owner.conversationId);
+      return plugins.some(({ source }) => source === name);
     },
-    authorization: async (provider, _name, token) => {
+    authorization: async (provider, name, token) => {
       const owner = token === null ? null : world.keys.proxyKeyOwner(token);
+      const conversation = owner === null ? null : await world.records.conversation(owner.conversationId);
+      // The credential of a job is for the repository it works on; a plugin is read with the deployment's.
       const own =
-        owner === null ? null : await world.vault.get(repositoryScope(owner.conversationId), 'token');
+        owner === null || conversation?.selectedRepository !== name
+          ? null
+          : await world.vault.get(repositoryScope(owner.conversationId), 'token');
       const credential = own ?? config.codeHostTokens[provider] ?? null;
       return credential === null
         ? null

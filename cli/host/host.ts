@@ -12,6 +12,10 @@ import { openOwnerHost } from './owner-host.ts';
 
 export { openReader } from './reader.ts';
 export const control: HostPort['control'] = sendControl;
+export const controlByServer: HostPort['controlByServer'] = async (config, request) => {
+  const { tellByServer } = await import('./server-control.ts');
+  return await tellByServer(config, request);
+};
 
 /** @throws as HostPort.openHost says */
 export async function openHost(config: DeploymentConfig, options: HostOptions): Promise<Host> {

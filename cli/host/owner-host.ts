@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { startControlServer } from '../../api/control-server.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { lockDataDirectory } from '../../store/data-directory-lock.ts';
-import { openStore } from '../../store/open-store.ts';
+import { openStore, type Store } from '../../store/open-store.ts';
 import { loadSealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { ApplicationFacts, Host, HostOptions } from '../host-port.ts';
@@ -17,7 +17,8 @@ import { removeEngineNote } from './engine-note.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
 import { hostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
-import { placesOf } from './places.ts';
+import { requireOwnSandboxes } from './engine-guard.ts';
+import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
 import { startSweeper } from './sweeper.ts';
 import { wireWorld } from './wired-world.ts';
@@ -29,11 +30,7 @@ export async function openOwnerHost(
   closers: Closers,
 ): Promise<Host> {
   const places = placesOf(config.dataDir);
-  mkdirSync(places.dataDir, { recursive: true, mode: 0o700 });
-  const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
-  closers.add(() => lock.release());
-  const store = await openStore({ kind: 'sqlite', path: places.database });
-  closers.add(() => store.close());
+  const store = await openOwnStore(places, config, closers);
   const { env } = process;
   const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
   const warnings: string[] = [];
@@ -61,7 +58,10 @@ export async function openOwnerHost(
   });
   late.engine = engine;
   // Sandboxes that outlived the last process find their way out again before anything is asked of them.
-  const endpoints = await openEndpoints({ config, places, world, codeHosts, env, warn });
+  const endpoints = await openEndpoints({
+    ...{ config, places, world, store, codeHosts, env, warn },
+    audit: store.audit,
+  });
   closers.add(() => endpoints.close());
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
@@ -86,6 +86,17 @@ export async function openOwnerHost(
     closers,
     application,
   });
+}
+
+/** Nobody else writes into it, and what lives in it was begun on this engine. */
+async function openOwnStore(places: Places, { engine }: DeploymentConfig, closers: Closers): Promise<Store> {
+  mkdirSync(places.dataDir, { recursive: true, mode: 0o700 });
+  const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
+  closers.add(() => lock.release());
+  const store = await openStore({ kind: 'sqlite', path: places.database });
+  closers.add(() => store.close());
+  await requireOwnSandboxes(store, engine.kind);
+  return store;
 }
 
 /** Last, so that nobody is answered before everything behind it works. */

@@ -14,6 +14,8 @@ export interface Places {
   readonly blobs: string;
   readonly sealKeyFile: string;
   readonly spool: string;
+  /** Git repositories that exist while a branch is pushed. */
+  readonly branches: string;
   /** What the owner of the directory says about its engine, for other processes. */
   readonly engineNote: string;
   /** Database of a Temporal server that a run starts for itself. */
@@ -37,6 +39,7 @@ export function placesOf(dataDir: string): Places {
     blobs: join(dataDir, 'blobs'),
     sealKeyFile: join(dataDir, 'seal.key'),
     spool: join(dataDir, 'spool'),
+    branches: join(dataDir, 'branches'),
     engineNote: join(dataDir, 'engine.json'),
     temporalDatabase: join(dataDir, 'temporal.db'),
     sandboxSockets: join(sockets, 's'),
@@ -50,6 +53,7 @@ export function placesOf(dataDir: string): Places {
 }
 
 export type BuiltProgram =
+  | 'agent-openhands.cjs'
   | 'agent-server.cjs'
   | 'failure-converter.cjs'
   | 'sandbox-init.cjs'

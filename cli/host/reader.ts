@@ -25,6 +25,7 @@ export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, '
     plan: (id) => plans.plan(id),
     events: (id, page) => events.events(id, page),
     lifecycleEvents: (id) => lifecycle.lifecycleEvents(id),
+    runEvents: (id) => lifecycle.runEvents(id),
     lastActivityAt: (id) => activity.lastActivityAt(id),
     resultsLocation: (id) => results.location(id),
   };

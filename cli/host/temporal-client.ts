@@ -30,9 +30,27 @@ export interface ClientParts {
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
 export async function openRequests(
-  { config, store, env, closers, onFailure, onNotice }: ClientParts,
-  { namespace, queue, address }: EngineNote & { readonly address: string },
+  { onNotice, ...parts }: ClientParts,
+  place: EngineNote & { readonly address: string },
 ): Promise<Notifier> {
+  const { post, isServed } = await openPost(parts, place);
+  parts.closers.add(watchForWorkers({ queue: place.queue, hasWorker: isServed, onNotice }));
+  return post.requests;
+}
+
+export type EnginePlace = Pick<EngineNote, 'namespace' | 'queue'> & { readonly address: string };
+
+export interface OpenedPost {
+  readonly post: Post;
+  /** Whether a worker asks for work on the queue. @throws the error of gRPC */
+  isServed(): Promise<boolean>;
+}
+
+/** @throws as openRequests */
+export async function openPost(
+  { config, store, env, closers, onFailure }: Omit<ClientParts, 'onNotice'>,
+  { namespace, queue, address }: EnginePlace,
+): Promise<OpenedPost> {
   const settings = config.engine.temporal;
   const dataConverter = converterOf(env, onFailure);
   const server = { ...namedServer(settings, address), namespace };
@@ -42,9 +60,9 @@ export async function openRequests(
   });
   closers.add(() => connection.close());
   const isServed = (): Promise<boolean> => hasWorker({ connection, namespace, queue });
-  closers.add(watchForWorkers({ queue, hasWorker: isServed, onNotice }));
   const client = new WorkflowClient({ connection, namespace, dataConverter });
   const clock = systemClock;
   const { eventsMax } = settings;
-  return new Post({ client, queue, eventsMax, tombstones: tombstones(store.engine, clock), clock }).requests;
+  const stones = tombstones(store.engine, clock);
+  return { post: new Post({ client, queue, eventsMax, tombstones: stones, clock }), isServed };
 }

@@ -4,19 +4,19 @@
  */
 import { createAgentClient, type AgentClient } from '../../agent-client/agent-client.ts';
 import type { World } from '../../activities/world.ts';
+import { createBranchDelivery } from '../../code-hosts/deliver-branch.ts';
 import { createCodeHosts, PUBLIC_CODE_HOSTS, type CodeHosts } from '../../code-hosts/code-hosts.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
 import type { Notifier } from '../../ports/notifier.ts';
-import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
-import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
 import { createBlobDirectory } from '../../store/blob-directory.ts';
 import { createKeyMinter } from '../../store/key-minter.ts';
 import type { Store } from '../../store/open-store.ts';
 import { createResultsDirectory } from '../../store/results-directory.ts';
 import type { SealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
-import { builtProgram, type Places } from './places.ts';
+import type { Places } from './places.ts';
+import { runtimeOf } from './runtime-of.ts';
 import { createSecretSource } from './secret-source.ts';
 import { settledSpend, type SettledSpend } from './settled-spend.ts';
 
@@ -39,7 +39,7 @@ export interface WiredWorld {
 
 export function wireWorld(parts: WorldParts): WiredWorld {
   const { config, places, store, env } = parts;
-  const agent = createAgentClient();
+  const agent = createAgentClient({ dialect: config.agent.kind });
   const codeHosts = codeHostsOf(config);
   const vault = store.vault(parts.sealKey);
   const spend = settledSpend(store.spend);
@@ -47,6 +47,11 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     runtime: runtimeOf(parts),
     agent,
     clones: codeHosts,
+    branches: createBranchDelivery({
+      codeHosts,
+      credentialOf: (provider) => config.codeHostTokens[provider] ?? null,
+      scratchDir: places.branches,
+    }),
     placement: store.placement,
     records: store.records,
     plans: store.plans,
@@ -67,23 +72,6 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     clock: systemClock,
   };
   return { world, spend, agent, codeHosts };
-}
-
-function runtimeOf({ config, places, warn }: WorldParts): SandboxRuntime {
-  return createProcessRuntime({
-    dataDir: places.dataDir,
-    socketDir: places.sandboxSockets,
-    isolation: config.isolation,
-    programs: {
-      agentServer: builtProgram('agent-server.cjs'),
-      sandboxInit: builtProgram('sandbox-init.cjs'),
-    },
-    hostSockets: { proxy: places.proxySocket, webhook: places.webhookSocket, git: places.gitSocket },
-    egressSocket: config.egressAllow.length === 0 ? null : places.egressSocket,
-    limits: config.sandboxLimits,
-    clock: systemClock,
-    warn,
-  });
 }
 
 function codeHostsOf(config: DeploymentConfig): CodeHosts {

@@ -14,6 +14,7 @@ const SIGNS: Readonly<Record<ItemChangeKind, string>> = {
   orphaned: '-',
 };
 const KINDS: readonly ItemChangeKind[] = ['new', 'changed', 'reused', 'retried', 'orphaned'];
+const SHOWN_KINDS: readonly ItemChangeKind[] = ['changed', 'retried', 'orphaned', 'new'];
 /** What is more is in --json. */
 const SHOWN_MAX = 50;
 const VALUE_WIDTH = 60;
@@ -26,7 +27,8 @@ export function planDiffLines(diff: PlanDiff, against: string): string[] {
   const summary = counts
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${SIGNS[kind]} ${count} ${kind}`);
-  const shown = diff.items.filter(({ kind }) => kind !== 'reused');
+  // What a person looks for first: of many conversations most are new, and the list is cut.
+  const shown = SHOWN_KINDS.flatMap((kind) => diff.items.filter((item) => item.kind === kind));
   return [
     `against ${against}: ${summary.join('   ')}`,
     ...diff.run.map((change) => `  ~ ${fieldLine(change)}`),

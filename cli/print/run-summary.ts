@@ -5,7 +5,9 @@
 import type { Plan } from '../../core/plan.ts';
 import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
 import { OUTCOMES } from '../../core/status.ts';
+import type { Delivery } from '../deliveries.ts';
 import { duration, usd } from './amounts.ts';
+import { deliveryLines } from './deliveries.ts';
 import { itemState, runCounts, runState } from './run-words.ts';
 import { cut, table } from './terminal-text.ts';
 
@@ -15,6 +17,8 @@ export interface RunResult {
   readonly plan: Plan | null;
   /** Folder of the results. */
   readonly results: string;
+  /** Branches that it pushed, or could not. */
+  readonly deliveries: readonly Delivery[];
   /** The next command to type; null when there is nothing to do. */
   readonly next: string | null;
 }
@@ -26,7 +30,7 @@ const AXIS_VALUES_MAX = 12;
 const DETAIL_WIDTH = 140;
 
 export function runSummary(result: RunResult): string {
-  const { row, items, plan, results, next } = result;
+  const { row, items, plan, results, deliveries, next } = result;
   const took = row.endedAt === null ? '' : ` in ${duration(row.endedAt - row.createdAt)}`;
   const blocks = [
     [`${row.name}: ${runState(row)}${took}`, runCounts(row)],
@@ -35,6 +39,7 @@ export function runSummary(result: RunResult): string {
     ...axisTables(items, plan),
     errorLines(items),
     moneyLines(row, plan),
+    deliveryLines(deliveries),
     [`results: ${results}`, ...reportLines(row, plan, results), ...(next === null ? [] : [`next: ${next}`])],
   ];
   const shown = blocks.filter((block) => block.length > 0).map((block) => block.join('\n'));

@@ -13,6 +13,7 @@ import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import { takeUpStarts } from '../../api/conversations/start.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
+import { openAgentPorts, type AgentPorts } from '../../api/relay/agent-ports.ts';
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Notifier } from '../../ports/notifier.ts';
@@ -41,7 +42,10 @@ export async function openApplication(
 ): Promise<ApplicationFacts> {
   const { store, world, requests } = parts;
   const firstKey = await firstKeyOf(options, parts);
-  const listening = { url: options.publicUrl ?? `http://${options.host}:${options.port}` };
+  const listening: { url: string; agents: AgentPorts | null } = {
+    url: options.publicUrl ?? `http://${options.host}:${options.port}`,
+    agents: null,
+  };
   const { search, startTasks, apiKeys, documents, audit, eventSearch } = store;
   const application: Application = {
     ...{ search, startTasks, apiKeys, documents, audit, eventSearch, world, requests },
@@ -49,6 +53,7 @@ export async function openApplication(
     dialect: dialectOf(options.dialect),
     models: modelsOf(parts),
     publicUrl: () => listening.url,
+    agentAddress: (sandboxId, path) => listening.agents?.urlOf(sandboxId, path) ?? null,
     randomHex: (digits) =>
       randomBytes(Math.ceil(digits / 2))
         .toString('hex')
@@ -60,6 +65,12 @@ export async function openApplication(
   const server = await listen(application, options);
   parts.closers.add(() => server.close());
   if (options.publicUrl === null) listening.url = server.url;
+  if (options.publicUrl === null && options.dialect === 'openhands') {
+    // Clients of that dialect take an address without a path only; behind another server there is one port.
+    const ports = await openAgentPorts(server.http, options.host);
+    parts.closers.add(() => ports.close());
+    listening.agents = ports;
+  }
   return { url: listening.url, firstKey };
 }
 

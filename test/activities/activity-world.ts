@@ -72,6 +72,7 @@ export async function activityWorld(deployment: Partial<Deployment> = {}): Promi
     runtime,
     agent,
     clones: { cloneUrl: ({ name }) => path.join(folder, 'remotes', name) },
+    branches: { deliver: () => Promise.reject(new Error('this test pushes nothing')) },
     vault: store.vault(key),
     blobs: createBlobDirectory(path.join(folder, 'blobs')),
     results: createResultsDirectory(resultsDir),

@@ -143,6 +143,7 @@ export const COMPLETE: ReportData = {
   items: ITEMS,
   spend: { calls: 17, unpriced: 3, promptTokens: 34_667, completionTokens: 900, nanoUsd: 1_235_067 },
   reconciliation: reconciliationOf(RESULT),
+  exactSkewsMs: [-900, -900, 1_700],
   writtenAt: START + 130_000,
 };
 

@@ -110,13 +110,18 @@ describe('startConversation', () => {
     const around = await planned({ repository });
     await answerOf(around, ORDER);
     const id = around.world.keys.conversationIdOf(ORDER);
-    expect(await launchFacts(around.world.vault, id)).toEqual({ extraHeaders: {}, gitAuthor: author });
+    expect(await launchFacts(around.world.vault, id)).toEqual({
+      ...{ extraHeaders: {}, gitAuthor: author, plugins: [] },
+    });
   });
 
-  it('refuses plugins that nobody would load', async () => {
-    const around = await planned({ plugins: [{ source: 'acme/plugins', ref: null, path: null }] });
-    expect(await answerOf(around, ORDER)).toEqual(refused('plan_invalid'));
-    expect(around.told).toEqual([]);
+  it('hands plugins on, for the start of the agent', async () => {
+    const around = await planned({ plugins: [{ source: 'acme/plugins', ref: 'v2', path: null }] });
+    await answerOf(around, ORDER);
+    const id = around.world.keys.conversationIdOf(ORDER);
+    expect(await launchFacts(around.world.vault, id)).toMatchObject({
+      plugins: [{ source: 'acme/plugins', host: null, ref: 'v2', path: null }],
+    });
   });
 
   it('refuses with plan_invalid what is in no plan', async () => {

@@ -54,7 +54,9 @@ describe('loadDeployment()', () => {
       dataDir: path.join(cwd, '.parley'),
       resultsDir: path.join(cwd, 'out'),
       baseDir: cwd,
+      runtimeKind: 'process',
       isolation: 'auto',
+      docker: { socket: '/var/run/docker.sock', image: 'host' },
       sandboxLimits: {
         memoryBytes: 4_096 * 1_024 ** 2,
         processes: 512,

@@ -72,6 +72,16 @@ describe('parley ctl', () => {
     expect(shell.stderr.text).toContain(`parley resume ${RUN}`);
   });
 
+  it('asks the Temporal server itself when nobody owns the data, and says when no worker is there', async () => {
+    const taken = setUp({ server: 'taken' });
+    expect(await runCli(['ctl', RUN, 'drain'], taken.shell)).toBe(0);
+    expect(taken.host.requests).toMatchObject([{ type: 'drainRequested' }]);
+    expect(taken.shell.stderr.text).toBe('');
+    const kept = setUp({ server: 'kept' });
+    expect(await runCli(['ctl', RUN, 'drain', '--engine', 'temporal'], kept.shell)).toBe(0);
+    expect(kept.shell.stderr.text).toContain('no worker asks for work');
+  });
+
   it('gives a record with --json, and code 2 for a run that there is not', async () => {
     const { shell } = setUp({ locked: true });
     expect(await runCli(['ctl', RUN, 'set', 'concurrency=3', '--json'], shell)).toBe(0);

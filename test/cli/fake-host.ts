@@ -9,7 +9,7 @@ import type { Plan } from '../../core/plan.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
 import { hostLife } from '../../cli/host/host-life.ts';
 import type { EngineConfig } from '../../cli/config/deployment-config.ts';
-import type { EngineFacts, Host, HostPort, Reader, RunRequest } from '../../cli/host-port.ts';
+import type { EngineFacts, Host, HostPort, Reader, RunRequest, ServerAnswer } from '../../cli/host-port.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { isResting } from '../../cli/print/run-words.ts';
 
@@ -36,6 +36,7 @@ export interface FakeHostOptions {
   readonly plan?: Plan | null;
   readonly events?: readonly StoredEvent[];
   readonly lifecycle?: readonly (LifecycleEvent & { readonly at: number })[];
+  readonly runEvents?: readonly (LifecycleEvent & { readonly at: number })[];
   readonly warnings?: readonly string[];
   readonly summary?: ReconciliationSummary;
   readonly keepsExpectations?: boolean;
@@ -44,6 +45,8 @@ export interface FakeHostOptions {
   readonly closing?: Promise<void>;
   /** Another process owns the data directory, and answers `control`. */
   readonly locked?: boolean;
+  /** What the Temporal server of the deployment answers; without it there is none. */
+  readonly server?: ServerAnswer;
   /** What a request leads to. */
   onRequest?(request: RunRequest): Rows | null;
   onStart?(): Rows | null;
@@ -59,6 +62,15 @@ const SUMS = reconcile({
   windowAfterMs: 0,
   ambiguous: 'keep',
 });
+
+function answerOfServer(
+  host: FakeHost,
+  event: RunRequest,
+  { server = null }: { readonly server?: ServerAnswer | null },
+): ServerAnswer | null {
+  if (server !== null) host.requests.push(event);
+  return server;
+}
 
 function answerTo(host: FakeHost, request: ReconcileRequest, options: FakeHostOptions): ReconcileAnswer {
   host.calls.push(`reconcile ${request.rowsFile ?? 'as planned'}`);
@@ -103,6 +115,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       if (options.locked === true) host.requests.push(event);
       return Promise.resolve(options.locked === true);
     },
+    controlByServer: (_config, { event }) => Promise.resolve(answerOfServer(host, event, options)),
   };
   const told = (next: Rows | null | undefined): void => void (next != null && host.commit(next));
   const reader = (): Reader => fakeReader({ options, calls: host.calls, rows: () => rows });
@@ -163,6 +176,7 @@ function fakeReader({
     events: (_id, { afterSequence }) =>
       Promise.resolve((options.events ?? []).filter(({ sequence }) => sequence > afterSequence)),
     lifecycleEvents: () => Promise.resolve(options.lifecycle ?? []),
+    runEvents: () => Promise.resolve(options.runEvents ?? []),
     lastActivityAt: () => Promise.resolve(rows()?.row.createdAt ?? null),
     resultsLocation: (id) => `/results/${id}`,
     close: () => Promise.resolve(void calls.push('close')),

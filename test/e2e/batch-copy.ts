@@ -9,7 +9,8 @@ import { removeDir } from '../helpers/temp-dir.ts';
 import { processesOf } from './process-list.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const EXAMPLE = 'examples/first-batch';
+/** An example that has a program, a job and a deployment. */
+export type ExampleName = 'first-batch' | 'upgrade-200';
 
 /** As the deployment spells it. */
 export type Isolation = 'namespaces' | 'none';
@@ -29,10 +30,10 @@ export interface BatchCopy {
 /** The secret of the job: its forms differ in every encoding. */
 export const TOKEN = 'planted/Secret+value=42&more?~of%it';
 
-export function copyBatch(isolation: Isolation): BatchCopy {
+export function copyBatch(isolation: Isolation, name: ExampleName = 'first-batch'): BatchCopy {
   const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-e2e-')));
-  const example = path.join(root, EXAMPLE);
-  const source = path.join(ROOT, EXAMPLE);
+  const example = path.join(root, 'examples', name);
+  const source = path.join(ROOT, 'examples', name);
   const own = (file: string): boolean => !['.parley', 'out'].includes(path.relative(source, file));
   cpSync(source, example, { recursive: true, filter: own });
   // A program finds what belongs to it from its own real path, so these two are no links.

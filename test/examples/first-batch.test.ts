@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import { splitArguments } from '../../agent/tools/tool.ts';
 import { makeToolSet } from '../../agent/tools/tool-set.ts';
 import { loadDeployment } from '../../cli/config/load-deployment.ts';
@@ -121,7 +122,8 @@ function scriptOf(item: Item, script: GatewayScript): TurnScript {
 
 /** Plays every call of a conversation with the agent's tools; returns the observations' texts. */
 async function play(item: Item, workingDir: string, script: GatewayScript): Promise<string[]> {
-  const tools = makeToolSet([], surroundings(workingDir), []);
+  const external = new McpTools({}, surroundings(workingDir));
+  const tools = makeToolSet([], surroundings(workingDir), { events: [], external });
   const texts: string[] = [];
   try {
     const answers = scriptOf(item, script).turns.filter(isAnswer);

@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
+import { dockerdMissing } from '../../scripts/docker-daemon.ts';
 import { pythonPeerMissing } from './python-peers.ts';
 import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
 
@@ -13,9 +14,12 @@ export type Tool =
   | 'bwrap'
   | 'chromium'
   | 'docker'
+  | 'dockerd'
   | 'temporal'
   | 'temporal-test-server'
   | 'litellm'
+  | 'schemathesis'
+  | 'openhands'
   | 'python'
   | 'git'
   | 'curl';
@@ -27,7 +31,10 @@ const PROBE_TIMEOUT_MS = 10_000;
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   temporal: temporalCliMissing,
   'temporal-test-server': timeSkippingServerMissing,
+  dockerd: dockerdMissing,
   litellm: () => pythonPeerMissing('litellm'),
+  schemathesis: () => pythonPeerMissing('schemathesis'),
+  openhands: () => pythonPeerMissing('openhands'),
 };
 
 const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {

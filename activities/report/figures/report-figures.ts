@@ -6,6 +6,7 @@ import type { ReportData, ReportItem } from '../report-data.ts';
 import { duration, exactUsd } from '../report-words.ts';
 import { workMs } from '../work-sections.ts';
 import type { Bars, Figure, FigureTone, Levels } from './figure.ts';
+import { reconciliationFigures } from './reconciliation-figures.ts';
 
 /** More bars are a table, and the table is there. */
 const ROWS_MAX = 10;
@@ -30,6 +31,14 @@ export function reportFigures(data: ReportData): readonly Figure[] {
     ),
     slowest(data),
     dearest(data),
+    ...reconciliationFigures(data, [
+      { id: 'billed-by-model', title: 'Billed and recorded by model', of: ({ model }) => model },
+      ...tagsOf(data).map((tag) => ({
+        id: `billed-by-tag-${tag}`,
+        title: `Billed and recorded by tag "${tag}"`,
+        of: ({ tags }: ReportItem) => tags[tag] ?? null,
+      })),
+    ]),
   ];
   return figures.filter((figure) => figure !== null);
 }

@@ -7,6 +7,7 @@ import { isCode, type Tree, type Violation } from '../tree.ts';
 /** Files that are run and not imported. */
 const ENTRIES: readonly RegExp[] = [
   /^(cli|scripted-gateway|agent)\/main\.ts$/,
+  /^agent\/openhands\/main\.ts$/,
   /^runtimes\/process\/inside\/init\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,
   /^(test|examples)\/.*\.test\.ts$/,

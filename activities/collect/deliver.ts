@@ -1,0 +1,175 @@
+/**
+ * Delivering: a branch with the collected patch of an item, pushed to its repository.
+ * Owns which items push and the evidence of it, `delivery.json` beside the results; a failure is kept there and loses
+ * nothing that was collected.
+ */
+import { z } from 'zod';
+import { fillDeliverText, isBranchName } from '../../core/deliver-name.ts';
+import type { ConversationId, RunId } from '../../core/ids.ts';
+import { asParleyError, ParleyError } from '../../core/parley-error.ts';
+import type { Plan, PlanItem } from '../../core/plan.ts';
+import { launchFacts } from '../launch-facts.ts';
+import { openSecrets, redactText, repositoryScope, secretForms } from '../redaction.ts';
+import type { World } from '../world.ts';
+
+export const DELIVERY_FILE = 'delivery.json';
+const FORMAT = 1;
+
+const evidenceSchema = z.object({
+  format: z.literal(FORMAT),
+  /** `pushing` was written before a push whose end nobody has written down. */
+  state: z.enum(['pushing', 'pushed', 'nothing', 'failed']),
+  repository: z.string(),
+  branch: z.string(),
+  /** Newest last: every commit that was ever about to be pushed to the branch. */
+  commits: z.array(z.string()),
+  /** Code and sentence of a failure; null otherwise. */
+  problem: z.object({ code: z.string(), message: z.string() }).nullable(),
+  /** Epoch milliseconds. */
+  at: z.number(),
+});
+
+export type DeliveryEvidence = z.infer<typeof evidenceSchema>;
+
+export interface DeliverableItem {
+  readonly runId: RunId;
+  readonly conversationId: ConversationId;
+  readonly plan: Plan;
+  readonly item: PlanItem;
+}
+
+/** Null when nothing has been delivered, or the evidence cannot be read. */
+export async function deliveryEvidence(
+  world: Pick<World, 'results'>,
+  { runId, item: { key } }: Pick<DeliverableItem, 'runId' | 'item'>,
+): Promise<DeliveryEvidence | null> {
+  const bytes = await world.results.read({ runId, key, name: DELIVERY_FILE });
+  if (bytes === null) return null;
+  try {
+    return evidenceSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Pushes the patch that was collected last. Null when the plan pushes nothing for this item.
+ * A repeat finds its commit on the branch and pushes nothing. Does not throw for what keeps a branch from being pushed:
+ * that is the evidence.
+ */
+export async function deliver(world: World, about: DeliverableItem): Promise<DeliveryEvidence | null> {
+  const { plan, item, runId } = about;
+  if (plan.deliver === undefined || item.repository === null) return null;
+  const words = { job: plan.name, run: runId, key: item.key };
+  const branch = fillDeliverText(plan.deliver.branch, words);
+  const before = await deliveryEvidence(world, about);
+  const evidence: DeliveryEvidence = {
+    format: FORMAT,
+    state: 'nothing',
+    repository: item.repository.name,
+    branch,
+    commits: before?.branch === branch ? before.commits : [],
+    problem: null,
+    at: world.clock.now(),
+  };
+  const done = await pushed(world, about, evidence).catch((error: unknown) =>
+    problemOf(world, about, { evidence, error }),
+  );
+  await keep(world, about, done);
+  if (!saysTheSame(before, done)) await record(world, about, done);
+  return done;
+}
+
+/** A repeat that changed nothing is no news. */
+function saysTheSame(before: DeliveryEvidence | null, after: DeliveryEvidence): boolean {
+  return (
+    before?.state === after.state &&
+    before.commits.at(-1) === after.commits.at(-1) &&
+    before.problem?.message === after.problem?.message
+  );
+}
+
+async function pushed(
+  world: World,
+  about: DeliverableItem,
+  evidence: DeliveryEvidence,
+): Promise<DeliveryEvidence> {
+  const { plan, item, runId, conversationId } = about;
+  const { repository } = item;
+  if (repository === null || plan.deliver === undefined) return evidence;
+  const file = (name: string) => world.results.read({ runId, key: item.key, name });
+  const [patch, base] = await Promise.all([file('changes.patch'), file('base-commit.txt')]);
+  if (patch === null || base === null)
+    throw new ParleyError('deliver_refused', 'Cannot push a branch: no patch was collected');
+  if (patch.length === 0) return evidence;
+  if (!isBranchName(evidence.branch))
+    throw new ParleyError(
+      'deliver_refused',
+      `Cannot push branch "${evidence.branch}": Git takes no such name`,
+    );
+  const conversation = await world.records.conversation(conversationId);
+  const own = repository.author ?? (await launchFacts(world.vault, conversationId)).gitAuthor;
+  let commits = evidence.commits;
+  const { commit } = await world.branches.deliver({
+    repository: { provider: repository.host, name: repository.name },
+    token: await world.vault.get(repositoryScope(conversationId), 'token'),
+    baseCommit: new TextDecoder().decode(base).trim(),
+    patch,
+    branch: evidence.branch,
+    message: fillDeliverText(plan.deliver.message, { job: plan.name, run: runId, key: item.key }),
+    author: own ?? world.deployment.gitAuthor,
+    at: conversation?.createdAt ?? 0,
+    ours: commits,
+    announce: async (announced) => {
+      commits = [...commits.filter((one) => one !== announced), announced];
+      await keep(world, about, { ...evidence, state: 'pushing', commits });
+    },
+  });
+  const earlier = commits.filter((one) => one !== commit);
+  return { ...evidence, state: 'pushed', commits: [...earlier, commit] };
+}
+
+/** What Git and hosts say may repeat what it was given: secret values are removed (D20). */
+async function problemOf(
+  world: World,
+  about: DeliverableItem,
+  { evidence, error }: { readonly evidence: DeliveryEvidence; readonly error: unknown },
+): Promise<DeliveryEvidence> {
+  const { code, message } = asParleyError(error);
+  const token = await world.vault.get(repositoryScope(about.conversationId), 'token');
+  const secrets = Object.values(await openSecrets(world, about.conversationId));
+  const forms = secretForms(token === null ? secrets : [...secrets, token]);
+  const known = await deliveryEvidence(world, about);
+  return {
+    ...evidence,
+    state: 'failed',
+    // One that was about to be pushed may be on the host all the same.
+    commits: known?.branch === evidence.branch ? known.commits : evidence.commits,
+    problem: { code, message: redactText(message, forms) },
+  };
+}
+
+async function keep(
+  world: World,
+  { runId, item }: DeliverableItem,
+  evidence: DeliveryEvidence,
+): Promise<void> {
+  const text = `${JSON.stringify(evidence, null, 2)}\n`;
+  await world.results.write({ runId, key: item.key, name: DELIVERY_FILE }, new TextEncoder().encode(text));
+}
+
+/** For whoever follows the conversation: which branch holds its work, or why none does. */
+async function record(
+  world: World,
+  { conversationId }: DeliverableItem,
+  { state, repository, branch, commits, problem, at }: DeliveryEvidence,
+): Promise<void> {
+  if (state === 'nothing') return;
+  const about = { machine: 'conversation', id: conversationId } as const;
+  const detail =
+    problem === null
+      ? `branch "${branch}" of "${repository}" is at ${commits.at(-1) ?? ''}`
+      : `${problem.code}: ${problem.message}`;
+  const code = problem === null ? 'branch_delivered' : 'delivery_failed';
+  await world.lifecycle.record({ about, conversationId, code, detail }, at);
+}

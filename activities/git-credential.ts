@@ -1,0 +1,27 @@
+/**
+ * How a clone inside a sandbox is let through: the relay on our side knows a conversation by its key (D19).
+ * Owns the file that Git reads it from; whoever clones removes it.
+ */
+import type { ConversationId } from '../core/ids.ts';
+import type { AgentTarget } from '../ports/agent-server.ts';
+import { quoted } from './in-sandbox.ts';
+import type { World } from './world.ts';
+
+export async function writeGitCredential(
+  world: World,
+  target: AgentTarget,
+  whose: { readonly conversationId: ConversationId; readonly generation: number; readonly path: string },
+): Promise<void> {
+  const key = world.keys.proxyKey(whose.conversationId, whose.generation);
+  const content = `[http]\n\textraHeader = Authorization: Bearer ${key}\n`;
+  await world.agent.writeFile(target, whose.path, new TextEncoder().encode(content));
+}
+
+/** First lines of a script that clones: the credential is used, and is gone with the script. */
+export function withGitCredential(path: string): string {
+  return [
+    'set -e',
+    `export GIT_CONFIG_GLOBAL=${quoted(path)} GIT_TERMINAL_PROMPT=0`,
+    `trap ${quoted(`rm -f ${quoted(path)}`)} EXIT`,
+  ].join('\n');
+}

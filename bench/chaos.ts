@@ -1,0 +1,182 @@
+/**
+ * `npm run chaos -- --minutes N --runtime process|docker [--sandboxes N] [--kill SECONDS]`: real sandboxes under real harm.
+ * An orchestrator is killed every few seconds and started again, other hands kill, pause, remove and fill sandboxes,
+ * and the daemon restarts. Then all harm ends, and what is left is judged: no message lost or doubled, nothing orphaned.
+ * Owns the order of events and the table; exit code 1 when an invariant broke. docs/chaos.md says how to read it.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { closeDaemon, containersOf, dockerSocket, dockerdMissing } from '../scripts/docker-daemon.ts';
+import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
+import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
+import { faultsOf, namesIn, pick } from './chaos/faults.ts';
+import { openRuntime, readJournal, type ChaosKind, type Ground } from './chaos/ground.ts';
+import { orchestrate } from './chaos/orchestrator.ts';
+
+const MINUTE_MS = 60_000;
+/** Between two faults of other hands. */
+const FAULT_MS = [500, 2_500] as const;
+/** What the last shift may take; past it, something does not settle, and that is a finding. */
+const SETTLE_MS = 10 * MINUTE_MS;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    runtime: { type: 'string', default: 'process' },
+    sandboxes: { type: 'string', default: '20' },
+    kill: { type: 'string', default: '4' },
+    shift: { type: 'string' },
+    last: { type: 'boolean', default: false },
+  },
+});
+
+/** Between two kills of the orchestrator: half of what was asked for, to one and a half times that. */
+const KILL_MS = [Number(values.kill) * 500, Number(values.kill) * 1_500] as const;
+
+const counts = new Map<string, number>();
+const findings: string[] = [];
+const count = (what: string, by = 1): void => void counts.set(what, (counts.get(what) ?? 0) + by);
+const between = ([from, to]: readonly [number, number]): number => from + Math.random() * (to - from);
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function main(): Promise<void> {
+  const sandboxes = Number(values.sandboxes);
+  if (values.shift !== undefined) {
+    await orchestrate({ ground: JSON.parse(values.shift) as Ground, sandboxes, isLast: values.last });
+    process.exit(0);
+  }
+  const kind: ChaosKind = values.runtime === 'docker' ? 'docker' : 'process';
+  const missing = kind === 'docker' ? dockerdMissing() : null;
+  if (missing !== null) throw new Error(`Cannot do chaos on Docker: ${missing}`);
+  const ground: Ground = {
+    dir: realpathSync(mkdtempSync(join(tmpdir(), 'pc-'))),
+    kind,
+    daemonSocket: kind === 'docker' ? dockerSocket() : '',
+  };
+  try {
+    if (kind === 'docker') await ensureImage(dockerDaemon(ground.daemonSocket), 'host');
+    await storm(ground, Date.now() + Number(values.minutes) * MINUTE_MS);
+    await settle(ground);
+    await lookAround(ground);
+  } finally {
+    rmSync(ground.dir, { recursive: true, force: true });
+    await closeDaemon();
+  }
+  report(kind);
+}
+
+/** Kills and faults at once, until the time is over. */
+async function storm(ground: Ground, until: number): Promise<void> {
+  const faults = faultsOf(ground);
+  const shifts = async (): Promise<void> => {
+    while (Date.now() < until) {
+      const child = shift(ground, false);
+      await Promise.race([wait(between(KILL_MS)), ended(child)]);
+      child.kill('SIGKILL');
+      await ended(child);
+      count('orchestrator killed');
+    }
+  };
+  const hands = async (): Promise<void> => {
+    while (Date.now() < until) {
+      await wait(between(FAULT_MS));
+      const fault = pick(faults);
+      // A daemon that is away for seconds at every turn would be all there is.
+      if (fault === undefined || (fault.name === 'daemon restarted' && Math.random() < 0.8)) continue;
+      if (await fault.strike()) count(fault.name);
+    }
+  };
+  await Promise.all([shifts(), hands()]);
+}
+
+/** The last shift, which nobody disturbs. */
+async function settle(ground: Ground): Promise<void> {
+  const accepted = (await readJournal(ground)).reduce((sum, entry) => sum + entry.accepted.length, 0);
+  count('messages open at the end of the storm', accepted);
+  const child = shift(ground, true);
+  const isOver = await Promise.race([ended(child).then(() => true), wait(SETTLE_MS).then(() => false)]);
+  if (!isOver) {
+    findings.push('what was left did not settle in time');
+    child.kill('SIGKILL');
+  }
+}
+
+/** This program again, as the orchestrator. */
+function shift(ground: Ground, isLast: boolean): ChildProcess {
+  const own = [process.argv[1] ?? '', '--shift', JSON.stringify(ground), '--sandboxes', values.sandboxes];
+  const child = spawn(process.execPath, [...own, ...(isLast ? ['--last'] : [])], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  createInterface({ input: child.stdout }).on('line', hear);
+  return child;
+}
+
+function hear(line: string): void {
+  const [what = '', ...rest] = line.split(' ');
+  const detail = rest.join(' ');
+  if (what === 'crash') count(`crash seen: ${detail}`);
+  else if (what === 'judged') judged(detail);
+  else count(what);
+  if (process.env['CHAOS_LOG'] !== undefined) process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+}
+
+function judged(detail: string): void {
+  const { messages, lost, twice, inOrder } = JSON.parse(detail) as {
+    readonly messages: number;
+    readonly lost: number;
+    readonly twice: number;
+    readonly inOrder: boolean;
+  };
+  count('sandboxes judged');
+  count('messages judged', messages);
+  if (lost > 0) findings.push(`${lost} accepted messages were lost`);
+  if (twice > 0) findings.push(`${twice} messages stand twice`);
+  if (!inOrder && lost === 0 && twice === 0) findings.push('messages stand in another order');
+}
+
+/** After settling nothing is left anywhere. */
+async function lookAround(ground: Ground): Promise<void> {
+  const left = {
+    'in the journal': (await readJournal(ground)).map((entry) => entry.sandboxId),
+    'in the runtime': (await openRuntime(ground).list()).map((one) => one.sandboxId),
+    directories: namesIn(join(ground.dir, 'data', 'sandboxes')),
+    sockets: namesIn(join(ground.dir, 's')),
+    processes: processesOf(ground.dir),
+    containers: ground.kind === 'docker' ? containersOf(ground.daemonSocket) : [],
+  };
+  for (const [where, names] of Object.entries(left)) {
+    count(`left: ${where}`, names.length);
+    if (names.length > 0) findings.push(`left ${where}: ${names.join(', ')}`);
+  }
+}
+
+function processesOf(dir: string): readonly string[] {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(`${dir}/data`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+function report(kind: ChaosKind): void {
+  process.stdout.write(`chaos on ${kind}: ${values.minutes} minutes, ${values.sandboxes} sandboxes\n`);
+  const width = Math.max(...[...counts.keys()].map((name) => name.length));
+  for (const [name, number] of [...counts].sort()) process.stdout.write(`${name.padEnd(width)}  ${number}\n`);
+  for (const finding of new Set(findings)) process.stdout.write(`broken: ${finding}\n`);
+  process.stdout.write(findings.length === 0 ? 'all invariants hold\n' : `${findings.length} findings\n`);
+  process.exitCode = findings.length === 0 ? 0 : 1;
+}
+
+await main();

@@ -1,0 +1,151 @@
+/**
+ * What other hands do to sandboxes behind the orchestrator's back.
+ * Owns the faults by name; each tells whether it struck. The orchestrator is never told.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Docker from 'dockerode';
+import { isOwnDaemon, restartDaemon } from '../../scripts/docker-daemon.ts';
+import { BOUNDS, type Ground } from './ground.ts';
+
+export interface Fault {
+  readonly name: string;
+  strike(): Promise<boolean>;
+}
+
+export function faultsOf(ground: Ground): readonly Fault[] {
+  const common = [{ name: 'disk full', strike: () => Promise.resolve(fillDisk(ground)) }];
+  return ground.kind === 'docker'
+    ? [...common, ...dockerFaults(ground)]
+    : [...common, ...processFaults(ground)];
+}
+
+/** More than a sandbox may keep, written from outside, so that nothing inside is asked. */
+function fillDisk({ dir }: Ground): boolean {
+  const id = pick(namesIn(join(dir, 'data', 'sandboxes')));
+  const workspace = join(dir, 'data', 'sandboxes', id ?? '', 'workspace');
+  if (id === undefined || !existsSync(workspace)) return false;
+  writeFileSync(join(workspace, 'filler'), Buffer.alloc(BOUNDS.workspaceBytes + 1024 ** 2, 1));
+  return true;
+}
+
+function dockerFaults({ daemonSocket }: Ground): readonly Fault[] {
+  const docker = new Docker({ socketPath: daemonSocket, host: '' });
+  const onOne = (name: string, act: (container: Docker.Container) => Promise<unknown>): Fault => ({
+    name,
+    async strike() {
+      const up = await docker.listContainers().catch(() => []);
+      const one = pick(up.filter(({ Labels }) => Labels['dev.parley.sandbox'] !== undefined));
+      if (one === undefined) return false;
+      return await act(docker.getContainer(one.Id)).then(
+        () => true,
+        () => false,
+      );
+    },
+  });
+  return [
+    onOne('container killed', (container) => container.kill()),
+    onOne('container removed', (container) => container.remove({ force: true })),
+    onOne('container paused', (container) => container.pause()),
+    onOne('out of memory', (container) => eatMemory(container)),
+    {
+      name: 'daemon restarted',
+      async strike() {
+        if (!isOwnDaemon()) return false;
+        await restartDaemon(Math.random() < 0.5 ? 'SIGKILL' : 'SIGTERM');
+        return true;
+      },
+    },
+  ];
+}
+
+async function eatMemory(container: Docker.Container): Promise<void> {
+  const bomb = 'const a=[];for(;;)a.push(Buffer.alloc(8388608,1))';
+  const exec = await container.exec({ Cmd: ['/opt/parley/node/bin/node', '-e', bomb] });
+  await exec.start({ Detach: true });
+}
+
+function processFaults({ dir }: Ground): readonly Fault[] {
+  return [
+    { name: 'first process killed', strike: () => Promise.resolve(signalOne(dir, 'SIGKILL')) },
+    { name: 'agent killed', strike: () => Promise.resolve(killInside(dir)) },
+    { name: 'first process stopped', strike: () => Promise.resolve(signalOne(dir, 'SIGSTOP')) },
+    { name: 'group frozen', strike: () => Promise.resolve(freezeOne(dir)) },
+  ];
+}
+
+/** The launched process of some sandbox, by what it wrote down itself. */
+function launchedPid(dir: string): number | null {
+  const id = pick(namesIn(join(dir, 'data', 'sandboxes')));
+  const file = join(dir, 'data', 'sandboxes', id ?? '', 'process');
+  const pid = id === undefined || !existsSync(file) ? 0 : Number(readFileSync(file, 'utf8').split('\n')[0]);
+  // Numbers are used again: only one that has our folder in its command line is meant.
+  return pid > 1 && commandOf(pid).includes(dir) ? pid : null;
+}
+
+function signalOne(dir: string, signal: NodeJS.Signals): boolean {
+  const pid = launchedPid(dir);
+  return pid !== null && send(pid, signal);
+}
+
+function killInside(dir: string): boolean {
+  const pid = launchedPid(dir);
+  if (pid === null) return false;
+  const inside = childrenOf(pid).flatMap(childrenOf).flatMap(childrenOf);
+  const one = pick(inside);
+  return one !== undefined && send(one, 'SIGKILL');
+}
+
+/** Through the group that the record names. */
+function freezeOne(dir: string): boolean {
+  const id = pick(namesIn(join(dir, 'data', 'sandboxes')));
+  const record = join(dir, 'data', 'sandboxes', id ?? '', 'spec.json');
+  if (id === undefined || !existsSync(record)) return false;
+  const { group } = JSON.parse(readFileSync(record, 'utf8')) as {
+    readonly group: { readonly version: number; readonly directories: { readonly freezer?: string } } | null;
+  };
+  const directory = group?.directories.freezer;
+  if (directory === undefined || !existsSync(directory)) return false;
+  try {
+    if (group?.version === 1) writeFileSync(join(directory, 'freezer.state'), 'FROZEN');
+    else writeFileSync(join(directory, 'cgroup.freeze'), '1');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const told = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+    return told.split('\n').map(Number).filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function namesIn(dir: string): readonly string[] {
+  return existsSync(dir) ? readdirSync(dir) : [];
+}
+
+export function pick<T>(items: readonly T[]): T | undefined {
+  return items[Math.floor(Math.random() * items.length)];
+}

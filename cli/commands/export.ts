@@ -1,0 +1,75 @@
+/**
+ * `parley export`: the conversations of a run as a table for other programs.
+ * Owns where it goes; columns and forms are in print/run-export.ts.
+ */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command, Option } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, type CommandContext } from '../command-context.ts';
+import { readDeliveries } from '../deliveries.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { reasonOf } from '../job-file.ts';
+import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { exportRows, rowsAsCsv, rowsAsJsonl } from '../print/run-export.ts';
+import { parseRunId } from '../run-id.ts';
+import type { Shell } from '../shell.ts';
+
+const FORMATS = ['jsonl', 'csv'] as const;
+
+interface ExportOptions {
+  readonly format: (typeof FORMATS)[number];
+  readonly out?: string;
+  readonly config?: string;
+}
+
+export function exportCommand({ shell, finish }: CommandContext): Command {
+  return new Command('export')
+    .description('Print the conversations of a run as JSON Lines or CSV, one row each.')
+    .argument('<run>', 'id of the run')
+    .addOption(new Option('--format <format>', 'form of the rows').choices(FORMATS).default('jsonl'))
+    .option('--out <file>', 'write into this file instead of standard output')
+    .addOption(configOption())
+    .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such run, or the file cannot be written.')
+    .addHelpText(
+      'after',
+      examples(
+        'parley export first-batch-20261121t043105-9f3c > run.jsonl',
+        'parley export first-batch-20261121t043105-9f3c --format csv --out run.csv',
+      ),
+    )
+    .action(async (id: string, options: ExportOptions) => {
+      finish(await exportRun(shell, id, options));
+    });
+}
+
+async function exportRun(
+  shell: Shell,
+  id: string,
+  { format, out, config }: ExportOptions,
+): Promise<ExitCode> {
+  const runId = parseRunId(id);
+  const opened = await openRuns(shell, config);
+  if (opened === null) throw noSuchRun(id);
+  const { reader } = opened;
+  try {
+    if ((await reader.run(runId)) === null) throw noSuchRun(id);
+    const [items, plan] = [await reader.runItems(runId), await reader.plan(runId)];
+    const deliveries = readDeliveries(plan, reader.resultsLocation(runId));
+    const rows = exportRows({ items, plan, deliveries });
+    const text = format === 'csv' ? rowsAsCsv(rows) : rowsAsJsonl(rows);
+    if (out === undefined) shell.stdout.write(text);
+    else save(path.resolve(shell.cwd, out), text);
+    return EXIT.ok;
+  } finally {
+    await reader.close();
+  }
+}
+
+function save(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw new CliError(`Cannot write the rows to "${file}": ${reasonOf(error)}`);
+  }
+}

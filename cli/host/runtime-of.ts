@@ -1,0 +1,43 @@
+/**
+ * The runtime that the deployment chose.
+ * Owns which implementation it is, and what it is told; must not decide anything else.
+ */
+import { systemClock } from '../../engine/system-clock.ts';
+import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
+import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
+import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { agentProgram } from './agent-program.ts';
+import { builtProgram, type Places } from './places.ts';
+
+export interface RuntimeParts {
+  readonly config: DeploymentConfig;
+  readonly places: Places;
+  readonly warn: (text: string) => void;
+}
+
+export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntime {
+  const common = {
+    dataDir: places.dataDir,
+    socketDir: places.sandboxSockets,
+    programs: {
+      agentServer: agentProgram(config, places),
+      sandboxInit: builtProgram('sandbox-init.cjs'),
+    },
+    hostSockets: { proxy: places.proxySocket, webhook: places.webhookSocket, git: places.gitSocket },
+    egressSocket: config.egressAllow.length === 0 ? null : places.egressSocket,
+    limits: config.sandboxLimits,
+    clock: systemClock,
+    warn,
+  };
+  switch (config.runtimeKind) {
+    case 'process':
+      return createProcessRuntime({ ...common, isolation: config.isolation });
+    case 'docker':
+      return createDockerRuntime({
+        ...common,
+        daemonSocket: config.docker.socket,
+        image: config.docker.image,
+      });
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * `parley temporal restored`: what the store remembers beyond histories that were set back is forgotten.
+ * Owns the guards: an owner of the data directory refuses it, and nothing is forgotten without --yes.
+ */
+import { existsSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { addressFromKey, type EntityAddress, type MachineName } from '../../core/ids.ts';
+import type { JournalHeld } from '../../ports/journal.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { placesOf } from '../host/places.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+
+interface RestoredFlags {
+  readonly all?: true;
+  readonly yes?: true;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+/** Whose workflows there are. */
+const MACHINES: Readonly<Record<MachineName, true>> = {
+  sandbox: true,
+  conversation: true,
+  run: true,
+  shard: true,
+};
+
+export function restoredCommand({ shell, finish }: CommandContext): Command {
+  return new Command()
+    .name('restored')
+    .summary('go on after workflows were reset or restored')
+    .description(
+      'Forget the batches that the store remembers of workflows which were reset, or whose database was restored, to an' +
+        ' earlier point.',
+    )
+    .argument('[workflow]', 'the workflow that was reset, as sandbox/ID, conversation/ID, run/ID or shard/ID')
+    .addOption(new Option('--all', 'every workflow: the database of Temporal was restored'))
+    .addOption(new Option('--yes', 'do it; otherwise it is only said what would be forgotten'))
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nStop the workers first. Exit codes: 0 forgotten, 2 it cannot be done so, 3 nothing was done because --yes is' +
+        '\nmissing, 5 another process owns the data directory.',
+    )
+    .addHelpText('after', examples('parley temporal restored --all --yes'))
+    .action(async (workflow: string | undefined, flags: RestoredFlags) => {
+      finish(await restored(shell, workflow, flags));
+    });
+}
+
+async function restored(shell: Shell, workflow: string | undefined, flags: RestoredFlags): Promise<ExitCode> {
+  const entity = whoIsMeant(workflow, flags);
+  const { dataDir } = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  const { database } = placesOf(dataDir);
+  if (!existsSync(database)) {
+    throw new CliError(`Cannot empty the journal: there is no store in "${dataDir}"`, {
+      remedy: 'run it on the machine that owns the data directory, with its configuration',
+    });
+  }
+  const { lockDataDirectory } = await import('../../store/data-directory-lock.ts');
+  const { openStore } = await import('../../store/open-store.ts');
+  // Whoever has it might be saying the very batches that are forgotten here.
+  const lock = lockDataDirectory(dataDir, { startedAt: shell.clock.now() });
+  try {
+    const store = await openStore({ kind: 'sqlite', path: database });
+    try {
+      const isMeant = flags.yes === true;
+      say(shell, flags, await (isMeant ? store.journal.forget(entity) : store.journal.held(entity)));
+      return isMeant ? EXIT.ok : EXIT.incomplete;
+    } finally {
+      await store.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Null: all. */
+function whoIsMeant(workflow: string | undefined, { all }: RestoredFlags): EntityAddress | null {
+  if ((workflow === undefined) === (all === undefined))
+    throw new CliError('Cannot empty the journal: name either a workflow or --all');
+  if (workflow === undefined) return null;
+  const address = addressFromKey(workflow);
+  if (Object.hasOwn(MACHINES, address.machine) && address.id !== '') return address;
+  throw new CliError(`Cannot empty the journal of "${workflow}": it is no workflow of an entity`, {
+    remedy: 'name it as the web UI does, for example conversation/0b5e…',
+  });
+}
+
+function say(shell: Shell, { yes, json }: RestoredFlags, { entities, entries }: JournalHeld): void {
+  const forgotten = yes === true;
+  if (json === true) {
+    openRecords(shell.stdout).write({ type: 'journal_emptied', forgotten, entities, entries });
+    return;
+  }
+  const what = `${entries} batches of ${entities} workflows`;
+  const text = forgotten ? `forgotten: ${what}` : `would be forgotten: ${what}; add --yes to do it`;
+  shell.stdout.write(`${printable(text)}\n`);
+}

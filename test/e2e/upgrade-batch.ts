@@ -1,0 +1,104 @@
+/**
+ * A copy of the example of 200 repositories for tests of running batches: as many repositories as the test needs, its
+ * gateway, and its programs.
+ * Owns what a user would set; which part of the job is run is for the test to say.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { copyBatch, type BatchCopy } from './batch-copy.ts';
+import { LEDGER } from './ledger.ts';
+import { runProgram, startProgram, type ProgramEnd, type RunningProgram } from './running-program.ts';
+
+const KEY = 'sk-upgrade';
+
+/** Text of a file of the example, and what stands there instead. */
+export type Edit = readonly [file: 'job.yaml' | 'parley.yaml' | 'gateway.yaml', from: string, to: string];
+
+export interface UpgradeBatch {
+  readonly copy: BatchCopy;
+  readonly gatewayPid: number;
+  /** Starts the command line. */
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): RunningProgram;
+  /** Runs it to its end. */
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<ProgramEnd>;
+  close(): Promise<void>;
+}
+
+export interface UpgradeOptions {
+  /** Repositories that are made: the first of the catalogue. */
+  readonly repositories: number;
+  readonly edits?: readonly Edit[];
+  /** What its programs get besides. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function openUpgradeBatch({
+  repositories,
+  edits = [],
+  env = {},
+}: UpgradeOptions): Promise<UpgradeBatch> {
+  const copy = copyBatch('none', 'upgrade-200');
+  for (const edit of edits) applyEdit(copy, edit);
+  mkdirSync(copy.dataDir, { recursive: true });
+  const making = ['repositories.js', path.join(copy.dataDir, 'repos'), String(repositories)];
+  execFileSync(process.execPath, making, { cwd: copy.example, env: copy.env });
+  const gateway = await startGateway(copy);
+  const own = { ...gateway.env, ...env };
+  return {
+    copy,
+    gatewayPid: gateway.pid,
+    start: (args, more = {}) => startProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
+    run: (args, more = {}) => runProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
+    async close() {
+      await gateway.stop();
+      copy.close();
+    },
+  };
+}
+
+function applyEdit({ example }: BatchCopy, [name, from, to]: Edit): void {
+  const file = path.join(example, name);
+  const before = readFileSync(file, 'utf8');
+  if (!before.includes(from)) throw new Error(`${name} does not say "${from}"`);
+  writeFileSync(file, before.replace(from, to));
+}
+
+interface Gateway {
+  readonly pid: number;
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+async function startGateway(copy: BatchCopy): Promise<Gateway> {
+  const args = [path.join(copy.root, 'dist/scripted-gateway.js'), 'gateway.yaml', '--ledger', LEDGER];
+  const child = spawn(process.execPath, args, {
+    cwd: copy.example,
+    env: { ...copy.env, PARLEY_GATEWAY_KEY: KEY },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const { url } = JSON.parse(line) as { readonly url: string };
+  return {
+    pid: child.pid ?? 0,
+    env: {
+      PARLEY_CONFIG: 'parley.yaml',
+      PARLEY_GATEWAY_URL: `${url}/v1`,
+      PARLEY_GATEWAY_KEY: KEY,
+      PARLEY_GATEWAY_EXPORT: `${url}/spend/export`,
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Records of a command with `--json`, without the first. */
+export function recordsIn(stdout: string): readonly Readonly<Record<string, unknown>>[] {
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>).slice(1);
+}
