@@ -51,6 +51,7 @@ describe('loadDeployment()', () => {
         },
         otlpEndpoint: null,
       },
+      agent: { kind: 'reference', python: 'python3' },
       dataDir: path.join(cwd, '.parley'),
       resultsDir: path.join(cwd, 'out'),
       baseDir: cwd,

@@ -267,10 +267,10 @@ const WORK: readonly Case[] = [
   {
     name: 'R1',
     machine: 'run',
-    holds: [{ after: item({ phase: 'starting' }), orders: begins }],
+    holds: [{ after: item({ phase: 'starting', attempt: 1 }), orders: begins }],
     broken: [
       {
-        after: { ...item({ phase: 'starting' }), rules: { ...run().rules, concurrency: 0 } },
+        after: { ...item({ phase: 'starting', attempt: 1 }), rules: { ...run().rules, concurrency: 0 } },
         orders: begins,
       },
     ],
