@@ -9,7 +9,7 @@ import { planWith } from './plan-rows.ts';
 
 const ORDER = {
   type: 'startConversation',
-  id: 'run#1',
+  id: `run/${RUN}#1`,
   runId: RUN,
   index: 0,
   key: 'one',

@@ -93,8 +93,9 @@ export class Results {
 
 function sumsOf(text: string, separator: string): Sums {
   const amount = (label: string): bigint => {
-    const line = text.split(label, 2)[1]?.split(separator) ?? [];
-    const cells = line.slice(1, 3).map((cell) => cell.split('|')[0]?.trim() ?? '');
+    // The end of a cell: figures may have the word in a sentence.
+    const line = text.split(`${label}${separator}`, 2)[1]?.split(separator) ?? [];
+    const cells = line.slice(0, 2).map((cell) => cell.split('|')[0]?.trim() ?? '');
     const [, whole = '', micro = ''] = /^(\d+)\.(\d{6})$/.exec(cells[0] ?? '') ?? [];
     if (whole === '') throw new Error(`the report has no amount after "${label}"`);
     return BigInt(whole + micro) * 1000n + BigInt(Number(cells[1] ?? ''));
