@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 
 import type { Conversation } from './conversation.ts';
 import { withoutNulls } from './event.ts';
-import { SOCKET_WAITING_BYTES_MAX, SOCKETS_PER_CONVERSATION_MAX } from './limits.ts';
+import { LATE_LISTENER_MS, SOCKET_WAITING_BYTES_MAX, SOCKETS_PER_CONVERSATION_MAX } from './limits.ts';
 import { maskEvent } from './masked-record.ts';
 import type { SecretVault } from './secret-vault.ts';
 import { naiveTimestamp, parseTimestampUs } from './timestamp.ts';
@@ -61,8 +61,17 @@ export class EventSockets {
     for (const subscriber of this.#subscribers.get(conversation.id) ?? []) this.#pump(subscriber);
   }
 
-  /** Sends the whole state behind everything logged so far; clients take it for the end of a run. */
-  tellState(conversation: Conversation): void {
+  /**
+   * Sends the whole state behind everything logged so far, and once more a moment later: clients take it for the end of
+   * the run that they asked for, and the SDK listens for that only from the answer to its request on.
+   */
+  async tellRunEnded(conversation: Conversation): Promise<void> {
+    this.#tellState(conversation);
+    await this.#world.sleep(LATE_LISTENER_MS);
+    this.#tellState(conversation);
+  }
+
+  #tellState(conversation: Conversation): void {
     for (const subscriber of this.#subscribers.get(conversation.id) ?? []) this.#sendState(subscriber);
   }
 

@@ -119,6 +119,8 @@ export const SKILLS_PER_FOLDER_MAX = 100;
 export const SOCKETS_PER_CONVERSATION_MAX = 100;
 /** Frames that wait for one slow listener before its place in the log stays behind. */
 export const SOCKET_WAITING_BYTES_MAX = 1024 * 1024;
+/** How long after its request for a run a client may begin to listen for the end of it. */
+export const LATE_LISTENER_MS = 1_000;
 /** Time for the first frame, which holds the key. */
 export const SOCKET_AUTH_MS = 10_000;
 /** Time a listener gets to answer the server's goodbye. */

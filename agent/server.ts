@@ -105,7 +105,7 @@ function makeListener(around: {
       webhooks?.pushEvent(conversation.id, event);
       sockets.advance(conversation);
     },
-    runEnded: (conversation) => sockets.tellState(conversation),
+    runEnded: (conversation) => void sockets.tellRunEnded(conversation),
     infoChanged: (conversation) => {
       webhooks?.pushInfo(conversation.id, infoOf(conversation));
       if (conversation.status === 'deleting') webhooks?.forget(conversation.id);

@@ -18,6 +18,7 @@ import { nobodyWaitsInVain } from './nobody-waits-in-vain.ts';
 import { rateLimitsEnd } from './rate-limits-end.ts';
 import { repeatsChangeNothing } from './repeats.ts';
 import { runsEndWhole } from './runs-end-whole.ts';
+import { shardsAgree } from './shards-agree.ts';
 import { sessionsOfTheirOwn } from './sessions-of-their-own.ts';
 import { strangersKeepTheirSandbox } from './strangers-keep-their-sandbox.ts';
 import { waitersAnswered } from './waiters-answered.ts';
@@ -103,4 +104,5 @@ export const DEALINGS_AT_REST: readonly LivenessChecker[] = [
   { name: 'L8', says: 'no deadline is in the past', check: deadlinesStrike },
   { name: 'L9', says: 'nobody waits in vain', check: nobodyWaitsInVain },
   { name: 'L10', says: 'nobody works where nothing runs', check: agentsAgree },
+  { name: 'L11', says: 'a run and its shards agree', check: shardsAgree },
 ];

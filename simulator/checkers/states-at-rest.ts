@@ -4,6 +4,7 @@
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { addressKey, type MachineName } from '../../core/ids.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { Rest } from './checker.ts';
 
@@ -18,6 +19,14 @@ export function sandboxesAt(rest: Rest): readonly At<SandboxState>[] {
 
 export function conversationsAt(rest: Rest): readonly At<ConversationState>[] {
   return of<ConversationState>(rest, 'conversation');
+}
+
+export function runsAt(rest: Rest): readonly At<RunState>[] {
+  return of<RunState>(rest, 'run');
+}
+
+export function shardsAt(rest: Rest): readonly At<RunState>[] {
+  return of<RunState>(rest, 'shard');
 }
 
 function of<State>({ entities }: Rest, machine: MachineName): readonly At<State>[] {

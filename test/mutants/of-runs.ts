@@ -237,4 +237,22 @@ export const OF_RUNS: readonly Mutant[] = [
     source: 'A report that waits for one event more, and none comes.',
     caughtBy: ['L8'],
   },
+  {
+    name: 'cost-of-a-shard-not-counted',
+    file: 'core/run/reports.ts',
+    find: '  state.spentNanoUsd += costNanoUsd - item.costNanoUsd;\n',
+    replace: '',
+    mistake: 'What an attempt in a shard has cost is not added to what its run has spent.',
+    source: 'A total that is kept in two places, and one of them is forgotten.',
+    caughtBy: ['M1'],
+  },
+  {
+    name: 'wishes-before-a-shard-is-there-lost',
+    file: 'core/run/wishes.ts',
+    find: 'before.shards?.[number] === true ? [] : wishesSinceBirth(state, number)',
+    replace: '[]',
+    mistake: 'A shard that comes up is not told what its run wanted meanwhile.',
+    source: 'A subscriber that misses what was published before it came.',
+    caughtBy: ['L11'],
+  },
 ];

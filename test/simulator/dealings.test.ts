@@ -206,6 +206,15 @@ const goesOn = [{ kind: 'continue', itemId: 'i' }] as const;
 const [first] = run().items;
 const item = (change: Partial<RunItem>): RunState => run({ items: [{ ...(first as RunItem), ...change }] });
 const started = { type: 'conversationStarted', commandId: 'c', index: 0, conversationId: TALK } as const;
+const ofShards = (change: Partial<RunItem>): RunState => ({
+  ...item(change),
+  rules: { ...run().rules, shardItems: 1 },
+  shards: [true],
+});
+const inShard = (change: Partial<RunItem>): RunState => ({
+  ...item(change),
+  slice: { number: 0, from: 0 },
+});
 const begins = [{ type: 'startConversation' }] as never;
 const cleansUp = [{ type: 'cleanUpSandbox', sandboxId: BOX, how: 'delete' }] as never;
 
@@ -356,6 +365,11 @@ const AT_REST: readonly AtRest[] = [
     name: 'L10',
     holds: rest({ sandbox: { ...lonely, phase: 'released' } }),
     broken: rest({ sandbox: released }),
+  },
+  {
+    name: 'L11',
+    holds: rest({ run: ofShards({ phase: 'starting' }), shard: inShard({ phase: 'collecting' }) }),
+    broken: rest({ run: ofShards({ phase: 'starting' }), shard: inShard({ phase: 'waiting' }) }),
   },
 ];
 

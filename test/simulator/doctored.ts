@@ -1,7 +1,7 @@
 /** States and facts made up for checkers, so that each can be shown a world in which its invariant is broken. Owns the first values. */
 import type { Command, MachineEvent } from '../../core/command.ts';
 import { bornConversation, type ConversationState } from '../../core/conversation/state.ts';
-import type { EntityAddress } from '../../core/ids.ts';
+import type { EntityAddress, MachineName } from '../../core/ids.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import { bornRun } from '../../core/run/born.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -113,13 +113,18 @@ export function moment(machine: EntityAddress['machine'], doctored: Doctored): M
 }
 
 export function rest(
-  states: { readonly sandbox?: SandboxState; readonly conversation?: ConversationState },
+  states: {
+    readonly sandbox?: SandboxState;
+    readonly conversation?: ConversationState;
+    readonly run?: RunState;
+    readonly shard?: RunState;
+  },
   change: Partial<Rest> = {},
 ): Rest {
   const entities = Object.entries(states).map(([machine, state]) => ({
     address: {
-      machine: machine as 'sandbox' | 'conversation',
-      id: IDS[machine as 'sandbox' | 'conversation'],
+      machine: machine as MachineName,
+      id: IDS[machine as MachineName],
     },
     state,
   }));
