@@ -9,7 +9,7 @@ import { openService, type Service } from './service.ts';
 import { callSocket } from './socket-call.ts';
 
 /** Repetitions of each race; 1000 is the long form. */
-const TIMES = Number(process.env['PARLEY_RACES'] ?? 50);
+const TIMES = Number(process.env['PARLEY_RACES'] ?? 20);
 const SEED = Number(process.env['PARLEY_RACES_SEED'] ?? 1);
 const AT_ONCE = 8;
 /** Runtime and agent take up to this long for each thing; callers begin within it. */
