@@ -36,7 +36,7 @@ describe('a batch with an enforced budget that its reservations do not hold', ()
         expect(billed).toBeLessThan(BUDGET + BigInt(AT_ONCE) * dearest);
         const done = recordsIn(end.stdout).at(-1) as { readonly spent_nano_usd: number };
         expect(done.spent_nano_usd).toBe(Number(billed));
-        const refused = recordsIn(end.stdout).filter(({ failure_class: failure }) => failure === 'quota');
+        const refused = recordsIn(end.stdout).filter(({ failure_class: failure }) => failure === 'budget');
         expect(refused.length, end.stderr).toBeGreaterThan(0);
       } finally {
         await batch.close();
