@@ -21,6 +21,8 @@ function observed(input: DriveInput): Promise<void> {
 export const sandbox = (input: DriveInput): Promise<void> => observed(input);
 export const conversation = (input: DriveInput): Promise<void> => observed(input);
 export const run = (input: DriveInput): Promise<void> => observed(input);
+/** Some items of a large run. */
+export const shard = (input: DriveInput): Promise<void> => observed(input);
 
 /** Goes the ways of the others once: a server, a worker and a bundle are slow the first time. */
 export async function warmUp(): Promise<void> {
