@@ -8,18 +8,19 @@ import type { Rest } from '../../simulator/checkers/checker.ts';
 import { dealings, DEALINGS_AT_REST } from '../../simulator/checkers/list-of-dealings.ts';
 import {
   BOX,
+  NOW,
+  SHARDED,
+  TALK,
   conversation,
   moment,
-  NOW,
   released,
   rest,
   run,
   running,
   sandbox,
-  TALK,
   talking,
-  usable,
   type Doctored,
+  usable,
 } from './doctored.ts';
 
 interface Case {
@@ -206,18 +207,8 @@ const goesOn = [{ kind: 'continue', itemId: 'i' }] as const;
 const [first] = run().items;
 const item = (change: Partial<RunItem>): RunState => run({ items: [{ ...(first as RunItem), ...change }] });
 const started = { type: 'conversationStarted', commandId: 'c', index: 0, conversationId: TALK } as const;
-const ofShards = (change: Partial<RunItem>): RunState => ({
-  ...item(change),
-  rules: { ...run().rules, shardItems: 1 },
-  shards: [true],
-});
-const inShard = (change: Partial<RunItem>): RunState => ({
-  ...item(change),
-  slice: { number: 0, from: 0 },
-});
 const begins = [{ type: 'startConversation' }] as never;
 const cleansUp = [{ type: 'cleanUpSandbox', sandboxId: BOX, how: 'delete' }] as never;
-
 const WORK: readonly Case[] = [
   {
     name: 'I25',
@@ -366,11 +357,7 @@ const AT_REST: readonly AtRest[] = [
     holds: rest({ sandbox: { ...lonely, phase: 'released' } }),
     broken: rest({ sandbox: released }),
   },
-  {
-    name: 'L11',
-    holds: rest({ run: ofShards({ phase: 'starting' }), shard: inShard({ phase: 'collecting' }) }),
-    broken: rest({ run: ofShards({ phase: 'starting' }), shard: inShard({ phase: 'waiting' }) }),
-  },
+  { name: 'L11', ...SHARDED },
 ];
 
 describe('checkers of dealings', () => {

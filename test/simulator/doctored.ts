@@ -2,6 +2,7 @@
 import type { Command, MachineEvent } from '../../core/command.ts';
 import { bornConversation, type ConversationState } from '../../core/conversation/state.ts';
 import type { EntityAddress, MachineName } from '../../core/ids.ts';
+import type { ItemPhase } from '../../core/projection.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import { bornRun } from '../../core/run/born.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -129,4 +130,21 @@ export function rest(
     state,
   }));
   return { now: NOW, entities, facts: facts(), outstanding: [], timeliness: PUNCTUAL, ...change };
+}
+
+/** A run of one item, with its shard: they agree that it is in flight, or the shard says that it waits. */
+export const SHARDED = { holds: ofShard('collecting'), broken: ofShard('waiting') } as const;
+
+function ofShard(phase: ItemPhase): Rest {
+  const whole = run();
+  const itemIn = (is: ItemPhase) => whole.items.slice(0, 1).map((item) => ({ ...item, phase: is }));
+  return rest({
+    run: {
+      ...whole,
+      items: itemIn('starting'),
+      rules: { ...whole.rules, shardItems: 1 },
+      shards: [true],
+    },
+    shard: { ...whole, items: itemIn(phase), slice: { number: 0, from: 0 } },
+  });
 }
