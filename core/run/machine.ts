@@ -10,6 +10,7 @@ import type { RunEvent, RunOrder } from './message.ts';
 import { bornRun } from './born.ts';
 import { RUN_PARTS } from './parts.ts';
 import { settleRun } from './settle.ts';
+import { haveAllSucceeded } from './standing.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
 
@@ -21,10 +22,7 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
   step: stepRun,
   deadline: (state) => (state === null ? null : runDeadline(state)),
   // A finished run can be resumed as long as something in it failed.
-  done: (state) =>
-    state !== null &&
-    state.phase === 'finished' &&
-    state.items.every((item) => item.ending?.outcome === 'succeeded'),
+  done: (state) => state !== null && state.phase === 'finished' && haveAllSucceeded(state.items),
   parts: RUN_PARTS,
 };
 

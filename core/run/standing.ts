@@ -30,6 +30,10 @@ export function standingOfAll(items: Items): Standing {
   };
 }
 
+export function haveAllSucceeded(items: Items): boolean {
+  return items.every((item) => outcomeOf(item) === 'succeeded');
+}
+
 /** The same after one item has become another; `items` has it already. */
 export function standingAfter(before: Standing, items: Items, index: number, was: RunItem): Standing {
   const is = itemAt(items, index);
