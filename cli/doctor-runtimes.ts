@@ -5,6 +5,7 @@
 import type { LimitName, LimitStrength } from '../ports/sandbox-runtime.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import { checkDocker } from './doctor-docker.ts';
+import { checkKubernetes } from './doctor-kubernetes.ts';
 import type { Finding } from './doctor-finding.ts';
 
 const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
@@ -17,9 +18,9 @@ const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
 export async function checkSandboxes(config: DeploymentConfig): Promise<readonly Finding[]> {
   const { chooseIsolation } = await import('../runtimes/process/isolation.ts');
   const { limitStrengths } = await import('../runtimes/process/resource-limits.ts');
-  const docker = await checkDocker(config);
+  const [docker, kubernetes] = await Promise.all([checkDocker(config), checkKubernetes(config)]);
   // What processes could do says nothing about containers.
-  if (config.runtimeKind === 'docker') return [docker, egressFinding(config)];
+  if (config.runtimeKind !== 'process') return [docker, kubernetes, egressFinding(config)];
   const warnings: string[] = [];
   const isolation = chooseIsolation({
     isolation: config.isolation === 'none' ? 'none' : 'auto',
@@ -31,6 +32,7 @@ export async function checkSandboxes(config: DeploymentConfig): Promise<readonly
     limitsFinding(strengths),
     egressFinding(config),
     docker,
+    kubernetes,
   ];
 }
 
@@ -70,7 +72,7 @@ function egressFinding({ egressAllow, isolation, runtimeKind }: DeploymentConfig
   const hosts = egressAllow.length === 1 ? '1 rule' : `${egressAllow.length} rules`;
   const detail =
     egressAllow.length === 0 ? 'sandboxes reach the proxy and Git only' : `allow-list of ${hosts}`;
-  if (runtimeKind === 'docker' || isolation !== 'none')
+  if (runtimeKind !== 'process' || isolation !== 'none')
     return { check: 'egress', status: 'ok', detail, remedy: null };
   const open = 'plain processes reach whatever this host reaches';
   return { check: 'egress', status: 'warning', detail: open, remedy: 'use namespaces' };

@@ -14,11 +14,13 @@ import type {
   SandboxRuntime,
 } from '../../ports/sandbox-runtime.ts';
 import { watchDisks } from '../on-host/disk-watch.ts';
+import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
+import type { OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded } from '../on-host/guarded.ts';
 import { checkHostSockets } from '../on-host/host-sockets.ts';
 import { DISK_LIMIT } from '../on-host/last-words.ts';
 import { DEFAULT_LIMITS, DISK_LOOK_MS } from '../on-host/limits.ts';
-import { removeTree } from '../on-host/remove-tree.ts';
+import { overtakenOrder } from '../on-host/order-refusals.ts';
 import { sandboxIds, sandboxPlace } from '../on-host/sandbox-place.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
@@ -32,6 +34,7 @@ import { removeLeftovers } from './leftovers.ts';
 import { containerName } from './names.ts';
 import type { DockerRuntimeOptions } from './options.ts';
 import { readRecord, writeRecord } from './sandbox-record.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
 import { addressOf, endContainers, startSandbox } from './start-sandbox.ts';
 
 interface Context {
@@ -103,32 +106,22 @@ const start = (
     return await startSandbox({ options, limits, containers, place, request, endedGeneration, overtaken });
   });
 
-async function stop(context: Context, target: Target): Promise<void> {
-  const { sandboxId: id, generation } = target;
-  await context.turns.end({ id, generation }, async () => {
-    const place = context.placeOf(id);
-    const record = await readRecord(place);
-    if (record !== null && record.generation > generation)
-      throw staleOrder('stop', target, record.generation);
-    context.turns.rememberEnded({ id, generation });
-    if (record === null || record.desired === 'destroyed') return;
-    await writeRecord(place, { ...record, generation, desired: 'stopped' });
-    await endContainers(context.containers, target);
-  });
+const stop = (context: Context, target: Target): Promise<void> =>
+  stopByRecord(onRecord(context, target.sandboxId), target.generation, () =>
+    endContainers(context.containers, target),
+  );
+
+async function destroy(context: Context, id: SandboxId): Promise<void> {
+  const { socketDir, workspace, agent, dir } = context.placeOf(id);
+  const trees = [socketDir, workspace, agent, dir];
+  await destroyByRecord(onRecord(context, id), trees, () =>
+    endContainers(context.containers, { sandboxId: id }),
+  );
 }
 
-/** The record goes last: a removal that was cut off is seen by `list` and simply asked again. */
-async function destroy(context: Context, id: SandboxId): Promise<void> {
-  await context.turns.end({ id, generation: Number.MAX_SAFE_INTEGER }, async () => {
-    const place = context.placeOf(id);
-    const record = await readRecord(place);
-    if (record !== null) {
-      context.turns.rememberEnded({ id, generation: record.generation });
-      await writeRecord(place, { ...record, desired: 'destroyed' });
-    }
-    await endContainers(context.containers, { sandboxId: id });
-    for (const path of [place.socketDir, place.workspace, place.agent, place.dir]) await removeTree(path);
-  });
+function onRecord({ placeOf, turns }: Context, id: SandboxId): OnRecord<SandboxRecord> {
+  const place = placeOf(id);
+  return { id, turns, read: () => readRecord(place), write: (record) => writeRecord(place, record) };
 }
 
 async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
@@ -178,7 +171,7 @@ function freezerOf(context: Context): RuntimeFreezer {
     const work = context.turns.change(id, async () => {
       const record = await readRecord(context.placeOf(id));
       if (record !== null && record.generation > generation)
-        throw staleOrder(verb, target, record.generation);
+        throw overtakenOrder(verb, target, record.generation);
       const name = containerName(context.options.dataDir, id, generation);
       const isWanted = record?.generation === generation && record.desired === 'up';
       const status = isWanted ? (await findContainer(context.containers, name))?.status : undefined;
@@ -190,12 +183,6 @@ function freezerOf(context: Context): RuntimeFreezer {
     return guarded(`${verb} sandbox "${id}"`, work);
   };
   return { freeze: (target) => change(target, true), thaw: (target) => change(target, false) };
-}
-
-function staleOrder(verb: string, { sandboxId, generation }: Target, started: number): ParleyError {
-  const what = `Cannot ${verb} generation ${generation} of sandbox "${sandboxId}"`;
-  const message = `${what}: generation ${started} was started`;
-  return new ParleyError('stale_generation', message, { details: { generation } });
 }
 
 async function sweep(context: Context): Promise<readonly string[]> {

@@ -13,7 +13,7 @@ import { PROBE_INTERVAL_MS } from '../on-host/limits.ts';
 import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeTree } from '../on-host/remove-tree.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
-import { stale, staleReason, tooLate } from '../on-host/start-refusals.ts';
+import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
 import { sleep } from '../on-host/wait.ts';
 import { containerSpec } from './container-spec.ts';
 import { containerUser } from './container-user.ts';

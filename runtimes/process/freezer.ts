@@ -2,16 +2,19 @@
  * Pause with memory: the control group of an incarnation stands still.
  * Owns freezing, thawing and the wait for the kernel; must not stop or start anything.
  */
+import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { isFrozen, setFrozen } from './cgroups/sandbox-group.ts';
 import { isRunning } from './incarnation.ts';
 import { FREEZE_WAIT_MS } from '../on-host/limits.ts';
+import { overtakenOrder } from '../on-host/order-refusals.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import { readRecord } from './sandbox-record.ts';
 import { becomesTrue } from '../on-host/wait.ts';
 
 export interface FreezeOrder {
+  readonly sandboxId: SandboxId;
   readonly paths: SandboxPaths;
   readonly generation: number;
   readonly frozen: boolean;
@@ -19,13 +22,11 @@ export interface FreezeOrder {
 }
 
 /** @throws ParleyError as `RuntimeFreezer` */
-export async function changeFrozen({ paths, generation, frozen, clock }: FreezeOrder): Promise<void> {
+export async function changeFrozen(order: FreezeOrder): Promise<void> {
+  const { paths, generation, frozen, clock } = order;
   const verb = frozen ? 'freeze' : 'thaw';
   const record = await readRecord(paths);
-  if (record !== null && record.generation > generation) {
-    const message = `Cannot ${verb} generation ${generation}: generation ${record.generation} was started`;
-    throw new ParleyError('stale_generation', message, { details: { generation } });
-  }
+  if (record !== null && record.generation > generation) throw overtakenOrder(verb, order, record.generation);
   const isUp = record?.generation === generation && record.desired === 'up' && (await isRunning(paths));
   const group = record?.group ?? null;
   if (!isUp || group === null) {

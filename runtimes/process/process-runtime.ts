@@ -12,6 +12,8 @@ import type {
   SandboxRuntime,
 } from '../../ports/sandbox-runtime.ts';
 import { watchDisks } from '../on-host/disk-watch.ts';
+import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
+import type { OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded } from '../on-host/guarded.ts';
 import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { sandboxIds } from '../on-host/sandbox-place.ts';
@@ -28,12 +30,12 @@ import { removeLeftovers } from './leftovers.ts';
 import type { Holdings } from './leftovers.ts';
 import { DISK_LOOK_MS } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
-import { removeTree } from '../on-host/remove-tree.ts';
 import { chooseLimits } from './resource-limits.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 import { sandboxPaths } from './sandbox-paths.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import { readRecord, writeRecord } from './sandbox-record.ts';
+import type { SandboxRecord } from './sandbox-record.ts';
 import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
 import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
 import { startSandbox } from './start-sandbox.ts';
@@ -92,7 +94,13 @@ function freezerOf(context: Context): RuntimeFreezer {
   const change = (target: Parameters<RuntimeFreezer['freeze']>[0], frozen: boolean): Promise<void> => {
     const { sandboxId: id, generation } = target;
     const { clock } = context.options;
-    const order = (): FreezeOrder => ({ paths: context.pathsOf(id), generation, frozen, clock });
+    const order = (): FreezeOrder => ({
+      sandboxId: id,
+      paths: context.pathsOf(id),
+      generation,
+      frozen,
+      clock,
+    });
     const work = context.turns.change(id, () => changeFrozen(order()));
     return guarded(`${frozen ? 'freeze' : 'thaw'} sandbox "${id}"`, work);
   };
@@ -138,34 +146,23 @@ const start = (
 
 async function stop(context: Context, target: Parameters<SandboxRuntime['stop']>[0]): Promise<void> {
   const { sandboxId: id, generation } = target;
-  await context.turns.end({ id, generation }, async () => {
-    const paths = context.pathsOf(id);
-    const record = await readRecord(paths);
-    if (record !== null && record.generation > generation) {
-      const message = `Cannot stop generation ${generation} of sandbox "${id}": generation ${record.generation} was started`;
-      throw new ParleyError('stale_generation', message, { details: { generation } });
-    }
-    context.turns.rememberEnded({ id, generation });
-    if (record === null || record.desired === 'destroyed') return;
-    await writeRecord(paths, { ...record, generation, desired: 'stopped' });
-    await stopIncarnation({ paths, record }, context.options.clock);
+  const paths = context.pathsOf(id);
+  await stopByRecord(onRecord(context, id), generation, (record) =>
+    stopIncarnation({ paths, record }, context.options.clock),
+  );
+}
+
+async function destroy(context: Context, id: SandboxId): Promise<void> {
+  const paths = context.pathsOf(id);
+  const trees = [paths.socketDir, paths.workspace, paths.agent, paths.home, paths.dir];
+  await destroyByRecord(onRecord(context, id), trees, async (record) => {
+    if (record !== null) await stopIncarnation({ paths, record }, context.options.clock);
   });
 }
 
-/** The record goes last: a removal that was cut off is seen by `list` and simply asked again. */
-async function destroy(context: Context, id: SandboxId): Promise<void> {
-  await context.turns.end({ id, generation: Number.MAX_SAFE_INTEGER }, async () => {
-    const paths = context.pathsOf(id);
-    const record = await readRecord(paths);
-    if (record !== null) {
-      context.turns.rememberEnded({ id, generation: record.generation });
-      await writeRecord(paths, { ...record, desired: 'destroyed' });
-      await stopIncarnation({ paths, record }, context.options.clock);
-    }
-    for (const path of [paths.socketDir, paths.workspace, paths.agent, paths.home, paths.dir]) {
-      await removeTree(path);
-    }
-  });
+function onRecord({ pathsOf, turns }: Context, id: SandboxId): OnRecord<SandboxRecord> {
+  const paths = pathsOf(id);
+  return { id, turns, read: () => readRecord(paths), write: (record) => writeRecord(paths, record) };
 }
 
 async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {

@@ -18,7 +18,7 @@ import type { SandboxPaths } from './sandbox-paths.ts';
 import { readRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { launchSettled, stopIncarnation } from './stop-incarnation.ts';
-import { stale, staleReason, tooLate } from '../on-host/start-refusals.ts';
+import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
 import { becomesTrue, sleep } from '../on-host/wait.ts';
 
 export interface StartOrder {

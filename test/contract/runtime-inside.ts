@@ -25,10 +25,13 @@ export function post(
   body: string,
 ): Promise<{ readonly status: number; readonly body: string }> {
   const { agent } = address;
-  if (!('socketPath' in agent)) throw new Error('the contract test speaks to unix sockets only');
+  const server =
+    'socketPath' in agent
+      ? { socketPath: agent.socketPath }
+      : { host: new URL(agent.url).hostname, port: new URL(agent.url).port };
   return new Promise((resolve, reject) => {
     const options = {
-      socketPath: agent.socketPath,
+      ...server,
       path,
       method: 'POST',
       agent: false,

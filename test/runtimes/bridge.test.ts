@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseInitArguments } from '../../runtimes/process/inside/arguments.ts';
-import { openBridge } from '../../runtimes/process/inside/bridge.ts';
+import { openBridge, openEntrance } from '../../runtimes/process/inside/bridge.ts';
 import { createProcessHarness } from '../contract/process-harness.ts';
 import { runInside } from '../contract/runtime-inside.ts';
 import { newRequest } from '../contract/runtime-suite.ts';
@@ -57,15 +57,41 @@ describe('openBridge()', () => {
   });
 });
 
+describe('openEntrance()', () => {
+  it('lets every address of this machine in, and a bridge leads to another machine', async () => {
+    const socketPath = path.join(tempDir(), 'agent.sock');
+    await serveCounting(socketPath, 'agent');
+    const entrance = await openEntrance({ port: 0, socketPath });
+    onTestFinished(() => void entrance.close());
+    const remote = { host: '127.0.0.2', port: (entrance.address() as AddressInfo).port };
+    const bridge = await openBridge({ port: 0, remote });
+    onTestFinished(() => void bridge.close());
+    expect(await exchange((bridge.address() as AddressInfo).port, 70_000)).toBe('agent 70000');
+  });
+});
+
 describe('parseInitArguments()', () => {
   it('reads bridges, the log bound, the guard and the agent server', () => {
     const argv = ['--bridge', '4100=/a.sock', '--log-bytes-max', '10', '--guard', '/g', '--', '/a.cjs'];
     expect(parseInitArguments(argv)).toEqual({
       role: 'first',
       bridges: [{ port: 4100, socketPath: '/a.sock' }],
+      entrance: null,
       guard: '/g',
       logBytesMax: 10,
       agentServer: '/a.cjs',
+    });
+  });
+
+  it('reads bridges to other machines, and the entrance of a sandbox that is reached over a network', () => {
+    const bridges = ['--bridge', '4100=192.0.2.1:80', '--bridge', '4101=[2001:db8::1]:81'];
+    const argv = [...bridges, '--entrance', '8000=/a.sock', '--log-bytes-max', '10', '--', '/a.cjs'];
+    expect(parseInitArguments(argv)).toMatchObject({
+      bridges: [
+        { port: 4100, remote: { host: '192.0.2.1', port: 80 } },
+        { port: 4101, remote: { host: '2001:db8::1', port: 81 } },
+      ],
+      entrance: { port: 8000, socketPath: '/a.sock' },
     });
   });
 
@@ -82,6 +108,7 @@ describe('parseInitArguments()', () => {
     [['--log-bytes-max', '1', '--'], 'no agent server'],
     [['--', 'x'], '"--log-bytes-max" is missing'],
     [['--bridge', 'nonsense', '--', 'x'], '"nonsense"'],
+    [['--entrance', '8000=192.0.2.1:80', '--', 'x'], '"8000=192.0.2.1:80"'],
     [['--log-bytes-max', '-1', '--', 'x'], '"-1"'],
     [['--other', '1', '--', 'x'], '"--other"'],
   ])('refuses %j', (argv, problem) => {

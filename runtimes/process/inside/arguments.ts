@@ -1,20 +1,30 @@
 /**
  * The command line of the sandbox's first program.
- * Owns its grammar: `[--bridge PORT=SOCKET]… [--guard FILE] --log-bytes-max N -- AGENT-SERVER`, and for the process it
- * starts `--agent [--guard FILE] -- AGENT-SERVER`; carries no secret, for process lists are public. Must not touch the
- * system.
+ * Owns its grammar: `[--bridge PORT=SOCKET|PORT=HOST:PORT]… [--entrance PORT=SOCKET] [--guard FILE] --log-bytes-max N --
+ * AGENT-SERVER`, and for the process it starts `--agent [--guard FILE] -- AGENT-SERVER`; carries no secret, for process
+ * lists are public. Must not touch the system.
  */
 
-/** One loopback port inside that leads to a unix socket of the host. */
-export interface Bridge {
+/** One port inside that leads to a unix socket. */
+export interface SocketBridge {
   readonly port: number;
   readonly socketPath: string;
 }
+
+/** One loopback port inside that leads to another machine. */
+export interface RemoteBridge {
+  readonly port: number;
+  readonly remote: { readonly host: string; readonly port: number };
+}
+
+export type Bridge = SocketBridge | RemoteBridge;
 
 export interface InitArguments {
   /** `first` prepares and watches; `agent` becomes the agent server. */
   readonly role: 'first' | 'agent';
   readonly bridges: readonly Bridge[];
+  /** A port on every address that leads to the agent server, where it is reached over a network; null elsewhere. */
+  readonly entrance: SocketBridge | null;
   /** The object that closes a process to others; null where there is none. */
   readonly guard: string | null;
   readonly logBytesMax: number;
@@ -28,11 +38,13 @@ export function parseInitArguments(argv: readonly string[]): InitArguments {
   const role = argv[0] === '--agent' ? 'agent' : 'first';
   let logBytesMax: number | null = null;
   let guard: string | null = null;
+  let entrance: SocketBridge | null = null;
   let index = role === 'agent' ? 1 : 0;
   for (; index < argv.length && argv[index] !== '--'; index += 2) {
     const name = argv[index];
     const value = argv[index + 1] ?? '';
     if (name === '--bridge') bridges.push(parseBridge(value));
+    else if (name === '--entrance') entrance = parseEntrance(value);
     else if (name === '--log-bytes-max') logBytesMax = parseCount(value);
     else if (name === '--guard') guard = value;
     else throw new Error(`Cannot read arguments: "${name}" is not known`);
@@ -42,10 +54,16 @@ export function parseInitArguments(argv: readonly string[]): InitArguments {
   if (role === 'first' && logBytesMax === null) {
     throw new Error('Cannot read arguments: "--log-bytes-max" is missing');
   }
-  return { role, bridges, guard, logBytesMax: logBytesMax ?? 0, agentServer };
+  return { role, bridges, entrance, guard, logBytesMax: logBytesMax ?? 0, agentServer };
 }
 
 function parseBridge(text: string): Bridge {
+  const remote = /^(\d{1,5})=\[?([^/[\]]+?)\]?:(\d{1,5})$/.exec(text);
+  if (remote === null) return parseEntrance(text);
+  return { port: Number(remote[1]), remote: { host: remote[2] ?? '', port: Number(remote[3]) } };
+}
+
+function parseEntrance(text: string): SocketBridge {
   const match = /^(\d{1,5})=(\/.+)$/.exec(text);
   if (match === null) throw new Error(`Cannot read arguments: "${text}" is not PORT=SOCKET`);
   return { port: Number(match[1]), socketPath: match[2] ?? '' };

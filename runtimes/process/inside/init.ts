@@ -10,7 +10,7 @@ import type { Writable } from 'node:stream';
 import { KEY_DESCRIPTOR, becomeAgent, takeText } from './agent-role.ts';
 import { parseInitArguments } from './arguments.ts';
 import type { InitArguments } from './arguments.ts';
-import { openBridge } from './bridge.ts';
+import { openBridge, openEntrance } from './bridge.ts';
 import { createBoundedLog } from './bounded-log.ts';
 import { loadGuard } from './guard.ts';
 
@@ -22,17 +22,18 @@ const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 async function main(): Promise<void> {
   const parsed = parseInitArguments(process.argv.slice(2));
-  const { role, bridges, guard, logBytesMax, agentServer } = parsed;
+  const { role, bridges, entrance, guard, logBytesMax, agentServer } = parsed;
   if (role === 'agent') {
     becomeAgent(guard, agentServer);
     return;
   }
   if (guard !== null) loadGuard(guard);
-  const sessionKey = takeText(HOST_KEY_DESCRIPTOR);
+  // A shell that hands it over ends it with a line break.
+  const sessionKey = takeText(HOST_KEY_DESCRIPTOR).replace(/\n$/, '');
   // Whoever was to hand it over has gone: without a key nobody could ever speak to the agent.
   if (sessionKey === '') throw new Error('no session key came');
   const log = createBoundedLog(1, logBytesMax);
-  await Promise.all(bridges.map(openBridge));
+  await Promise.all([...bridges.map(openBridge), ...(entrance === null ? [] : [openEntrance(entrance)])]);
   const child = startAgent(parsed, sessionKey);
   child.stdout?.on('data', log);
   child.stderr?.on('data', log);

@@ -1,9 +1,9 @@
 /**
- * When a start is refused, whatever the sandbox is made of.
+ * When an order is refused, whatever the sandbox is made of.
  * Owns the rules of generations (D14) and the errors; must not look anything up.
  */
 import { ParleyError } from '../../core/parley-error.ts';
-import type { StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
+import type { SandboxRuntime, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 
 export interface StartOutlook {
   readonly request: StartSandboxRequest;
@@ -27,6 +27,17 @@ export function staleReason({ request, found, endedGeneration, isOvertaken }: St
 
 export function stale({ sandboxId, generation }: StartSandboxRequest, why: string): ParleyError {
   const message = `Cannot start generation ${generation} of sandbox "${sandboxId}": ${why}`;
+  return new ParleyError('stale_generation', message, { details: { generation } });
+}
+
+/** An order about a generation after which `started` was started. */
+export function overtakenOrder(
+  verb: 'stop' | 'freeze' | 'thaw',
+  { sandboxId, generation }: Parameters<SandboxRuntime['stop']>[0],
+  started: number,
+): ParleyError {
+  const what = `Cannot ${verb} generation ${generation} of sandbox "${sandboxId}"`;
+  const message = `${what}: generation ${started} was started`;
   return new ParleyError('stale_generation', message, { details: { generation } });
 }
 

@@ -1,0 +1,197 @@
+/**
+ * Sandboxes as pods of a cluster, each with a volume of its own.
+ * Owns the port's operations over pods and volumes; every answer is read from the cluster, so a restart of ours loses
+ * nothing, and several processes may share a namespace. A pause removes the pod and keeps the volume: a cluster knows no
+ * other. Must not hold a rule about lifecycles.
+ */
+import type { SandboxId } from '../../core/ids.ts';
+import { ParleyError, asParleyError } from '../../core/parley-error.ts';
+import type {
+  RuntimeCapabilities,
+  RuntimePresence,
+  SandboxLimits,
+  SandboxRuntime,
+} from '../../ports/sandbox-runtime.ts';
+import { guarded } from '../on-host/guarded.ts';
+import { DEFAULT_LIMITS } from '../on-host/limits.ts';
+import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
+import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
+import { addressOf } from './agent-address.ts';
+import { kubernetesCluster } from './cluster.ts';
+import { endIncarnation, removeSandbox } from './end-sandbox.ts';
+import { exportVolume } from './export-workspace.ts';
+import { readLastWords } from './last-words.ts';
+import { removeLeftovers } from './leftovers.ts';
+import { checkInstallation, podName } from './names.ts';
+import { ensurePolicy } from './network-policy.ts';
+import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
+import { openGates, resolveRoutes } from './pod-routes.ts';
+import { createPodWatch } from './pod-watch.ts';
+import { findPod, listPods } from './pods.ts';
+import type { Pods } from './pods.ts';
+import { startSandbox } from './start-sandbox.ts';
+import { listRecords, readRecord, settleRecord } from './volume-record.ts';
+
+interface Context {
+  readonly options: KubernetesRuntimeOptions;
+  readonly limits: SandboxLimits;
+  readonly pods: Pods;
+  readonly turns: SandboxTurns;
+  readonly prepare: () => Promise<PodRoutes>;
+}
+
+type Target = Parameters<SandboxRuntime['stop']>[0];
+
+/**
+ * Asks the cluster nothing before the first call.
+ * @throws ParleyError runtime_failed: the installation's name cannot be part of a name
+ */
+export function createKubernetesRuntime(options: KubernetesRuntimeOptions): SandboxRuntime {
+  const { installation } = options;
+  checkInstallation(installation);
+  const cluster = kubernetesCluster(options);
+  const pods: Pods = { cluster, installation, watch: createPodWatch(cluster, installation) };
+  const context: Context = {
+    options,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    pods,
+    turns: createSandboxTurns(),
+    prepare: preparation(options, pods),
+  };
+  return {
+    capabilities: capabilitiesOf(options),
+    removeLeftovers: () => guarded('remove leftovers', removeLeftovers(pods)),
+    start: (request) => guarded(`start sandbox "${request.sandboxId}"`, start(context, request)),
+    stop: (target) => guarded(`stop sandbox "${target.sandboxId}"`, stop(context, target)),
+    destroy: (id) => guarded(`remove sandbox "${id}"`, destroy(context, id)),
+    inspect: (id) => inspect(context, id),
+    list: () => guarded('list sandboxes', list(context)),
+    exportWorkspace: (id) => exportWorkspace(context, id),
+  };
+}
+
+function capabilitiesOf({ routes }: KubernetesRuntimeOptions): RuntimeCapabilities {
+  return {
+    kind: 'kubernetes',
+    isolation: 'container',
+    pause: ['files'],
+    resume: { files: 'boot', memory: null },
+    egress: routes.egress === null ? 'none' : 'allow_list',
+    limits: {
+      memory: 'sandbox',
+      // How many processes a pod may have is set on the nodes, and no pod can ask for it.
+      processes: 'none',
+      cpu: 'sandbox',
+      fileSize: 'process',
+      workspace: 'sandbox',
+    },
+    export: 'always',
+    survivesRestart: true,
+  };
+}
+
+/** Once for a process; what failed is tried again with the next start. */
+function preparation(
+  options: KubernetesRuntimeOptions,
+  { cluster, installation }: Pods,
+): () => Promise<PodRoutes> {
+  let opened: Promise<void> | null = null;
+  let closed: Promise<void> | null = null;
+  const retried = async (work: Promise<void>, forget: () => void): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  };
+  return async () => {
+    const { gates, routes } = options;
+    if (gates !== null) await retried((opened ??= openGates(gates)), () => (opened = null));
+    await retried((closed ??= ensurePolicy({ cluster, installation, routes })), () => (closed = null));
+    return await resolveRoutes(routes);
+  };
+}
+
+const start = (
+  context: Context,
+  request: Parameters<SandboxRuntime['start']>[0],
+): ReturnType<SandboxRuntime['start']> =>
+  context.turns.start({ id: request.sandboxId, generation: request.generation }, async (overtaken) => {
+    const { options, limits, pods, turns, prepare } = context;
+    const endedGeneration = turns.endedGeneration(request.sandboxId);
+    return await startSandbox({ options, limits, pods, prepare, request, endedGeneration, overtaken });
+  });
+
+async function stop(context: Context, target: Target): Promise<void> {
+  const { sandboxId: id, generation } = target;
+  await context.turns.end({ id, generation }, async () => {
+    const record = await settleRecord(context.pods, id, (found) => {
+      if (found.generation > generation) throw staleStop(target, found.generation);
+      const isStopped = found.desired !== 'up' && found.generation === generation;
+      return isStopped || found.desired === 'destroyed' ? null : { generation, desired: 'stopped' };
+    });
+    context.turns.rememberEnded({ id, generation });
+    if (record !== null && record.desired !== 'destroyed') await endIncarnation(context.pods, id, generation);
+  });
+}
+
+async function destroy(context: Context, id: SandboxId): Promise<void> {
+  await context.turns.end({ id, generation: Number.MAX_SAFE_INTEGER }, async () => {
+    const generation = await removeSandbox(context.pods, id);
+    if (generation > 0) context.turns.rememberEnded({ id, generation });
+  });
+}
+
+async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
+  try {
+    const record = await readRecord(context.pods, id);
+    if (record === null || record.desired === 'destroyed') return { kind: 'gone' };
+    const { generation, desired, endedFor } = record;
+    const pod = await findPod(context.pods, podName(context.options.installation, id, generation));
+    const status = pod?.status;
+    if (status?.kind === 'running') {
+      const address = addressOf(status.address, { sandboxId: id, generation });
+      return { kind: 'up', generation, address };
+    }
+    if (status?.kind === 'lost') return { kind: 'unknown', reason: status.reason };
+    if (status?.kind === 'ending') return { kind: 'unknown', reason: 'its pod is being removed' };
+    if (desired === 'stopped') return { kind: 'stopped', generation };
+    // A node may be found and an image may come; between volume and pod nothing can be said yet.
+    const isComing = status?.kind === 'pending' && !status.isFinal;
+    if (isComing || (status?.kind !== 'ended' && context.turns.isStarting(id))) {
+      return { kind: 'unknown', reason: 'its pod is being made' };
+    }
+    const { cause, words } = await readLastWords(context.pods, { endedFor, pod });
+    return { kind: 'crashed', generation, reason: words, cause };
+  } catch (error) {
+    return { kind: 'unknown', reason: asParleyError(error).message };
+  }
+}
+
+async function list(context: Context): ReturnType<SandboxRuntime['list']> {
+  const records = await listRecords(context.pods);
+  const running = (await listPods(context.pods)).filter(({ status }) => status.kind === 'running');
+  const up = new Set(running.map(({ name }) => name));
+  const { installation } = context.options;
+  return records.map(({ sandboxId, generation }) => ({
+    sandboxId,
+    generation,
+    up: up.has(podName(installation, sandboxId, generation)),
+  }));
+}
+
+async function* exportWorkspace(context: Context, id: SandboxId): AsyncGenerator<Uint8Array> {
+  const { options, pods } = context;
+  const record = await readRecord(pods, id);
+  if (record === null || record.desired === 'destroyed') {
+    throw new ParleyError('runtime_gone', `Cannot export sandbox "${id}": there is no such sandbox`);
+  }
+  yield* exportVolume({ options, pods, record });
+}
+
+function staleStop({ sandboxId, generation }: Target, started: number): ParleyError {
+  const what = `Cannot stop generation ${generation} of sandbox "${sandboxId}"`;
+  const message = `${what}: generation ${started} was started`;
+  return new ParleyError('stale_generation', message, { details: { generation } });
+}

@@ -1,0 +1,207 @@
+/**
+ * What a pod of ours is made with.
+ * Owns everything that separates it: user, network name service, files, privileges, system calls, limits. Whoever may
+ * read pods reads it, so no secret is in it. The form passes the admission level `restricted`.
+ */
+import type {
+  V1Container,
+  V1Pod,
+  V1PodSpec,
+  V1ResourceRequirements,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node';
+import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
+import {
+  BOUND_PORTS,
+  EGRESS_PORT,
+  HOST_SOCKET_NAMES,
+  INSIDE,
+  SYSTEM_PATH,
+  insideEnvironment,
+} from '../on-host/inside-view.ts';
+import { LOG_BYTES_MAX, TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
+import { AGENT_PORT, NODE_DISK, STOP_GRACE_S } from './limits.ts';
+import { labelsOf, volumeName } from './names.ts';
+import type { Marks } from './names.ts';
+import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
+import { MAIN_CONTAINER } from './pod-state.ts';
+import { GUARD_MOUNT, guardVolume, keyVariable, launchScript } from './session-secret.ts';
+
+/** Without a name in any image, and the number that images of agent servers use. */
+const POD_USER = 10_001;
+const AGENT_SOCKET = `${INSIDE.agentSockets}/agent.sock`;
+/** Answers nothing: a sandbox resolves no name, or names would carry its secrets out. */
+const NO_NAME_SERVER = '127.0.0.1';
+
+export interface PodOrder {
+  readonly options: KubernetesRuntimeOptions;
+  readonly limits: SandboxLimits;
+  readonly marks: Marks;
+  readonly name: string;
+  /** With addresses in place of names, since no name is resolved inside. */
+  readonly routes: PodRoutes;
+}
+
+export function agentPod(order: PodOrder): V1Pod {
+  const { options, limits, marks, name } = order;
+  const mounts = agentMounts();
+  const agent: V1Container = {
+    name: MAIN_CONTAINER,
+    image: options.image,
+    command: ['sh', '-c', launchScript(limits.fileBytes), 'node', ...initArguments(order)],
+    env: [...agentEnvironment(order), keyVariable(name)],
+    workingDir: INSIDE.workspace,
+    ports: [{ name: 'agent', containerPort: AGENT_PORT }],
+    volumeMounts: [...mounts],
+    resources: resourcesOf(order),
+    securityContext: CONTAINER_SECURITY,
+  };
+  const memory = { memoryBytes: limits.memoryBytes };
+  return podOf(order, {
+    initContainers: [preparation(order)],
+    containers: [agent],
+    volumes: [
+      workspaceVolume(options.installation, marks),
+      memoryVolume('tmp', TMPFS_BYTES_MAX['/tmp'], memory),
+      memoryVolume('run', TMPFS_BYTES_MAX['/run'], memory),
+      memoryVolume('home', TMPFS_BYTES_MAX['/home'], memory),
+      guardVolume(name),
+    ],
+  });
+}
+
+/** What every pod of ours has, whatever runs in it. */
+export function podOf(order: Pick<PodOrder, 'options' | 'marks' | 'name'>, spec: V1PodSpec): V1Pod {
+  const { options, marks, name } = order;
+  const { runtimeClass, imagePullSecrets, installation } = options;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: labelsOf(installation, marks) },
+    spec: {
+      // What ended stays ended: whether it goes on is not for the cluster to decide.
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostname: 'sandbox',
+      dnsPolicy: 'None',
+      dnsConfig: { nameservers: [NO_NAME_SERVER] },
+      // The first process of the pod reaps what agents leave behind.
+      shareProcessNamespace: true,
+      terminationGracePeriodSeconds: STOP_GRACE_S,
+      securityContext: POD_SECURITY,
+      ...(runtimeClass === null ? {} : { runtimeClassName: runtimeClass }),
+      ...(imagePullSecrets.length === 0
+        ? {}
+        : { imagePullSecrets: imagePullSecrets.map((one) => ({ name: one })) }),
+      ...spec,
+    },
+  };
+}
+
+const POD_SECURITY = {
+  runAsNonRoot: true,
+  runAsUser: POD_USER,
+  runAsGroup: POD_USER,
+  fsGroup: POD_USER,
+  // A workspace has many files: they are not handed over anew at every start.
+  fsGroupChangePolicy: 'OnRootMismatch',
+  seccompProfile: { type: 'RuntimeDefault' },
+} as const;
+
+export const CONTAINER_SECURITY = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  privileged: false,
+  capabilities: { drop: ['ALL'] },
+};
+
+export function workspaceVolume(installation: string, { sandboxId }: Marks): V1Volume {
+  return { name: 'sandbox', persistentVolumeClaim: { claimName: volumeName(installation, sandboxId) } };
+}
+
+/** Directories of the volume belong to who makes them; the cluster would make them for root, and Git trusts its own only. */
+function preparation({ options }: PodOrder): V1Container {
+  return {
+    name: 'prepare',
+    image: options.image,
+    command: ['sh', '-c', 'mkdir -p /volume/workspace /volume/agent && chmod 700 /volume/agent'],
+    volumeMounts: [{ name: 'sandbox', mountPath: '/volume' }],
+    resources: { limits: { memory: NODE_DISK, cpu: '100m' }, requests: { memory: NODE_DISK, cpu: '10m' } },
+    securityContext: CONTAINER_SECURITY,
+  };
+}
+
+function agentMounts(): readonly V1VolumeMount[] {
+  return [
+    { name: 'sandbox', mountPath: INSIDE.workspace, subPath: 'workspace' },
+    { name: 'sandbox', mountPath: INSIDE.agent, subPath: 'agent' },
+    { name: 'tmp', mountPath: '/tmp' },
+    { name: 'run', mountPath: INSIDE.agentSockets },
+    { name: 'home', mountPath: INSIDE.home },
+    GUARD_MOUNT,
+  ];
+}
+
+function memoryVolume(
+  name: string,
+  bytes: number,
+  { memoryBytes }: Pick<SandboxLimits, 'memoryBytes'>,
+): V1Volume {
+  const bounded = memoryBytes === null ? bytes : Math.min(bytes, Math.floor(memoryBytes * TMPFS_SHARE_MAX));
+  return { name, emptyDir: { medium: 'Memory', sizeLimit: String(bounded) } };
+}
+
+function initArguments({ options, routes }: PodOrder): readonly string[] {
+  const bridges = HOST_SOCKET_NAMES.flatMap((name) => ['--bridge', `${BOUND_PORTS[name]}=${routes[name]}`]);
+  const egress = routes.egress === null ? [] : ['--bridge', `${EGRESS_PORT}=${routes.egress}`];
+  const entrance = ['--entrance', `${AGENT_PORT}=${AGENT_SOCKET}`];
+  const log = ['--log-bytes-max', String(LOG_BYTES_MAX)];
+  const { sandboxInit, agentServer } = options.programs;
+  return [sandboxInit, ...bridges, ...egress, ...entrance, ...log, '--', agentServer];
+}
+
+function agentEnvironment({
+  options,
+  marks,
+  routes,
+}: PodOrder): readonly { readonly name: string; readonly value: string }[] {
+  const { agentServer, sandboxInit } = options.programs;
+  const view = {
+    workspace: INSIDE.workspace,
+    agent: INSIDE.agent,
+    home: INSIDE.home,
+    node: 'node',
+    searchPath: SYSTEM_PATH,
+    agentServer,
+    sandboxInit,
+    agentSocket: AGENT_SOCKET,
+    hostSockets: { proxy: '', webhook: '', git: '' },
+    egressSocket: routes.egress,
+    guard: null,
+  };
+  const variables = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
+  return Object.entries(variables).map(([name, value]) => ({ name, value }));
+}
+
+function resourcesOf({ options, limits }: PodOrder): V1ResourceRequirements {
+  const { memoryBytes, cpus } = limits;
+  const { requests } = options;
+  const least = (wanted: number | null, limit: number | null): number | null =>
+    wanted === null ? limit : limit === null ? wanted : Math.min(wanted, limit);
+  return {
+    limits: { ...quantities(memoryBytes, cpus), 'ephemeral-storage': NODE_DISK },
+    requests: {
+      ...quantities(least(requests.memoryBytes, memoryBytes), least(requests.cpus, cpus)),
+      'ephemeral-storage': NODE_DISK,
+    },
+  };
+}
+
+function quantities(memoryBytes: number | null, cpus: number | null): Record<string, string> {
+  return {
+    ...(memoryBytes === null ? {} : { memory: String(memoryBytes) }),
+    ...(cpus === null ? {} : { cpu: `${Math.round(cpus * 1_000)}m` }),
+  };
+}

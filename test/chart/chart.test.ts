@@ -1,0 +1,223 @@
+/**
+ * The chart, rendered: who may read what, who reaches whom, and what every pod has.
+ */
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { RIGHTS } from '../../cli/doctor-kubernetes.ts';
+import { deploymentSchema } from '../../cli/config/deployment-schema.ts';
+import { policyName } from '../../runtimes/kubernetes/names.ts';
+import { describeWith } from '../helpers/requires.ts';
+import { TEMPORAL, lint, podsOf, render } from './rendered-chart.ts';
+import type { Manifest } from './rendered-chart.ts';
+
+const RECIPE = path.resolve(import.meta.dirname, '../../examples/recipes/cluster-values.yaml');
+const FORMS = [
+  ['embedded, SQLite', []],
+  ['embedded, PostgreSQL', ['store.kind=postgres', 'store.urlSecret.name=database']],
+  ['Temporal, PostgreSQL', TEMPORAL],
+  ['with an allow-list', ['sandboxes.egress={code_hosts}']],
+] as const;
+
+describeWith('helm', 'the chart', () => {
+  const manifestsOf = (given: readonly string[]): readonly Manifest[] => {
+    const { code, stderr, manifests } = render(given, [RECIPE]);
+    expect(stderr.replace(/^WARNING.*$/gm, '').trim()).toBe('');
+    expect(code).toBe(0);
+    return manifests;
+  };
+  const named = (manifests: readonly Manifest[], kind: string, name: string): Manifest => {
+    const found = manifests.find((one) => one.kind === kind && one.metadata.name === name);
+    if (found === undefined) throw new Error(`no ${kind} ${name}`);
+    return found;
+  };
+
+  it.each(FORMS)('passes its own lint: %s', (_, given) => {
+    const { code, stderr } = lint(given);
+    expect(stderr).toContain('0 chart(s) failed');
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ['no image', ['image.digest=latest'], 'image'],
+    ['an image by tag', ['sandboxes.image=sandbox:latest'], 'sandboxes'],
+    ['two proxies', ['proxy.replicas=2'], 'proxy'],
+    ['sandboxes beside Parley', ['sandboxes.namespace=parley'], 'must not be the namespace of this release'],
+    [
+      'Temporal on a file',
+      ['engine.kind=temporal', 'engine.temporal.address=t:1'],
+      'needs store.kind postgres',
+    ],
+    [
+      'Temporal without a server',
+      ['engine.kind=temporal', 'store.kind=postgres'],
+      'needs engine.temporal.address',
+    ],
+    [
+      'the key of the gateway for the engine',
+      ['engineEnvironment.secretName=model-gateway'],
+      'only the proxy',
+    ],
+    ['the key of the gateway as the engine’s own', ['engineKey.secretName=model-gateway'], 'only the proxy'],
+  ])('refuses %s', (_, given, word) => {
+    const { code, stderr } = render(given);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(word);
+  });
+
+  it.each(FORMS)('lets nobody but the proxy read the secret of the gateway: %s', (_, given) => {
+    const manifests = manifestsOf(given);
+    for (const [name, { containers, volumes }] of podsOf(manifests)) {
+      const secrets = containers.flatMap(({ env = [] }) =>
+        env.flatMap((one) => one.valueFrom?.secretKeyRef.name ?? []),
+      );
+      expect(secrets.includes('model-gateway'), name).toBe(name === 'rel-proxy');
+      expect(JSON.stringify(volumes), name).not.toContain('secret');
+    }
+    // And no account may read secrets where it lies.
+    for (const role of manifests.filter(({ kind }) => kind === 'Role')) {
+      expect(role.metadata.namespace).toBe('parley-sandboxes');
+    }
+    expect(manifests.some(({ kind }) => kind.startsWith('ClusterRole'))).toBe(false);
+    const engine = named(manifests, 'ConfigMap', 'rel-engine');
+    expect(JSON.stringify(engine)).not.toMatch(/GATEWAY_KEY|gateway\.models/);
+  });
+
+  it.each([
+    ['api', []],
+    ['worker', TEMPORAL],
+  ] as const)('gives the rights that the runtime uses to the account of the %s alone', (maker, given) => {
+    const manifests = manifestsOf(given);
+    const { rules } = named(manifests, 'Role', 'rel-sandboxes') as unknown as {
+      readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+    };
+    expect(Object.fromEntries(rules.map(({ resources, verbs }) => [resources.join(), verbs]))).toEqual(
+      RIGHTS,
+    );
+    const bindings = manifests.filter(({ kind }) => kind === 'RoleBinding');
+    expect(bindings.map(({ subjects }) => subjects)).toEqual([
+      [{ kind: 'ServiceAccount', name: `rel-${maker}`, namespace: 'parley' }],
+    ]);
+    for (const [name, { automountServiceAccountToken, serviceAccountName }] of podsOf(manifests)) {
+      expect(automountServiceAccountToken, name).toBe(name === `rel-${maker}`);
+      expect(serviceAccountName).toBe(name);
+      expect(named(manifests, 'ServiceAccount', name)['automountServiceAccountToken']).toBe(false);
+    }
+  });
+
+  it.each(FORMS)('bounds and confines every pod: %s', (_, given) => {
+    for (const [name, { containers, securityContext }] of podsOf(manifestsOf(given))) {
+      expect(securityContext, name).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      for (const container of containers) {
+        expect(container.securityContext, name).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        expect(Object.keys(container.resources?.limits ?? {}), name).toEqual(['cpu', 'memory']);
+        expect(Object.keys(container.resources?.requests ?? {}), name).toEqual(['cpu', 'memory']);
+        expect(container.image, name).toMatch(/@sha256:[0-9a-f]{64}$/);
+        if (name === 'rel-migrations') continue;
+        for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+          expect(container[probe], `${name} ${probe}`).toMatchObject({
+            httpGet: { path: expect.any(String) },
+          });
+        }
+      }
+    }
+  });
+
+  it.each(FORMS)('lets every node be drained: %s', (_, given) => {
+    const manifests = manifestsOf(given);
+    const served = [...podsOf(manifests).keys()].filter((name) => name !== 'rel-migrations');
+    const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget');
+    expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(served.sort());
+    for (const { spec } of budgets) expect(spec).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  it('brings the tables up to date before an upgrade, where there is a database', () => {
+    expect(podsOf(manifestsOf([])).has('rel-migrations')).toBe(false);
+    const job = named(manifestsOf(TEMPORAL), 'Job', 'rel-migrations');
+    expect(job.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'post-install,pre-upgrade' });
+  });
+
+  it.each(FORMS)('writes a configuration that Parley reads: %s', (_, given) => {
+    const manifests = manifestsOf(given);
+    for (const name of ['rel-engine', 'rel-proxy']) {
+      const { data } = named(manifests, 'ConfigMap', name) as unknown as {
+        readonly data: Record<string, string>;
+      };
+      const read = deploymentSchema.safeParse(parse(data['parley.yaml'] ?? ''));
+      expect(read.error?.issues ?? []).toEqual([]);
+    }
+  });
+
+  it('sends the calls of the engine to the proxy, under the names that the values give', () => {
+    const manifests = manifestsOf([]);
+    const { data } = named(manifests, 'ConfigMap', 'rel-engine') as unknown as {
+      readonly data: Record<string, string>;
+    };
+    const { proxy_config: proxy } = parse(data['parley.yaml'] ?? '') as {
+      readonly proxy_config: { readonly model_list: readonly Readonly<Record<string, unknown>>[] };
+    };
+    expect(proxy.model_list).toEqual(
+      ['coder-red', 'coder-blue'].map((name) => ({
+        model_name: name,
+        proxyvendor_params: {
+          model: `proxyvendor_proxy/${name}`,
+          api_base: 'http://rel-proxy:4000',
+          api_key: 'os.environ/PARLEY_PROXY_KEY',
+        },
+      })),
+    );
+  });
+
+  it.each([
+    ['api', []],
+    ['worker', TEMPORAL],
+  ] as const)('closes the network: sandboxes and the %s see each other, and nobody else', (maker, given) => {
+    const manifests = manifestsOf(given);
+    const own = named(manifests, 'NetworkPolicy', policyName('parley'));
+    expect(own.metadata.namespace).toBe('parley-sandboxes');
+    const peer = {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'parley' } },
+      podSelector: {
+        matchLabels: {
+          'app.kubernetes.io/name': 'parley',
+          'app.kubernetes.io/instance': 'rel',
+          'app.kubernetes.io/component': maker,
+        },
+      },
+    };
+    expect(own['spec']).toEqual({
+      podSelector: { matchLabels: { 'dev.parley/installation': 'parley' } },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ ports: [{ protocol: 'TCP', port: 8_000 }], from: [peer] }],
+      egress: [{ ports: [4_100, 4_101, 4_102].map((port) => ({ protocol: 'TCP', port })), to: [peer] }],
+    });
+    for (const [name, namespace] of [
+      ['parley-closed', 'parley-sandboxes'],
+      ['rel-closed', undefined],
+    ] as const) {
+      const closed = named(manifests, 'NetworkPolicy', name);
+      expect(closed.metadata.namespace).toBe(namespace);
+      expect(closed['spec']).toMatchObject({ policyTypes: ['Ingress', 'Egress'] });
+      expect(closed['spec']).not.toHaveProperty('ingress');
+    }
+    const service = named(manifests, 'Service', 'rel-routes')['spec'];
+    expect(service).toMatchObject({ selector: peer.podSelector.matchLabels });
+  });
+
+  it('holds the namespace of the sandboxes to the strictest level and to its quota, and keeps it', () => {
+    const manifests = manifestsOf(['sandboxes.pods=20', 'sandboxes.volumes=50']);
+    const { metadata } = named(manifests, 'Namespace', 'parley-sandboxes');
+    expect(metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
+    expect(metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
+    expect(named(manifests, 'ResourceQuota', 'parley-sandboxes')['spec']).toEqual({
+      hard: { pods: '22', persistentvolumeclaims: '50', 'requests.storage': '512000Mi', services: '0' },
+    });
+  });
+});
