@@ -1,43 +1,59 @@
 /**
- * What a read of the application API costs beside a bare route over the same rows of SQLite, in the same run.
+ * What a read of the application API costs beside a bare route over the same rows, in the same run, on either database.
  * Owns what is compared; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { Pool } from 'undici';
 import type { World } from '../activities/world.ts';
 import { dialectOf } from '../api/application/dialect.ts';
 import { APPLICATION_ROUTES } from '../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../api/application/server.ts';
+import { cachedKeys } from '../api/keys/cached-keys.ts';
 import { issueKey } from '../api/keys/issue-key.ts';
 import { systemClock } from '../engine/system-clock.ts';
+import { startPostgres } from '../scripts/postgres-server.ts';
 import { createKeyMinter } from '../store/key-minter.ts';
 import { openStore, type Store } from '../store/open-store.ts';
+import { parsePostgresUrl } from '../store/postgres-address.ts';
+import { createPostgresPool } from '../store/postgres-pool.ts';
 import { sealKey } from '../store/seal-key.ts';
-import { startBareServer } from './api/bare-server.ts';
-import { conversationNumber, fill, TAG, USER } from './api/filled-store.ts';
+import { postgresRows, sqliteRows, startBareServer, type BareServer } from './api/bare-routes.ts';
+import { fillPostgres } from './api/filled-postgres.ts';
+import { fill, TAG, USER } from './api/filled-store.ts';
+import { LOAD_ARGUMENT, serveLoad, startLoad, type LoadProcess } from './api/load.ts';
 
 const { values } = parseArgs({
   options: {
+    store: { type: 'string', default: 'sqlite' },
     conversations: { type: 'string', default: '1000' },
     events: { type: 'string', default: '20' },
     requests: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '5' },
+    only: { type: 'string' },
+    load: { type: 'boolean', default: false },
   },
 });
 const CONVERSATIONS = Number(values.conversations);
+const EVENTS_EACH = Number(values.events);
 const CLIENTS = 50;
+/** As `store.pool` has it. */
+const POOL_MAX = 10;
 const NO_LIMIT = { burst: 1e9, perSecond: 1e9 };
+const MICROSECONDS = 1_000;
 
-interface Contender {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly paths: Readonly<Record<Part, (index: number) => string>>;
-}
 type Part = 'get' | 'search by tag' | 'events page';
-const PARTS: readonly Part[] = ['get', 'search by tag', 'events page'];
+
+/** What is asked of either; `{id}` stands for a conversation. */
+const PATHS: Readonly<Record<Part, Readonly<Record<'bare' | 'parley', string>>>> = {
+  get: { bare: '/get/{id}', parley: '/api/v1/app-conversations?ids={id}' },
+  'search by tag': {
+    bare: '/search',
+    parley: `/api/v1/app-conversations/search?tag=${TAG.key}%3D${TAG.value}&limit=20`,
+  },
+  'events page': { bare: '/events/{id}', parley: '/api/v1/conversation/{id}/events/search?limit=100' },
+};
 
 async function serve(store: Store): Promise<ApplicationServer> {
   const world = {
@@ -48,11 +64,14 @@ async function serve(store: Store): Promise<ApplicationServer> {
   const { search, startTasks, apiKeys, documents, audit, eventSearch } = store;
   const never = (): Promise<never> => Promise.reject(new Error('nothing is changed here'));
   const application = {
-    ...{ search, startTasks, apiKeys, documents, audit, eventSearch, world },
+    ...{ search, startTasks, documents, audit, eventSearch, world },
+    apiKeys: cachedKeys(apiKeys, systemClock),
     requests: { deliver: never },
     relay: { connect: never },
     dialect: dialectOf('spec'),
     models: [],
+    runLog: store.lifecycle,
+    configuration: null,
     publicUrl: () => 'http://127.0.0.1',
     randomHex: () => '0',
     version: '0',
@@ -66,24 +85,34 @@ async function serve(store: Store): Promise<ApplicationServer> {
   });
 }
 
-/** Milliseconds of each call. */
-async function load({ url, headers, paths }: Contender, part: Part): Promise<readonly number[]> {
-  const pool = new Pool(url, { connections: CLIENTS, pipelining: 1 });
-  const took: number[] = [];
-  let left = Number(values.requests);
-  const client = async (): Promise<void> => {
-    while (left-- > 0) {
-      const wanted = paths[part]((left * 7_919) % CONVERSATIONS);
-      const began = performance.now();
-      const { statusCode, body } = await pool.request({ path: wanted, method: 'GET', headers });
-      const text = await body.text();
-      took.push(performance.now() - began);
-      if (statusCode !== 200 || text.length < 100) throw new Error(`${wanted}: ${statusCode} ${text}`);
-    }
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, client));
-  await pool.close();
-  return took;
+interface Filled {
+  readonly store: Store;
+  readonly bare: BareServer;
+  close(): Promise<void>;
+}
+
+async function onSqlite(): Promise<Filled> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-api-'));
+  const file = path.join(folder, 'parley.db');
+  const store = await openStore({ kind: 'sqlite', path: file });
+  await fill(store, { conversations: CONVERSATIONS, eventsEach: EVENTS_EACH });
+  const bare = await startBareServer(sqliteRows(file));
+  return { store, bare, close: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) };
+}
+
+/** Over loopback, with what is durable as slow as it is. */
+async function onPostgres(): Promise<Filled> {
+  const server = await startPostgres({ isDurable: true, settings: ['shared_buffers = 512MB'] });
+  const url = await server.createDatabase('bench');
+  const options = { poolMax: POOL_MAX, statementTimeoutMs: 0, tls: null, schema: null };
+  const pool = createPostgresPool(
+    { address: parsePostgresUrl(url), ...options },
+    { readOnly: false, name: 'bench' },
+  );
+  const store = await openStore({ kind: 'postgres', pool });
+  await fillPostgres(url, { conversations: CONVERSATIONS, eventsEach: EVENTS_EACH });
+  const bare = await startBareServer(postgresRows(url, POOL_MAX));
+  return { store, bare, close: () => server.close() };
 }
 
 function quantile(figures: readonly number[], share: number): number {
@@ -91,58 +120,66 @@ function quantile(figures: readonly number[], share: number): number {
 }
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-api-'));
-  const file = path.join(folder, 'parley.db');
-  const store = await openStore({ kind: 'sqlite', path: file });
-  await fill(store, { conversations: CONVERSATIONS, eventsEach: Number(values.events) });
+  const filled = values.store === 'postgres' ? await onPostgres() : await onSqlite();
   const wish = { userId: USER, name: null, scope: 'user', now: 0, notBefore: null, expiresAt: null } as const;
-  const { key } = await issueKey(store.apiKeys, wish);
-  const [server, bare] = [await serve(store), await startBareServer(file)];
-  const contenders: Readonly<Record<'bare' | 'parley', Contender>> = {
-    bare: {
-      url: bare.url,
-      headers: {},
-      paths: {
-        get: (index) => `/get/${conversationNumber(index)}`,
-        'search by tag': () => '/search',
-        'events page': (index) => `/events/${conversationNumber(index)}`,
-      },
-    },
-    parley: {
-      url: server.url,
-      headers: { authorization: `Bearer ${key}` },
-      paths: {
-        get: (index) => `/api/v1/app-conversations?ids=${conversationNumber(index)}`,
-        'search by tag': () => `/api/v1/app-conversations/search?tag=${TAG.key}%3D${TAG.value}&limit=20`,
-        'events page': (index) => `/api/v1/conversation/${conversationNumber(index)}/events/search?limit=100`,
-      },
-    },
+  const { key } = await issueKey(filled.store.apiKeys, wish);
+  const server = await serve(filled.store);
+  const load = startLoad();
+  const header = `${values.store}: ${CONVERSATIONS} conversations, ${EVENTS_EACH} events each, ${CLIENTS} clients`;
+  console.log(header);
+  const sides = {
+    bare: { url: filled.bare.url, headers: {} },
+    parley: { url: server.url, headers: { authorization: `Bearer ${key}` } },
   };
-  console.log(`${CONVERSATIONS} conversations, ${values.events} events each, ${CLIENTS} clients`);
-  for (const part of PARTS) await compare(part, contenders);
-  await Promise.all([server.close(), bare.close()]);
-  await store.close();
-  rmSync(folder, { recursive: true, force: true });
+  const parts = Object.keys(PATHS) as Part[];
+  for (const part of parts.filter((one) => values.only === undefined || one === values.only))
+    await compare(part, sides, load);
+  load.end();
+  await Promise.all([server.close(), filled.bare.close()]);
+  await filled.store.close();
+  await filled.close();
+}
+
+interface Side {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** In turns, so that both see the same machine; the first turn of each is not counted. */
-async function compare(part: Part, { bare, parley }: Readonly<Record<'bare' | 'parley', Contender>>) {
+async function compare(
+  part: Part,
+  sides: Readonly<Record<'bare' | 'parley', Side>>,
+  load: LoadProcess,
+): Promise<void> {
   const took = { bare: [] as number[], parley: [] as number[] };
+  const cpu = { bare: 0, parley: 0 };
+  const requests = Number(values.requests);
   for (let round = 0; round <= Number(values.rounds); round += 1) {
-    const [one, other] = [await load(bare, part), await load(parley, part)];
-    if (round === 0) continue;
-    took.bare.push(...one);
-    took.parley.push(...other);
+    for (const name of ['bare', 'parley'] as const) {
+      const before = process.cpuUsage();
+      const figures = await load.run({
+        ...sides[name],
+        ...{ path: PATHS[part][name], clients: CLIENTS, requests, conversations: CONVERSATIONS },
+      });
+      const { user, system } = process.cpuUsage(before);
+      if (round === 0) continue;
+      took[name].push(...figures);
+      cpu[name] += user + system;
+    }
   }
-  for (const [name, figures] of Object.entries(took))
+  for (const name of ['bare', 'parley'] as const) {
+    const each = cpu[name] / took[name].length / MICROSECONDS;
+    const [p50, p99] = [quantile(took[name], 0.5).toFixed(1), quantile(took[name], 0.99).toFixed(1)];
     console.log(
-      `${part.padEnd(14)} ${name.padEnd(7)} p50 ${quantile(figures, 0.5).toFixed(1)} ms  p99 ${quantile(figures, 0.99).toFixed(1)} ms`,
+      `${part.padEnd(14)} ${name.padEnd(7)} p50 ${p50} ms  p99 ${p99} ms  processor ${each.toFixed(3)} ms`,
     );
+  }
   const ratio = (share: number): string =>
     (quantile(took.parley, share) / quantile(took.bare, share)).toFixed(2);
   console.log(
-    `${part.padEnd(14)} ratio   p50 ${ratio(0.5)}  p99 ${ratio(0.99)}  load ${loadavg()[0]?.toFixed(1)}`,
+    `${part.padEnd(14)} ratio   p50 ${ratio(0.5)}  p99 ${ratio(0.99)}  processor ${(cpu.parley / cpu.bare).toFixed(2)}  load ${loadavg()[0]?.toFixed(1)}`,
   );
 }
 
-await main();
+if (process.argv.includes(LOAD_ARGUMENT)) serveLoad();
+else await main();

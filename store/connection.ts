@@ -6,6 +6,8 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
 import { GroupReader } from './group-reader.ts';
 import { GroupWriter } from './group-writer.ts';
+import { isConflict, isLost } from './postgres-failure.ts';
+import { repeated } from './repeated.ts';
 import type { Tables } from './tables.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
@@ -16,7 +18,8 @@ export interface StoreConnection {
   read<T>(action: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
   /**
    * One write: applied whole, or not at all when `work` fails. Writes that come together may share one transaction;
-   * when one of them fails the others run again, so `work` must change nothing but the database.
+   * when one of them fails the others run again, and PostgreSQL may give a transaction up or lose its connection, so
+   * `work` may run several times and must change nothing but the database.
    * @throws ParleyError store_unavailable
    */
   write<T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
@@ -30,10 +33,10 @@ export function storeConnection(
   const writer = new GroupWriter(db);
   const write: GroupWriter['write'] = options.groupWrites
     ? (work) => writer.write(work)
-    : (work) => db.transaction().execute(work);
+    : (work) => repeated(() => db.transaction().execute(work));
   const reader = new GroupReader(db);
   const read: GroupReader['read'] =
-    options.dialect === 'sqlite' ? (work) => reader.read(work) : (work) => work(db);
+    options.dialect === 'sqlite' ? (work) => reader.read(work) : (work) => repeated(() => work(db));
   return {
     dialect: options.dialect,
     read: (action, work) => read(work).catch((error: unknown) => fail(action, error)),
@@ -47,16 +50,10 @@ export function storeConnection(
  */
 export function fail(action: string, error: unknown): never {
   if (error instanceof ParleyError) throw error;
-  const state = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const state = isLost(error) ? `the connection to the database was lost (${said})` : said;
   const code = isConflict(error) ? 'store_conflict' : 'store_unavailable';
   throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error });
-}
-
-/** Serialization failure and deadlock, by their SQLSTATE. */
-const CONFLICTS = ['40001', '40P01'];
-
-function isConflict(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && CONFLICTS.includes(String(error.code));
 }
 
 /** Things that only one transaction may do at a time; the numbers are part of the database's own protocol. */

@@ -2,28 +2,40 @@
  * Transcripts by filter, in either direction.
  * Owns the queries; the log itself is `event-log.ts`.
  */
-import { sql, type Kysely, type Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { ConversationId } from '../core/ids.ts';
-import type { EventFilter, EventSearch } from '../ports/event-search.ts';
+import type { EventFilter, EventPageRequest, EventSearch } from '../ports/event-search.ts';
 import type { StoredEvent } from '../ports/record-store.ts';
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
+import { ownEventPage } from './event-page.ts';
 import type { EventTable, Tables } from './tables.ts';
 
 export function eventSearch(connection: StoreConnection): EventSearch {
   return {
-    searchEvents: (id, filter, { afterSequence, limit, descending }) =>
-      connection.read(`search events of the conversation "${id}"`, async (db) => {
-        const compare = descending ? sql`<` : sql`>`;
-        const rows = await filtered(db, id, filter)
-          .selectAll()
-          .$if(afterSequence !== null, (query) =>
-            query.where(sql<boolean>`sequence ${compare} ${afterSequence}`),
+    searchEvents: (id, filter, page) =>
+      connection.read(`search events of the conversation "${id}"`, async (db) =>
+        (
+          await paged(filtered(db, id, filter), page)
+            .selectAll()
+            .execute()
+        ).map(eventOf),
+      ),
+    ownEventTexts: (owner, filter, page) =>
+      connection.read(`read events of the conversation "${owner.id}"`, async (db) => {
+        if (Object.keys(filter).length === 0) return await ownEventPage(db, owner, page);
+        const rows = await paged(filtered(db, owner.id, filter), page)
+          .where(({ exists, selectFrom }) =>
+            exists(
+              selectFrom('conversation')
+                .select('conversation.conversation_id')
+                .where('conversation.conversation_id', '=', owner.id)
+                .where('conversation.user_id', '=', owner.userId),
+            ),
           )
-          .orderBy('sequence', descending ? 'desc' : 'asc')
-          .limit(limit)
+          .select(['sequence', 'body'])
           .execute();
-        return rows.map(eventOf);
+        return rows.map(({ sequence, body }) => ({ sequence: safeInteger(sequence), body }));
       }),
     countEvents: (id, filter) =>
       connection.read(`count events of the conversation "${id}"`, async (db) => {
@@ -51,6 +63,17 @@ function filtered(db: Kysely<Tables>, id: ConversationId, filter: EventFilter) {
     .$if(kind !== undefined, (query) => query.where('kind', '=', columnText(kind ?? '')))
     .$if(timestampFrom !== undefined, (query) => query.where('timestamp', '>=', timestampFrom ?? ''))
     .$if(timestampBefore !== undefined, (query) => query.where('timestamp', '<', timestampBefore ?? ''));
+}
+
+function paged(
+  query: ReturnType<typeof filtered>,
+  { afterSequence, limit, descending }: EventPageRequest,
+): ReturnType<typeof filtered> {
+  const compare = descending ? '<' : '>';
+  return query
+    .$if(afterSequence !== null, (behind) => behind.where('sequence', compare, afterSequence ?? 0))
+    .orderBy('sequence', descending ? 'desc' : 'asc')
+    .limit(limit);
 }
 
 function eventOf(row: Selectable<EventTable>): StoredEvent {

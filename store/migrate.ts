@@ -1,23 +1,29 @@
 /**
  * Brings a database to the version of this program, or says why not.
- * Owns the comparison of versions; must not know what a version contains.
+ * Owns the comparison of versions, and that one process at a time changes a schema; must not know what a version contains.
  */
-import { Migrator, type Kysely, type Migration } from 'kysely';
+import { Migrator, sql, type Kysely, type Migration } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
 import { fail } from './connection.ts';
+import { isPostgres } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
 type Migrations = Readonly<Record<string, Migration>>;
+
+/** Beside those of connection.ts; held while a schema is looked at and changed. */
+const MIGRATION_LOCK = 7_004;
 
 /**
  * Applies what is missing; nothing when it is up to date. Safe beside another process that does the same.
  * @throws ParleyError store_unavailable when the schema is newer than the program, or a migration fails
  */
 export async function migrate(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  const migrator = migratorOf(db, migrations);
-  await refuseNewer(db, migrations);
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) fail('migrate the store', error);
+  await alone(db, async (connected, schema) => {
+    await refuseNewer(connected, migrations, schema);
+    if ((await missingNames(connected, migrations, schema)).length === 0) return;
+    const { error } = await migratorOf(connected, migrations, schema).migrateToLatest();
+    if (error !== undefined) fail('migrate the store', error);
+  });
 }
 
 /**
@@ -25,9 +31,9 @@ export async function migrate(db: Kysely<Tables>, migrations: Migrations): Promi
  * @throws ParleyError store_unavailable when it is newer, older or not there
  */
 export async function requireCurrent(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  await refuseNewer(db, migrations);
-  const applied = new Set(await appliedNames(db));
-  const missing = Object.keys(migrations).filter((name) => !applied.has(name));
+  const schema = await schemaOf(db);
+  await refuseNewer(db, migrations, schema);
+  const missing = await missingNames(db, migrations, schema);
   if (missing.length === 0) return;
   throw new ParleyError(
     'store_unavailable',
@@ -35,8 +41,43 @@ export async function requireCurrent(db: Kysely<Tables>, migrations: Migrations)
   );
 }
 
-async function refuseNewer(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
-  const unknown = (await appliedNames(db)).filter((name) => !Object.hasOwn(migrations, name)).sort();
+/** Null where there is but one: on SQLite. */
+type Schema = string | null;
+
+/**
+ * One connection that nobody else changes the schema beside. On SQLite the migrations are one transaction anyway; on
+ * PostgreSQL the tables of the versions themselves would be made by two at once.
+ */
+async function alone(
+  db: Kysely<Tables>,
+  work: (connected: Kysely<Tables>, schema: Schema) => Promise<void>,
+): Promise<void> {
+  if (!isPostgres(db)) return await work(db, null);
+  const key = sql.lit(MIGRATION_LOCK);
+  await db.connection().execute(async (connected) => {
+    await sql`select pg_advisory_lock(${key})`.execute(connected);
+    try {
+      await work(connected, await schemaOf(connected));
+    } finally {
+      // A lost connection has given it back already, and why it was lost is what counts.
+      await sql`select pg_advisory_unlock(${key})`.execute(connected).catch(() => undefined);
+    }
+  });
+}
+
+/** @throws ParleyError store_unavailable when the search path leads to no schema */
+async function schemaOf(db: Kysely<Tables>): Promise<Schema> {
+  if (!isPostgres(db)) return null;
+  const { rows } = await sql<{ readonly name: Schema }>`select current_schema() as name`.execute(db);
+  const name = rows[0]?.name ?? null;
+  if (name !== null) return name;
+  throw new ParleyError('store_unavailable', 'Cannot open the store: the search path leads to no schema', {
+    remedy: 'create the schema "public" in the database',
+  });
+}
+
+async function refuseNewer(db: Kysely<Tables>, migrations: Migrations, schema: Schema): Promise<void> {
+  const unknown = (await appliedNames(db, schema)).filter((name) => !Object.hasOwn(migrations, name)).sort();
   const newest = unknown.at(-1);
   if (newest === undefined) return;
   const own = Object.keys(migrations).sort().at(-1) ?? 'none';
@@ -47,22 +88,42 @@ async function refuseNewer(db: Kysely<Tables>, migrations: Migrations): Promise<
   );
 }
 
+async function missingNames(
+  db: Kysely<Tables>,
+  migrations: Migrations,
+  schema: Schema,
+): Promise<readonly string[]> {
+  const applied = new Set(await appliedNames(db, schema));
+  return Object.keys(migrations).filter((name) => !applied.has(name));
+}
+
 /** Names of the migrations the database has; none for a new database. */
-async function appliedNames(db: Kysely<Tables>): Promise<readonly string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === LOG_TABLE)) return [];
+async function appliedNames(db: Kysely<Tables>, schema: Schema): Promise<readonly string[]> {
+  if (!(await hasLog(db, schema))) return [];
   const rows = await db.withTables<LogTables>().selectFrom(LOG_TABLE).select('name').execute();
   return rows.map((row) => row.name);
+}
+
+/** PostgreSQL is asked for the one table: a list of all of them takes it as long as everything else of an opening. */
+async function hasLog(db: Kysely<Tables>, schema: Schema): Promise<boolean> {
+  if (schema === null) {
+    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+    return tables.some((table) => table.name === LOG_TABLE);
+  }
+  const { rows } = await sql<{ readonly found: boolean }>`select exists (select 1 from pg_tables
+    where schemaname = ${schema} and tablename = ${LOG_TABLE}) as found`.execute(db);
+  return rows[0]?.found === true;
 }
 
 /** Where Kysely keeps the names; also its default. */
 const LOG_TABLE = 'kysely_migration';
 type LogTables = Record<typeof LOG_TABLE, { readonly name: string }>;
 
-function migratorOf(db: Kysely<Tables>, migrations: Migrations): Migrator {
+function migratorOf(db: Kysely<Tables>, migrations: Migrations, schema: Schema): Migrator {
   return new Migrator({
     db,
     migrationTableName: LOG_TABLE,
+    ...(schema === null ? {} : { migrationTableSchema: schema }),
     provider: { getMigrations: () => Promise.resolve({ ...migrations }) },
   });
 }

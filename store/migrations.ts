@@ -6,6 +6,7 @@ import { PostgresAdapter, type Kysely, type Migration } from 'kysely';
 import { createJournal } from './schema-journal.ts';
 import { createProxyTables } from './schema-proxy.ts';
 import { addApplication } from './schema-application.ts';
+import { createInstallation } from './schema-installation.ts';
 import { addEntityParts } from './schema-entity-parts.ts';
 import { createSchema } from './schema.ts';
 
@@ -16,8 +17,9 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-proxy': { up: (db: Kysely<unknown>) => createProxyTables(db, isPostgres(db)) },
   '0004-application': { up: (db: Kysely<unknown>) => addApplication(db, isPostgres(db)) },
   '0005-entity-parts': { up: (db: Kysely<unknown>) => addEntityParts(db, isPostgres(db)) },
+  '0006-installation': { up: (db: Kysely<unknown>) => createInstallation(db, isPostgres(db)) },
 };
 
-function isPostgres(db: Kysely<unknown>): boolean {
+export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }

@@ -38,13 +38,14 @@ import { archiveStore } from './archive-store.ts';
 import { fail, storeConnection, type StoreConnection } from './connection.ts';
 import { engineStore } from './engine-store.ts';
 import { eventLog } from './event-log.ts';
+import { installation, type Installation } from './installation.ts';
 import { journalUpkeep } from './journal-upkeep.ts';
 import { lifecycleLog } from './lifecycle-log.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { placementStore } from './placement-store.ts';
 import { planStore } from './plan-store.ts';
-import { openPostgres, type StorePool } from './postgres.ts';
+import { openPostgres, requireUsableServer, type StorePool } from './postgres.ts';
 import { proxyKeyStore } from './proxy-key-store.ts';
 import { recordStore } from './record-store.ts';
 import type { SealKey } from './seal-key.ts';
@@ -56,7 +57,7 @@ import { workspaceStore } from './workspace-store.ts';
 
 export type StoreOptions =
   | ({ readonly kind: 'sqlite'; readonly path: string } & SqliteStoreOptions)
-  | { readonly kind: 'postgres'; readonly pool: StorePool };
+  | ({ readonly kind: 'postgres'; readonly pool: StorePool } & PostgresStoreOptions);
 
 interface SqliteStoreOptions {
   readonly readOnly?: boolean;
@@ -66,7 +67,16 @@ interface SqliteStoreOptions {
   readonly onCommit?: () => void;
 }
 
+interface PostgresStoreOptions {
+  readonly readOnly?: boolean;
+  /** Without a time limit, for migrations, which take as long as there are rows; it is ended. */
+  readonly migrationPool?: StorePool;
+  /** Made when it is missing. */
+  readonly schema?: string | null;
+}
+
 export interface Store {
+  readonly installation: Installation;
   readonly engine: EngineStore & Journal;
   readonly journal: JournalUpkeep;
   readonly placement: PlacementStore;
@@ -101,12 +111,26 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   switch (options.kind) {
     case 'sqlite':
       return openSqliteStore(options.path, options);
-    case 'postgres': {
-      const db = openPostgres(options.pool);
-      await migrate(db, MIGRATIONS).catch((error: unknown) => fail('open the store', error));
-      return parts(storeConnection(db, { dialect: 'postgres', groupWrites: false }), () => db.destroy());
-    }
+    case 'postgres':
+      return openPostgresStore(options.pool, options);
   }
+}
+
+async function openPostgresStore(pool: StorePool, options: PostgresStoreOptions): Promise<Store> {
+  const { readOnly = false, migrationPool, schema = null } = options;
+  const db = openPostgres(pool);
+  const migrated = migrationPool === undefined ? db : openPostgres(migrationPool);
+  try {
+    await requireUsableServer(migrated);
+    if (schema !== null && !readOnly) await migrated.schema.createSchema(schema).ifNotExists().execute();
+    await (readOnly ? requireCurrent(db, MIGRATIONS) : migrate(migrated, MIGRATIONS));
+  } catch (error) {
+    await db.destroy();
+    return fail('open the store', error);
+  } finally {
+    if (migrated !== db) await migrated.destroy();
+  }
+  return parts(storeConnection(db, { dialect: 'postgres', groupWrites: false }), () => db.destroy());
 }
 
 async function openSqliteStore(path: string, options: SqliteStoreOptions): Promise<Store> {
@@ -134,6 +158,7 @@ function openFile(path: string, options: SqliteOptions): SqliteHandle {
 
 function parts(connection: StoreConnection, close: () => Promise<void>): Store {
   return {
+    installation: installation(connection),
     engine: engineStore(connection),
     journal: journalUpkeep(connection),
     placement: placementStore(connection),

@@ -8,12 +8,12 @@ import type { ConversationRow, SandboxRow } from '../core/projection.ts';
 import type {
   ConversationFilter,
   ConversationPageRequest,
-  ConversationUsage,
   PageRequest,
   RecordSearch,
 } from '../ports/record-search.ts';
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
+import { fullConversations } from './full-conversations.ts';
 import type { Tables } from './tables.ts';
 
 type Condition = RawBuilder<unknown>;
@@ -34,7 +34,7 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     sandboxesById: (userId, ids) => read((db) => byIds<SandboxRow>(db, 'sandbox', { userId, ids })),
     sandboxesNeverMade: () => read(sandboxesNeverMade),
     liveSandboxes: () => read(liveSandboxes),
-    usage: (ids) => read((db) => usage(db, ids)),
+    fullConversations: (userId, ids) => read((db) => fullConversations(db, userId, ids)),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
   };
 }
@@ -170,35 +170,6 @@ async function liveSandboxes(
   const idOf = (row: { readonly sandbox_id: string } | undefined): SandboxId | null =>
     row === undefined ? null : sandboxId(row.sandbox_id);
   return { embedded: idOf(embedded), elsewhere: idOf(elsewhere) };
-}
-
-interface UsageRow {
-  readonly session_id: string;
-  readonly model: string;
-  readonly prompt: number | bigint | string | null;
-  readonly completion: number | bigint | string | null;
-  readonly cached: number | bigint | string | null;
-  readonly cost: number | bigint | string | null;
-}
-
-async function usage(
-  db: Kysely<Tables>,
-  ids: readonly ConversationId[],
-): Promise<readonly ConversationUsage[]> {
-  if (ids.length === 0) return [];
-  const { rows } = await sql<UsageRow>`select session_id, max(model_name) as model,
-    sum(prompt_tokens) as prompt, sum(completion_tokens) as completion, sum(cached_tokens) as cached,
-    sum(cost_nano_usd) as cost from spend where session_id in (${sql.join([...ids])}) group by session_id`.execute(
-    db,
-  );
-  return rows.map((row) => ({
-    conversationId: row.session_id as ConversationId,
-    modelName: row.model,
-    promptTokens: safeInteger(row.prompt ?? 0),
-    completionTokens: safeInteger(row.completion ?? 0),
-    cachedTokens: safeInteger(row.cached ?? 0),
-    costNanoUsd: safeInteger(row.cost ?? 0),
-  }));
 }
 
 async function slotsTaken(

@@ -13,7 +13,6 @@ export type BigIntColumn = ColumnType<number | bigint | string, number, number>;
 export type NullableBigIntColumn = ColumnType<number | bigint | string | null, number | null, number | null>;
 /** 0 or 1 in both dialects. */
 export type FlagColumn = number;
-
 interface Stamped {
   readonly generation: BigIntColumn;
   readonly sequence: BigIntColumn;
@@ -297,4 +296,5 @@ export interface Tables {
   readonly api_key: ApiKeyTable;
   readonly document: DocumentTable;
   readonly audit: AuditTable;
+  readonly installation: { readonly name: string; readonly value: string };
 }

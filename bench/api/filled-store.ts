@@ -8,10 +8,10 @@ import type { Store } from '../../store/open-store.ts';
 
 export const USER = userId('bench');
 export const TAG = { key: 'team', value: 'blue' } as const;
-const TAGGED_EACH = 50;
+export const TAGGED_EACH = 50;
 const CHUNK = 500;
 const SANDBOX = sandboxId('5'.repeat(32));
-const START = 1_784_900_000_000;
+export const START = 1_784_900_000_000;
 
 export function conversationNumber(index: number): ConversationId {
   return conversationId(index.toString(16).padStart(32, '0'));
@@ -36,7 +36,7 @@ export async function fill(
   }
 }
 
-function rowOf(index: number): ConversationRow {
+export function rowOf(index: number): ConversationRow {
   return {
     table: 'conversation',
     conversationId: conversationNumber(index),
@@ -62,7 +62,7 @@ function rowOf(index: number): ConversationRow {
   };
 }
 
-function eventOf(conversation: number, index: number) {
+export function eventOf(conversation: number, index: number) {
   return {
     id: `e-${conversation}-${index}`,
     timestamp: new Date(START + index).toISOString().replace('Z', '000'),

@@ -5,6 +5,7 @@
 import type { ProxyConfig } from '../../proxy/config.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { loadDeployment } from '../config/load-deployment.ts';
+import type { StoreConfig } from '../config/deployment-config.ts';
 import type { Problem } from '../config/problem.ts';
 import type { Shell } from '../shell.ts';
 
@@ -15,6 +16,8 @@ export interface LoadedProxy {
   readonly vendor: string;
   /** Absolute; "" while the file has errors. */
   readonly dataDir: string;
+  /** Null while the file has errors. */
+  readonly store: StoreConfig | null;
 }
 
 /** Never throws for anything that the file or the environment holds. */
@@ -24,8 +27,10 @@ export async function loadProxy(
 ): Promise<LoadedProxy> {
   const { config: deployment, problems } = await loadDeployment({ path: file, cwd, env });
   const isBroken = problems.some(({ severity }) => severity === 'error');
-  if (deployment === null || isBroken) return { config: null, problems, vendor: '', dataDir: '' };
+  if (deployment === null || isBroken) {
+    return { config: null, problems, vendor: '', dataDir: '', store: null };
+  }
   const { vendor } = deployment.deployment;
   const { config } = parseProxyConfig(deployment.proxyConfigRaw, env, { vendor });
-  return { config, problems, vendor, dataDir: deployment.dataDir };
+  return { config, problems, vendor, dataDir: deployment.dataDir, store: deployment.store };
 }

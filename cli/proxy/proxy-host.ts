@@ -2,22 +2,22 @@
  * The proxy as a process of its own: its files, its store, its configuration and the change of it while it serves.
  * Owns the wiring; what is served is decided by proxy/, what the file may hold by the checks of it.
  */
-import { randomUUID } from 'node:crypto';
 import { unwatchFile, watchFile } from 'node:fs';
 import path from 'node:path';
 import pino from 'pino';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
+import { callIds } from '../../proxy/call-id.ts';
 import type { ProxyConfig } from '../../proxy/config.ts';
 import { CONFIG_LOOK_MS } from '../../proxy/limits.ts';
 import type { ProxyLog } from '../../proxy/log.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import { lockDataDirectory } from '../../store/data-directory-lock.ts';
-import { openStore } from '../../store/open-store.ts';
 import { CliError } from '../cli-error.ts';
 import { printProblem } from '../config/problem.ts';
 import { printable } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 import { loadProxy, type LoadedProxy } from './load-proxy.ts';
+import { openProxyStore } from './proxy-store.ts';
 
 export interface ProxyHost {
   readonly url: string;
@@ -47,7 +47,11 @@ export async function openProxyHost(shell: Shell, place: ProxyPlace): Promise<Pr
   );
   const dataDir = path.join(loaded.dataDir, 'proxy');
   const lock = lockDataDirectory(dataDir, { startedAt: shell.clock.now() });
-  const store = await openStore({ kind: 'sqlite', path: path.join(dataDir, 'proxy.db') });
+  const { store, close: closeStore } = await openProxyStore(loaded, {
+    dataDir,
+    // Its connections are refused from then on, so nothing is spent that is not counted.
+    onLost: (error) => log.error({ reason: error.message }, 'The database was lost to another proxy'),
+  });
   const proxy = createProxy({
     config: loaded.config,
     keys: NO_CONVERSATIONS,
@@ -55,14 +59,14 @@ export async function openProxyHost(shell: Shell, place: ProxyPlace): Promise<Pr
     spend: store.spend,
     vendor: loaded.vendor,
     clock: shell.clock,
-    newId: randomUUID,
+    newId: callIds(() => shell.clock.now()),
     spoolDir: path.join(dataDir, 'spool'),
     log,
     env: shell.env,
   });
   const end = async (): Promise<void> => {
     await proxy.close();
-    await store.close();
+    await closeStore();
     lock.release();
   };
   try {
