@@ -10,8 +10,10 @@ import type { AuditLog } from '../../ports/audit-log.ts';
 import type { EventSearch } from '../../ports/event-search.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { RecordSearch } from '../../ports/record-search.ts';
+import type { RunLog } from '../../ports/record-store.ts';
 import type { StartTaskStore } from '../../ports/start-tasks.ts';
 import type { UserDocuments } from '../../ports/user-documents.ts';
+import type { ConfigurationDesk } from '../configuration/configuration-desk.ts';
 import type { Dialect } from './dialect.ts';
 
 export interface ApplicationStores {
@@ -21,6 +23,7 @@ export interface ApplicationStores {
   readonly documents: UserDocuments;
   readonly audit: AuditLog;
   readonly eventSearch: EventSearch;
+  readonly runLog: RunLog;
 }
 
 export interface Application extends ApplicationStores {
@@ -29,6 +32,8 @@ export interface Application extends ApplicationStores {
   readonly requests: Notifier;
   readonly relay: AgentRelay;
   readonly dialect: Dialect;
+  /** The file this service was started with; null where there is none to change. */
+  readonly configuration: ConfigurationDesk | null;
   /** Names that the proxy lists. */
   readonly models: readonly string[];
   /** Where clients reach this server, without a trailing slash; known once it listens. */

@@ -11,8 +11,7 @@ interface Addressed {
 
 /** The methods of a path, in the order of the routes; none when nothing is there. */
 export function knownMethods(routes: readonly Addressed[]): (path: string) => readonly string[] {
-  const methods = new Map<string, readonly string[]>();
-  for (const { method, url } of routes) methods.set(url, [...(methods.get(url) ?? []), method]);
+  const methods = methodsByUrl(routes);
   const templates = [...methods]
     .filter(([url]) => url.includes('/:'))
     .map(([url, names]) => ({ names, pattern: patternOf(url) }));
@@ -20,6 +19,20 @@ export function knownMethods(routes: readonly Addressed[]): (path: string) => re
     methods.get(path) ?? [
       ...new Set(templates.flatMap(({ names, pattern }) => (pattern.test(path) ? names : []))),
     ];
+}
+
+/** The methods of a path that a route spells out; undefined where none does. */
+export function spelledMethods(
+  routes: readonly Addressed[],
+): (path: string) => readonly string[] | undefined {
+  const methods = methodsByUrl(routes);
+  return (path) => methods.get(path);
+}
+
+function methodsByUrl(routes: readonly Addressed[]): ReadonlyMap<string, readonly string[]> {
+  const methods = new Map<string, readonly string[]>();
+  for (const { method, url } of routes) methods.set(url, [...(methods.get(url) ?? []), method]);
+  return methods;
 }
 
 function patternOf(url: string): RegExp {

@@ -2,6 +2,7 @@
  * Every route of the application API: the table of contents of these folders.
  * Owns the list only; docs/api.md holds the same, and a test compares them.
  */
+import { CONFIGURATION_ROUTES } from '../configuration/configuration-routes.ts';
 import { CONVERSATION_CHANGE_ROUTES } from '../conversations/change-routes.ts';
 import { DOWNLOAD_ROUTES } from '../conversations/download-route.ts';
 import { MESSAGE_ROUTES } from '../conversations/message-routes.ts';
@@ -10,6 +11,7 @@ import { START_ROUTES } from '../conversations/start-routes.ts';
 import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
 import { EVENT_ROUTES } from '../events/event-routes.ts';
 import { KEY_ROUTES } from '../keys/key-routes.ts';
+import { RUN_ROUTES } from '../runs/run-routes.ts';
 import { SANDBOX_ROUTES } from '../sandboxes/sandbox-routes.ts';
 import { SANDBOX_SECRET_ROUTES } from '../sandboxes/secret-routes.ts';
 import { PROFILE_ROUTES } from '../settings/profile-routes.ts';
@@ -27,9 +29,11 @@ export const APPLICATION_ROUTES = [
   ...EVENT_ROUTES,
   ...SANDBOX_ROUTES,
   ...SANDBOX_SECRET_ROUTES,
+  ...RUN_ROUTES,
   ...SETTINGS_ROUTES,
   ...PROFILE_ROUTES,
   ...SECRET_ROUTES,
   ...KEY_ROUTES,
+  ...CONFIGURATION_ROUTES,
   ...SERVICE_ROUTES,
 ] as const;

@@ -8,7 +8,8 @@ import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Application } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
-import { knownMethods } from './known-methods.ts';
+import { textOf } from './json-text.ts';
+import { knownMethods, spelledMethods } from './known-methods.ts';
 import { openApiDocument } from './openapi.ts';
 import { RATE_LIMITS_DEFAULT, type RateLimits } from './rate-limit.ts';
 import { isChange, type Route } from './route.ts';
@@ -92,7 +93,8 @@ interface Around {
 
 function surround(app: FastifyInstance, { application, options }: Around): void {
   const allowed = new Set(options.corsOrigins ?? []);
-  const methodsOf = knownMethods([...options.routes, ...OTHER_ADDRESSES]);
+  const addresses = [...options.routes, ...OTHER_ADDRESSES];
+  const [methodsOf, spelledOut] = [knownMethods(addresses), spelledMethods(addresses)];
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     const { origin } = request.headers;
@@ -101,8 +103,10 @@ function surround(app: FastifyInstance, { application, options }: Around): void 
       if (request.method === 'OPTIONS') return await reply.headers(PREFLIGHT_HEADERS).code(204).send();
     }
     // Here, because the library would first look for a body, and take a word of ours for somebody's id.
-    const methods = methodsOf(request.url.replace(/\?.*$/, ''));
-    if (!request.is404 && (methods.length === 0 || methods.includes(request.method))) return;
+    const path = pathOf(request.url);
+    // A path that no route spells out was taken by the template that it fits.
+    if (!request.is404 && spelledOut(path)?.includes(request.method) !== false) return;
+    const methods = methodsOf(path);
     if (methods.length === 0) throw new ParleyError('not_found', 'Not Found');
     void reply.header('allow', methods.join(', '));
     throw new ParleyError('method_not_allowed', 'Method Not Allowed');
@@ -112,6 +116,11 @@ function surround(app: FastifyInstance, { application, options }: Around): void 
     done();
   });
   app.setErrorHandler((error, _request, reply) => answerError(application, reply, error));
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
 }
 
 /** Addresses that no list of routes holds. */
@@ -181,7 +190,7 @@ function mount(app: FastifyInstance, { application, gate }: Mounted, one: Route)
       return reply
         .code(one.status ?? 200)
         .type('application/json; charset=utf-8')
-        .send(JSON.stringify(answer));
+        .send(textOf(answer));
     },
   });
 }

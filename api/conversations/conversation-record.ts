@@ -3,7 +3,7 @@
  * Owns the shape and how it is put together: the record, its sandbox as it is now, and what its calls came to.
  */
 import { z } from 'zod';
-import type { ConversationId } from '../../core/ids.ts';
+import type { ConversationId, UserId } from '../../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
 import {
   PAUSE_REASONS,
@@ -76,26 +76,28 @@ export async function conversationRecords(
   const living = rows.filter((row) => row !== null);
   const [first] = living;
   if (first === undefined) return rows.map(() => null);
-  const { search } = application;
-  const sandboxIds = [...new Set(living.flatMap(({ sandboxId }) => sandboxId ?? []))];
-  const [sandboxes, usages] = await Promise.all([
-    search.sandboxesById(first.userId, sandboxIds),
-    search.usage(living.map(({ conversationId }) => conversationId)),
-  ]);
-  const sandboxOf = new Map(
-    sandboxes.flatMap((row) => (row === null ? [] : [[row.sandboxId, row] as const])),
+  const ids = living.map(({ conversationId }) => conversationId);
+  const around = await application.search.fullConversations(first.userId, ids);
+  const aroundOf = new Map(
+    around.flatMap((full) => (full === null ? [] : [[full.row.conversationId, full]])),
   );
-  const usageOf = new Map<ConversationId, ConversationUsage>(
-    usages.map((usage) => [usage.conversationId, usage]),
-  );
-  return rows.map((row) =>
-    row === null
-      ? null
-      : recordOf(application, row, {
-          sandbox: row.sandboxId === null ? null : (sandboxOf.get(row.sandboxId) ?? null),
-          usage: usageOf.get(row.conversationId) ?? null,
-        }),
-  );
+  return rows.map((row) => {
+    if (row === null) return null;
+    const { sandbox = null, usage = null } = aroundOf.get(row.conversationId) ?? {};
+    // It may have been placed after the row was read.
+    const isIts = sandbox !== null && sandbox.sandboxId === row.sandboxId;
+    return recordOf(application, row, { sandbox: isIts ? sandbox : null, usage });
+  });
+}
+
+/** The caller's own by id, read in one go; null for each that is missing or somebody else's. */
+export async function recordsById(
+  application: Application,
+  userId: UserId,
+  ids: readonly ConversationId[],
+): Promise<(ConversationRecord | null)[]> {
+  const found = await application.search.fullConversations(userId, ids);
+  return found.map((full) => (full === null ? null : recordOf(application, full.row, full)));
 }
 
 interface Around {

@@ -20,7 +20,7 @@ import {
   uuidIn,
   wordIn,
 } from '../application/wire.ts';
-import { conversationRecords, conversationSchema } from './conversation-record.ts';
+import { conversationRecords, conversationSchema, recordsById } from './conversation-record.ts';
 
 /** As in the reference product. */
 const IDS_MAX = 99;
@@ -57,10 +57,7 @@ export const CONVERSATION_READ_ROUTES = [
     result: z.array(conversationSchema.nullable()),
     handler: async ({ application, caller, query }) => {
       const ids = query.ids.map((id) => conversationId(hexOf(id)));
-      return await conversationRecords(
-        application,
-        await application.search.conversationsById(caller.userId, ids),
-      );
+      return await recordsById(application, caller.userId, ids);
     },
   }),
   route({

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { conversationId, type ConversationId } from '../../core/ids.ts';
 import type { EventFilter } from '../../ports/event-search.ts';
 import type { Application, Principal } from '../application/application.ts';
+import { jsonText } from '../application/json-text.ts';
 import { route } from '../application/route.ts';
 import {
   conversationParams,
@@ -45,19 +46,16 @@ export const EVENT_ROUTES = [
     query: searchSchema,
     result: pageOf(eventSchema),
     handler: async ({ application, caller, params, query }) => {
-      const id = await own(application, caller, params.conversation_id);
-      if (id === null) return { items: [], next_page_id: null };
-      const found = await application.eventSearch.searchEvents(id, filterOf(query), {
+      const owner = { userId: caller.userId, id: conversationId(params.conversation_id) };
+      const found = await application.eventSearch.ownEventTexts(owner, filterOf(query), {
         afterSequence: sequenceOf(query.page_id),
         limit: query.limit + 1,
         descending: query.sort_order === 'TIMESTAMP_DESC',
       });
       const items = found.slice(0, query.limit);
       const last = found.length > query.limit ? items.at(-1) : undefined;
-      return {
-        items: items.map(({ body }) => body as z.output<typeof eventSchema>),
-        next_page_id: last === undefined ? null : String(last.sequence),
-      };
+      const nextPageId = last === undefined ? 'null' : `"${last.sequence}"`;
+      return jsonText(`{"items":[${items.map(({ body }) => body).join()}],"next_page_id":${nextPageId}}`);
     },
   }),
   route({

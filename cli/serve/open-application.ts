@@ -3,6 +3,7 @@
  * Owns the order; a key is made only when there is none and nobody but this machine can call (D5).
  */
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { World } from '../../activities/world.ts';
 import { createAgentRelay } from '../../agent-client/agent-relay.ts';
@@ -11,12 +12,15 @@ import { dialectOf } from '../../api/application/dialect.ts';
 import { extendApplication } from '../../api/application/extend.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
+import { registerConsole } from '../../api/console/console-files.ts';
 import { takeUpStarts } from '../../api/conversations/start.ts';
+import { cachedKeys } from '../../api/keys/cached-keys.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
 import { openAgentPorts, type AgentPorts } from '../../api/relay/agent-ports.ts';
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { ProxyConfig } from '../../proxy/config.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import type { Store } from '../../store/open-store.ts';
 import { CliError } from '../cli-error.ts';
@@ -24,7 +28,12 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Environment } from '../config/effective-values.ts';
 import type { Closers } from '../host/closers.ts';
 import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
+import { builtProgram } from '../host/places.ts';
+import { openConfigurationDesk } from './configuration-desk.ts';
 import { isLoopback } from './loopback.ts';
+
+/** Beside the built programs. */
+const CONSOLE_FOLDER = 'web';
 
 export interface ServedParts {
   readonly config: DeploymentConfig;
@@ -33,6 +42,8 @@ export interface ServedParts {
   readonly requests: Notifier;
   readonly env: Environment;
   readonly closers: Closers;
+  /** What the proxy serves by from its next call on. */
+  reloadProxy(config: ProxyConfig): void;
 }
 
 /** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
@@ -42,16 +53,28 @@ export async function openApplication(
 ): Promise<ApplicationFacts> {
   const { store, world, requests } = parts;
   const firstKey = await firstKeyOf(options, parts);
-  const listening: { url: string; agents: AgentPorts | null } = {
+  const listening: { url: string; agents: AgentPorts | null; models: readonly string[] } = {
     url: options.publicUrl ?? `http://${options.host}:${options.port}`,
     agents: null,
+    models: modelsOf(parts),
   };
-  const { search, startTasks, apiKeys, documents, audit, eventSearch } = store;
+  const { search, startTasks, documents, audit, eventSearch } = store;
   const application: Application = {
-    ...{ search, startTasks, apiKeys, documents, audit, eventSearch, world, requests },
+    apiKeys: cachedKeys(store.apiKeys, world.clock),
+    ...{ search, startTasks, documents, audit, eventSearch, world, requests },
+    runLog: store.lifecycle,
+    configuration: openConfigurationDesk({
+      ...{ config: parts.config, env: parts.env, deployment: world.deployment },
+      reloadProxy(proxyConfig) {
+        parts.reloadProxy(proxyConfig);
+        listening.models = modelNames(proxyConfig);
+      },
+    }),
     relay: createAgentRelay(),
     dialect: dialectOf(options.dialect),
-    models: modelsOf(parts),
+    get models() {
+      return listening.models;
+    },
     publicUrl: () => listening.url,
     agentAddress: (sandboxId, path) => listening.agents?.urlOf(sandboxId, path) ?? null,
     randomHex: (digits) =>
@@ -93,9 +116,11 @@ async function firstKeyOf({ host }: ApplicationOptions, { store }: ServedParts):
 
 function modelsOf({ config, env }: ServedParts): readonly string[] {
   const { vendor } = config.deployment;
-  return parseProxyConfig(config.proxyConfigRaw, env, { vendor }).config.models.map(
-    ({ modelName }) => modelName,
-  );
+  return modelNames(parseProxyConfig(config.proxyConfigRaw, env, { vendor }).config);
+}
+
+function modelNames({ models }: ProxyConfig): readonly string[] {
+  return models.map(({ modelName }) => modelName);
 }
 
 async function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {
@@ -104,7 +129,10 @@ async function listen(application: Application, options: ApplicationOptions): Pr
     return await startApplicationServer(application, {
       ...{ host, port, corsOrigins, routes: APPLICATION_ROUTES },
       log: (line) => options.onAccess(line),
-      extend: extendApplication(application),
+      extend(app, gate) {
+        extendApplication(application)(app, gate);
+        registerConsole(app, path.join(path.dirname(builtProgram('agent-server.cjs')), CONSOLE_FOLDER));
+      },
     });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);

@@ -5,7 +5,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-const Database = createRequire(import.meta.url)('libsql');
+const require = createRequire(import.meta.url);
+const Database = require('libsql');
+const { Client } = require('pg');
 const file = process.env['KILL_AT_COMMIT_FILE'] ?? '';
 
 let at = 0;
@@ -17,19 +19,38 @@ process.on('SIGUSR2', () => {
   writeFileSync(`${file}.armed`, '');
 });
 
+/** Before and after; what is between them is the commit. */
+function before() {
+  count += 1;
+  if (at < 0 && count === -at) process.kill(process.pid, 'SIGKILL');
+}
+function after() {
+  // Commits of several connections overlap: the one that is counted may not be the first to end.
+  if (at > 0 && count >= at) process.kill(process.pid, 'SIGKILL');
+}
+
 const { prepare } = Database.prototype;
 Database.prototype.prepare = function (text) {
   const statement = prepare.call(this, text);
   if (text !== 'commit') return statement;
   const run = statement.run.bind(statement);
   statement.run = (...values) => {
-    count += 1;
-    if (at < 0 && count === -at) process.kill(process.pid, 'SIGKILL');
+    before();
     const result = run(...values);
-    if (at > 0 && count === at) process.kill(process.pid, 'SIGKILL');
+    after();
     return result;
   };
   return statement;
+};
+
+const { query } = Client.prototype;
+Client.prototype.query = function (text, ...others) {
+  if (text !== 'commit') return query.call(this, text, ...others);
+  before();
+  return query.call(this, text, ...others).then((result) => {
+    after();
+    return result;
+  });
 };
 
 if (file === '' || existsSync(`${file}.armed`)) throw new Error('KILL_AT_COMMIT_FILE names no fresh file');

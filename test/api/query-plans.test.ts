@@ -18,6 +18,7 @@ import { pglitePool } from '../contract/store-pglite.ts';
 
 const USER = userId('ada');
 const ID = conversationId('c'.repeat(32));
+const OTHER = conversationId('d'.repeat(32));
 const BOX = sandboxId('5'.repeat(32));
 const PAGE = { after: { value: 5, id: ID }, limit: 21, descending: true };
 const EVENT_PAGE = { afterSequence: 7, limit: 21, descending: false };
@@ -47,7 +48,7 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
     ),
   'conversations, counted': (connection) => recordSearch(connection).countConversations(USER, {}),
   'conversations by id': (connection) => recordSearch(connection).conversationsById(USER, [ID]),
-  'usage of conversations': (connection) => recordSearch(connection).usage([ID]),
+  'conversations in full': (connection) => recordSearch(connection).fullConversations(USER, [ID, OTHER]),
   sandboxes: (connection) => recordSearch(connection).sandboxes(USER, PAGE),
   'sandboxes by id': (connection) => recordSearch(connection).sandboxesById(USER, [BOX]),
   'start tasks': (connection) => startTaskStore(connection).search(USER, {}, PAGE),
@@ -58,6 +59,16 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
   events: (connection) => eventSearch(connection).searchEvents(ID, {}, EVENT_PAGE),
   'events of a kind': (connection) =>
     eventSearch(connection).searchEvents(ID, { kind: 'MessageEvent' }, EVENT_PAGE),
+  'own events': (connection) =>
+    eventSearch(connection).ownEventTexts({ userId: USER, id: ID }, {}, EVENT_PAGE),
+  'own events backward': (connection) =>
+    eventSearch(connection).ownEventTexts(
+      { userId: USER, id: ID },
+      {},
+      { afterSequence: null, limit: 21, descending: true },
+    ),
+  'own events of a kind': (connection) =>
+    eventSearch(connection).ownEventTexts({ userId: USER, id: ID }, { kind: 'MessageEvent' }, EVENT_PAGE),
   'events, counted': (connection) => eventSearch(connection).countEvents(ID, {}),
   'events by id': (connection) => eventSearch(connection).eventsById(ID, ['e1']),
   'a key by its hash': (connection) => apiKeyStore(connection).findByHash('0'.repeat(64)),

@@ -61,6 +61,7 @@ describe('the OpenAPI document', () => {
       '/api/v1/sandboxes/search',
       `/api/v1/sandboxes/${sandboxId}/impact`,
       '/api/v1/sandbox-specs/search',
+      '/api/v1/runs/search',
       '/api/v1/settings',
       '/api/v1/users/me',
       '/api/v1/settings/profiles',

@@ -53,6 +53,11 @@ export async function walkServed(served: Served, key: string): Promise<Walked> {
   const patched = await call({ method: 'PATCH', path: `${APP}/${id}`, body: { tags: { team: 'red' } } });
   expect([patched.status, patched.body.tags]).toEqual([200, { team: 'red' }]);
 
+  // An event of a message may be there before it is known to be delivered, and what waits would end a pause (D7).
+  await eventually(
+    () => get(`${APP}?ids=${id}`),
+    ([row]) => row.queued_messages === 0,
+  );
   const sandbox = async () => (await get(`${SANDBOXES}?id=${sandboxId}`))[0];
   const key1 = (await sandbox()).session_api_key;
   expect((await post(`${SANDBOXES}/${sandboxId}/pause`)).status).toBe(200);

@@ -27,6 +27,8 @@ export interface ServeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** For Node itself. */
   readonly execArgv?: readonly string[];
+  /** Where it ends at last: with the test, when left out. */
+  readonly atEnd?: (end: () => void) => void;
 }
 
 /** Sandboxes as plain processes that never become idle. */
@@ -42,7 +44,7 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
     env: { ...inherited(), NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  (options.atEnd ?? onTestFinished)(() => void child.kill('SIGKILL'));
   let notices = '';
   child.stderr.on('data', (text: Buffer) => (notices += text.toString()));
   for await (const line of createInterface({ input: child.stdout })) {

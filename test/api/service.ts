@@ -5,6 +5,7 @@
 import { onTestFinished } from 'vitest';
 import { activitiesOf } from '../../activities/registry.ts';
 import type { Application } from '../../api/application/application.ts';
+import type { ConfigurationDesk } from '../../api/configuration/configuration-desk.ts';
 import { dialectOf, type DialectName } from '../../api/application/dialect.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
@@ -65,6 +66,8 @@ export interface ServiceOptions {
   readonly requests?: (engine: Notifier) => Notifier;
   /** Leads to a stand-in for the Agent Server; by default there is none. */
   readonly relay?: AgentRelay;
+  /** Stands for the file that the service was started with. */
+  readonly configuration?: ConfigurationDesk;
   /** A world that another service has left behind. */
   readonly around?: ActivityWorld;
 }
@@ -138,6 +141,8 @@ function applicationOf({
   const { search, startTasks, apiKeys, documents, audit, eventSearch } = around.store;
   const application: Application = {
     ...{ search, startTasks, apiKeys, documents, audit, eventSearch, world },
+    runLog: around.store.lifecycle,
+    configuration: options.configuration ?? null,
     requests: options.requests?.(engine) ?? engine,
     relay: options.relay ?? { connect: () => Promise.reject(new Error('no Agent Server listens here')) },
     dialect: dialectOf(options.dialect ?? 'spec'),

@@ -1,0 +1,128 @@
+/**
+ * Runs and their items as clients see them.
+ * Owns the shapes; amounts are integers of nano-USD, as everywhere below the reports.
+ */
+import { z } from 'zod';
+import type { ItemPhase, RunItemRow, RunMode, RunPhase, RunRow } from '../../core/projection.ts';
+import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
+import { instantOut, isoInstant } from '../application/wire.ts';
+
+const PHASES = [
+  'running',
+  'cleaning',
+  'settling',
+  'reconciling',
+  'reporting',
+  'closing',
+  'finished',
+] as const satisfies readonly RunPhase[];
+const MODES = ['normal', 'draining', 'paused', 'cancelling'] as const satisfies readonly RunMode[];
+const ITEM_PHASES = [
+  'waiting',
+  'starting',
+  'working',
+  'verifying',
+  'collecting',
+  'ended',
+] as const satisfies readonly ItemPhase[];
+
+const nanoUsd = z.int().meta({ description: 'Nano-USD: a US dollar is 1,000,000,000.' });
+
+const reconciliationSchema = z.object({
+  rows: z.int(),
+  total_nano_usd: nanoUsd,
+  assigned_nano_usd: nanoUsd,
+  ambiguous_nano_usd: nanoUsd,
+  unassigned_nano_usd: nanoUsd,
+  within_tolerance: z.boolean(),
+});
+
+export const runSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  plan_hash: z.string(),
+  phase: z.enum(PHASES),
+  mode: z.enum(MODES),
+  reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why it stands still, or what the next item waits for.' }),
+  total: z.int(),
+  waiting: z.int(),
+  in_flight: z.int(),
+  ended: z.record(z.string(), z.int()).meta({ description: 'Items by outcome.' }),
+  spent_nano_usd: nanoUsd,
+  created_at: instantOut,
+  ended_at: instantOut.nullable(),
+  reconciliation: reconciliationSchema.nullable(),
+});
+export type RunRecord = z.output<typeof runSchema>;
+
+export const runItemSchema = z.object({
+  key: z.string(),
+  phase: z.enum(ITEM_PHASES),
+  attempt: z.int(),
+  conversation_id: z.string().nullable(),
+  sandbox_id: z.string().nullable(),
+  sandbox_status: z.enum(SANDBOX_STATUSES).nullable(),
+  execution_status: z.enum(EXECUTION_STATUSES).nullable(),
+  outcome: z.string().nullable(),
+  failure_class: z.string().nullable(),
+  detail: z.string().nullable(),
+  cost_nano_usd: nanoUsd.nullable(),
+  admitted_at: instantOut.nullable(),
+  ended_at: instantOut.nullable(),
+});
+export type RunItemRecord = z.output<typeof runItemSchema>;
+
+export function runRecord(row: RunRow): RunRecord {
+  const { reconciliation } = row;
+  return {
+    id: row.runId,
+    name: row.name,
+    plan_hash: row.planHash,
+    phase: row.phase,
+    mode: row.mode,
+    reason: row.reason,
+    total: row.total,
+    waiting: row.waiting,
+    in_flight: row.inFlight,
+    ended: { ...row.ended },
+    spent_nano_usd: row.spentNanoUsd,
+    created_at: isoInstant(row.createdAt),
+    ended_at: instantOrNull(row.endedAt),
+    reconciliation:
+      reconciliation === null
+        ? null
+        : {
+            rows: reconciliation.rows,
+            total_nano_usd: reconciliation.totalNanoUsd,
+            assigned_nano_usd: reconciliation.assignedNanoUsd,
+            ambiguous_nano_usd: reconciliation.ambiguousNanoUsd,
+            unassigned_nano_usd: reconciliation.unassignedNanoUsd,
+            within_tolerance: reconciliation.withinTolerance,
+          },
+  };
+}
+
+export function runItemRecord(row: RunItemRow): RunItemRecord {
+  return {
+    key: row.key,
+    phase: row.phase,
+    attempt: row.attempt,
+    conversation_id: row.conversationId,
+    sandbox_id: row.sandboxId,
+    sandbox_status: row.sandboxStatus,
+    execution_status: row.executionStatus,
+    outcome: row.outcome,
+    failure_class: row.failureClass,
+    detail: row.detail,
+    cost_nano_usd: row.costNanoUsd,
+    admitted_at: instantOrNull(row.admittedAt),
+    ended_at: instantOrNull(row.endedAt),
+  };
+}
+
+function instantOrNull(at: number | null): string | null {
+  return at === null ? null : isoInstant(at);
+}

@@ -1,0 +1,102 @@
+/**
+ * Reading runs: search, one, its items, what happened to it as a whole.
+ * Owns the routes; runs are told what to do by the command line, and no route here changes one.
+ * They belong to the local user, so for everybody else there are none (D4).
+ */
+import { z } from 'zod';
+import { LOCAL_USER } from '../../activities/start-conversation.ts';
+import { runId, type UserId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { RunRow } from '../../core/projection.ts';
+import type { Application, Principal } from '../application/application.ts';
+import { route } from '../application/route.ts';
+import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
+import { runItemRecord, runItemSchema, runRecord, runSchema } from './run-record.ts';
+
+const params = z.object({
+  run_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'Input should be the id of a run'),
+});
+const pageQuery = z.object({ page_id: pageIdIn, limit: limitIn });
+
+const runEventSchema = z.object({ at: instantOut, code: z.string(), detail: z.string() });
+
+export const RUN_ROUTES = [
+  route({
+    method: 'GET',
+    url: '/api/v1/runs/search',
+    operation: 'search_runs',
+    summary: 'Runs, newest first.',
+    access: 'key',
+    query: pageQuery,
+    result: pageOf(runSchema),
+    leadsTo: { run_id: '$response.body#/items/0/id' },
+    handler: async ({ application, caller, query }) => {
+      const rows = isTheirs(caller) ? await application.world.records.runs() : [];
+      return numberedPage(rows.map(runRecord), query);
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/runs/:run_id',
+    operation: 'get_run',
+    summary: 'One run: how far it is, and what it has spent.',
+    access: 'key',
+    params,
+    result: runSchema,
+    errors: ['not_found'],
+    handler: async ({ application, caller, params: { run_id: id } }) =>
+      runRecord(await findRun(application, caller, id)),
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/runs/:run_id/items/search',
+    operation: 'search_run_items',
+    summary: 'The items of a run in the order of its plan.',
+    access: 'key',
+    params,
+    query: pageQuery,
+    result: pageOf(runItemSchema),
+    errors: ['not_found'],
+    handler: async ({ application, caller, params: { run_id: id }, query }) => {
+      const run = await findRun(application, caller, id);
+      const rows = await application.world.records.runItems(run.runId);
+      return numberedPage(rows.map(runItemRecord), query);
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/runs/:run_id/events',
+    operation: 'list_run_events',
+    summary: 'What happened to a run as a whole, in the order in which it was recorded.',
+    access: 'key',
+    params,
+    result: z.array(runEventSchema),
+    errors: ['not_found'],
+    handler: async ({ application, caller, params: { run_id: id } }) => {
+      const run = await findRun(application, caller, id);
+      const events = await application.runLog.runEvents(run.runId);
+      return events.map(({ at, code, detail }) => ({ at: isoInstant(at), code, detail }));
+    },
+  }),
+] as const;
+
+function isTheirs({ userId }: { readonly userId: UserId }): boolean {
+  return userId === LOCAL_USER;
+}
+
+/** @throws ParleyError not_found: also for somebody else's (D4) */
+async function findRun({ world }: Application, caller: Principal, id: string): Promise<RunRow> {
+  const row = isTheirs(caller) ? await world.records.run(runId(id)) : null;
+  if (row !== null) return row;
+  throw new ParleyError('not_found', 'Run not found');
+}
+
+/** A page id is how many records stand before it: rows of a run neither come nor go. */
+function numberedPage<Item>(
+  items: readonly Item[],
+  { page_id: pageId, limit }: { readonly page_id?: string | undefined; readonly limit: number },
+): { items: Item[]; next_page_id: string | null } {
+  const from = /^\d{1,9}$/.test(pageId ?? '') ? Number(pageId) : 0;
+  const next = from + limit;
+  return { items: items.slice(from, next), next_page_id: next < items.length ? String(next) : null };
+}

@@ -1,0 +1,86 @@
+/**
+ * The file of the deployment as text: read, replaced whole or not at all, with the text before it kept beside it.
+ * Owns the names of the files in between and the revision; must not know a key.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { ParleyError } from '../../core/parley-error.ts';
+
+/** Where the text before the last change is. */
+const PREVIOUS = '.previous';
+/** For a file that did not exist: it may hold what is nobody else's business. */
+const MODE = 0o600;
+
+/** An empty text when there is no file. @throws ParleyError store_unavailable */
+export function readConfiguration(file: string): string {
+  try {
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  } catch (error) {
+    throw unusable('read', error);
+  }
+}
+
+export function revisionOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export interface Candidate {
+  /** Beside the file, so that relative paths in it mean the same. */
+  readonly path: string;
+  /** Puts it in the place of the file. @throws ParleyError store_unavailable */
+  take(): void;
+  /** Removes it, if it is still there. */
+  drop(): void;
+}
+
+/** The text as a file that can be checked before it is in force. @throws ParleyError store_unavailable */
+export function writeCandidate(file: string, text: string): Candidate {
+  const path = `${file}.${randomUUID()}.new`;
+  const drop = (): void => rmSync(path, { force: true });
+  try {
+    const mode = existsSync(file) ? statSync(file).mode & 0o777 : MODE;
+    writeFileSync(path, text, { mode, flush: true });
+  } catch (error) {
+    drop();
+    throw unusable('write', error);
+  }
+  return {
+    path,
+    drop,
+    take() {
+      try {
+        if (existsSync(file)) copyFileSync(file, `${file}${PREVIOUS}`);
+        renameSync(path, file);
+        syncFolder(file);
+      } catch (error) {
+        throw unusable('write', error);
+      }
+    },
+  };
+}
+
+/** So that the new name outlives a loss of power. */
+function syncFolder(file: string): void {
+  const folder = openSync(file.replace(/[^/\\]*$/, '') || '.', 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function unusable(verb: 'read' | 'write', error: unknown): ParleyError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+  return new ParleyError('store_unavailable', `Cannot ${verb} the configuration: ${code}`);
+}

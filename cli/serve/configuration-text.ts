@@ -1,0 +1,82 @@
+/**
+ * Single keys of the configuration, read from its text and changed in it.
+ * Owns which field stands for which key; comments and everything else of the text stay as they are.
+ */
+import { isCollection, isMap, parseDocument, type Document } from 'yaml';
+import type { ConfigurationFields } from '../../api/configuration/configuration-desk.ts';
+import type { Deployment } from '../../ports/deployment.ts';
+
+type Path = readonly [string, ...string[]];
+
+const SETTINGS_BLOCK = ['proxy_config', 'general_settings'] as const;
+
+const KEYS: Readonly<Record<keyof ConfigurationFields, Path>> = {
+  idleTime: ['limits', 'idle_time'],
+  deletionTime: ['limits', 'deletion_time'],
+  forwardsClientHeaders: [...SETTINGS_BLOCK, 'forward_client_headers_to_llm_api'],
+  llmProvider: [...SETTINGS_BLOCK, 'llm_provider'],
+  customHeaders: [...SETTINGS_BLOCK, 'custom_llm_extra_headers'],
+};
+
+/** As the proxy takes it when nothing is said. */
+const PROVIDER_DEFAULT = 'custom';
+/** Longer lines are not folded: a text of a header must stay in one piece. */
+const STRINGIFY = { lineWidth: 0 } as const;
+
+/** The fields as they are in force and, where only the text knows, as they are written. */
+export function fieldsOf(text: string, { limits, forwardsHeaders }: Deployment): ConfigurationFields {
+  const document = parseDocument(text);
+  const provider = document.getIn(KEYS.llmProvider);
+  return {
+    idleTime: (limits.idleTimeMs ?? 0) / 1_000,
+    deletionTime: (limits.deletionTimeMs ?? 0) / 1_000,
+    forwardsClientHeaders: forwardsHeaders,
+    llmProvider: typeof provider === 'string' ? provider : PROVIDER_DEFAULT,
+    customHeaders: headersOf(document),
+  };
+}
+
+/** Also when they are one JSON text, as a form gives it; what cannot be read is none. */
+function headersOf(document: Document): Readonly<Record<string, string>> {
+  const node = document.getIn(KEYS.customHeaders, true);
+  const written: unknown = isMap(node) ? node.toJS(document) : document.getIn(KEYS.customHeaders);
+  const found = typeof written === 'string' ? parsedOrNull(written) : written;
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) return {};
+  return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+}
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** The text with these fields in it; null when it is no mapping, so that nothing can be put into it. */
+export function withFields(text: string, fields: Partial<ConfigurationFields>): string | null {
+  const document = parseDocument(text);
+  if (document.errors.length > 0) return null;
+  for (const [name, value] of Object.entries(fields)) {
+    if (!put(document, KEYS[name as keyof ConfigurationFields], value)) return null;
+  }
+  return document.toString(STRINGIFY);
+}
+
+/** No headers at all is no key at all: it may stand beside one provider only. */
+function put(document: Document, path: Path, value: unknown): boolean {
+  const isNone = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  if (isNone) {
+    if (document.hasIn(path)) document.deleteIn(path);
+    return true;
+  }
+  for (let depth = 1; depth < path.length; depth += 1) {
+    const above = path.slice(0, depth);
+    const node = document.getIn(above, true);
+    if (isCollection(node) || node === undefined) continue;
+    if (document.getIn(above) !== null) return false;
+    document.deleteIn(above);
+  }
+  document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
+  return true;
+}

@@ -1,0 +1,65 @@
+/**
+ * Headless Chromium on one console, watched: what leaves this machine, what the policy refuses, what fails in the page.
+ * Owns the browser and the pictures; must not know a page.
+ */
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+export interface Watched {
+  readonly browser: Browser;
+  readonly page: Page;
+  /** Addresses of other hosts that were asked for; none of them was reached. */
+  readonly outside: string[];
+  /** What the content security policy has refused. */
+  readonly violations: string[];
+  /** Errors of the page itself. */
+  readonly errors: string[];
+  /** Every address that was asked for. */
+  readonly addresses: string[];
+}
+
+export const WIDE = { width: 1360, height: 900 } as const;
+export const NARROW = { width: 420, height: 860 } as const;
+const PATIENCE_MS = 60_000;
+
+export async function openBrowser(url: string): Promise<Watched> {
+  const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--disable-gpu'] });
+  const context = await browser.newContext({ viewport: WIDE, colorScheme: 'light', acceptDownloads: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const seen: Omit<Watched, 'browser' | 'page'> = { outside: [], violations: [], errors: [], addresses: [] };
+  await context.route('**/*', (route) => {
+    const address = route.request().url();
+    seen.addresses.push(address);
+    if (address.startsWith(`${url}/`) || address.startsWith('blob:')) return route.continue();
+    seen.outside.push(address);
+    return route.abort();
+  });
+  page.on('pageerror', (error) => void seen.errors.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (/content security policy|trusted/i.test(text)) seen.violations.push(text);
+  });
+  await page.exposeFunction('violated', (text: string) => void seen.violations.push(text));
+  await page.addInitScript({
+    content:
+      "document.addEventListener('securitypolicyviolation', (one) => window.violated(one.violatedDirective + ' ' + one.blockedURI));",
+  });
+  return { browser, page, ...seen };
+}
+
+/** A picture of the whole page; a file that is too small is a blank one. */
+export async function picture(page: Page, folder: string, name: string): Promise<number> {
+  const file = path.join(folder, `${name}.png`);
+  await page.screenshot({ path: file, fullPage: true, animations: 'disabled' });
+  return statSync(file).size;
+}
+
+/** The one that the search path leads to, as the probe of the tests finds it. */
+function chromiumProgram(): string {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  const found = folders.map((folder) => path.join(folder, 'chromium')).find((file) => existsSync(file));
+  if (found === undefined) throw new Error('Cannot open a browser: chromium is on no path');
+  return found;
+}

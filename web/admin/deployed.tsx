@@ -1,0 +1,55 @@
+/**
+ * What the last deployment has changed, and what waits for a restart.
+ * Owns the sentences.
+ */
+import { useEffect, useRef, type ReactElement } from 'react';
+import type { ResultOf } from '../../api/client/client.ts';
+import { Notice } from '../components/notice.tsx';
+
+export type Configuration = ResultOf<'get_configuration'>;
+export type Deployment = ResultOf<'deploy_configuration'>;
+
+/** What every section of the page is handed. */
+export interface SectionProps {
+  readonly configuration: Configuration;
+  onDeployed(deployment: Deployment): void;
+}
+
+export interface DeployedProps {
+  readonly configuration: Configuration;
+  /** Null before anything was deployed on this page. */
+  readonly deployment: Deployment | null;
+}
+
+export function Deployed({ configuration, deployment }: DeployedProps): ReactElement {
+  const { needs_restart: waiting, overridden } = configuration;
+  const top = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // The button that was pressed may be far below.
+    if (deployment !== null) top.current?.scrollIntoView({ block: 'center' });
+  }, [deployment]);
+  return (
+    <div className="stack" ref={top}>
+      {deployment === null ? null : (
+        <Notice tone="good">
+          <p>Saved and deployed. {holds(deployment.applied)}</p>
+          {deployment.warnings.map((warning) => (
+            <p key={warning}>{warning}</p>
+          ))}
+        </Notice>
+      )}
+      {waiting.length === 0 ? null : (
+        <Notice tone="wait">These hold after the next start of the service: {waiting.join(', ')}.</Notice>
+      )}
+      {overridden.length === 0 ? null : (
+        <Notice tone="calm">The environment decides, whatever the file says: {overridden.join(', ')}.</Notice>
+      )}
+    </div>
+  );
+}
+
+function holds(applied: readonly string[]): string {
+  return applied.length === 0
+    ? 'Nothing had to be changed in the running service.'
+    : `These hold from now on: ${applied.join(', ')}.`;
+}

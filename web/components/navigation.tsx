@@ -1,0 +1,67 @@
+/**
+ * The list of pages.
+ * Owns their order and names; the admin page is there for administrators only.
+ */
+import type { ReactElement } from 'react';
+import { Link } from '../routing/link.tsx';
+import type { Place } from '../routing/place.ts';
+
+interface Entry {
+  readonly to: Place;
+  readonly name: string;
+}
+
+const WORK: readonly Entry[] = [
+  { to: { page: 'conversations' }, name: 'Conversations' },
+  { to: { page: 'sandboxes' }, name: 'Sandboxes' },
+  { to: { page: 'runs' }, name: 'Runs' },
+];
+const SETTINGS: readonly Entry[] = [
+  { to: { page: 'settings-application' }, name: 'Application' },
+  { to: { page: 'settings-llm' }, name: 'LLM' },
+];
+const ADMIN: readonly Entry[] = [{ to: { page: 'admin' }, name: 'Admin console' }];
+
+export function Navigation({
+  place,
+  isAdmin,
+}: {
+  readonly place: Place;
+  readonly isAdmin: boolean;
+}): ReactElement {
+  return (
+    <nav className="navigation" aria-label="Pages">
+      <Group entries={WORK} place={place} />
+      <Group title="Settings" entries={SETTINGS} place={place} />
+      {isAdmin ? <Group title="Deployment" entries={ADMIN} place={place} /> : null}
+    </nav>
+  );
+}
+
+interface GroupProps {
+  readonly title?: string;
+  readonly entries: readonly Entry[];
+  readonly place: Place;
+}
+
+function Group({ title, entries, place }: GroupProps): ReactElement {
+  return (
+    <div className="navigation-group">
+      {title === undefined ? null : <p className="navigation-title">{title}</p>}
+      <ul>
+        {entries.map(({ to, name }) => (
+          <li key={name}>
+            <Link to={to} current={isAt(place, to)}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** One conversation is on the page of conversations. */
+function isAt({ page }: Place, to: Place): boolean {
+  return page === to.page || `${page}s` === to.page;
+}

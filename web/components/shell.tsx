@@ -1,0 +1,47 @@
+/**
+ * What surrounds every page: the navigation, who is signed in, and the way out.
+ * Owns the landmarks; a page is whatever is handed in.
+ */
+import type { ReactElement, ReactNode } from 'react';
+import { Link } from '../routing/link.tsx';
+import type { Place } from '../routing/place.ts';
+import { useSession } from '../session/session.ts';
+import { Button } from './button.tsx';
+import { Mark } from './mark.tsx';
+import { Navigation } from './navigation.tsx';
+
+export function Shell({
+  place,
+  children,
+}: {
+  readonly place: Place;
+  readonly children: ReactNode;
+}): ReactElement {
+  const { user, signOut } = useSession();
+  return (
+    <div className="shell">
+      <a className="skip" href="#page">
+        Skip to the page
+      </a>
+      <div className="side">
+        <Link to={{ page: 'conversations' }} className="brand">
+          <Mark size={26} />
+          <span>Parley</span>
+        </Link>
+        <Navigation place={place} isAdmin={user.role === 'admin'} />
+        <div className="who">
+          <div className="who-name">
+            <strong>{user.id}</strong>
+            <span className="quiet">{user.role === 'admin' ? 'Administrator' : 'User'}</span>
+          </div>
+          <Button kind="quiet" onClick={() => signOut()}>
+            Sign out
+          </Button>
+        </div>
+      </div>
+      <main className="page" id="page">
+        {children}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,15 @@
+/**
+ * An instant: how long ago in the text, the exact one when somebody points at it.
+ * Owns the reading of the wire's form.
+ */
+import type { ReactElement } from 'react';
+import { ago, parsedInstant } from '../text/time.ts';
+
+export function When({ at }: { readonly at: string }): ReactElement {
+  const ms = parsedInstant(at);
+  return (
+    <time dateTime={at} title={new Date(ms).toLocaleString()}>
+      {ago(ms, Date.now())}
+    </time>
+  );
+}

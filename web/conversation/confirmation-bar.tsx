@@ -1,0 +1,60 @@
+/**
+ * An agent that waits for a yes or no, with the actions that it asks about.
+ * Owns the answer of the user.
+ */
+import { useState, type ReactElement } from 'react';
+import type { StreamedEvent } from '../../api/client/client.ts';
+import { Button } from '../components/button.tsx';
+import { Problems } from '../components/notice.tsx';
+import { useAction } from '../data/use-action.ts';
+import { useSession } from '../session/session.ts';
+import type { ConversationRecord } from './conversation-table.tsx';
+import { pendingActions } from './pending-actions.ts';
+
+export interface ConfirmationBarProps {
+  readonly record: ConversationRecord;
+  readonly events: readonly StreamedEvent[];
+  onChange(): void;
+}
+
+export function ConfirmationBar({ record, events, onChange }: ConfirmationBarProps): ReactElement | null {
+  const { client } = useSession();
+  const [reason, setReason] = useState('');
+  const action = useAction();
+  if (record.execution_status?.toUpperCase() !== 'WAITING_FOR_CONFIRMATION') return null;
+  const answer = (accept: boolean): void => {
+    void action.run(async () => {
+      const body = reason.trim() === '' ? { accept } : { accept, reason: reason.trim() };
+      await client.answerConfirmation({ params: { conversation_id: record.id }, body });
+      setReason('');
+      onChange();
+    });
+  };
+  return (
+    <section className="confirmation card" aria-label="Confirmation">
+      <h2>The agent asks before it acts</h2>
+      <ul>
+        {pendingActions(events).map(({ id, tool, summary, risk }) => (
+          <li key={id}>
+            <code>{tool}</code> <span>{summary}</span> <span className="tag">risk: {risk.toLowerCase()}</span>
+          </li>
+        ))}
+      </ul>
+      <input
+        aria-label="Reason, if you reject"
+        placeholder="Reason, if you reject"
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+      />
+      <div className="dialog-actions">
+        <Button busy={action.isBusy} onClick={() => answer(false)}>
+          Reject
+        </Button>
+        <Button kind="primary" busy={action.isBusy} onClick={() => answer(true)}>
+          Approve
+        </Button>
+      </div>
+      <Problems of={action.problems} />
+    </section>
+  );
+}

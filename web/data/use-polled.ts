@@ -1,0 +1,66 @@
+/**
+ * A value of the API that is asked for again and again while somebody looks.
+ * Owns the timing: nothing is asked while the tab is hidden, and one question at a time.
+ */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useSession } from '../session/session.ts';
+import { isSignedOut, sentenceOf } from './problem.ts';
+
+/** Lists are small, and a person sees this as at once. */
+export const LIVE_MS = 1_500;
+
+export interface Polled<Value> {
+  /** The last one that was read; null before the first. */
+  readonly value: Value | null;
+  /** Why the last question has no answer; null when it has. */
+  readonly problem: string | null;
+  /** Asks at once. */
+  again(): void;
+}
+
+/** `ask` must keep its identity (useCallback): another one is another question. */
+export function usePolled<Value>(
+  ask: (signal: AbortSignal) => Promise<Value>,
+  everyMs: number | null = LIVE_MS,
+): Polled<Value> {
+  const { signOut } = useSession();
+  const [value, setValue] = useState<Value | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const askNow = useRef<() => void>(() => undefined);
+  useEffect(() => {
+    const end = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isAsking = false;
+    const once = async (): Promise<void> => {
+      clearTimeout(timer);
+      if (isAsking) return;
+      isAsking = true;
+      try {
+        const found = await ask(end.signal);
+        if (end.signal.aborted) return;
+        setValue(found);
+        setProblem(null);
+      } catch (error) {
+        if (end.signal.aborted) return;
+        if (isSignedOut(error)) return signOut(sentenceOf(error));
+        setProblem(sentenceOf(error));
+      } finally {
+        isAsking = false;
+        if (everyMs !== null && !end.signal.aborted) timer = setTimeout(next, everyMs);
+      }
+    };
+    const next = (): void => {
+      if (!document.hidden) void once();
+    };
+    askNow.current = () => void once();
+    document.addEventListener('visibilitychange', next);
+    void once();
+    return () => {
+      end.abort();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', next);
+    };
+  }, [ask, everyMs, signOut]);
+  const again = useCallback(() => askNow.current(), []);
+  return { value, problem, again };
+}

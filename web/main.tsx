@@ -1,0 +1,20 @@
+/**
+ * The console begins here: style sheets, and the one element that everything is drawn into.
+ * Owns nothing else; which page is shown is decided by app.tsx.
+ */
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import './style/tokens.css';
+import './style/base.css';
+import './style/shell.css';
+import './style/parts.css';
+import './style/pages.css';
+
+const place = document.getElementById('console');
+if (place === null) throw new Error('Cannot draw the console: the page has no place for it');
+createRoot(place).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

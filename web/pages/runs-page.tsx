@@ -1,0 +1,78 @@
+/**
+ * All runs, newest first and live: how far each is, and what it has spent.
+ * Owns the list.
+ */
+import { useCallback, type ReactElement } from 'react';
+import { Badge } from '../components/badge.tsx';
+import { Empty } from '../components/empty.tsx';
+import { PageHead } from '../components/page-head.tsx';
+import { Progress } from '../components/progress.tsx';
+import { When } from '../components/when.tsx';
+import { usePolled } from '../data/use-polled.ts';
+import { Link } from '../routing/link.tsx';
+import { phaseOf } from '../run/run-phase.ts';
+import type { RunRecord } from '../run/run-types.ts';
+import { useSession } from '../session/session.ts';
+import { usdOfNano } from '../text/money.ts';
+
+export function RunsPage(): ReactElement {
+  const { client } = useSession();
+  const ask = useCallback((signal: AbortSignal) => client.searchRuns({}, { signal }), [client]);
+  const { value, problem } = usePolled(ask);
+  const rows = value?.items ?? [];
+  return (
+    <>
+      <PageHead title="Runs">Jobs that were begun with “parley run”, and what they have spent.</PageHead>
+      {rows.length === 0 ? (
+        <Empty isLoading={value === null} problem={problem}>
+          <p>No run yet. A job file describes one, and “parley run” begins it.</p>
+        </Empty>
+      ) : (
+        <div className="scroll card">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Run</th>
+                <th scope="col">Phase</th>
+                <th scope="col">Items</th>
+                <th scope="col" className="number">
+                  Spend
+                </th>
+                <th scope="col">Started</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <Row key={row.id} row={row} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Row({ row }: { readonly row: RunRecord }): ReactElement {
+  const ended = Object.values(row.ended).reduce((sum, count) => sum + count, 0);
+  return (
+    <tr>
+      <th scope="row">
+        <Link to={{ page: 'run', id: row.id }}>{row.name}</Link>
+        <div className="below">
+          <code>{row.id}</code>
+        </div>
+      </th>
+      <td>
+        <Badge word={phaseOf(row)} />
+      </td>
+      <td>
+        <Progress done={ended} active={row.in_flight} total={row.total} />
+      </td>
+      <td className="number">{usdOfNano(row.spent_nano_usd)}</td>
+      <td>
+        <When at={row.created_at} />
+      </td>
+    </tr>
+  );
+}

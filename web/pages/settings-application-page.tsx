@@ -1,0 +1,86 @@
+/**
+ * Settings > Application: what conversations of this user begin with.
+ * Owns the form and its saving; limits of the deployment are shown and never set here (D10).
+ */
+import { useCallback, useState, type FormEvent, type ReactElement } from 'react';
+import type { ResultOf } from '../../api/client/client.ts';
+import { Button } from '../components/button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Notice, Problems } from '../components/notice.tsx';
+import { PageHead } from '../components/page-head.tsx';
+import { useAction } from '../data/use-action.ts';
+import { usePolled } from '../data/use-polled.ts';
+import { useSession } from '../session/session.ts';
+import { AgentSection } from '../settings/agent-section.tsx';
+import { GitSection } from '../settings/git-section.tsx';
+import { GroupingField } from '../settings/grouping-field.tsx';
+import { LimitFacts } from '../settings/limit-facts.tsx';
+
+type Settings = ResultOf<'get_settings'>;
+
+export function SettingsApplicationPage(): ReactElement {
+  const { client } = useSession();
+  const ask = useCallback((signal: AbortSignal) => client.getSettings({}, { signal }), [client]);
+  const { value, problem } = usePolled(ask, null);
+  return (
+    <>
+      <PageHead title="Application">
+        Settings › Application. They hold for conversations that start from now on.
+      </PageHead>
+      {value === null ? (
+        <Empty isLoading={problem === null} problem={problem}>
+          {null}
+        </Empty>
+      ) : (
+        <SettingsForm settings={value} />
+      )}
+    </>
+  );
+}
+
+function SettingsForm({ settings }: { readonly settings: Settings }): ReactElement {
+  const { client } = useSession();
+  const [draft, setDraft] = useState(settings);
+  const [isSaved, setIsSaved] = useState(false);
+  const action = useAction();
+  const set = (change: Partial<Settings>): void => {
+    setDraft({ ...draft, ...change });
+    setIsSaved(false);
+  };
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setIsSaved(await action.run(async () => void (await client.updateSettings({ body: bodyOf(draft) }))));
+  };
+  return (
+    <form className="form" onSubmit={(event) => void save(event)}>
+      <section className="card stack" aria-labelledby="placement">
+        <h2 id="placement">Sandboxes</h2>
+        <GroupingField
+          value={draft.sandbox_grouping_strategy}
+          onChange={(strategy) => set({ sandbox_grouping_strategy: strategy })}
+        />
+        <LimitFacts limits={settings.limits} />
+      </section>
+      <AgentSection
+        value={draft.conversation_settings}
+        onChange={(conversation_settings) => set({ conversation_settings })}
+      />
+      <GitSection value={draft} onChange={set} />
+      <Problems of={action.problems} />
+      {isSaved ? <Notice tone="good">Settings are saved.</Notice> : null}
+      <div className="form-actions">
+        <Button kind="primary" type="submit" busy={action.isBusy}>
+          Save Changes
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Only what this page shows: another client may have changed the rest. */
+function bodyOf({ conversation_settings, ...draft }: Settings) {
+  const { sandbox_grouping_strategy, git_user_name, git_user_email } = draft;
+  const { max_iterations, confirmation_mode, security_analyzer } = conversation_settings;
+  const conversation_settings_diff = { max_iterations, confirmation_mode, security_analyzer };
+  return { sandbox_grouping_strategy, git_user_name, git_user_email, conversation_settings_diff };
+}

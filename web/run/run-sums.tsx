@@ -1,0 +1,44 @@
+/**
+ * The sums of a run: items by outcome, time, spend, and what reconciliation came to.
+ * Owns the figures that are shown.
+ */
+import type { ReactElement, ReactNode } from 'react';
+import { usdOfNano } from '../text/money.ts';
+import { duration, parsedInstant } from '../text/time.ts';
+import { labelOf } from '../text/words.ts';
+import type { RunRecord } from './run-types.ts';
+
+export function RunSums({ run }: { readonly run: RunRecord }): ReactElement {
+  const ended = Object.entries(run.ended).filter(([, count]) => count > 0);
+  const until = run.ended_at === null ? Date.now() : parsedInstant(run.ended_at);
+  const { reconciliation } = run;
+  return (
+    <dl className="sums">
+      <Sum name="Spend">{usdOfNano(run.spent_nano_usd)}</Sum>
+      <Sum name="Time">{duration(until - parsedInstant(run.created_at))}</Sum>
+      <Sum name="Items">{run.total}</Sum>
+      <Sum name="At work">{run.in_flight}</Sum>
+      <Sum name="Waiting">{run.waiting}</Sum>
+      {ended.map(([outcome, count]) => (
+        <Sum key={outcome} name={labelOf(outcome)}>
+          {count}
+        </Sum>
+      ))}
+      {reconciliation === null ? null : (
+        <Sum name="Reconciled">
+          {usdOfNano(reconciliation.assigned_nano_usd)}
+          <small>{reconciliation.within_tolerance ? 'within tolerance' : 'outside tolerance'}</small>
+        </Sum>
+      )}
+    </dl>
+  );
+}
+
+function Sum({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactElement {
+  return (
+    <div className="sum card">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+/**
+ * Lets nobody past without a key that the service accepts.
+ * Owns the signing in and out; what is behind it is told who is there.
+ */
+import { useCallback, useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
+import { sentenceOf } from '../data/problem.ts';
+import { forgetKey, rememberedKey, rememberKey } from './key-memory.ts';
+import { clientWith, SessionContext, type CurrentUser } from './session.ts';
+import { SignInPage } from './sign-in-page.tsx';
+
+interface SignedIn {
+  readonly key: string;
+  readonly user: CurrentUser;
+}
+
+export function SessionGate({ children }: { readonly children: ReactNode }): ReactElement {
+  const [signedIn, setSignedIn] = useState<SignedIn | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isTrying, setIsTrying] = useState(rememberedKey() !== null);
+
+  const signIn = useCallback(async (key: string) => {
+    setIsTrying(true);
+    setProblem(null);
+    try {
+      const user = await clientWith(key).getCurrentUser();
+      rememberKey(key);
+      setSignedIn({ key, user });
+    } catch (error) {
+      forgetKey();
+      setProblem(sentenceOf(error));
+    } finally {
+      setIsTrying(false);
+    }
+  }, []);
+
+  const signOut = useCallback((reason?: string) => {
+    forgetKey();
+    setSignedIn(null);
+    setProblem(reason ?? null);
+  }, []);
+
+  useEffect(() => {
+    const key = rememberedKey();
+    if (key !== null) void signIn(key);
+  }, [signIn]);
+
+  const session = useMemo(
+    () => (signedIn === null ? null : { client: clientWith(signedIn.key), user: signedIn.user, signOut }),
+    [signedIn, signOut],
+  );
+  if (session === null)
+    return <SignInPage isTrying={isTrying} problem={problem} onKey={(key) => void signIn(key)} />;
+  return <SessionContext value={session}>{children}</SessionContext>;
+}
