@@ -13,7 +13,7 @@ import { reconcile } from '../core/reconcile.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
 import { BRIEF, type Activity } from './activity.ts';
-import { planOf } from './plan-item.ts';
+import { planOf, presentPlanOf } from './plan-item.ts';
 import { billedRows } from './reconcile/billed-rows.ts';
 import { recordRows, writeRecord, type ReconciliationDone } from './reconcile/reconciliation-record.ts';
 import { bySession, callsWithin, intervalOf } from './reconcile/run-calls.ts';
@@ -51,7 +51,7 @@ export const reconcileRun = (world: World): Activity<'reconcileRun'> => ({
 
 /** An older account would no longer be about the run as it is now: the report says why there is none. */
 async function keepFailure(world: World, runId: RunId, error: unknown): Promise<void> {
-  const { hash: planHash } = await planOf(world, runId);
+  const { hash: planHash } = await presentPlanOf(world, runId);
   const { code, message } = asParleyError(error);
   await writeRecord(world, {
     format: 1,
@@ -95,7 +95,7 @@ export async function reconcileNow(
   const run = await world.records.run(runId);
   if (run === null)
     throw new ParleyError('not_found', `Cannot reconcile run "${runId}": there is no such run`);
-  const plan = await planOf(world, runId);
+  const plan = await planOf(world, runId, run.planHash);
   const asked = plan.reconcile ?? UNASKED;
   const { rowsFile: path } = request;
   const rules = path === undefined ? asked : { ...asked, rows: { from: 'file', path } as const };

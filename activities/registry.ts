@@ -9,6 +9,7 @@ import { collectItem } from './collect-item.ts';
 import { deliverItem } from './deliver-item.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { interruptAgent } from './interrupt-agent.ts';
+import { notifyOfRun } from './notify-of-run.ts';
 import { openAgent } from './open-agent.ts';
 import { placeConversation } from './place-conversation.ts';
 import { prepareRepository } from './prepare-repository.ts';
@@ -52,5 +53,6 @@ export function activitiesOf(world: World): Activities {
     cleanUpSandbox: cleanUpSandbox(world),
     reconcileRun: reconcileRun(world),
     reportRun: reportRun(world),
+    notifyOfRun: notifyOfRun(world),
   };
 }

@@ -26,6 +26,7 @@ import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
 import type { SecretSource } from '../ports/secret-source.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
+import type { WebhookSender } from '../ports/webhook-sender.ts';
 
 export interface World {
   readonly runtime: SandboxRuntime;
@@ -48,6 +49,7 @@ export interface World {
   readonly secrets: SecretSource;
   readonly keys: KeyMinter;
   readonly notifier: Notifier;
+  readonly webhooks: WebhookSender;
   readonly deployment: Deployment;
   readonly clock: Clock;
 }

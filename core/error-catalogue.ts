@@ -136,6 +136,12 @@ export const ERROR_CATALOGUE = {
   },
   run_exists: { status: 409, retry: false, when: 'A run of that id exists with another plan.' },
   collect_failed: { status: 502, retry: true, when: 'A result could not be collected.' },
+  notify_failed: { status: 502, retry: true, when: 'A receiver could not be told of a run just now.' },
+  notify_refused: {
+    status: 422,
+    retry: false,
+    when: 'A receiver does not take messages about runs, or its address is not one.',
+  },
   deliver_failed: { status: 502, retry: true, when: 'A branch could not be pushed to its code host.' },
   deliver_refused: {
     status: 409,

@@ -151,6 +151,16 @@ export interface PlanBreaker {
   readonly on: readonly FailureClass[];
   readonly windowMs: number;
   readonly count: number;
+  /** Absent: it holds the run until somebody resumes it. */
+  readonly recover?: PlanRecovery;
+}
+
+/** How a breaker closes by itself. */
+export interface PlanRecovery {
+  /** Nothing begins for so long. */
+  readonly afterMs: number;
+  /** So many begin then; if they go well, the others follow. At least 1. */
+  readonly probes: number;
 }
 
 export interface PlanBudget {
@@ -218,6 +228,21 @@ export interface PlanReport {
   readonly file: string;
 }
 
+/** Told when the run has ended, however it ended; steps are carried out one after the other, and change no outcome. */
+export interface PlanNotify {
+  readonly kind: 'notify';
+  /** An address as `WEBHOOK_ADDRESS` has it, or the secret of the job that holds one. */
+  readonly to: { readonly url: string } | { readonly secret: string };
+  /** Secret of the job that signs the message; null: unsigned. */
+  readonly keySecret: string | null;
+  /** `{job}`, `{run}`, `{status}`, `{succeeded}`, `{total}` and `{usd}` stand for what they say. */
+  readonly text: string;
+  /** `failed`: of every run that did not succeed. */
+  readonly when: 'always' | 'succeeded' | 'failed';
+  /** For all tries together. */
+  readonly timeoutMs: number;
+}
+
 export interface PlanTolerance {
   /** Failed items that still count as success, absolute. */
   readonly failed: number;
@@ -263,5 +288,7 @@ export interface Plan {
   /** Absent when the job has none. */
   readonly schedule?: PlanSchedule;
   readonly report: readonly PlanReport[];
+  /** Absent: nobody is told. */
+  readonly finally?: readonly PlanNotify[];
   readonly hash: string;
 }

@@ -61,7 +61,8 @@ export interface ConversationRow extends Stamp {
   readonly updatedAt: number;
 }
 
-export type RunPhase = 'running' | 'cleaning' | 'settling' | 'reconciling' | 'reporting' | 'finished';
+export type RunPhase =
+  'running' | 'cleaning' | 'settling' | 'reconciling' | 'reporting' | 'closing' | 'finished';
 export type RunMode = 'normal' | 'draining' | 'paused' | 'cancelling';
 
 export interface RunRow extends Stamp {

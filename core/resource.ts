@@ -32,6 +32,7 @@ const RESOURCES = {
   cleanUpSandbox: 'bookkeeping',
   reconcileRun: 'bookkeeping',
   reportRun: 'bookkeeping',
+  notifyOfRun: 'bookkeeping',
 } as const satisfies Readonly<Record<ActivityCommandType, ResourceClass>>;
 
 /** Commands that wait for something to happen in the world, and end in one event. */

@@ -14,6 +14,7 @@ import type {
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { buildAdmission, buildBudget } from './build-admission.ts';
 import { buildDeliver, collectFor } from './build-deliver.ts';
+import { buildFinally } from './build-finally.ts';
 import { buildSchedule } from './build-schedule.ts';
 import type { InputValue } from './inputs/input-value.ts';
 import { hashPlan, type Hasher } from './plan-text.ts';
@@ -70,6 +71,7 @@ export function buildPlan(
     reconcile: buildReconcile(job.reconcile),
     ...(job.schedule === undefined ? {} : { schedule: buildSchedule(job.schedule) }),
     report: (job.report ?? []).map(({ to }) => ({ format: formatOf(to), file: to })),
+    ...(job.finally === undefined ? {} : { finally: buildFinally(job.finally) }),
   };
   return { ...plan, hash: hashPlan(plan, hasher) };
 }
@@ -94,7 +96,15 @@ function buildRetry({ on, attempts, backoff }: NonNullable<JobDocument['retry']>
 
 function buildBreaker(breaker: JobDocument['breaker']): Plan['breaker'] {
   if (breaker === undefined) return null;
-  return { on: breaker.on, windowMs: durationMs(breaker.window) ?? 0, count: breaker.count };
+  const { on, window, count, recover } = breaker;
+  return {
+    on,
+    windowMs: durationMs(window) ?? 0,
+    count,
+    ...(recover === undefined
+      ? {}
+      : { recover: { afterMs: durationMs(recover.after) ?? 0, probes: recover.probes ?? 1 } }),
+  };
 }
 
 /** `none` switches a limit off; an absent key leaves the default. */

@@ -2,7 +2,7 @@
  * Reading a transcript by filter, in either direction (spec "Events").
  * Owns the interface; the cursor is the sequence number, which never changes.
  */
-import type { ConversationId } from '../core/ids.ts';
+import type { ConversationId, UserId } from '../core/ids.ts';
 import type { StoredEvent } from './record-store.ts';
 
 export interface EventFilter {
@@ -12,18 +12,32 @@ export interface EventFilter {
   readonly timestampBefore?: string;
 }
 
+export interface EventPageRequest {
+  /** Behind this one in the direction of reading; null from the beginning. */
+  readonly afterSequence: number | null;
+  /** 1..1000 */
+  readonly limit: number;
+  readonly descending: boolean;
+}
+
+export interface EventText {
+  readonly sequence: number;
+  /** JSON of the event. */
+  readonly body: string;
+}
+
 export interface EventSearch {
   searchEvents(
     conversationId: ConversationId,
     filter: EventFilter,
-    page: {
-      /** Behind this one in the direction of reading; null from the beginning. */
-      readonly afterSequence: number | null;
-      /** 1..1000 */
-      readonly limit: number;
-      readonly descending: boolean;
-    },
+    page: EventPageRequest,
   ): Promise<readonly StoredEvent[]>;
+  /** As JSON text, unread; none of a conversation that is missing or somebody else's. */
+  ownEventTexts(
+    owner: { readonly userId: UserId; readonly id: ConversationId },
+    filter: EventFilter,
+    page: EventPageRequest,
+  ): Promise<readonly EventText[]>;
   countEvents(conversationId: ConversationId, filter: EventFilter): Promise<number>;
   /** Null where there is no such event. */
   eventsById(

@@ -50,6 +50,15 @@ export interface ConversationUsage {
   readonly costNanoUsd: number;
 }
 
+/** A conversation with what its record shows besides itself. */
+export interface FullConversation {
+  readonly row: ConversationRow;
+  /** As it is now; null without one. */
+  readonly sandbox: SandboxRow | null;
+  /** Null when no call was made. */
+  readonly usage: ConversationUsage | null;
+}
+
 export interface RecordSearch {
   conversations(
     userId: UserId,
@@ -62,6 +71,11 @@ export interface RecordSearch {
     userId: UserId,
     ids: readonly ConversationId[],
   ): Promise<readonly (ConversationRow | null)[]>;
+  /** As `conversationsById`, each with what is shown beside it, of one moment. At most 128. */
+  fullConversations(
+    userId: UserId,
+    ids: readonly ConversationId[],
+  ): Promise<readonly (FullConversation | null)[]>;
   /** By creation. */
   sandboxes(userId: UserId, page: PageRequest): Promise<readonly SandboxRow[]>;
   sandboxesById(userId: UserId, ids: readonly SandboxId[]): Promise<readonly (SandboxRow | null)[]>;
@@ -72,7 +86,6 @@ export interface RecordSearch {
    * does. Null where there is none.
    */
   liveSandboxes(): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }>;
-  usage(ids: readonly ConversationId[]): Promise<readonly ConversationUsage[]>;
   /** Slots that are taken at this moment (D17). */
   slotsTaken(userId: UserId): Promise<{ readonly user: number; readonly installation: number }>;
 }

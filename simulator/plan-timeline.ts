@@ -6,7 +6,8 @@ import { isReleaseReason } from '../core/status.ts';
 import type { ConversationState } from '../core/conversation/state.ts';
 import { isSharded } from '../core/run/shards.ts';
 import { standingOf } from '../core/run/standing.ts';
-import type { RunItem, RunState } from '../core/run/state.ts';
+import { changedPositions } from '../core/run/changed-positions.ts';
+import { indexAt, type RunItem, type RunState } from '../core/run/state.ts';
 import type { SandboxState } from '../core/sandbox/state.ts';
 import type { SimulationStep } from './simulation-options.ts';
 
@@ -57,16 +58,10 @@ export class PlanTimeline {
   }
 
   private readRun(at: number, before: RunState | null, after: RunState): void {
-    const { items } = after;
-    const were = before?.items ?? [];
     // Where items live in shards, those tell more than the run knows of them.
-    if (items !== were && (before === null || !isSharded(after))) {
-      // By position and by identity alone: of a thousand items one has changed.
-      for (let position = 0; position < items.length; position += 1) {
-        const item = items[position] as RunItem;
-        if (item !== were[position]) this.readItem(at, position + (after.slice?.from ?? 0), item);
-      }
-    }
+    if (before === null || !isSharded(after))
+      for (const position of changedPositions(before?.items ?? [], after.items))
+        this.readItem(at, indexAt(after, position), after.items[position] as RunItem);
     if (after.reason !== 'budget' || before?.reason === 'budget') return;
     for (const index of standingOf(after).waiting) this.items[index]?.met.add('budget');
   }

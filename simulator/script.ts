@@ -5,7 +5,9 @@
 import type { MachineEvent } from '../core/command.ts';
 import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
+import { amendedPlanId } from '../core/run/amended-plan-id.ts';
 import { runBirth } from '../core/run/birth.ts';
+import { planChanges } from '../core/run/plan-changes.ts';
 import type { FailureClass, GroupingStrategy } from '../core/status.ts';
 import { birthOutsideRun } from './models/birth-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from './models/derived-id.ts';
@@ -39,7 +41,14 @@ export type Action =
     })
   | (OfRun & { readonly do: 'cancelRun' | 'drainRun' })
   | (OfRun & { readonly do: 'resumeRun'; readonly classes: readonly FailureClass[] })
-  | (OfRun & { readonly do: 'concurrency'; readonly of: number });
+  | (OfRun & { readonly do: 'concurrency'; readonly of: number })
+  /** `plan`: as the run had it, with every item of it at its place; the items named have gone from the job. */
+  | (OfRun & {
+      readonly do: 'amendRun';
+      readonly from: Plan;
+      readonly plan: Plan;
+      readonly retired?: readonly number[];
+    });
 
 interface OfRun {
   /** Absent where a script has one run. */
@@ -99,13 +108,17 @@ export function act(stage: Stage, action: Action, number: number): void {
     case 'drainRun':
     case 'resumeRun':
     case 'concurrency':
+    case 'amendRun':
       return atRun(stage, action, requestId);
     default:
       return atSandbox(stage, action, requestId);
   }
 }
 
-type RunAction = Extract<Action, { do: 'run' | 'cancelRun' | 'drainRun' | 'resumeRun' | 'concurrency' }>;
+type RunAction = Extract<
+  Action,
+  { do: 'run' | 'cancelRun' | 'drainRun' | 'resumeRun' | 'concurrency' | 'amendRun' }
+>;
 
 function atRun(stage: Stage, action: RunAction, requestId: string): void {
   const id = runId(action.run ?? RUN_DEFAULT);
@@ -124,6 +137,11 @@ function atRun(stage: Stage, action: RunAction, requestId: string): void {
       return stage.deliver(to, { type: 'resumeRequested', requestId, classes: action.classes });
     case 'concurrency':
       return stage.deliver(to, concurrency(requestId, action.of));
+    case 'amendRun': {
+      stage.world.addPlan(amendedPlanId(id, action.plan.hash), action.plan);
+      const changes = planChanges(action.from, action.plan, { runId: id, userId: SIMULATED_USER });
+      return stage.deliver(to, { type: 'planAmended', requestId, ...changes, retired: action.retired ?? [] });
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import type { SpendRow } from '../../core/spend.ts';
+import { deliveryEvidence } from '../collect/deliver.ts';
 import { planOf } from '../plan-item.ts';
 import { openSecrets, redactText, secretForms } from '../redaction.ts';
 import { bySession, callsWithin } from '../reconcile/run-calls.ts';
@@ -15,14 +16,15 @@ import { readRecord } from '../reconcile/reconciliation-record.ts';
 import type { World } from '../world.ts';
 import { collectedFiles } from './collected-files.ts';
 import { addSpend, NO_SPEND, ownSpend } from './own-spend.ts';
-import type { OwnSpend, ReportData, ReportItem } from './report-data.ts';
+import { readLastSteps } from './last-steps.ts';
+import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from './report-data.ts';
 
 /** @throws ParleyError not_found, plan_invalid */
 export async function gatherReport(world: World, runId: RunId): Promise<ReportData> {
   const run = await world.records.run(runId);
   if (run === null)
     throw new ParleyError('not_found', `Cannot report on run "${runId}": there is no such run`);
-  const plan = await planOf(world, runId);
+  const plan = await planOf(world, runId, run.planHash);
   const rows = await world.records.runItems(runId);
   const to = (run.endedAt ?? world.clock.now()) + 1;
   const calls = await callsWithin(world, { from: run.createdAt, to });
@@ -37,6 +39,7 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
     asksReconciliation: plan.reconcile !== null,
     items,
     spend: items.map((item) => item.spend).reduce(addSpend, NO_SPEND),
+    lastSteps: run.phase === 'closing' || run.phase === 'finished' ? await readLastSteps(world, runId) : [],
     reconciliation,
     exactSkewsMs: exactSkews(reconciliation, calls),
     writtenAt: world.clock.now(),
@@ -92,12 +95,32 @@ async function gatherItems(
 ): Promise<readonly ReportItem[]> {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const items: ReportItem[] = [];
-  for (const { key, entry, model, matrix, tags } of plan.items) {
+  for (const item of plan.items) {
+    const { key, entry, model, matrix, tags } = item;
     const row = await redacted(world, byKey.get(key) ?? null);
-    const files = row === null || row.attempt === 0 ? [] : await collectedFiles(world, { runId, key, plan });
-    items.push({ row, key, entry, model, matrix, tags, spend: spend.get(key) ?? NO_SPEND, files });
+    const hasBegun = row !== null && row.attempt > 0;
+    const files = hasBegun ? await collectedFiles(world, { runId, key, plan }) : [];
+    const delivery = hasBegun && plan.deliver !== undefined ? await delivered(world, { runId, item }) : null;
+    items.push({ row, key, entry, model, matrix, tags, spend: spend.get(key) ?? NO_SPEND, files, delivery });
   }
   return items;
+}
+
+/** The evidence that is beside its results. */
+async function delivered(
+  world: World,
+  about: Parameters<typeof deliveryEvidence>[1],
+): Promise<DeliveredItem | null> {
+  const evidence = await deliveryEvidence(world, about);
+  if (evidence === null) return null;
+  const { state, repository, branch, commits, problem } = evidence;
+  return {
+    state,
+    repository,
+    branch,
+    commit: commits.at(-1) ?? null,
+    problem: problem === null ? null : `${problem.code}: ${problem.message}`,
+  };
 }
 
 /** A reason may quote what an agent or a tool said; a report is read by more people than a log (D20). */

@@ -3,7 +3,9 @@
  * Owns the shapes; must not read, count or lay out anything.
  */
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { DeliveryEvidence } from '../collect/deliver.ts';
 import type { ReconciliationRecord } from '../reconcile/reconciliation-record.ts';
+import type { LastStep } from './last-steps.ts';
 
 /** What our proxy counted: calls of one item over all attempts, or of the whole run. */
 export interface OwnSpend {
@@ -22,6 +24,15 @@ export interface CollectedFile {
   readonly href: string;
 }
 
+/** What became of the branch of one item. */
+export interface DeliveredItem extends Pick<DeliveryEvidence, 'state' | 'repository' | 'branch'> {
+  /** The one that was pushed last, or is about to be; null when there is none. */
+  readonly commit: string | null;
+  readonly problem: string | null;
+}
+
+export type LastStepShown = Pick<LastStep, 'step' | 'state' | 'at' | 'problem'>;
+
 export interface ReportItem {
   /** Null when the item was never projected: the run has just begun. */
   readonly row: RunItemRow | null;
@@ -32,6 +43,8 @@ export interface ReportItem {
   readonly tags: Readonly<Record<string, string>>;
   readonly spend: OwnSpend;
   readonly files: readonly CollectedFile[];
+  /** Null when nothing was to be pushed. */
+  readonly delivery: DeliveredItem | null;
 }
 
 export interface ReportData {
@@ -45,6 +58,8 @@ export interface ReportData {
   /** In the order of the plan. */
   readonly items: readonly ReportItem[];
   readonly spend: OwnSpend;
+  /** Who was told of the end, in the order of the job; empty before. */
+  readonly lastSteps: readonly LastStepShown[];
   readonly reconciliation: ReconciliationRecord | null;
   /**
    * The gateway's begin less ours, one for each row that was joined with a call by response id, in milliseconds; empty

@@ -2,6 +2,7 @@
  * A whole report as a document: which sections there are, and their order.
  * Pure; each section is a file of its own or shares one with its kin.
  */
+import { deliverySection, lastStepSection } from './after-sections.ts';
 import type { ReportDocument, Section } from './document.ts';
 import { reportFigures } from './figures/report-figures.ts';
 import { moneySection, reconciliationSection } from './money-section.ts';
@@ -13,8 +14,10 @@ export function reportDocument(data: ReportData): ReportDocument {
     summarySection(data),
     outcomeSection(data),
     itemSection(data),
+    deliverySection(data),
     moneySection(data),
     reconciliationSection(data),
+    lastStepSection(data),
   ];
   return {
     title: `Run ${data.run.runId}`,

@@ -1,8 +1,9 @@
 /**
  * Which items may begin, and what holds the others back.
- * Owns the order in which limits are asked: mode, needs, places, pace, slots, budget; must not look into a conversation.
+ * Owns the order in which limits are asked: mode, needs, places, breaker, pace, slots, budget; must not look into a conversation.
  */
 import { earliest } from '../time.ts';
+import { breakerHold } from './breaker.ts';
 import { fitsBudget, withinBudget } from './budget.ts';
 import { needsMet, skipUnmet } from './needs.ts';
 import { canaryLetsGo, canaryPlaces } from './canary.ts';
@@ -43,6 +44,8 @@ function nextOf(turn: RunTurn, slots: Slots): number | Hold {
   const places = placesOf(state, now);
   if (standingOf(state).inFlight.length >= places.max)
     return { by: places.by, until: places.by === 'ramp' ? nextPlaceAt(state) : null };
+  const tripped = breakerHold(turn);
+  if (tripped !== null) return { by: 'breaker', until: tripped.until };
   const startAt = nextStartAt(state);
   if (!canaryLetsGo(turn)) return { by: 'canary', until: null };
   const index = nextWaiting(state, now, slots);
@@ -102,6 +105,7 @@ function slotKey({ slot, value }: SlotUse): string {
 export function begin(turn: RunTurn, index: number): void {
   const before = itemAt(turn.state, index);
   const item = changeItem(turn, index, {
+    ...(before?.next === undefined ? {} : { ...before.next, next: undefined }),
     phase: 'starting',
     attempt: (before?.attempt ?? 0) + 1,
     conversationId: null,

@@ -29,7 +29,8 @@ function shardItemsOf({ items }: Plan): number | undefined {
   return items.length > SHARD_ITEMS_MAX ? SHARD_ITEMS_MAX : undefined;
 }
 
-function rulesOf({ admission, placement, retry, breaker, budget, wait, cleanup, reconcile }: Plan): RunRules {
+function rulesOf(plan: Plan): RunRules {
+  const { admission, placement, retry, breaker, budget, wait, cleanup, reconcile } = plan;
   const { per = [], concurrency, startEveryMs, rampMs, adaptive, canary } = admission;
   const { strategy, sandboxId } = placement;
   return {
@@ -48,6 +49,7 @@ function rulesOf({ admission, placement, retry, breaker, budget, wait, cleanup, 
     wait,
     cleanup,
     settleMs: reconcile?.settleMs ?? null,
+    ...(plan.finally === undefined ? {} : { finally: plan.finally.map(({ timeoutMs }) => ({ timeoutMs })) }),
   };
 }
 

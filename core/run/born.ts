@@ -25,12 +25,14 @@ export function bornRun(birth: RunBirth, now: number): RunState {
     sandboxes: [],
     spentNanoUsd: 0,
     breakerHits: [],
+    trip: undefined,
     pace: bornPace(birth.rules, now),
     awaiting: null,
     cleanBy: null,
     settleAt: null,
     reconciliation: null,
     reconcileError: null,
+    closing: undefined,
     seen: [],
     shards: bornShards(birth),
     slice: undefined,
@@ -51,7 +53,7 @@ export function bornPace({ canary }: RunRules, now: number): Pace {
   };
 }
 
-function bornItem(spec: RunItemSpec): RunItem {
+export function bornItem(spec: RunItemSpec): RunItem {
   return {
     ...spec,
     phase: 'waiting',

@@ -1,12 +1,14 @@
 /**
  * The run as a whole: what users ask of it, and how it comes to its end.
- * Owns the order items → clean up → settle → reconcile → report; must not look into an item's conversation.
+ * Owns the order items → clean up → settle → reconcile → report → last steps; must not look into an item's conversation.
  */
 import { remember, wasSeen } from '../requests.ts';
 import { earliest } from '../time.ts';
 import { CLEANUP_TIMEOUT_MS } from '../limits.ts';
 import { admissionDeadline, admit } from './admission.ts';
+import { backToWork } from './back-to-work.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
+import { beginClosing, closingExpired } from './closing.ts';
 import { endingOf } from './failure-class.ts';
 import { hold } from './hold.ts';
 import { endAttempt, itemsDeadline, itemsExpired, stopItem } from './items.ts';
@@ -17,7 +19,6 @@ import { changePace } from './pace.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
-import { closeShards } from './wishes.ts';
 import type { Outcome } from '../status.ts';
 
 /** The reason of a run that a person holds. */
@@ -76,12 +77,13 @@ export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
   const { state } = turn;
   if (!isFirst(turn, event.requestId)) return;
   const retaken = [...state.items.keys()].filter((index) => isRetaken(state.items[index], event));
-  if (state.mode === 'normal' && retaken.length === 0) return;
+  if (state.mode === 'normal' && retaken.length === 0 && state.trip === undefined) return;
   // A run that stood still begins as softly as a new one.
   if (state.mode !== 'normal') changePace(turn, { rampFrom: turn.now });
   state.mode = 'normal';
   state.reason = null;
   state.breakerHits = [];
+  state.trip = undefined;
   takeUp(turn, retaken);
 }
 
@@ -110,13 +112,7 @@ function takeUp(turn: RunTurn, indexes: readonly number[]): void {
   const skipped = [...state.items.keys()].filter((index) => outcomeAt(state, index) === 'skipped');
   for (const index of new Set([...indexes, ...skipped]))
     changeItem(turn, index, { phase: 'waiting', failures: {}, notBefore: null, endedAt: null });
-  if (state.phase === 'running') return;
-  if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
-  state.awaiting = null;
-  state.settleAt = null;
-  state.cleanBy = null;
-  state.endedAt = null;
-  state.phase = 'running';
+  backToWork(turn);
 }
 
 function outcomeAt({ items }: RunState, index: number): Outcome | null {
@@ -218,20 +214,19 @@ function report(turn: RunTurn): void {
 export function reported(turn: RunTurn, event: EventOf<'runReported'>): void {
   if (turn.state.awaiting !== event.commandId) return;
   turn.state.awaiting = null;
-  turn.state.phase = 'finished';
-  turn.state.endedAt = turn.now;
-  closeShards(turn);
+  beginClosing(turn);
 }
 
 export function expired(turn: RunTurn): void {
   const { state } = turn;
   if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);
   if (state.cleanBy !== null && turn.now >= state.cleanBy) endCleaning(turn);
+  closingExpired(turn);
   if (!isSharded(state)) itemsExpired(turn);
 }
 
 /** The one instant a driver has to arm a timer for. */
 export function runDeadline(state: RunState): number | null {
-  if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy);
+  if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy, state.closing?.by ?? null);
   return earliest(isSharded(state) ? null : itemsDeadline(state), admissionDeadline(state));
 }

@@ -4,14 +4,14 @@
  */
 import { MINUTE_MS } from '../time.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
-import { countForBreaker, retryAt } from './breaker.ts';
+import { countForBreaker, probeEnded, retryAt } from './breaker.ts';
 import { tellSoftLimit } from './budget.ts';
 import { endingOf } from './failure-class.ts';
 import type { RunEvent } from './message.ts';
 import { attemptEnded, slowDown } from './pace.ts';
 import { isSharded } from './shards.ts';
 import { standingOf } from './standing.ts';
-import { itemAt, type Ending, type RunItem, type RunState } from './state.ts';
+import { indexAt, itemAt, type Ending, type RunItem, type RunState } from './state.ts';
 import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from './turn.ts';
 import { keepUncollected, noteSandbox } from './cleanup.ts';
 import { clocked, workingLimitAt } from './working-time.ts';
@@ -199,6 +199,7 @@ export function endAttempt(turn: RunTurn, index: number, ending: Ending): void {
   const base = { awaiting: null, ending, stopBy: null } satisfies Partial<RunItem>;
   const { failureClass } = ending;
   attemptEnded(turn, failureClass);
+  probeEnded(turn, item, ending);
   if (failureClass === null || state.mode === 'cancelling' || ending.outcome === 'cancelled') {
     changeItem(turn, index, { ...base, phase: 'ended', endedAt: turn.now });
     return;
@@ -241,8 +242,8 @@ export function itemsDeadline(state: RunState): number | null {
 }
 
 export function itemsExpired(turn: RunTurn): void {
-  const { slice } = turn.state;
-  for (const position of standingOf(turn.state).inFlight) itemExpired(turn, position + (slice?.from ?? 0));
+  const { state } = turn;
+  for (const position of standingOf(state).inFlight) itemExpired(turn, indexAt(state, position));
 }
 
 /** A deadline of the job ends as a timeout, a limit of the item as an outcome (D28). */

@@ -9,7 +9,7 @@ import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ShardEvent } from '../shard/message.ts';
 import type { FailureClass } from '../status.ts';
 import type { ItemAnswer, ShardTold } from './item-message.ts';
-import type { RunBirth } from './state.ts';
+import type { RunBirth, RunItemSpec } from './state.ts';
 
 interface Asked {
   readonly requestId: string;
@@ -41,6 +41,9 @@ export type RunEvent =
   | { readonly type: 'runReconciled'; readonly commandId: string; readonly summary: ReconciliationSummary }
   | { readonly type: 'reconcileFailed'; readonly commandId: string; readonly reason: string }
   | { readonly type: 'runReported'; readonly commandId: string }
+  /** `isSent` false: the job wants it told only of runs that end otherwise. */
+  | { readonly type: 'runNotified'; readonly commandId: string; readonly isSent: boolean }
+  | { readonly type: 'notifyFailed'; readonly commandId: string; readonly reason: string }
   /** The whole run, or only the items named. */
   | (Asked & { readonly type: 'cancelRequested'; readonly keys?: readonly string[] | undefined })
   | (Asked & { readonly type: 'drainRequested' })
@@ -51,6 +54,22 @@ export type RunEvent =
   /** Items that have ended are taken up once more, however they ended. */
   | (Asked & { readonly type: 'requeueRequested'; readonly keys: readonly string[] })
   | (Asked & { readonly type: 'settingsChanged'; readonly settings: RunSettings })
+  /** Another plan, which is in the store under its hash; compared with the one of `basePlanHash`. */
+  | (Asked & {
+      readonly type: 'planAmended';
+      readonly basePlanHash: string;
+      readonly planHash: string;
+      /** `isAnew` false: only whom it waits for, or its place, is another one. */
+      readonly changed: readonly {
+        readonly index: number;
+        readonly spec: RunItemSpec;
+        readonly isAnew: boolean;
+      }[];
+      /** Behind all others. */
+      readonly added: readonly RunItemSpec[];
+      /** Positions of items that the job no longer has. */
+      readonly retired: readonly number[];
+    })
   | { readonly type: 'deadline' };
 
 export type RunEventType = RunEvent['type'];
@@ -60,6 +79,8 @@ interface ItemOrder {
   readonly index: number;
   readonly key: string;
   readonly attempt: number;
+  /** Hash of the amended plan that has the item; absent: the plan that the run was begun with. */
+  readonly plan?: string;
 }
 
 export type RunOrder =
@@ -85,6 +106,8 @@ export type RunOrder =
     }
   | { readonly type: 'reconcileRun'; readonly runId: RunId }
   | { readonly type: 'reportRun'; readonly runId: RunId }
+  /** `step`: position under `finally` of the plan. */
+  | { readonly type: 'notifyOfRun'; readonly runId: RunId; readonly step: number }
   /** What somebody changed of the run, for its readers. */
   | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }

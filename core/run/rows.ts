@@ -6,18 +6,12 @@ import type { RunItemRow, RunRow } from '../projection.ts';
 import { standingOf } from './standing.ts';
 import type { RunItem, RunState } from './state.ts';
 
-/** By position and by identity alone: of a thousand items one has changed. */
-export function changedItems(before: RunState, { items }: RunState): readonly RunItem[] {
-  const changed: RunItem[] = [];
-  if (items === before.items) return changed;
-  for (let position = 0; position < items.length; position += 1) {
-    const item = items[position] as RunItem;
-    if (item !== before.items[position]) changed.push(item);
-  }
-  return changed;
+/** Of the items at these positions. */
+export function itemRows(state: RunState, positions: readonly number[]): readonly RunItemRow[] {
+  return positions.map((position) => itemRow(state, state.items[position] as RunItem));
 }
 
-export function itemRow(state: RunState, item: RunItem): RunItemRow {
+function itemRow(state: RunState, item: RunItem): RunItemRow {
   return {
     table: 'run_item',
     runId: state.runId,

@@ -2,7 +2,8 @@
  * After every turn of a run that changed something: it counts, projects, and tells its shards.
  * Owns what is said of a turn; must not decide anything.
  */
-import { changedItems, itemRow, runRow } from './rows.ts';
+import { changedPositions } from './changed-positions.ts';
+import { itemRows, runRow } from './rows.ts';
 import { isSharded } from './shards.ts';
 import type { RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
@@ -12,9 +13,9 @@ export function settleRun(before: RunState, turn: RunTurn): void {
   const { state } = turn;
   state.sequence += 1;
   const isBirth = before.sequence === 0;
-  const changed = isBirth ? state.items : changedItems(before, state);
+  const changed = changedPositions(isBirth ? [] : before.items, state.items);
   // A shard writes the rows of its items itself, from the first change on.
-  const items = isBirth || !isSharded(state) ? changed : [];
-  turn.order({ type: 'project', rows: [runRow(state), ...items.map((item) => itemRow(state, item))] });
-  if (isSharded(state)) tellShards(before, turn);
+  const told = isBirth || !isSharded(state) ? changed : [];
+  turn.order({ type: 'project', rows: [runRow(state), ...itemRows(state, told)] });
+  if (isSharded(state)) tellShards(before, turn, isBirth ? [] : changed);
 }

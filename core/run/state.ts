@@ -9,6 +9,7 @@ import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
 import type { Mutable } from '../turn.ts';
+import type { Trip } from './trip.ts';
 
 export const RUN_PHASES = [
   'running',
@@ -16,6 +17,7 @@ export const RUN_PHASES = [
   'settling',
   'reconciling',
   'reporting',
+  'closing',
   'finished',
 ] as const satisfies readonly RunPhase[];
 
@@ -42,8 +44,16 @@ export interface RunRules {
   readonly cleanup: PlanCleanup;
   /** Null: nothing to reconcile. */
   readonly settleMs: number | null;
+  /** What is done after the report, in this order; absent for nothing. */
+  readonly finally?: readonly LastStepRule[] | undefined;
   /** Items of one shard; absent when the run hosts its items itself. */
   readonly shardItems?: number | undefined;
+}
+
+/** What the machine must know of a step after the report; what it does is in the plan. */
+export interface LastStepRule {
+  /** Past it the run goes on without it. */
+  readonly timeoutMs: number;
 }
 
 /** What the machine itself must know of an item. */
@@ -119,6 +129,10 @@ export interface RunItem extends RunItemSpec {
   readonly stopBy: number | null;
   readonly continued: number;
   readonly limitReached: LimitReached | null;
+  /** Hash of the amended plan that has its specification; absent: the plan that the run was begun with. */
+  readonly plan?: string | undefined;
+  /** What it takes over with its next attempt: the plan was amended while this one was in flight. */
+  readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'plan'> | undefined;
   /** In a shard: which wish of its run about this item was the newest; absent before the first. */
   readonly revision?: number;
 }
@@ -197,6 +211,8 @@ export interface RunState {
   readonly spentNanoUsd: number;
   /** Instants of failures that the breaker counts, oldest first, bounded by its count. */
   readonly breakerHits: readonly number[];
+  /** The breaker is open; absent while it is closed, and for one that holds the run. */
+  readonly trip?: Trip | undefined;
   /** Absent in states that older versions stored. */
   readonly pace?: Pace | undefined;
   readonly awaiting: string | null;
@@ -205,6 +221,8 @@ export interface RunState {
   readonly settleAt: number | null;
   readonly reconciliation: ReconciliationSummary | null;
   readonly reconcileError: string | null;
+  /** Which of its last steps it is at, and until when; absent outside `closing`. */
+  readonly closing?: { readonly step: number; readonly by: number } | undefined;
   readonly seen: SeenRequests;
   /** Of each shard, whether it has said that it is there; absent when the run hosts its items itself. */
   readonly shards?: readonly boolean[] | undefined;
@@ -236,12 +254,14 @@ export function copyRun(state: RunState): Mutable<RunState> {
     sandboxes: state.sandboxes,
     spentNanoUsd: state.spentNanoUsd,
     breakerHits: state.breakerHits,
+    trip: state.trip,
     pace: state.pace,
     awaiting: state.awaiting,
     cleanBy: state.cleanBy,
     settleAt: state.settleAt,
     reconciliation: state.reconciliation,
     reconcileError: state.reconcileError,
+    closing: state.closing,
     seen: state.seen,
     shards: state.shards,
     slice: state.slice,
@@ -249,11 +269,18 @@ export function copyRun(state: RunState): Mutable<RunState> {
 }
 
 /** By its index in the plan, wherever it is hosted. */
-export function itemAt(
-  { items, slice }: Pick<RunState, 'items' | 'slice'>,
-  index: number,
-): RunItem | undefined {
-  return items[index - (slice?.from ?? 0)];
+export function itemAt(state: Pick<RunState, 'items' | 'slice'>, index: number): RunItem | undefined {
+  return state.items[positionOf(state, index)];
+}
+
+/** Where its host has the item with this index in the plan. */
+export function positionOf({ slice }: Pick<RunState, 'slice'>, index: number): number {
+  return index - (slice?.from ?? 0);
+}
+
+/** The index in the plan of the item that its host has at this position. */
+export function indexAt({ slice }: Pick<RunState, 'slice'>, position: number): number {
+  return position + (slice?.from ?? 0);
 }
 
 export function isInFlight(item: RunItem): boolean {

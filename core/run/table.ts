@@ -5,7 +5,9 @@
 import type { Cell, TransitionTable } from '../transition-table.ts';
 import type { RunPhase } from '../projection.ts';
 import { wasSeen } from '../requests.ts';
+import { amendPlan } from './amend.ts';
 import { cleanedUp } from './cleanup.ts';
+import * as closing from './closing.ts';
 import * as control from './control.ts';
 import * as items from './items.ts';
 import * as reports from './reports.ts';
@@ -54,6 +56,11 @@ const controllable = (phase: RunPhase) => ({
     control.requeue,
   ),
   shardReady: cell<'shardReady'>([phase], 'tells the shard what it missed', reports.shardReady),
+  planAmended: cell<'planAmended'>(
+    phase === 'running' ? ['running'] : [phase, 'running'],
+    'takes up new and changed items, lets go of those that the job no longer has',
+    amendPlan,
+  ),
   settingsChanged: cell<'settingsChanged'>(
     [phase],
     'changes concurrency, rate or budget from now on',
@@ -134,7 +141,26 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
   reporting: {
     ...controllable('reporting'),
     conversationNoticed: cell(['reporting'], 'newest wins', items.noticed),
-    runReported: cell(['finished'], 'the end', control.reported),
+    runReported: cell(
+      ['closing', 'finished'],
+      'tells whom the job wants told of its end; without such it is over',
+      control.reported,
+    ),
+  },
+  closing: {
+    ...controllable('closing'),
+    conversationNoticed: cell(['closing'], 'newest wins', items.noticed),
+    runNotified: cell(['closing', 'finished'], 'the next of its last steps, or the end', closing.notified),
+    notifyFailed: cell(
+      ['closing', 'finished'],
+      'recorded, changes no outcome: the next of its last steps, or the end',
+      closing.notifyUnsuccessful,
+    ),
+    deadline: cell(
+      ['closing', 'finished'],
+      'the step had its time: recorded, the next of its last steps, or the end',
+      control.expired,
+    ),
   },
   finished: {
     ...controllable('finished'),

@@ -8,7 +8,7 @@ import type { Turn } from '../turn.ts';
 import type { RunOrder } from './message.ts';
 import { shardAddress } from './shards.ts';
 import { standingAfter, standingOf } from './standing.ts';
-import { itemAt, type RunItem, type RunState } from './state.ts';
+import { itemAt, positionOf, type RunItem, type RunState } from './state.ts';
 
 export type RunTurn = Turn<RunState, RunOrder>;
 
@@ -18,7 +18,7 @@ export function changeItem(turn: RunTurn, index: number, change: Partial<RunItem
   if (item === undefined) return null;
   const changed = { ...item, ...change };
   const before = standingOf(state);
-  const position = index - (state.slice?.from ?? 0);
+  const position = positionOf(state, index);
   state.items = state.items.with(position, changed);
   state.standing = standingAfter(before, state.items, position, item);
   return changed;
@@ -34,7 +34,8 @@ export function awaitingItem(
 }
 
 export function itemOrder({ state }: RunTurn, index: number, item: RunItem) {
-  return { runId: state.runId, index, key: item.key, attempt: item.attempt };
+  const { key, attempt, plan } = item;
+  return { runId: state.runId, index, key, attempt, ...(plan === undefined ? {} : { plan }) };
 }
 
 export function tellConversation(turn: RunTurn, item: RunItem, event: ConversationEvent): void {

@@ -9,7 +9,7 @@ import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './sta
 import type { RunTurn } from './turn.ts';
 
 /** After a turn: each shard hears of the items that the run changed of its own accord. */
-export function tellShards(before: RunState, turn: RunTurn): void {
+export function tellShards(before: RunState, turn: RunTurn, changed: readonly number[]): void {
   const { state } = turn;
   const wishes = new Map<number, ItemWish[]>();
   for (const [number, isThere] of (state.shards ?? []).entries()) {
@@ -17,7 +17,14 @@ export function tellShards(before: RunState, turn: RunTurn): void {
     else if (isThere)
       wishes.set(number, before.shards?.[number] === true ? [] : wishesSinceBirth(state, number));
   }
-  if (before.items !== state.items) addChanged(before, state, wishes);
+  for (const index of changed) {
+    // A shard that has only now said that it is there hears of all its items at once.
+    const number = shardOf(state, index);
+    const [was, is] = [before.items[index], state.items[index]];
+    if (was === undefined || is === undefined || before.shards?.[number] !== true || !isWish(was, is))
+      continue;
+    wishes.get(number)?.push(wishOf(is, index, state.sequence));
+  }
   for (const [number, about] of wishes) if (about.length > 0) tellWishes(turn, number, about);
 }
 
@@ -87,17 +94,6 @@ function wishesSinceBirth(state: RunState, number: number): ItemWish[] {
       wishes.push(wishOf(item, index, state.sequence));
   }
   return wishes;
-}
-
-function addChanged(before: RunState, state: RunState, wishes: ReadonlyMap<number, ItemWish[]>): void {
-  for (let index = 0; index < state.items.length; index += 1) {
-    const [was, is] = [before.items[index], state.items[index]];
-    if (was === is || was === undefined || is === undefined) continue;
-    const number = shardOf(state, index);
-    // A shard that has only now said that it is there hears of all its items at once.
-    if (before.shards?.[number] === true && isWish(was, is))
-      wishes.get(number)?.push(wishOf(is, index, state.sequence));
-  }
 }
 
 /** What the shard itself has told is no wish: that an attempt has ended, and what its conversation says. */

@@ -2,18 +2,20 @@
  * What a shard tells after every turn that changed something: rows of its items, and attempts that have ended.
  * Owns no decision about items.
  */
-import { isInFlight, itemAt, type RunItem, type RunState } from '../run/state.ts';
-import { changedItems, itemRow } from '../run/rows.ts';
+import { changedPositions } from '../run/changed-positions.ts';
+import { itemRows } from '../run/rows.ts';
+import { indexAt, isInFlight, type RunItem, type RunState } from '../run/state.ts';
 import type { RunTurn } from '../run/turn.ts';
 
 export function settleShard(before: RunState, turn: RunTurn): void {
   const { state } = turn;
   state.sequence += 1;
-  const changed = changedItems(before, state);
-  if (changed.length > 0) turn.order({ type: 'project', rows: changed.map((item) => itemRow(state, item)) });
-  for (const [position, item] of state.items.entries()) {
-    const was = before.items[position];
-    if (was !== item && was !== undefined && hasEnded(was, item)) reportAttempt(turn, position);
+  const changed = changedPositions(before.items, state.items);
+  if (changed.length > 0) turn.order({ type: 'project', rows: itemRows(state, changed) });
+  for (const position of changed) {
+    const [was, is] = [before.items[position], state.items[position]];
+    if (was !== undefined && is !== undefined && hasEnded(was, is))
+      reportAttempt(turn, indexAt(state, position), is);
   }
 }
 
@@ -21,11 +23,9 @@ function hasEnded(was: RunItem, is: RunItem): boolean {
   return isInFlight(was) && !isInFlight(is);
 }
 
-function reportAttempt(turn: RunTurn, position: number): void {
+function reportAttempt(turn: RunTurn, index: number, item: RunItem): void {
   const { state } = turn;
-  const index = position + (state.slice?.from ?? 0);
-  const item = itemAt(state, index);
-  if (item === undefined || item.ending === null) return;
+  if (item.ending === null) return;
   const { attempt, phase, ending, notBefore, costNanoUsd, conversationId, sandboxId, sandboxStatus } = item;
   const event = {
     type: 'attemptEnded',

@@ -6,7 +6,7 @@ import type { SecretReference } from '../../core/plan.ts';
 import { nearestName } from '../nearest-name.ts';
 import { quote } from '../quote.ts';
 import { looksLikeSecret } from '../secret-in-clear.ts';
-import { childOf, entriesOf, textOf, treeAt, type Tree, type TreeEntry } from '../tree.ts';
+import { childOf, entriesOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../tree.ts';
 import { allFields, type CheckContext } from './check-context.ts';
 
 export function checkSecrets(context: CheckContext): void {
@@ -27,10 +27,17 @@ export function checkSecrets(context: CheckContext): void {
 
 /** Every place that names a secret of the job. */
 function usesOf(root: Tree): Tree[] {
-  return allFields(root).flatMap(({ tree }) => {
+  const ofFields = allFields(root).flatMap(({ tree }) => {
     const token = treeAt(tree, ['repo', 'token', 'secret']);
     return [...entriesOf(childOf(tree, 'secrets')).map((entry) => entry.value), ...(token ? [token] : [])];
   });
+  return [...ofFields, ...itemsOf(childOf(root, 'finally')).flatMap(usesOfLastStep)];
+}
+
+/** What a message about the end of the run is sent to, and signed with. */
+function usesOfLastStep(step: Tree): Tree[] {
+  const uses = [treeAt(step, ['notify', 'to', 'secret']), treeAt(step, ['notify', 'key'])];
+  return uses.filter((use) => use !== undefined);
 }
 
 function addUnknown(

@@ -55,6 +55,7 @@ export const RUN_FIELDS: readonly PlanField[] = [
   { field: 'reconcile.unmatchedNanoUsdMax', keys: ['reconcile.expect.unmatched_usd'] },
   { field: 'schedule', keys: ['schedule'] },
   { field: 'report', keys: ['report'] },
+  { field: 'finally', keys: ['finally'] },
 ];
 
 export const ITEM_FIELDS: readonly PlanField[] = [

@@ -17,6 +17,7 @@ import {
   waitSchema,
 } from './run-schema.ts';
 import { deliverSchema } from './deliver-schema.ts';
+import { finallySchema } from './finally-schema.ts';
 import { inputsSchema } from './inputs-schema.ts';
 import { scheduleSchema } from './schedule-schema.ts';
 import { asText, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
@@ -169,6 +170,7 @@ export const jobSchema = z
       .max(LIST_MAX)
       .meta({ description: 'Files that are written at the end, below the folder of the run.' })
       .optional(),
+    finally: finallySchema.optional(),
   })
   .meta({ title: 'Parley job', description: 'A batch of coding-agent conversations.' });
 

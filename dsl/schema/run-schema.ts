@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 import { FAILURE_CLASSES, type ExecutionStatus } from '../../core/status.ts';
 import { amount, duration, positiveAmount } from './conversation-schema.ts';
-import { asWritten, listOfOne, SHORTHANDS } from './shorthand.ts';
+import { asWritten, listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** More conversations than a plan may hold cannot be in flight, fail or be tolerated. */
@@ -144,8 +144,22 @@ export const breakerSchema = z
       .min(1)
       .max(CONVERSATIONS_MAX)
       .meta({ description: 'Failures that pause the run.' }),
+    recover: z
+      .strictObject({
+        after: duration('How long nothing starts.'),
+        probes: z
+          .number()
+          .int()
+          .min(1)
+          .max(CONVERSATIONS_MAX)
+          .meta({ description: 'So many start then; the others when these went well.' })
+          .optional(),
+      })
+      .meta({ description: 'Lets some conversations try by itself, instead of pausing the run.' })
+      .register(SHORTHANDS, scalarAs('after'))
+      .optional(),
   })
-  .meta({ description: 'Pauses the run when failures of these classes pile up.' });
+  .meta({ description: 'Stops starting when failures of these classes pile up.' });
 
 /** A limit that can be switched off with the word none. */
 export const durationOrNone = (description: string) => {

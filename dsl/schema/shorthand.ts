@@ -15,7 +15,7 @@ import {
   type TreeMap,
   type TreeScalar,
 } from '../tree.ts';
-import { AXIS_NAME, LOCAL_PATH } from './text-rule.ts';
+import { AXIS_NAME, LOCAL_PATH, SECRET_NAME, WEBHOOK } from './text-rule.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -203,6 +203,39 @@ export const promptForm: Shorthand = {
           },
         },
         required: ['file'],
+        additionalProperties: false,
+      },
+    ],
+  }),
+};
+
+/** Text stands for an address; `{secret: NAME}` for one that a secret holds. */
+export const addressForm: Shorthand = {
+  normalise(tree, speaker) {
+    if (tree.kind === 'scalar' && tree.value !== null)
+      return mapNode(tree.span, { from: textNode('url', tree.span), url: tree });
+    if (tree.kind !== 'map') return tree;
+    refuseBeside(tree, ['secret'], speaker);
+    const secret = childOf(tree, 'secret');
+    if (secret !== undefined) return mapNode(tree.span, { from: textNode('secret', tree.span), secret });
+    if (tree.entries.length === 0)
+      speaker.report.add('JOB202', tree.span, 'an address is text, or {secret: NAME}');
+    return mapNode(tree.span, { from: textNode('url', tree.span), url: textNode('https://x', tree.span) });
+  },
+  jsonSchema: (long) => ({
+    ...only(long, ['description']),
+    anyOf: [
+      { type: 'string', pattern: WEBHOOK.pattern.source },
+      {
+        type: 'object',
+        properties: {
+          secret: {
+            type: 'string',
+            pattern: SECRET_NAME.pattern.source,
+            description: 'Secret that holds the address.',
+          },
+        },
+        required: ['secret'],
         additionalProperties: false,
       },
     ],

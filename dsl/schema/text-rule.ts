@@ -5,6 +5,7 @@
 import { z } from 'zod';
 
 import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../../core/limits.ts';
+import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';
 import { DURATION_PATTERN } from '../duration.ts';
 import type { RuleCode } from '../rule-catalogue.ts';
 
@@ -204,6 +205,12 @@ export const REPORT_FILE = rule({
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.(?:md|html|jsonl|xml)$/,
   what: 'a file name of a report',
   remedy: 'write a plain name that ends in .md, .html, .jsonl or .xml; the folder is that of the run',
+});
+export const WEBHOOK = rule({
+  code: 'JOB208',
+  pattern: WEBHOOK_ADDRESS,
+  what: 'an address of a webhook',
+  remedy: 'write https://, without a user name; http:// only for localhost. An address that nobody may read is {secret: NAME}',
 });
 export const SANDBOX_ID = rule({
   code: 'JOB208',

@@ -26,6 +26,8 @@ export interface Leanings {
   /** A job's deadline strikes before its starts are answered. */
   readonly hasty: boolean;
   readonly retry: 'none' | 'long' | null;
+  /** Runs tell somebody of their end. */
+  readonly tells: boolean | null;
   /** Runs have few items. */
   readonly short: boolean;
   /** Messages between machines are late; `much`: nearly every one, and the answers of commands, too. */
@@ -56,6 +58,7 @@ const NONE: Leanings = {
   settle: null,
   hasty: false,
   retry: null,
+  tells: null,
   short: false,
   delayed: 'no',
   turnover: false,
@@ -73,7 +76,7 @@ const ASKED = {
     'accessRequested',
     'confirmationAnswered',
   ],
-  run: ['cancelRequested', 'drainRequested', 'resumeRequested', 'requeueRequested'],
+  run: ['cancelRequested', 'drainRequested', 'resumeRequested', 'requeueRequested', 'planAmended'],
   // People speak to its run.
   shard: [],
 } as const satisfies Readonly<Record<Transition['machine'], readonly Asked[]>>;
@@ -249,7 +252,8 @@ const STEPS = [
 function ofRun({ from, event, to }: Transition, base: Leanings): Leanings {
   const settle = SETTLE[to] ?? (from === 'settling' ? 'later' : from === 'reconciling' ? 'atOnce' : null);
   const toReporting = to === 'reporting' && from !== 'reconciling' ? 'none' : settle;
-  const leanings: Leanings = { ...base, settle: toReporting, short: true };
+  const tells = from === 'closing' || to === 'closing' ? true : from === 'reporting' ? false : null;
+  const leanings: Leanings = { ...base, settle: toReporting, tells, short: true };
   switch (event) {
     case 'startRefused':
       return { ...leanings, failing: ['startConversation'], retry: 'none' };
@@ -257,11 +261,14 @@ function ofRun({ from, event, to }: Transition, base: Leanings): Leanings {
       return { ...leanings, failing: ['collectItem'], retry: 'none' };
     case 'conversationNoticed':
       return { ...leanings, failing: from === 'running' ? ['prepareRepository'] : [], retry: 'none' };
+    case 'notifyFailed':
+      return { ...leanings, failing: ['notifyOfRun'] };
     case 'reconcileFailed':
       return { ...leanings, failing: ['reconcileRun'] };
     case 'cancelRequested':
       return { ...leanings, failing: ['prepareRepository', 'startConversation'], retry: 'long' };
     case 'resumeRequested':
+    case 'planAmended':
       return { ...leanings, failing: ['prepareRepository'], retry: 'none' };
     case 'deadline':
       return from === 'cleaning'

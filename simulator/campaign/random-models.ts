@@ -120,6 +120,10 @@ function randomFailures(stream: RandomStream, { failing, stubborn }: ModelWishes
     else if (stream.happens(FAILING_SHARE))
       failures[type] = { first: between(stream, 0, 4), share: pick(stream, [0.02, 0.1, 0.3]) };
   }
+  // Drawn from a stream of its own: a seed keeps what it drew for the others.
+  const last = stream.split('last steps');
+  if (failing.includes('notifyOfRun')) failures.notifyOfRun = { share: 0.5 };
+  else if (last.happens(FAILING_SHARE)) failures.notifyOfRun = { share: pick(last, [0.1, 0.3]) };
   const never: FailureRate = { first: STUBBORN_TRIES };
   return stubborn ? { ...failures, stopSandbox: never, destroySandbox: never } : failures;
 }

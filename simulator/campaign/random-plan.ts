@@ -22,6 +22,8 @@ export interface PlanWishes {
   readonly hasty: boolean;
   /** Failed attempts are never tried again, or wait for hours. */
   readonly retry: 'none' | 'long' | null;
+  /** Somebody is told of its end; null leaves it to chance. */
+  readonly tells: boolean | null;
 }
 
 export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishes): Plan {
@@ -45,6 +47,7 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
           on: some(stream, FAILURE_CLASSES, 0.5),
           windowMs: wholeMagnitude(stream, MINUTE_MS, DAY_MS),
           count: between(stream, 1, 3),
+          ...randomRecovery(stream.split('recovery')),
         }
       : null,
     wait: randomWait(stream, wishes.hasty),
@@ -57,6 +60,7 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
     tolerate: { failed: 0 },
     reconcile: randomReconcile(stream, wishes.settle),
     report: [],
+    ...randomLastSteps(stream.split('last steps'), wishes.tells),
     hash: `plan ${name}`,
   };
 }
@@ -80,6 +84,27 @@ function randomItem(stream: RandomStream, name: string, index: number): PlanItem
     priority: between(stream, 0, 2),
     index,
     specHash: `item ${index}`,
+  };
+}
+
+function randomRecovery(stream: RandomStream): Pick<NonNullable<Plan['breaker']>, 'recover'> {
+  if (stream.happens(0.4)) return {};
+  return {
+    recover: { afterMs: wholeMagnitude(stream, SECOND_MS, 2 * HOUR_MS), probes: between(stream, 1, 3) },
+  };
+}
+
+function randomLastSteps(stream: RandomStream, wish: PlanWishes['tells']): Pick<Plan, 'finally'> {
+  if (!(wish ?? stream.happens(0.3))) return {};
+  return {
+    finally: Array.from({ length: between(stream, 1, 3) }, () => ({
+      kind: 'notify',
+      to: { url: 'https://receiver.example' },
+      keySecret: null,
+      text: 'it is over',
+      when: 'always',
+      timeoutMs: wholeMagnitude(stream, SECOND_MS, 10 * MINUTE_MS),
+    })),
   };
 }
 

@@ -14,6 +14,7 @@ import type { RandomStream } from '../random.ts';
 import type { Stage } from '../script.ts';
 import type { Simulation } from '../simulation.ts';
 import type { SimulationStep } from '../simulation-options.ts';
+import { amendment } from './amendment.ts';
 import { wholeMagnitude } from './choose.ts';
 
 export type Asked =
@@ -28,6 +29,7 @@ export type Asked =
   | 'cancelRequested'
   | 'drainRequested'
   | 'requeueRequested'
+  | 'planAmended'
   | 'settingsChanged';
 
 export interface Reaction {
@@ -81,7 +83,11 @@ export class Reactions {
       stage.simulation.script(step.at + delayMs, () => {
         if (reaction.asked === 'messageReceived')
           stage.world.accepted.set(requestId, to.id as ConversationId);
-        stage.deliver(to, eventOf(reaction.asked, to, requestId, keysIn(stage.simulation, to)));
+        const event =
+          reaction.asked === 'planAmended'
+            ? amendment(stage, to, requestId)
+            : eventOf(reaction.asked, to, requestId, keysIn(stage.simulation, to));
+        if (event !== null) stage.deliver(to, event);
       });
     }
   }
@@ -98,7 +104,7 @@ export class Reactions {
     const stream = this.random.split(name);
     const writtenAt = at + wholeMagnitude(stream, 1, WRITTEN_WITHIN_MS);
     const address = { machine: 'conversation', id: to } as const;
-    const ask = (asked: Asked, requestId: string, then: number): void =>
+    const ask = (asked: Exclude<Asked, 'planAmended'>, requestId: string, then: number): void =>
       stage.simulation.script(then, () => {
         if (asked === 'messageReceived') stage.world.accepted.set(requestId, to as ConversationId);
         stage.deliver(address, eventOf(asked, address, requestId));
@@ -128,7 +134,7 @@ function keysIn(simulation: Simulation, to: EntityAddress): readonly string[] {
 }
 
 function eventOf(
-  type: Asked,
+  type: Exclude<Asked, 'planAmended'>,
   to: EntityAddress,
   requestId: string,
   keys: readonly string[] = [],

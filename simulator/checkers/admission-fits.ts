@@ -4,6 +4,7 @@
  */
 import { standingOf } from '../../core/run/standing.ts';
 import { isInFlight, type RunItem, type RunState } from '../../core/run/state.ts';
+import { beganThroughBreaker } from './breaker-holds.ts';
 import { changedItems } from './changed-items.ts';
 import { PUNCTUAL, type Moment } from './checker.ts';
 
@@ -17,7 +18,9 @@ export function admissionFits(moment: Moment): string | null {
     beginsOnlyWhatFits(moment, after) ??
     (before === null
       ? null
-      : (tooEarly(moment, before, now) ?? heldForNothing(before, after, step.at - timeliness.clockOffMs)))
+      : (throughBreaker(moment, before, now) ??
+        tooEarly(moment, before, now) ??
+        heldForNothing(before, after, step.at - timeliness.clockOffMs)))
   );
 }
 
@@ -49,6 +52,11 @@ function beginsOnlyWhatFits(moment: Moment, run: RunState): string | null {
   const { nanoUsd, reserveNanoUsd } = rules.budget;
   const held = spentNanoUsd + inFlight * reserveNanoUsd;
   return held > nanoUsd ? `${held} nano-USD are spent or held, and the budget is ${nanoUsd}` : null;
+}
+
+function throughBreaker(moment: Moment, before: RunState, now: number): string | null {
+  const after = moment.step.after as RunState;
+  return beginsSomething(moment, after) ? beganThroughBreaker(before, after, now) : null;
 }
 
 /** Wherever the item lives. */

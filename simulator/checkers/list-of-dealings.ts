@@ -11,6 +11,7 @@ import { deadlinesAreMet } from './deadlines-are-met.ts';
 import { deadlinesStrike } from './deadlines-strike.ts';
 import { deletionsAreFinal } from './deletions-are-final.ts';
 import { handedToTheArmed } from './handed-to-the-armed.ts';
+import { itemsStayAsGiven } from './items-stay-as-given.ts';
 import { lateAnswersChangeNothing } from './late-answers.ts';
 import { laterWishWins } from './later-wish-wins.ts';
 import { newestWins } from './newest-wins.ts';
@@ -21,6 +22,7 @@ import { runsEndWhole } from './runs-end-whole.ts';
 import { shardsAgree } from './shards-agree.ts';
 import { sessionsOfTheirOwn } from './sessions-of-their-own.ts';
 import { strangersKeepTheirSandbox } from './strangers-keep-their-sandbox.ts';
+import { theEndedStayEnded } from './the-ended-stay-ended.ts';
 import { waitersAnswered } from './waiters-answered.ts';
 import { workingKeepTheirSandbox } from './working-keep-their-sandbox.ts';
 
@@ -52,6 +54,7 @@ function ofAnyMachine(): readonly SafetyChecker[] {
       machine: null,
       check: strangersKeepTheirSandbox(),
     },
+    { name: 'I30', says: 'the ended stay ended', machine: null, check: theEndedStayEnded },
   ];
 }
 
@@ -96,6 +99,12 @@ function ofWork(): readonly SafetyChecker[] {
       says: 'a run lets go of nothing that is needed',
       machine: 'run',
       check: cleanedUpWithCare(),
+    },
+    {
+      name: 'R4',
+      says: 'who is in flight stays what it was given',
+      machine: 'run',
+      check: itemsStayAsGiven,
     },
   ];
 }

@@ -8,7 +8,15 @@ import type { Moment } from './checker.ts';
 
 export function runsEndWhole(moment: Moment): string | null {
   const before = moment.step.before as RunState | null;
-  const { phase, mode, items } = moment.step.after as RunState;
+  const { phase, mode, items, closing, awaiting } = moment.step.after as RunState;
+  if ((phase === 'closing') !== (closing !== undefined))
+    return `it is ${phase}, and its last step ${closing === undefined ? 'has no end' : 'goes on'}`;
+  if (closing !== undefined && awaiting === null) return 'it waits for a last step that nobody carries out';
+  if (phase === 'finished' && before !== null && before.phase !== 'finished') {
+    const taken = before.closing === undefined ? 0 : before.closing.step + 1;
+    const wanted = before.rules.finally?.length ?? 0;
+    if (taken !== wanted) return `it has finished, and took ${taken} of ${wanted} last steps`;
+  }
   // What was right of an item stays right while neither it nor what is asked of all items changes.
   const asksTheSame = before?.phase === phase && before.mode === mode;
   for (const index of asksTheSame ? changedItems(moment) : items.keys()) {

@@ -69,6 +69,8 @@ export function failureOf(command: ActivityCommand, reason: string = REASON): Ma
       return { type: 'sandboxCleanedUp', commandId, sandboxId: command.sandboxId, isOurs: false };
     case 'reconcileRun':
       return { type: 'reconcileFailed', commandId, reason };
+    case 'notifyOfRun':
+      return { type: 'notifyFailed', commandId, reason };
     case 'watchAgent':
     case 'record':
     case 'reportRun':

@@ -87,6 +87,7 @@ export class Outcomes {
       case 'cleanUpSandbox':
       case 'reconcileRun':
       case 'reportRun':
+      case 'notifyOfRun':
         return this.forRun(command);
       default:
         return this.ofAgent(command);
@@ -231,6 +232,8 @@ export class Outcomes {
         return runs.reconciled(command);
       case 'reportRun':
         return { type: 'runReported', commandId };
+      case 'notifyOfRun':
+        return { type: 'runNotified', commandId, isSent: true };
     }
   }
 
@@ -268,4 +271,5 @@ type RunCommandOut =
   | CommandOf<'collectItem'>
   | CommandOf<'cleanUpSandbox'>
   | CommandOf<'reconcileRun'>
-  | CommandOf<'reportRun'>;
+  | CommandOf<'reportRun'>
+  | CommandOf<'notifyOfRun'>;

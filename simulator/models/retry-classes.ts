@@ -34,6 +34,7 @@ export const RETRY_CLASSES: Readonly<Record<ActivityCommandType, RetryPolicy>> =
   cleanUpSandbox: PATIENT,
   reconcileRun: BRIEF,
   reportRun: BRIEF,
+  notifyOfRun: PATIENT,
 };
 
 /** Milliseconds until the next try of a command; null when the tries are used up. */

@@ -6,6 +6,7 @@ import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import type { ConversationBirth } from '../../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan.ts';
+import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { conversationIdOf } from './derived-id.ts';
 
@@ -32,9 +33,16 @@ export class RunModel {
     this.plans.set(runId, plan);
   }
 
+  /** As it was begun, or as it was amended to that hash; null when there is none of it. */
+  planOf(runId: RunId, planHash: string): Plan | null {
+    const first = this.plans.get(runId);
+    if (first?.hash === planHash) return first;
+    return this.plans.get(amendedPlanId(runId, planHash)) ?? null;
+  }
+
   /** Null when there is no such item. */
-  birthOf({ runId, index, attempt }: CommandOf<'startConversation'>): ConversationBirth | null {
-    const plan = this.plans.get(runId);
+  birthOf({ runId, index, attempt, plan: hash }: CommandOf<'startConversation'>): ConversationBirth | null {
+    const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
     const item = plan?.items[index];
     if (plan === undefined || item === undefined) return null;
     const conversationId = conversationIdOf(runId, item.key, attempt);

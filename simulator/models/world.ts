@@ -131,6 +131,10 @@ export class World implements WorldModel, WorldFacts {
     this.runs.addPlan(runId, plan);
   }
 
+  planOf(runId: RunId, planHash: string): Plan | null {
+    return this.runs.planOf(runId, planHash);
+  }
+
   project(rows: readonly ProjectionRow[]): void {
     this.placement.project(rows);
   }

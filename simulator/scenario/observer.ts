@@ -6,7 +6,8 @@
  */
 import type { Plan } from '../../core/plan.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
-import type { RunState } from '../../core/run/state.ts';
+import { changedPositions } from '../../core/run/changed-positions.ts';
+import { indexAt, type RunState } from '../../core/run/state.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
@@ -100,11 +101,11 @@ export class Observer {
   }
 
   private seeItems(before: RunState | null, after: RunState): boolean {
-    for (const [position, item] of after.items.entries()) {
-      if (before?.items[position] === item) continue;
-      const index = position + (after.slice?.from ?? 0);
+    for (const position of changedPositions(before?.items ?? [], after.items)) {
+      const index = indexAt(after, position);
+      const sandboxId = after.items[position]?.sandboxId ?? null;
       this.stale.add(index);
-      if (item.sandboxId !== null) this.joins(item.sandboxId, index);
+      if (sandboxId !== null) this.joins(sandboxId, index);
     }
     return true;
   }

@@ -31,7 +31,7 @@ const DELAYED = [
   'conversation attaching sandboxNoticed attaching',
   'run running deadline cleaning',
   // A shard says so in the instant in which its run begins.
-  ...['cleaning', 'settling', 'reconciling', 'reporting', 'finished'].map(
+  ...['cleaning', 'settling', 'reconciling', 'reporting', 'closing', 'finished'].map(
     (phase) => `run ${phase} shardReady ${phase}`,
   ),
 ];

@@ -5,7 +5,7 @@
 import type { MachineEvent } from '../../core/command.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { conversationId, type MachineName } from '../../core/ids.ts';
-import type { RunState } from '../../core/run/state.ts';
+import { indexAt, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { SandboxSnapshot } from '../../core/snapshot.ts';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
@@ -162,7 +162,7 @@ const itemAnswer =
     const { items } = state as RunState;
     const position = items.findIndex((item) => item.awaiting !== null);
     const awaiting = items[position]?.awaiting ?? null;
-    return awaiting === null ? null : make(awaiting, position + ((state as RunState).slice?.from ?? 0));
+    return awaiting === null ? null : make(awaiting, indexAt(state as RunState, position));
   };
 
 /** A notice of the first item's conversation, newer than any it sent. */
@@ -171,7 +171,7 @@ const newerNotice: ProbeEvent = (state) => {
   if (item?.conversationId == null) return null;
   const conversation = {
     conversationId: item.conversationId,
-    itemIndex: (state as RunState).slice?.from ?? 0,
+    itemIndex: indexAt(state as RunState, 0),
     generation: 0,
     sequence: 10_000,
     startTask: 'READY',
@@ -202,6 +202,28 @@ const RUN_EVENTS: Readonly<Record<string, ProbeEvent>> = {
     requestId: REQUEST,
     keys: (state as RunState).items.map(({ key }) => key),
   }),
+  'a plan without its items': (state) => ({
+    type: 'planAmended',
+    requestId: REQUEST,
+    basePlanHash: (state as RunState).planHash,
+    planHash: 'amended',
+    changed: [],
+    added: [],
+    retired: (state as RunState).items.map((_, index) => index),
+  }),
+  'a plan whose first item is another': (state) => ({
+    type: 'planAmended',
+    requestId: REQUEST,
+    basePlanHash: (state as RunState).planHash,
+    planHash: 'amended',
+    changed: (state as RunState).items.slice(0, 1).map((item, index) => ({
+      index,
+      spec: { key: item.key, priority: 1, hasVerify: false, workingMs: null },
+      isAnew: true,
+    })),
+    added: [],
+    retired: [],
+  }),
   'a hold': always({ type: 'holdRequested', requestId: REQUEST }),
   'a cancellation': always({ type: 'cancelRequested', requestId: REQUEST }),
   'a deadline that is not due': always({ type: 'deadline' }),
@@ -218,6 +240,7 @@ const RUN_EVENTS: Readonly<Record<string, ProbeEvent>> = {
     index,
     reason: REASON,
   })),
+  'a receiver that refuses': answer((commandId) => ({ type: 'notifyFailed', commandId, reason: REASON })),
 };
 
 const SHARD_EVENTS: Readonly<Record<string, ProbeEvent>> = {

@@ -11,7 +11,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ProbedScript, ProbeEvent } from './probe.ts';
 import { PROBE_EVENTS } from './probe-events.ts';
-import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start } from './script-parts.ts';
+import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start, told } from './script-parts.ts';
 import { inShards } from './scripts-of-shards.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
@@ -313,17 +313,16 @@ const SPECIAL: readonly ProbedScript[] = [
       events: said(SAID_TO_SANDBOX, 'a deletion'),
     },
   },
-  ...(['settling', 'reconciling'] as const).map((phase) => ({
-    ...script(`what failed is taken up again while ${phase}`, [[0, run(1, { ...KEPT, ...SETTLED })]], {
-      models: failing({ startConversation: { first: 1 } }),
-      untilMs: D,
-    }),
-    probe: {
-      machine: 'run' as const,
-      when: inPhase(phase),
-      events: said(SAID_TO_RUN, 'a resume of what failed'),
-    },
-  })),
+  ...(['settling', 'reconciling', 'closing'] as const).flatMap((phase) =>
+    ['a resume of what failed', 'a plan whose first item is another'].map((event) => ({
+      ...script(
+        `what failed is taken up again while ${phase}: ${event}`,
+        [[0, run(1, { ...KEPT, ...SETTLED, finally: [told()] })]],
+        { models: failing({ startConversation: { first: 1 } }), untilMs: D },
+      ),
+      probe: { machine: 'run' as const, when: inPhase(phase), events: said(SAID_TO_RUN, event) },
+    })),
+  ),
   {
     ...script('deleted in error, then gone', [[0, start('a')]], {
       models: failing({ createSandbox: { first: 1 } }),

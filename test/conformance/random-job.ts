@@ -58,10 +58,24 @@ export function randomJob(seed: number): Script {
   return { name: `job ${seed}`, seed, models: modelsOf(stream), policy: policyOf(stream), steps, untilMs };
 }
 
-function compile(job: object, seed: number): Plan {
+/** The job of a seed once more, its keys in another order, from another place: a team that has changed nothing. */
+export function planAgain(seed: number): Plan {
+  const job = jobOf(new RandomStream(seed).split('job'));
+  return compile(reversed(job) as object, seed, 'elsewhere/other.yaml');
+}
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  // The order of axes is meant.
+  const turned = Object.entries(value).map(([key, one]) => [key, key === 'matrix' ? one : reversed(one)]);
+  return Object.fromEntries(turned.reverse());
+}
+
+function compile(job: object, seed: number, path = 'job.yaml'): Plan {
   const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
   const world = { sha256, models: MODELS, readFile: () => ({ problem: 'missing' }) as const };
-  const { plan, diagnostics } = compileJob({ path: 'job.yaml', text: JSON.stringify(job) }, world);
+  const { plan, diagnostics } = compileJob({ path, text: JSON.stringify(job) }, world);
   if (plan === null) throw new Error(`Cannot use the job of seed ${seed}: ${diagnostics[0]?.message ?? ''}`);
   return plan;
 }
@@ -92,6 +106,8 @@ function jobOf(stream: RandomStream): object {
       on: pick(stream, FAILURE_CLASSES),
       window: pick(stream, ['1m', '3h']),
       count: 1 + Math.floor(stream.next() * 2),
+      // Drawn apart: a seed keeps what it drew for the other keys.
+      ...maybe(stream.split('recover'), 'recover', () => ({ after: '7m', probes: 2 })),
     })),
     ...maybe(stream, 'wait', () => ({
       ...maybe(stream, 'until', () => ['FINISHED', pick(stream, AWAITED_STATUSES.slice(1))]),
@@ -105,6 +121,10 @@ function jobOf(stream: RandomStream): object {
       on_collect_failure: pick(stream, ['keep', 'delete']),
     })),
     ...maybe(stream, 'reconcile', () => ({ rows: 'proxy', settle: pick(stream, ['1s', '30m']) })),
+    ...maybe(stream.split('finally'), 'finally', () => [
+      { notify: 'https://receiver.example' },
+      { notify: { to: 'https://receiver.example', timeout: '1s' } },
+    ]),
   };
 }
 

@@ -1,5 +1,5 @@
 /** The pieces that scripts are made of: a policy, a world, a plan. Owns their first values; a script changes what it is about. */
-import type { Plan, PlanItem } from '../../core/plan.ts';
+import type { Plan, PlanItem, PlanNotify } from '../../core/plan.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import {
@@ -46,6 +46,12 @@ export function item(index: number, change: Partial<PlanItem> = {}): PlanItem {
     specHash: 'h',
     ...change,
   };
+}
+
+/** Somebody to be told of the end of a run. */
+export function told(timeoutMs = MINUTE_MS): PlanNotify {
+  const to = { url: 'https://receiver.example' };
+  return { kind: 'notify', to, keySecret: null, text: 'over', when: 'always', timeoutMs };
 }
 
 export function plan(count: number, change: Partial<Plan> = {}): Plan {

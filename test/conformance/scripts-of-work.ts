@@ -2,7 +2,7 @@
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
 import type { Script } from '../../simulator/script.ts';
-import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start } from './script-parts.ts';
+import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start, told } from './script-parts.ts';
 
 const run = (...parts: Parameters<typeof plan>) => ({ do: 'run', plan: plan(...parts) }) as const;
 const RETRY = [
@@ -15,6 +15,28 @@ const RETRY = [
   },
 ];
 const ERRORS = agent({ outcomes: { FINISHED: 0, ERROR: 1, STUCK: 0 } });
+
+const RECOVERING = {
+  on: ['infra'],
+  windowMs: H,
+  count: 2,
+  recover: { afterMs: 10 * M, probes: 2 },
+} as const;
+const THREE = plan(3, { admission: { concurrency: 1 }, hash: 'three' });
+const MORE = plan(4, {
+  items: [
+    item(0, { prompt: 'in flight', specHash: 'other 0' }),
+    item(1, { verify: { command: 'c', timeoutMs: M }, specHash: 'other 1' }),
+    item(2),
+    item(3, { needs: [{ entry: 'item', outcome: 'ended', each: false }], entry: 'late', specHash: 'new' }),
+  ],
+  admission: { concurrency: 1 },
+  hash: 'more',
+});
+const AMENDED = {
+  run: { do: 'run', plan: THREE },
+  amend: { do: 'amendRun', from: THREE, plan: MORE, retired: [2] },
+} as const;
 
 export const WORK_SCRIPTS: readonly Script[] = [
   script(
@@ -108,6 +130,19 @@ export const WORK_SCRIPTS: readonly Script[] = [
       [3 * H, { do: 'resumeRun', classes: ['agent_error'] }],
     ],
     { models: ERRORS, untilMs: 12 * H },
+  ),
+  script(
+    'the breaker opens, a probe fails, the next ones go well',
+    [[0, run(6, { breaker: RECOVERING, admission: { concurrency: 2 } })]],
+    { models: failing({ startConversation: { first: 3 } }), untilMs: 12 * H },
+  ),
+  script(
+    'the breaker opens, somebody does not wait for it',
+    [
+      [0, run(4, { breaker: RECOVERING })],
+      [2 * M, { do: 'resumeRun', classes: [] }],
+    ],
+    { models: failing({ startConversation: { first: 2 } }), untilMs: 12 * H },
   ),
   script(
     'the budget holds a batch',
@@ -256,6 +291,37 @@ export const WORK_SCRIPTS: readonly Script[] = [
     ],
     { models: failing({ reconcileRun: { first: 1 } }, MODELS_STEADY), untilMs: 4 * H },
   ),
+  script(
+    'the plan of a batch is amended: one more, one changed, one gone, one in flight',
+    [
+      [0, AMENDED.run],
+      [5 * M, AMENDED.amend],
+    ],
+    { untilMs: 8 * H },
+  ),
+  script(
+    'the plan of a batch that has ended is amended',
+    [
+      [0, AMENDED.run],
+      [6 * H, AMENDED.amend],
+    ],
+    { models: ERRORS, untilMs: 12 * H },
+  ),
+  script('a batch tells two receivers of its end', [[0, run(2, { finally: [told(), told()] })]], {
+    untilMs: 4 * H,
+  }),
+  script('a receiver refuses, the next one is told', [[0, run(1, { finally: [told(), told()] })]], {
+    models: failing({ notifyOfRun: { first: 1 } }),
+    untilMs: 4 * H,
+  }),
+  script('every receiver refuses', [[0, run(1, { finally: [told(), told()] })]], {
+    models: failing({ notifyOfRun: { first: 2 } }),
+    untilMs: 4 * H,
+  }),
+  script('two receivers take too long', [[0, run(1, { finally: [told(S), told(S)] })]], {
+    models: { ...MODELS_STEADY, agentCall: fixed(2 * S) },
+    untilMs: 4 * H,
+  }),
   script(
     'a sandbox of a batch is only paused at the end',
     [[0, run(2, { cleanup: { sandbox: 'pause', conversation: 'keep', onCollectFailure: 'keep' } })]],

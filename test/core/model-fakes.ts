@@ -186,6 +186,10 @@ export class ModelFakes {
         return answer({ type: 'runReconciled', summary: SUMMARY });
       case 'reportRun':
         return answer({ type: 'runReported' });
+      case 'notifyOfRun':
+        return answer(
+          this.world.fails() ? { type: 'notifyFailed', reason: 'r' } : { type: 'runNotified', isSent: true },
+        );
       default:
         throw new Error(`Cannot carry out ${command.type}: the model has no fake for it`);
     }

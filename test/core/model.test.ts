@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { conversationId, runId, type ConversationId, type EntityAddress } from '../../core/ids.ts';
 import { MAX_SESSION_MS } from '../../core/limits.ts';
-import type { RunItem, RunState } from '../../core/run/state.ts';
+import { indexAt, type RunItem, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { GROUPING_STRATEGIES, isReleaseReason, type SandboxStatus } from '../../core/status.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
@@ -237,7 +237,7 @@ function shardsDisagree(run: RunState, shards: readonly RunState[]): readonly st
     JSON.stringify([phase, attempt, ending, costNanoUsd, failures, conversationId]);
   return shards.flatMap((shard) =>
     shard.items.flatMap((item, position) => {
-      const index = position + (shard.slice?.from ?? 0);
+      const index = indexAt(shard, position);
       const head = run.items[index];
       if (head === undefined || known(head) === known(item)) return [];
       return [`item ${index}: the run knows ${known(head)}, its shard ${known(item)}`];

@@ -156,13 +156,18 @@ export const begun = (rules: Partial<RunRules> = {}) => new RunLife(rules);
 export const working = (rules: Partial<RunRules> = {}) => begun(rules).works();
 export const collecting = (rules: Partial<RunRules> = {}) => working(rules).rests('FINISHED');
 export const cleaning = (rules: Partial<RunRules> = {}) => collecting(rules).collected();
-export const settling = () => cleaning().gone();
-export const reconciling = () => settling().timer();
-export const reporting = () => {
-  const life = reconciling();
+export const settling = (rules: Partial<RunRules> = {}) => cleaning(rules).gone();
+export const reconciling = (rules: Partial<RunRules> = {}) => settling(rules).timer();
+export const reporting = (rules: Partial<RunRules> = {}) => {
+  const life = reconciling(rules);
   return life.send({ type: 'runReconciled', commandId: life.its.awaiting ?? 'none', summary: SUMMARY });
 };
 export const finished = () => {
   const life = reporting();
+  return life.send({ type: 'runReported', commandId: life.its.awaiting ?? 'none' });
+};
+/** At the first of so many last steps. */
+export const closing = (steps = 1) => {
+  const life = reporting({ finally: Array.from({ length: steps }, () => ({ timeoutMs: 60_000 })) });
   return life.send({ type: 'runReported', commandId: life.its.awaiting ?? 'none' });
 };

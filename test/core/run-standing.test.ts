@@ -27,6 +27,7 @@ function stepsOf(seed: number): readonly RunStep[] {
   const plan = randomPlan(new RandomStream(seed), `standing ${seed}`, {
     itemsMax: 30,
     settle: null,
+    tells: null,
     hasty: seed % 2 === 0,
     retry: null,
   });

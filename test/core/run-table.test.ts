@@ -15,6 +15,7 @@ const ENDS: Readonly<Record<string, Partial<RunRules>>> = {
   'no settling': { cleanup: KEEP, settleMs: 0 },
   'no reconciling': { cleanup: KEEP, settleMs: null },
 };
+const LAST_STEP = { timeoutMs: 60_000 };
 const CLEANING: Readonly<Record<string, Partial<RunRules>>> = {
   settles: {},
   'no settling': { settleMs: 0 },
@@ -61,6 +62,17 @@ const LIVES: Readonly<Record<string, () => at.RunLife>> = {
   'reconciling (one failed)': () => at.working().rests('ERROR').collected().gone().timer(),
   reporting: at.reporting,
   'reporting (one failed)': () => at.working({ settleMs: null }).rests('ERROR').collected().gone(),
+  closing: at.closing,
+  'closing (more to tell)': () => at.closing(2),
+  'closing (one failed)': () => {
+    const life = at
+      .working({ settleMs: null, finally: [LAST_STEP] })
+      .rests('ERROR')
+      .collected()
+      .gone();
+    return life.send({ type: 'runReported', commandId: life.its.awaiting ?? 'none' });
+  },
+  'reporting (somebody to tell)': () => at.reporting({ finally: [LAST_STEP] }),
   finished: at.finished,
   'finished (one failed)': () => {
     const life = at.working({ settleMs: null }).rests('ERROR').collected().gone();
@@ -160,11 +172,22 @@ const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, {
   runReconciled: (state) => ({ type: 'runReconciled', ...awaited(state), summary: at.SUMMARY }),
   reconcileFailed: (state) => ({ type: 'reconcileFailed', ...awaited(state), reason: 'r' }),
   runReported: (state) => ({ type: 'runReported', ...awaited(state) }),
+  runNotified: (state) => ({ type: 'runNotified', ...awaited(state), isSent: true }),
+  notifyFailed: (state) => ({ type: 'notifyFailed', ...awaited(state), reason: 'r' }),
   cancelRequested: () => ({ type: 'cancelRequested', requestId: 'x' }),
   drainRequested: () => ({ type: 'drainRequested', requestId: 'x' }),
   resumeRequested: () => ({ type: 'resumeRequested', requestId: 'x', classes: ['agent_error'] }),
   holdRequested: () => ({ type: 'holdRequested', requestId: 'x' }),
   requeueRequested: () => ({ type: 'requeueRequested', requestId: 'x', keys: ['k0'] }),
+  planAmended: (state) => ({
+    type: 'planAmended',
+    requestId: 'x',
+    basePlanHash: state.planHash,
+    planHash: 'h2',
+    changed: [{ index: 0, spec: at.ITEM, isAnew: true }],
+    added: [{ ...at.ITEM, key: 'k-new' }],
+    retired: [],
+  }),
   settingsChanged: () => ({ type: 'settingsChanged', requestId: 'x', settings: { concurrency: 7 } }),
   deadline: () => ({ type: 'deadline' }),
 };
@@ -184,6 +207,7 @@ walkTable({
   more: (state) => [
     shown('ours', { ...EVENTS.sandboxCleanedUp(state), isOurs: true }),
     shown('nobody of that name', { ...EVENTS.requeueRequested(state), keys: ['nobody'] }),
+    shown('compared with another plan', { ...EVENTS.planAmended(state), basePlanHash: 'h0' }),
     shown('only this item', { ...EVENTS.cancelRequested(state), keys: ['k0'] }),
     shown('start failed', noticed(state, { startTask: 'ERROR', detail: 'placement_failed: r' })),
     shown('sandbox gone', noticed(state, { sandboxStatus: 'MISSING', settled: true })),

@@ -1,9 +1,12 @@
 /**
  * Branches pushed to real bare repositories by a real batch: one process is killed after its push and before it has
- * written that down, and the run is resumed; one branch is somebody else's until it is not.
+ * written that down, and the run is resumed; one branch is somebody else's until it is not. A receiver that is away at
+ * first is told of the end.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,6 +26,7 @@ const branchOf = (key: string): string => `parley/${RUN_ID}/${key}`;
 
 describe('a batch that delivers branches', () => {
   let batch: UpgradeBatch;
+  let receiver: Receiver;
   let killed: ProgramEnd;
   let evidenceWhenKilled: string;
   let done: ProgramEnd;
@@ -45,6 +49,7 @@ describe('a batch that delivers branches', () => {
   };
 
   beforeAll(async () => {
+    receiver = await startReceiver();
     batch = await openUpgradeBatch({
       repositories: KEYS.length,
       edits: [
@@ -53,6 +58,7 @@ describe('a batch that delivers branches', () => {
           'cleanup: {',
           "deliver: { branch: 'parley/{run}/{key}', message: 'Upgrade ({run})' }\ncleanup: {",
         ],
+        ['job.yaml', 'report:\n', `finally: [{ notify: ${receiver.url} }]\nreport:\n`],
       ],
     });
     for (const key of KEYS) hook(repositoryOf(key), { waits: key === SLOW });
@@ -76,7 +82,10 @@ describe('a batch that delivers branches', () => {
     git(TAKEN, 'update-ref', '-d', `refs/heads/${branchOf(TAKEN)}`);
     collected = await batch.run(['collect', RUN_ID]);
   }, ALL_MS_MAX);
-  afterAll(() => batch.close());
+  afterAll(async () => {
+    receiver.close();
+    await batch.close();
+  });
 
   it('is killed between the push and its record, and pushes nothing twice after that', () => {
     expect(killed.code).toBeNull();
@@ -106,6 +115,27 @@ describe('a batch that delivers branches', () => {
     expect(existsSync(path.join(batch.copy.resultsDir, RUN_ID, TAKEN, 'changes.patch'))).toBe(true);
     expect(status.stdout).toContain('branches: 2 pushed, 0 without a change, 1 not pushed');
     expect(status.stdout).toContain(`holds the commit ${foreign.slice(0, 12)} that this run has not made`);
+  });
+
+  it('tells of the end under one id, again when nobody took it, and never of what was killed', () => {
+    expect(receiver.told.map(({ id }) => id)).toEqual([receiver.told[0]?.id, receiver.told[0]?.id]);
+    expect(JSON.parse(receiver.told[1]?.body ?? '')).toMatchObject({
+      type: 'run.ended',
+      run: RUN_ID,
+      status: 'succeeded',
+      total: 3,
+      ended: { succeeded: 3 },
+    });
+    expect(status.stdout).toContain('finally_done: notify 1: sent');
+  });
+
+  it('has the branches and who was told in its report', () => {
+    const report = readFileSync(path.join(batch.copy.resultsDir, RUN_ID, 'report.md'), 'utf8');
+    expect(report).toContain('2 pushed, 0 without a change, 1 not pushed');
+    expect(report).toContain(
+      `| ${PLAIN} | pushed | ${PLAIN} | ${branchOf(PLAIN)} | ${tips[PLAIN]?.slice(0, 12)} |`,
+    );
+    expect(report).toMatch(/^\| notify 1 \| told \|/m);
   });
 
   it('pushes what is missing with "parley collect", without the sandbox', () => {
@@ -139,4 +169,27 @@ function hook(repository: string, { waits }: { readonly waits: boolean }): void 
   const wait = waits ? 'while [ ! -e go ]; do sleep 0.05; done\n' : '';
   writeFileSync(file, `#!/bin/sh\ncat >> pushes.log\n${wait}`);
   chmodSync(file, 0o755);
+}
+
+interface Receiver {
+  readonly url: string;
+  /** In the order in which they came. */
+  readonly told: readonly { readonly id: string; readonly body: string }[];
+  close(): void;
+}
+
+/** It is away when it is told for the first time. */
+async function startReceiver(): Promise<Receiver> {
+  const told: { id: string; body: string }[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      told.push({ id: String(request.headers['webhook-id']), body });
+      response.writeHead(told.length === 1 ? 503 : 204).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/ended`, told, close: () => void server.close() };
 }

@@ -37,10 +37,23 @@ const RUNS: readonly (readonly Stage[])[] = [
   ['opening', 'working', 'cleaning', 'reporting'],
 ];
 
-/** Twenty moments in five runs; the same for the same seed. */
+/** Four moments in each run, so many in all, twenty by default: five runs; the same for the same seed. */
+export const KILLS = killsOf(process.env['PARLEY_CRASH_POINTS']);
+
+function killsOf(asked: string | undefined): number {
+  const points = Number(asked ?? '20');
+  if (!Number.isInteger(points) || points < 1)
+    throw new Error(`Cannot kill so often: PARLEY_CRASH_POINTS is "${asked ?? ''}"`);
+  const each = RUNS[0]?.length ?? 1;
+  return Math.ceil(points / each) * each;
+}
+
+/** The kinds of runs come round; every round has other moments. */
 export function killPlan(seed: number): readonly (readonly KillMoment[])[] {
   const random = seededRandom(seed);
-  return RUNS.map((stages) =>
+  const count = KILLS / (RUNS[0]?.length ?? 1);
+  const runs = Array.from({ length: count }, (_, at) => RUNS[at % RUNS.length] ?? []);
+  return runs.map((stages) =>
     stages.map((stage): KillMoment => {
       const { after, delaysMs } = STAGES[stage];
       const [least, most] = delaysMs;

@@ -1,6 +1,6 @@
 /** Every checker of how machines deal with one another can fail: each is shown a world in which its invariant is broken. */
 import { describe, expect, it } from 'vitest';
-import type { EntityAddress, SandboxId } from '../../core/ids.ts';
+import type { SandboxId } from '../../core/ids.ts';
 import { bornSandbox } from '../../core/sandbox/state.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import { HOUR_MS } from '../../core/time.ts';
@@ -19,17 +19,11 @@ import {
   running,
   sandbox,
   talking,
+  type Case,
   type Doctored,
   usable,
 } from './doctored.ts';
-
-interface Case {
-  readonly name: string;
-  readonly machine: EntityAddress['machine'];
-  readonly holds: readonly Doctored[];
-  /** Steps in order; the last one breaks it. */
-  readonly broken: readonly Doctored[];
-}
+import { OF_RUNS } from './broken-runs.ts';
 
 const pausing = { ...running, phase: 'pausing' as const };
 const working = { [TALK]: { activity: 'working' as const, sequence: 3 } };
@@ -210,6 +204,7 @@ const started = { type: 'conversationStarted', commandId: 'c', index: 0, convers
 const begins = [{ type: 'startConversation' }] as never;
 const cleansUp = [{ type: 'cleanUpSandbox', sandboxId: BOX, how: 'delete' }] as never;
 const WORK: readonly Case[] = [
+  ...OF_RUNS,
   {
     name: 'I25',
     machine: 'conversation',

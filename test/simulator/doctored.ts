@@ -84,6 +84,14 @@ export const box2 = sandboxIdNamed('another');
 export const two = new Map([BOX, box2].map((id) => [id, SIMULATED_USER]));
 export const up = (...generations: readonly number[]) => ({ live: new Map([[BOX, new Set(generations)]]) });
 
+export interface Case {
+  readonly name: string;
+  readonly machine: EntityAddress['machine'];
+  readonly holds: readonly Doctored[];
+  /** Steps in order; the last one breaks it. */
+  readonly broken: readonly Doctored[];
+}
+
 export interface Doctored {
   readonly before?: unknown;
   readonly after: unknown;

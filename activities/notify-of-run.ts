@@ -1,0 +1,127 @@
+/**
+ * notifyOfRun: tells one receiver that a run has ended, and how.
+ * Owns the message and when it is wanted; the order of the steps, and their time, are the machine's.
+ */
+import type { CommandOf } from '../core/command.ts';
+import { formatUsd, nanoUsd } from '../core/money.ts';
+import { asParleyError, ParleyError } from '../core/parley-error.ts';
+import type { Plan, PlanNotify } from '../core/plan.ts';
+import type { RunRow } from '../core/projection.ts';
+import { PATIENT, type Activity, type ActivityContext } from './activity.ts';
+import { planOf } from './plan-item.ts';
+import { keepLastStep, type LastStep } from './report/last-steps.ts';
+import { reportNow } from './report-run.ts';
+import type { World } from './world.ts';
+
+type Notify = CommandOf<'notifyOfRun'>;
+
+/** Tried until its machine takes the order back: the job says for how long. */
+export const notifyOfRun = (world: World): Activity<'notifyOfRun'> => ({
+  type: 'notifyOfRun',
+  retry: PATIENT,
+  run: (command, context) => notify(world, command, context),
+  failed: (command, error) => ({
+    type: 'notifyFailed',
+    commandId: command.id,
+    reason: `${error.code}: ${error.message}`,
+  }),
+});
+
+async function notify(world: World, command: Notify, context: ActivityContext) {
+  const plan = await planOf(world, command.runId);
+  const step = plan.finally?.[command.step];
+  const run = await world.records.run(command.runId);
+  if (step === undefined || run === null)
+    throw new ParleyError('plan_invalid', `Cannot notify of run "${command.runId}": it has no such step`);
+  const isSent = isWanted(step, runStatus(run, plan));
+  try {
+    if (isSent) await send(world, command, { plan, step, run, context });
+  } catch (error) {
+    const { code, message } = asParleyError(error);
+    await keep(world, command, plan, { state: 'failed', problem: { code, message } });
+    throw error;
+  }
+  await keep(world, command, plan, { state: isSent ? 'sent' : 'not_wanted', problem: null });
+  return { type: 'runNotified', commandId: command.id, isSent } as const;
+}
+
+/** The reports were written before: when the last step is over they tell of it, too. */
+async function keep(
+  world: World,
+  { runId, step, id }: Notify,
+  plan: Plan,
+  how: Pick<LastStep, 'state' | 'problem'>,
+): Promise<void> {
+  await keepLastStep(world, runId, { step, id, at: world.clock.now(), ...how });
+  if (step + 1 === plan.finally?.length) await reportNow(world, runId);
+}
+
+export type RunStatus = 'succeeded' | 'failed' | 'cancelled';
+
+/** As the exit code of `parley run` sees it: failures that are tolerated are none. */
+export function runStatus({ mode, total, ended }: RunRow, { tolerate }: Pick<Plan, 'tolerate'>): RunStatus {
+  if (mode === 'cancelling') return 'cancelled';
+  return total - (ended.succeeded ?? 0) > tolerate.failed ? 'failed' : 'succeeded';
+}
+
+function isWanted({ when }: PlanNotify, status: RunStatus): boolean {
+  return when === 'always' || (when === 'succeeded') === (status === 'succeeded');
+}
+
+interface Sending {
+  readonly plan: Plan;
+  readonly step: PlanNotify;
+  readonly run: RunRow;
+  readonly context: ActivityContext;
+}
+
+async function send(world: World, command: Notify, { plan, step, run, context }: Sending): Promise<void> {
+  const { to, keySecret } = step;
+  const at = world.clock.now();
+  await world.webhooks.send({
+    url: 'url' in to ? to.url : await secretOf(world, plan, to.secret),
+    key: keySecret === null ? null : await secretOf(world, plan, keySecret),
+    // One end of one run is one message, however often it is tried; a run that was resumed ends once more.
+    id: world.keys.uuidOf(command.id),
+    at,
+    body: JSON.stringify(bodyOf(run, plan, step)),
+    signal: context.signal,
+  });
+}
+
+async function secretOf(world: World, { secrets }: Plan, name: string): Promise<string> {
+  const reference = secrets[name];
+  const value = reference === undefined ? null : await world.secrets.resolve(reference);
+  if (value === null) throw new ParleyError('secret_unknown', `Cannot find the secret "${name}"`);
+  return value;
+}
+
+function bodyOf(run: RunRow, plan: Plan, { text }: PlanNotify): object {
+  const status = runStatus(run, plan);
+  const words: Readonly<Record<string, string>> = {
+    job: plan.name,
+    run: run.runId,
+    status,
+    succeeded: String(run.ended.succeeded ?? 0),
+    total: String(run.total),
+    usd: formatUsd(nanoUsd(run.spentNanoUsd)).slice(1),
+  };
+  return {
+    type: 'run.ended',
+    run: run.runId,
+    job: plan.name,
+    labels: plan.labels,
+    plan_hash: run.planHash,
+    status,
+    total: run.total,
+    ended: run.ended,
+    spent_nano_usd: run.spentNanoUsd,
+    began_at: new Date(run.createdAt).toISOString(),
+    text: fillWords(text, words),
+  };
+}
+
+/** In one pass: what is filled in is never read again, and other braces stay. */
+function fillWords(template: string, words: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/\{([a-z]+)\}/g, (whole, word: string) => words[word] ?? whole);
+}

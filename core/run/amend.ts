@@ -1,0 +1,113 @@
+/**
+ * A run that takes up a changed plan: new items wait, changed ones begin anew, what the job no longer has is cancelled.
+ * Owns what becomes of each item by where it stands; who is in flight keeps what it was given until its attempt has
+ * ended. Which items are new or changed is compared elsewhere.
+ */
+import { remember, wasSeen } from '../requests.ts';
+import { backToWork } from './back-to-work.ts';
+import { bornItem } from './born.ts';
+import type { RunEvent } from './message.ts';
+import { recordAmendment } from './settings.ts';
+import { isSharded } from './shards.ts';
+import { haveAllSucceeded, standingOfAll } from './standing.ts';
+import { isInFlight, type Ending, type RunItem, type RunState } from './state.ts';
+import type { RunTurn } from './turn.ts';
+
+type Amended = Extract<RunEvent, { readonly type: 'planAmended' }>;
+
+/** Enough of a hash to tell plans apart. */
+const HASH_CHARACTERS = 8;
+const RETIRED: Ending = {
+  outcome: 'cancelled',
+  failureClass: 'cancelled',
+  detail: 'the job no longer has it',
+};
+
+/** The same plan again changes nothing; one that was compared with another plan than the run has is left alone, and said. */
+export function amendPlan(turn: RunTurn, event: Amended): void {
+  const { state } = turn;
+  if (wasSeen(state.seen, event.requestId)) return;
+  state.seen = remember(state.seen, event.requestId);
+  if (state.planHash === event.planHash && !isAnyWaiting(state, event.retired)) return;
+  const why = refusal(state, event);
+  const isSame = state.planHash === event.planHash;
+  const step = `plan ${short(state.planHash)}${isSame ? '' : ` -> ${short(event.planHash)}`}`;
+  if (why !== null) return recordAmendment(turn, `${step} was not taken up: ${why}`, event.by);
+  const before = state.items;
+  const items = [...before];
+  for (const change of event.changed) {
+    const item = items[change.index];
+    if (item !== undefined) items[change.index] = changedItem(item, change, event.planHash);
+  }
+  for (const index of event.retired) {
+    const item = items[index];
+    if (item?.phase === 'waiting')
+      items[index] = { ...item, phase: 'ended', ending: RETIRED, endedAt: turn.now, notBefore: null };
+  }
+  for (const spec of event.added) items.push({ ...bornItem(spec), plan: event.planHash });
+  state.planHash = event.planHash;
+  takeUpSkipped(items);
+  state.items = items;
+  state.standing = standingOfAll(items);
+  if (state.standing.waiting.length > 0) backToWork(turn);
+  recordAmendment(turn, `${step}: ${wordsOf(event, before)}`, event.by);
+}
+
+/** A job that only lost items is no other plan. */
+function isAnyWaiting({ items }: RunState, indexes: readonly number[]): boolean {
+  return indexes.some((index) => items[index]?.phase === 'waiting');
+}
+
+/** Null when it can be taken up. */
+function refusal(state: RunState, { basePlanHash }: Amended): string | null {
+  if (state.planHash !== basePlanHash) return 'the run has another plan meanwhile';
+  if (isSharded(state)) return 'its items live in shards';
+  if (state.mode === 'cancelling') return 'the run is being cancelled';
+  // Its host is gone, wherever it runs.
+  if (state.phase === 'finished' && haveAllSucceeded(state.items)) return 'the run has ended for good';
+  return null;
+}
+
+/** Who has succeeded stays as it is; who has ended otherwise is taken up, with all its tries. */
+function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number], plan: string): RunItem {
+  // Whom it waits for, and for which slot, counts from now on.
+  const { groups, needs, slots, priority } = spec;
+  const { groups: _groups, needs: _needs, slots: _slots, ...rest } = item;
+  const placed: RunItem = {
+    ...rest,
+    priority,
+    ...(slots === undefined ? {} : { slots }),
+    ...(groups === undefined ? {} : { groups }),
+    ...(needs === undefined ? {} : { needs }),
+  };
+  if (!isAnew || item.ending?.outcome === 'succeeded') return placed;
+  const next = { hasVerify: spec.hasVerify, workingMs: spec.workingMs, plan };
+  if (isInFlight(item)) return { ...placed, next };
+  return { ...placed, ...next, ...(item.phase === 'ended' ? AGAIN : {}) };
+}
+
+const AGAIN = { phase: 'waiting', failures: {}, notBefore: null, endedAt: null } as const;
+
+/** What they needed may succeed now. */
+function takeUpSkipped(items: RunItem[]): void {
+  for (const [index, item] of items.entries())
+    if (item.phase === 'ended' && item.ending?.outcome === 'skipped') items[index] = { ...item, ...AGAIN };
+}
+
+function wordsOf({ changed, added, retired }: Amended, before: RunState['items']): string {
+  const anew = changed.filter(({ isAnew }) => isAnew).map(({ index }) => before[index]);
+  const later = anew.filter((item) => item !== undefined && isInFlight(item)).length;
+  const waiting = retired.filter((index) => before[index]?.phase === 'waiting').length;
+  const counts: readonly (readonly [number, string])[] = [
+    [added.length, 'new'],
+    [anew.length - later, 'changed'],
+    [later, 'changed from the next attempt on'],
+    [waiting, 'no longer there'],
+  ];
+  const words = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return words.length === 0 ? 'no conversation is another one' : words.join(', ');
+}
+
+function short(hash: string): string {
+  return hash.slice(0, HASH_CHARACTERS);
+}

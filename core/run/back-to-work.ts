@@ -1,0 +1,17 @@
+/**
+ * A run that was on its way to its end goes back to work, because items of it wait again.
+ * Owns what of the way to the end is taken back; who waits is decided by whoever calls.
+ */
+import type { RunTurn } from './turn.ts';
+
+export function backToWork(turn: RunTurn): void {
+  const { state } = turn;
+  if (state.phase === 'running') return;
+  if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
+  state.awaiting = null;
+  state.settleAt = null;
+  state.cleanBy = null;
+  state.closing = undefined;
+  state.endedAt = null;
+  state.phase = 'running';
+}
