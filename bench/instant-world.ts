@@ -37,6 +37,7 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
     vault: store.vault(key),
     blobs: { put: () => Promise.resolve({ sha256: '', bytes: 1 }), get: nothing, remove: nothing },
     results: { write: nothing, read: () => Promise.resolve(null), location: () => '' },
+    webhooks: { send: () => Promise.resolve() },
     gatewayExport: { rows: () => Promise.resolve([]), fileRows: () => Promise.resolve([]) },
     secrets: { resolve: () => Promise.resolve(null) },
     keys: createKeyMinter(key),

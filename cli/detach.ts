@@ -48,9 +48,8 @@ export async function detach(shell: Shell, { config, runId, args, json }: Detach
 
 /** The other process makes the store: before that there is nothing to read. */
 async function isKnown(shell: Shell, config: DeploymentConfig, runId: RunId): Promise<boolean> {
-  const { existsSync } = await import('node:fs');
-  const { placesOf } = await import('./host/places.ts');
-  if (!existsSync(placesOf(config.dataDir).database)) return false;
+  const { hasStore } = await import('./host/config-store.ts');
+  if (!hasStore(config)) return false;
   const port = await shell.hostPort();
   const reader = await port.openReader(config).catch(() => null);
   if (reader === null) return false;

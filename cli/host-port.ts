@@ -106,6 +106,7 @@ export interface Reader {
   runs(): Promise<readonly RunRow[]>;
   /** In plan order. */
   runItems(id: RunId): Promise<readonly RunItemRow[]>;
+  /** As it was amended last. */
   plan(id: RunId): Promise<Plan | null>;
   /** In sequence order. */
   events(conversationId: ConversationId, page: EventPage): Promise<readonly StoredEvent[]>;
@@ -137,8 +138,11 @@ export interface Host extends Reader {
    * @throws ParleyError run_exists when the run has another plan, engine_misconfigured when it is on another engine
    */
   startRun(runId: RunId, plan: Plan): Promise<void>;
-  /** Accepted durably when it returns. @throws ParleyError not_found, engine_misconfigured as above */
-  tellRun(runId: RunId, event: RunRequest): Promise<void>;
+  /**
+   * Accepted durably when it returns. `amended`: the plan that the event is about, which is stored before.
+   * @throws ParleyError not_found, engine_misconfigured as above
+   */
+  tellRun(runId: RunId, event: RunRequest, amended?: Plan): Promise<void>;
   /**
    * Resolves when the run is finished, or rests (paused, drained) with nothing in flight. `onChange` fires after every
    * commit that touched it. Ends early when `signal` aborts. Rejects when the engine cannot go on.

@@ -10,6 +10,7 @@ import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
 import type { Hasher } from '../dsl/plan-text.ts';
 import type { FileRead, GivenInputs, JobWorld, RowsRead } from '../dsl/world.ts';
 import { CliError } from './cli-error.ts';
+import { expectLongWork } from './cold-start.ts';
 import { EXIT } from './exit-code.ts';
 import type { Shell } from './shell.ts';
 
@@ -131,6 +132,7 @@ function* chunksOf(file: string): Generator<string> {
     for (;;) {
       const length = readSync(descriptor, buffer);
       if (length === 0) break;
+      if (length === CHUNK_BYTES) expectLongWork();
       yield decoder.decode(buffer.subarray(0, length), { stream: true });
     }
   } finally {

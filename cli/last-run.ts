@@ -2,7 +2,6 @@
  * The last run of a job in the store, for comparing a plan with it.
  * Owns which run that is; without a store, or a readable deployment, there is none.
  */
-import { existsSync } from 'node:fs';
 import type { Plan } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
@@ -58,8 +57,8 @@ export async function lastRun(
 }
 
 async function readerOf(shell: Shell, deployment: DeploymentConfig): Promise<Reader | null> {
-  const { placesOf } = await import('./host/places.ts');
-  if (!existsSync(placesOf(deployment.dataDir).database)) return null;
+  const { hasStore } = await import('./host/config-store.ts');
+  if (!hasStore(deployment)) return null;
   const port = await shell.hostPort();
   return await port.openReader(deployment);
 }

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startCold } from './cold-start.ts';
 import { processShell } from './process-shell.ts';
 import { runCli } from './program.ts';
 
@@ -27,6 +28,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
+startCold(process.argv[2]);
 const shell = processShell({ version: readVersion(), programDir });
 const exitCode = await runCli(process.argv.slice(2), shell);
 await Promise.all([flushed(process.stdout), flushed(process.stderr)]);

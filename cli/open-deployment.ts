@@ -2,7 +2,6 @@
  * The deployment that a command works on, or the end of the command.
  * Owns which problems stop which command; must not start anything.
  */
-import { existsSync } from 'node:fs';
 import { CliError } from './cli-error.ts';
 import type { DeploymentConfig, EngineKind } from './config/deployment-config.ts';
 import { loadDeployment } from './config/load-deployment.ts';
@@ -47,8 +46,8 @@ export async function openRuns(
   path: string | undefined,
 ): Promise<{ readonly config: DeploymentConfig; readonly port: HostPort; readonly reader: Reader } | null> {
   const config = await openDeployment(shell, { path, startsProxy: false });
-  const { placesOf } = await import('./host/places.ts');
-  if (!existsSync(placesOf(config.dataDir).database)) return null;
+  const { hasStore } = await import('./host/config-store.ts');
+  if (!hasStore(config)) return null;
   const port = await shell.hostPort();
   return { config, port, reader: await port.openReader(config) };
 }

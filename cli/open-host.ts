@@ -45,12 +45,12 @@ export async function openHostWithView(
 }
 
 /** Both are closed when `doing` fails. */
-export async function orClose(
+export async function orClose<Value>(
   { host, view }: { readonly host: Host; readonly view: RunView },
-  doing: Promise<void>,
-): Promise<void> {
+  doing: Promise<Value>,
+): Promise<Value> {
   try {
-    await doing;
+    return await doing;
   } catch (error) {
     view.close();
     // Why it failed counts, not how the host ends.

@@ -1,15 +1,21 @@
 /**
  * A run that goes on beside a job that was changed since: what is not as it was planned, and what of it a run takes up.
- * Owns that nothing is taken up unasked. A run follows its plan: pace and budget can change, conversations can be
- * cancelled, and everything else stays as planned until it is run anew.
+ * Owns that nothing is taken up unasked. A run follows its plan: pace, budget and conversations can change, everything
+ * else stays as planned until it is run anew.
  */
 import { counted } from '../core/counted.ts';
 import type { RunId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunSettings } from '../core/run/message.ts';
+import type { ItemPhase, RunItemRow } from '../core/projection.ts';
+import { planChanges, type PlanChanges } from '../core/run/plan-changes.ts';
+import { SHARD_ITEMS_MAX } from '../core/run/shards.ts';
+import { LOCAL_USER } from '../activities/start-conversation.ts';
+import { amendPlan } from '../dsl/amend-plan.ts';
 import { diffPlans, isUnchanged, type PlanDiff } from '../dsl/plan-diff.ts';
 import { CliError } from './cli-error.ts';
 import type { Host } from './host-port.ts';
+import { SHA256 } from './job-file.ts';
 import { planDiffLines } from './print/plan-diff.ts';
 
 export interface ChangedJob {
@@ -28,10 +34,10 @@ export interface ChangedJob {
 }
 
 /**
- * Tells the run what it can take up, once it was accepted.
+ * Tells the run what it can take up, once it was accepted. Returns the plan that it has from then on.
  * @throws CliError when the job has changed and nobody accepted it, or when it is another job
  */
-export async function takeChanges(changed: ChangedJob): Promise<void> {
+export async function takeChanges(changed: ChangedJob): Promise<Plan> {
   const { host, runId, planned, job, accepts, by, requestId, say } = changed;
   if (job.name !== planned.name)
     throw new CliError(
@@ -39,7 +45,7 @@ export async function takeChanges(changed: ChangedJob): Promise<void> {
     );
   const rows = await host.runItems(runId);
   const diff = diffPlans(planned, job, new Map(rows.map(({ key, outcome }) => [key, outcome])));
-  if (isUnchanged(diff)) return;
+  if (isUnchanged(diff)) return planned;
   for (const line of planDiffLines(diff, runId)) say(line);
   if (!accepts)
     throw new CliError(`Cannot go on with the run "${runId}": its job has changed`, {
@@ -48,14 +54,78 @@ export async function takeChanges(changed: ChangedJob): Promise<void> {
   const settings = settingsOf(diff);
   if (Object.keys(settings).length > 0)
     await host.tellRun(runId, { type: 'settingsChanged', requestId: `${requestId}-accept`, by, settings });
-  const open = new Set(rows.filter(({ endedAt }) => endedAt === null).map(({ key }) => key));
-  const gone = diff.items.filter(({ kind, key }) => kind === 'orphaned' && open.has(key));
-  if (gone.length > 0) {
-    const keys = gone.map(({ key }) => key);
-    await host.tellRun(runId, { type: 'cancelRequested', requestId: `${requestId}-gone`, by, keys });
-  }
-  for (const text of keptWords(diff)) say(text);
+  const fields = diff.run.filter(({ field }) => SETTINGS[field] === undefined).map(({ field }) => field);
+  if (fields.length > 0) say(`as planned: ${fields.join(', ')}`);
+  return await takeItems(changed, rows);
 }
+
+/** New and changed conversations; what is not taken up is named: silence would read as a promise. */
+async function takeItems(changed: ChangedJob, rows: readonly RunItemRow[]): Promise<Plan> {
+  const { host, runId, planned, job, by, requestId, say } = changed;
+  const outcomes = new Map(rows.map(({ key, outcome }) => [key, outcome]));
+  const { plan, retired, kept } = amendPlan(planned, job, { outcomes, hasher: SHA256 });
+  const phases = new Map(rows.map(({ key, phase }) => [key, phase]));
+  const waiting = retired.filter((index) => phases.get(planned.items[index]?.key ?? '') === 'waiting');
+  if (kept.length > 0)
+    say(
+      `as they are: ${counted(kept.length, 'changed conversation')} that succeeded; run them anew with "parley run FILE --only KEY"`,
+    );
+  if (plan === planned && waiting.length === 0) return planned;
+  const why = await whyNot(host, runId, plan);
+  if (why !== null) {
+    say(`as planned: every conversation; ${why}`);
+    return planned;
+  }
+  const changes = planChanges(planned, plan, { runId, userId: LOCAL_USER });
+  const event = {
+    type: 'planAmended',
+    requestId: `${requestId}-plan`,
+    by,
+    ...changes,
+    retired: waiting,
+  } as const;
+  await host.tellRun(runId, event, plan);
+  for (const words of takenWords(changes, { planned, phases, waiting: waiting.length })) say(words);
+  return plan;
+}
+
+/** Why this run takes up no other conversations; null when it does. */
+async function whyNot(host: Host, runId: RunId, plan: Plan): Promise<string | null> {
+  if (plan.items.length > SHARD_ITEMS_MAX)
+    return `a run of more than ${SHARD_ITEMS_MAX} takes up no new or changed ones; start another run`;
+  const row = await host.run(runId);
+  const hasSucceeded = row?.phase === 'finished' && (row.ended.succeeded ?? 0) === row.total;
+  return hasSucceeded ? 'the run has ended for good; start another one' : null;
+}
+
+interface Before {
+  readonly planned: Plan;
+  readonly phases: ReadonlyMap<string, ItemPhase>;
+  /** Conversations that the job no longer has, and that have not begun. */
+  readonly waiting: number;
+}
+
+/** By what the rows said: the run decides by where each conversation stands when it hears of it. */
+function takenWords(
+  { changed, added }: PlanChanges,
+  { planned, phases, waiting }: Before,
+): readonly string[] {
+  const anew = changed.filter(({ isAnew }) => isAnew).map(({ index }) => planned.items[index]?.key ?? '');
+  const inFlight = anew.filter((key) => !REST.has(phases.get(key) ?? 'waiting')).length;
+  const counts: readonly (readonly [number, string, string])[] = [
+    [added.length, 'new conversation', 'taken up'],
+    [anew.length - inFlight, 'changed conversation', 'taken up'],
+    [
+      inFlight,
+      'changed conversation',
+      'as planned until the attempt in flight has ended, changed from the next one on',
+    ],
+    [waiting, 'conversation that the job no longer has', 'cancelled'],
+  ];
+  return counts.filter(([count]) => count > 0).map(([count, what, how]) => `${how}: ${counted(count, what)}`);
+}
+
+const REST: ReadonlySet<ItemPhase> = new Set<ItemPhase>(['waiting', 'ended']);
 
 /** Fields of a plan that a run can change, as it is told them. */
 const SETTINGS: Readonly<Record<string, (value: unknown) => RunSettings>> = {
@@ -69,20 +139,4 @@ function settingsOf({ run }: PlanDiff): RunSettings {
     (settings, { field, after }) => ({ ...settings, ...SETTINGS[field]?.(after) }),
     {},
   );
-}
-
-/** What was accepted and is not taken up is named: silence would read as a promise. */
-function keptWords({ run, items }: PlanDiff): string[] {
-  const fields = run.filter(({ field }) => SETTINGS[field] === undefined).map(({ field }) => field);
-  const count = (wanted: 'new' | 'changed'): number => items.filter(({ kind }) => kind === wanted).length;
-  const anew = 'run them anew with "parley run FILE --only KEY"';
-  return [
-    ...(fields.length === 0 ? [] : [`as planned: ${fields.join(', ')}`]),
-    ...(count('changed') === 0
-      ? []
-      : [`as planned: ${counted(count('changed'), 'changed conversation')}; ${anew}`]),
-    ...(count('new') === 0
-      ? []
-      : [`not part of the run: ${counted(count('new'), 'new conversation')}; ${anew}`]),
-  ];
 }

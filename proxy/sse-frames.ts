@@ -36,6 +36,12 @@ export class FrameSplitter {
   }
 }
 
+/** The first frame of the bytes, or all of them when it does not end. */
+export function firstFrame(bytes: Buffer): Buffer {
+  const end = frameEnd(bytes, 0);
+  return end < 0 ? bytes : bytes.subarray(0, end);
+}
+
 /** Cuts after each blank line; the frames, joined, are the bytes. */
 export function cutFrames(bytes: Buffer): readonly Buffer[] {
   const frames: Buffer[] = [];
@@ -49,7 +55,7 @@ export function cutFrames(bytes: Buffer): readonly Buffer[] {
 }
 
 /** One past the last blank line; 0 when there is none. */
-function lastFrameEnd(bytes: Buffer): number {
+export function lastFrameEnd(bytes: Buffer): number {
   const [plain, other] = [bytes.lastIndexOf(BLANK_LINE), bytes.lastIndexOf(BLANK_LINE_CR)];
   return Math.max(plain < 0 ? 0 : plain + BLANK_LINE.length, other < 0 ? 0 : other + BLANK_LINE_CR.length);
 }

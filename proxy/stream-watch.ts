@@ -4,11 +4,20 @@
  */
 import { asObject, asText, type JsonObject } from './json-value.ts';
 import type { RelayKind } from './relay-kind.ts';
-import { cutFrames, FrameSplitter, frameData, frameJson } from './sse-frames.ts';
+import { cutFrames, firstFrame, FrameSplitter, frameData, frameJson, lastFrameEnd } from './sse-frames.ts';
 import { readUsage, type Usage } from './usage.ts';
 
-const USAGE_KEY = Buffer.from('"usage"');
-const ERROR_KEY = Buffer.from('"error"');
+/**
+ * A key of JSON, cut where the native search is quick: it goes from one first byte to the next, and a quote or an `e`
+ * stands in every line.
+ */
+interface Key {
+  readonly before: Buffer;
+  readonly searched: Buffer;
+}
+
+const USAGE_KEY: Key = { before: Buffer.from('"'), searched: Buffer.from('usage"') };
+const ERROR_KEY: Key = { before: Buffer.from('"e'), searched: Buffer.from('rror"') };
 const DONE = '[DONE]';
 const DONE_BYTES = Buffer.from(DONE);
 /** Frames parsed in search of the id: it stands in the first ones or in none. */
@@ -24,30 +33,44 @@ export class StreamWatch {
   private readonly splitter = new FrameSplitter();
   private readonly isUsageShown: boolean;
   private readonly lastEvents: RelayKind['lastEvents'];
-  /** The last events as they stand in a frame; one that only quotes them is parsed in vain. */
+  /** How the last events end in a frame; one that only quotes them is parsed in vain. */
   private readonly lastMarks: readonly Buffer[];
   private framesWithoutId = 0;
 
   constructor(options: { readonly isUsageShown: boolean; readonly kind: Pick<RelayKind, 'lastEvents'> }) {
     this.isUsageShown = options.isUsageShown;
     this.lastEvents = options.kind.lastEvents;
-    this.lastMarks = [...(this.lastEvents ?? [])].map((name) => Buffer.from(`"${name}"`));
+    this.lastMarks = [...(this.lastEvents ?? [])].map((name) => Buffer.from(`${lastWord(name)}"`));
   }
 
   /** The frames to relay, each whole; several in one piece where nothing in them is of interest. */
   push(chunk: Buffer): readonly Buffer[] {
     const whole = this.splitter.push(chunk);
     if (whole.length === 0) return [];
-    if (this.isPlain(whole)) return [whole];
-    return cutFrames(whole).filter((frame) => this.lets(frame));
+    const frames: Buffer[] = [];
+    let rest = whole;
+    while (!this.isIdSettled && rest.length > 0) {
+      const frame = firstFrame(rest);
+      if (this.lets(frame)) frames.push(frame);
+      rest = rest.subarray(frame.length);
+    }
+    const plainEnd = this.plainEnd(rest);
+    if (plainEnd > 0) frames.push(rest.subarray(0, plainEnd));
+    for (const frame of cutFrames(rest.subarray(plainEnd))) if (this.lets(frame)) frames.push(frame);
+    return frames;
   }
 
-  /** Most of a stream is content that the proxy has no business with: it is not even cut. */
-  private isPlain(bytes: Buffer): boolean {
-    const isIdSettled = this.responseId !== null || this.framesWithoutId >= FRAMES_WITHOUT_ID_MAX;
-    if (!isIdSettled || bytes.includes(DONE_BYTES)) return false;
-    if (hasValue(bytes, USAGE_KEY) || hasValue(bytes, ERROR_KEY)) return false;
-    return !this.lastMarks.some((mark) => bytes.includes(mark));
+  private get isIdSettled(): boolean {
+    return this.responseId !== null || this.framesWithoutId >= FRAMES_WITHOUT_ID_MAX;
+  }
+
+  /** Most of a stream is content that the proxy has no business with: up to here, which is after a frame, it is not cut. */
+  private plainEnd(bytes: Buffer): number {
+    const marks = [valueAt(bytes, USAGE_KEY), valueAt(bytes, ERROR_KEY), bytes.indexOf(DONE_BYTES)];
+    for (const mark of this.lastMarks) marks.push(bytes.indexOf(mark));
+    let first = bytes.length;
+    for (const at of marks) if (at >= 0 && at < first) first = at;
+    return first === bytes.length ? first : lastFrameEnd(bytes.subarray(0, first));
   }
 
   /** The last frame to relay when the gateway ended without a blank line; empty when there is none. */
@@ -58,10 +81,10 @@ export class StreamWatch {
 
   private lets(frame: Buffer): boolean {
     if (frame.includes(DONE_BYTES) && frameData(frame) === DONE) this.isDone = true;
-    const hasUsage = hasValue(frame, USAGE_KEY);
+    const hasUsage = valueAt(frame, USAGE_KEY) >= 0;
     const wantsId = this.responseId === null && this.framesWithoutId < FRAMES_WITHOUT_ID_MAX;
     const isLast = this.lastMarks.some((mark) => frame.includes(mark));
-    if (!hasUsage && !wantsId && !isLast && !hasValue(frame, ERROR_KEY)) return true;
+    if (!hasUsage && !wantsId && !isLast && valueAt(frame, ERROR_KEY) < 0) return true;
     const json = asObject(frameJson(frame));
     if (json === null) return true;
     const response = asObject(json['response']);
@@ -77,6 +100,11 @@ export class StreamWatch {
   }
 }
 
+/** From the dot on, which text seldom has, so that the search is quick. */
+function lastWord(event: string): string {
+  return event.slice(Math.max(0, event.lastIndexOf('.')));
+}
+
 /** The error that a frame reports, under `error` as chat has it; null when it reports none. */
 function errorOf(json: JsonObject): JsonObject | null {
   if ((json['error'] ?? null) !== null) return json;
@@ -87,14 +115,16 @@ function errorOf(json: JsonObject): JsonObject | null {
   return { error: { message, type: 'server_error', param, code } };
 }
 
-/** Whether the key stands in the frame with a value other than null. A key inside a text is escaped and not found. */
-function hasValue(frame: Buffer, key: Buffer): boolean {
-  for (let at = frame.indexOf(key); at >= 0; at = frame.indexOf(key, at + key.length)) {
-    let i = at + key.length;
-    while (frame[i] === 0x20 || frame[i] === 0x3a) i += 1;
-    if (frame[i] !== 0x6e) return true;
+/** Where the key stands with a value other than null; -1 where it does not. One inside a text is escaped and not found. */
+function valueAt(bytes: Buffer, { before, searched }: Key): number {
+  for (let at = bytes.indexOf(searched); at >= 0; at = bytes.indexOf(searched, at + searched.length)) {
+    const start = at - before.length;
+    if (start < 0 || before.compare(bytes, start, at) !== 0) continue;
+    let i = at + searched.length;
+    while (bytes[i] === 0x20 || bytes[i] === 0x3a) i += 1;
+    if (bytes[i] !== 0x6e) return start;
   }
-  return false;
+  return -1;
 }
 
 /** A frame that carries nothing but usage: no choice, or only choices with an empty delta (some gateways send those). */

@@ -10,6 +10,7 @@ const STEPS = [
   ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.']],
   ['lint', ['node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0']],
   ['types', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--noEmit']],
+  ['types of the console', ['node_modules/typescript/bin/tsc', '-p', 'web/tsconfig.json', '--noEmit']],
   ['build', ['scripts/build.js']],
   ['test', ['scripts/test.js']],
 ];

@@ -26,8 +26,15 @@ const SOURCE_FOLDERS = [
   'agent',
   'scripted-gateway',
   'testing',
+  'web',
 ];
-const SOURCE_FILES = ['package.json', 'package-lock.json', 'scripts/build.js', 'scripts/sources.js'];
+const SOURCE_FILES = [
+  'package.json',
+  'package-lock.json',
+  'scripts/build.js',
+  'scripts/build-web.js',
+  'scripts/sources.js',
+];
 
 /** Where a build says which files it saw: the text of `statSources`. */
 export const STATS_FILE = 'dist/.build-stats';

@@ -2,7 +2,6 @@
  * `parley archive`: the internal copies of workspaces, for operators.
  * Owns the listings; the archives themselves are read in cli/host/archives.ts.
  */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
@@ -133,8 +132,8 @@ async function withArchives(
   work: (archives: Archives) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const config = await openDeployment(shell, { path: options.config, startsProxy: false });
-  const { placesOf } = await import('../host/places.ts');
-  if (!existsSync(placesOf(config.dataDir).database)) {
+  const { hasStore } = await import('../host/config-store.ts');
+  if (!hasStore(config)) {
     throw new CliError('Cannot read archives: nothing ever ran here', {
       remedy: 'another deployment is named with --config',
     });

@@ -3,7 +3,6 @@
  * Owns what is printed: the text of a key once, when it is made.
  */
 import { Argument, Command, Option } from 'commander';
-import { mkdirSync } from 'node:fs';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -129,12 +128,8 @@ async function withStore(
   work: (store: Store) => Promise<void>,
 ): Promise<ExitCode> {
   const config = await openDeployment(shell, { path: file, startsProxy: false });
-  const [{ openStore }, { placesOf }] = await Promise.all([
-    import('../../store/open-store.ts'),
-    import('../host/places.ts'),
-  ]);
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const store = await openStore({ kind: 'sqlite', path: placesOf(config.dataDir).database });
+  const { openDeployedStore } = await import('../host/config-store.ts');
+  const store = await openDeployedStore(config);
   try {
     await work(store);
     return EXIT.ok;

@@ -98,16 +98,18 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
   const requestId = `resume-${shell.randomHex(16)}`;
   const say = (text: string): void => view.notice(text);
   const accepts = options.acceptChanges === true;
-  if (job !== null)
-    await orClose(
-      { host, view },
-      takeChanges({ host, runId, planned: plan, job, accepts, by, requestId, say }),
-    );
+  const present =
+    job === null
+      ? plan
+      : await orClose(
+          { host, view },
+          takeChanges({ host, runId, planned: plan, job, accepts, by, requestId, say }),
+        );
   view.launched({
     runId,
     name: plan.name,
-    planHash: plan.hash,
-    itemCount: plan.items.length,
+    planHash: present.hash,
+    itemCount: present.items.length,
     results: host.resultsLocation(runId),
   });
   if (settings !== null) {
@@ -115,7 +117,7 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
     await orClose({ host, view }, host.tellRun(runId, event));
   }
   await orClose({ host, view }, host.tellRun(runId, { type: 'resumeRequested', requestId, by, classes }));
-  return await attend({ shell, host, runId, plan, view, json: options.json === true });
+  return await attend({ shell, host, runId, plan: present, view, json: options.json === true });
 }
 
 /** @throws CliError when the job has errors, which were printed */

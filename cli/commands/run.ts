@@ -104,15 +104,16 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   const { host, view } = await openHostWithView(shell, config, options);
   const planned = named === null ? null : await planOfRun(host, runId);
+  let present = planned;
   if (planned !== null && planned.hash !== plan.hash) {
     const by = userName(shell);
     const requestId = `run-${shell.randomHex(16)}`;
     const say = (text: string): void => view.notice(text);
     const accepts = options.acceptChanges === true;
     const taking = takeChanges({ host, runId, planned, job: plan, accepts, by, requestId, say });
-    await orClose({ host, view }, taking);
+    present = await orClose({ host, view }, taking);
   }
-  const started = planned ?? plan;
+  const started = present ?? plan;
   await start({ host, view, runId, plan: started });
   return await attend({ shell, host, runId, plan: started, view, json: options.json === true });
 }

@@ -5,19 +5,46 @@
 import type { ResourceClass } from '../../core/resource.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
+import type { PostgresServer } from '../../store/postgres-pool.ts';
 import type { TemporalTls } from '../../temporal/server-address.ts';
 import type { MetricsAddress } from '../../temporal/telemetry/metrics-endpoint.ts';
 import type { ENGINE_KINDS } from './deployment-schema.ts';
 
 export type IsolationChoice = 'auto' | 'namespaces' | 'none';
 
-export type RuntimeKind = 'process' | 'docker';
+export type RuntimeKind = 'process' | 'docker' | 'kubernetes';
 
 export interface DockerConfig {
   /** Absolute path of the daemon's unix socket. */
   readonly socket: string;
   /** `host`, or an image by digest. */
   readonly image: string;
+}
+
+/** Where pods are made, and with what. */
+export interface KubernetesConfig {
+  readonly namespace: string;
+  /** Part of the names and labels of every object. */
+  readonly installation: string;
+  /** Absolute; null: the pod's own account, or what the environment names. */
+  readonly kubeconfig: string | null;
+  /** Null: the current one of the file. */
+  readonly context: string | null;
+  /** By digest; empty where sandboxes are no pods. */
+  readonly image: string;
+  readonly pullSecret: string | null;
+  /** Null: the cluster's default. */
+  readonly storageClass: string | null;
+  /** Null: the cluster's default. */
+  readonly runtimeClass: string | null;
+  /** Name or address under which pods reach this process. */
+  readonly service: string;
+  /** Address of this process on which ways for pods are opened. */
+  readonly listen: string;
+  /** Null: as much as the limit. */
+  readonly memoryRequestBytes: number | null;
+  /** Processors; null: as much as the limit. */
+  readonly cpuRequest: number | null;
 }
 
 export type EngineKind = (typeof ENGINE_KINDS)[number];
@@ -55,6 +82,10 @@ export interface EngineConfig {
   readonly otlpEndpoint: string | null;
 }
 
+/** Where records live; files are in `dataDir` either way. */
+export type StoreConfig =
+  { readonly kind: 'sqlite' } | { readonly kind: 'postgres'; readonly server: PostgresServer };
+
 export interface CodeHostConfig {
   /** Clone URL template; a `file:` template is absolute. */
   readonly url: string;
@@ -79,7 +110,8 @@ export interface DeploymentConfig {
   /** What the activities need. */
   readonly deployment: Deployment;
   readonly engine: EngineConfig;
-  /** Absolute; holds the store, workspaces, blobs and keys. */
+  readonly store: StoreConfig;
+  /** Absolute; holds the store of SQLite, workspaces, blobs and keys. */
   readonly dataDir: string;
   /** Absolute; one folder per run. */
   readonly resultsDir: string;
@@ -90,6 +122,8 @@ export interface DeploymentConfig {
   readonly isolation: IsolationChoice;
   /** It counts when `runtimeKind` is `docker`. */
   readonly docker: DockerConfig;
+  /** It counts when `runtimeKind` is `kubernetes`. */
+  readonly kubernetes: KubernetesConfig;
   readonly agent: AgentConfig;
   readonly sandboxLimits: SandboxLimits;
   /** Rules of hosts that sandboxes may reach; empty when there is no way out. */

@@ -17,8 +17,13 @@ const EVENTS_MAX_RANGE = [40, 8_000] as const;
 /** More at once than one process can hold. */
 const SLOTS_MAX = 10_000;
 const TEXT_MAX = 1_024;
+/** A server has some hundred for all of its clients. */
+const POOL_MAX = 500;
+/** A statement of an hour is none of ours. */
+const STATEMENT_SECONDS_MAX = 3_600;
 
 export const ENGINE_KINDS = ['embedded', 'temporal'] as const;
+export const STORE_KINDS = ['sqlite', 'postgres'] as const;
 /** Ours, or the server of OpenHands as a process of its own. */
 export const AGENT_KINDS = ['reference', 'openhands'] as const;
 
@@ -128,6 +133,27 @@ const docker = z.strictObject({
   image: fitting(DOCKER_IMAGE, 'host, made of the programs of this host, or an image by digest.'),
 });
 
+/** As in names of the cluster. */
+const CLUSTER_NAME = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+const INSTALLATION = /^[a-z]([a-z0-9-]{0,14}[a-z0-9])?$/;
+const CLUSTER_IMAGE = /^[^@\s]+@sha256:[0-9a-f]{64}$/;
+const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/[\]]+)$/;
+
+const kubernetes = z.strictObject({
+  namespace: fitting(CLUSTER_NAME, 'Namespace of the sandboxes; nothing else should be in it.'),
+  installation: fitting(INSTALLATION, 'Tells the objects of this deployment from those of another.'),
+  kubeconfig: text('File with the cluster and its credentials; relative to this file.'),
+  context: text('Context of that file.'),
+  image: fitting(CLUSTER_IMAGE, 'Image of the sandboxes by digest, with the programs of Parley.'),
+  pull_secret: fitting(CLUSTER_NAME, 'Secret of the namespace that opens the registry.'),
+  storage_class: fitting(CLUSTER_NAME, 'Class of the volumes of the sandboxes.'),
+  runtime_class: fitting(CLUSTER_NAME, 'Class of the container runtime, for a kernel of its own.'),
+  service: fitting(HOST, 'Name or address under which pods reach this process.'),
+  listen: fitting(HOST, 'Address on which ways for pods are opened, on ports 4100 to 4103.'),
+  memory_request_mb: count(0, MEGABYTES_MAX, 'Memory kept free for a sandbox, in MiB; 0 is its limit.'),
+  cpu_request_percent: count(0, CPU_PERCENT_MAX, 'Processor kept free for a sandbox, in percent of one.'),
+});
+
 const egress = z.strictObject({
   allow: z
     .array(z.string().max(TEXT_MAX).regex(EGRESS_RULE))
@@ -141,7 +167,22 @@ const egress = z.strictObject({
 export const deploymentSchema = z.strictObject({
   engine: engine.meta({ description: 'The durable engine: in this process, or on Temporal.' }).optional(),
   store: z
-    .strictObject({ path: text('Data directory, relative to this file.') })
+    .strictObject({
+      kind: oneOf(STORE_KINDS, 'What keeps the records.'),
+      path: text('Data directory, relative to this file.'),
+      url: secret('URL of the PostgreSQL database as os.environ/NAME.'),
+      pool: count(1, POOL_MAX, 'Connections of one process to PostgreSQL.'),
+      statement_timeout: count(0, STATEMENT_SECONDS_MAX, 'Seconds of one statement; 0 sets no bound.'),
+      tls: z
+        .strictObject({
+          ca: text('Authority of the certificate of the server, a PEM file; relative to this file.'),
+          cert: text('Certificate of this client, a PEM file; relative to this file.'),
+          key: text('Key of that certificate, a PEM file; relative to this file.'),
+          server_name: text('Name in the certificate of the server, where it is not that of the address.'),
+        })
+        .meta({ description: 'TLS to PostgreSQL; empty trusts the authorities of the system.' })
+        .optional(),
+    })
     .meta({ description: 'Where records, workspaces and sealed secrets live.' })
     .optional(),
   results: z
@@ -149,9 +190,12 @@ export const deploymentSchema = z.strictObject({
     .optional(),
   runtime: z
     .strictObject({
-      kind: oneOf(['process', 'docker'], 'Where sandboxes come from.'),
+      kind: oneOf(['process', 'docker', 'kubernetes'], 'Where sandboxes come from.'),
       isolation: oneOf(['auto', 'namespaces', 'none'], 'What separates a sandbox from the host.'),
       docker: docker.meta({ description: 'The daemon of this host, and the image.' }).optional(),
+      kubernetes: kubernetes
+        .meta({ description: 'The cluster, and what its pods are made with.' })
+        .optional(),
       limits: sandboxLimits.meta({ description: 'Bounds of every sandbox; 0 sets none.' }).optional(),
       egress: egress.meta({ description: 'What sandboxes reach besides the proxy and Git.' }).optional(),
     })

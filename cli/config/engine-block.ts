@@ -2,13 +2,12 @@
  * What the block `engine` holds besides single values: certificates, the key of the server, and the codec's keys.
  * Owns reading them and what is wrong with them; must not connect, and must not repeat a value (D20).
  */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { TemporalTls } from '../../temporal/server-address.ts';
 import type { MetricsAddress } from '../../temporal/telemetry/metrics-endpoint.ts';
 import { errorAt, openReference, type ConfigParts } from './config-parts.ts';
 import type { EffectiveValue } from './effective-values.ts';
+import { readPemFiles } from './pem-files.ts';
 import type { Problem } from './problem.ts';
 
 /** Counts when the file says nothing; `parley temporal register` reads it too. */
@@ -88,30 +87,11 @@ function readTls(parts: ConfigParts): {
 } {
   const written = parts.document.engine?.tls;
   if (written === undefined) return { tls: null, problems: [] };
-  const problems: Problem[] = [];
-  const read = (key: 'ca' | 'cert' | 'key'): Buffer | null => {
-    const name = written[key];
-    if (name === undefined) return null;
-    try {
-      return readFileSync(path.resolve(parts.baseDir, name));
-    } catch {
-      const message = `Cannot read "engine.tls.${key}": there is no file "${name}" that can be read`;
-      problems.push(errorAt(parts, ['engine', 'tls', key], { message, remedy: 'name a PEM file' }));
-      return null;
-    }
-  };
-  const [ca, certificate, key] = [read('ca'), read('cert'), read('key')];
-  if ((written.cert === undefined) !== (written.key === undefined)) {
-    const there = written.cert === undefined ? 'key' : 'cert';
-    const message = `Cannot use "engine.tls.${there}" alone: a certificate and its key belong together`;
-    problems.push(
-      errorAt(parts, ['engine', 'tls', there], { message, remedy: 'write both, or leave both out' }),
-    );
-  }
+  const { ca, client, problems } = readPemFiles(parts, 'engine', written);
   const tls: TemporalTls = {
     ...(ca === null ? {} : { rootCertificates: ca }),
     ...(written.server_name === undefined ? {} : { serverName: written.server_name }),
-    ...(certificate === null || key === null ? {} : { client: { certificate, key } }),
+    ...(client === null ? {} : { client }),
   };
   return { tls, problems };
 }

@@ -10,6 +10,7 @@ import { ENVIRONMENT_REFERENCE } from './deployment-schema.ts';
 import type { EffectiveValue, Environment } from './effective-values.ts';
 import { SECRET_VARIABLES } from './engine-block.ts';
 import type { LoadedDeployment } from './load-deployment.ts';
+import { STORE_URL_VARIABLE } from './store-block.ts';
 
 export interface ExplainedValue {
   readonly path: string;
@@ -17,12 +18,22 @@ export interface ExplainedValue {
   readonly origin: string;
 }
 
-const OPEN_BLOCKS = ['engine.tls', 'engine.api_key', 'code_hosts', 'gateway', 'proxy_config'];
+const OPEN_BLOCKS = [
+  'store.url',
+  'store.tls',
+  'engine.tls',
+  'engine.api_key',
+  'code_hosts',
+  'gateway',
+  'proxy_config',
+];
 const SECRET_KEY = /key|token|secret|password|authorization/i;
 /** Keys whose name only sounds like one of a secret. */
 const NOT_SECRET = /_per_token$|_tokens?$|^max_tokens/;
-/** A path to a key, which tells nothing of it. */
-const KEY_FILE = 'engine.tls.key';
+/** Paths to keys, which tell nothing of them. */
+const KEY_FILES = ['engine.tls.key', 'store.tls.key'];
+/** Holds a password where it does not stand as a reference. */
+const DATABASE_URL = 'store.url';
 
 export function explainDeployment(loaded: LoadedDeployment, env: Environment): readonly ExplainedValue[] {
   const { values, file, config } = loaded;
@@ -33,7 +44,7 @@ export function explainDeployment(loaded: LoadedDeployment, env: Environment): r
 
 /** What is given by a variable alone, and is a secret. */
 function explainKeys(env: Environment): readonly ExplainedValue[] {
-  return SECRET_VARIABLES.map((name) => {
+  return [...SECRET_VARIABLES, STORE_URL_VARIABLE].map((name) => {
     const isSet = (env[name] ?? '') !== '';
     return { path: name, value: isSet ? 'set' : 'not set', origin: isSet ? `env ${name}` : 'default' };
   });
@@ -89,7 +100,8 @@ function shownValue(name: string, tree: Tree, env: Environment): ExplainedValue[
   const variable = ENVIRONMENT_REFERENCE.exec(String(tree.value))?.[1];
   if (variable !== undefined) return `${String(tree.value)} (${env[variable] ? 'set' : 'not set'})`;
   const key = name.split('.').at(-1) ?? '';
-  if (name === KEY_FILE) return tree.value;
+  if (KEY_FILES.includes(name)) return tree.value;
+  if (name === DATABASE_URL) return '(hidden)';
   const isHeader = /extra_headers/.test(name);
   return isHeader || (SECRET_KEY.test(key) && !NOT_SECRET.test(key)) ? '(hidden)' : tree.value;
 }

@@ -23,8 +23,10 @@ import { effectiveValues, valueOf, type EffectiveValue, type Environment } from 
 import { egressRules, sandboxLimitsOf } from './runtime-block.ts';
 import { readEngineBlock, type EngineBlock } from './engine-block.ts';
 import { readGatewayExport } from './gateway-export.ts';
+import { readKubernetesBlock } from './kubernetes-block.ts';
 import type { Problem } from './problem.ts';
 import { checkProxy } from './proxy-problems.ts';
+import { readStoreBlock } from './store-block.ts';
 import { schemaProblems } from './schema-problems.ts';
 import type { SettingPath } from './settings.ts';
 
@@ -66,16 +68,30 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     deployment: textOf(values, 'engine.versioning.deployment'),
     buildId: valueOf(values, 'engine.versioning.build_id'),
   });
+  const store = await readStoreBlock(parts, {
+    kind: valueOf(values, 'store.kind'),
+    pool: numberOf(values, 'store.pool'),
+    statementTimeoutMs: numberOf(values, 'store.statement_timeout') * SECOND_MS,
+  });
   const proxyConfigRaw = read.document.proxy_config;
   const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
   const proxy = await checkProxy({ raw: proxyConfigRaw, vendor, port, env, file });
-  problems.push(...codeHosts.problems, ...gatewayExport.problems, ...engine.problems, ...proxy.problems);
+  problems.push(
+    ...codeHosts.problems,
+    ...gatewayExport.problems,
+    ...engine.problems,
+    ...store.problems,
+    ...proxy.problems,
+  );
+  const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
+  problems.push(...kubernetesProblems);
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
   const config: DeploymentConfig = {
     deployment: deploymentOf(values, proxy.forwardsHeaders),
     engine: engineOf(values, engine),
+    store: store.store,
     dataDir: directoryOf(values, 'store.path', folders),
     resultsDir: directoryOf(values, 'results.path', folders),
     baseDir: parts.baseDir,
@@ -85,6 +101,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
       socket: path.resolve(parts.baseDir, textOf(values, 'runtime.docker.socket')),
       image: textOf(values, 'runtime.docker.image'),
     },
+    kubernetes,
     agent: {
       kind: textOf(values, 'agent.kind') as AgentConfig['kind'],
       python: textOf(values, 'agent.python'),

@@ -44,12 +44,34 @@ export const SETTINGS = [
   // The name that every program of OpenTelemetry reads.
   { path: 'engine.otlp_endpoint', fallback: '', env: 'OTEL_EXPORTER_OTLP_ENDPOINT' },
   { path: 'engine.events_max', fallback: EVENTS_MAX_DEFAULT, env: 'PARLEY_EVENTS_MAX' },
+  { path: 'store.kind', fallback: 'sqlite', env: 'PARLEY_STORE' },
+  // Enough that fifty clients at once do not wait for each other, and a tenth of what a server has by default.
+  { path: 'store.pool', fallback: 10, env: 'PARLEY_STORE_POOL' },
+  // No statement of ours takes a second; a lock that is held for so long belongs to something that hangs.
+  { path: 'store.statement_timeout', fallback: 30, env: 'PARLEY_STATEMENT_TIMEOUT' },
   { path: 'store.path', fallback: '.parley', env: 'PARLEY_DATA_DIR' },
   { path: 'results.path', fallback: 'out', env: 'PARLEY_RESULTS_DIR' },
   { path: 'runtime.kind', fallback: 'process', env: 'PARLEY_RUNTIME' },
   { path: 'runtime.isolation', fallback: 'auto', env: 'PARLEY_ISOLATION' },
   { path: 'runtime.docker.socket', fallback: '/var/run/docker.sock', env: 'PARLEY_DOCKER_SOCKET' },
   { path: 'runtime.docker.image', fallback: 'host', env: 'PARLEY_DOCKER_IMAGE' },
+  { path: 'runtime.kubernetes.namespace', fallback: 'parley-sandboxes', env: 'PARLEY_KUBERNETES_NAMESPACE' },
+  { path: 'runtime.kubernetes.installation', fallback: 'parley', env: 'PARLEY_KUBERNETES_INSTALLATION' },
+  { path: 'runtime.kubernetes.kubeconfig', fallback: '', env: 'PARLEY_KUBECONFIG' },
+  { path: 'runtime.kubernetes.context', fallback: '', env: 'PARLEY_KUBERNETES_CONTEXT' },
+  { path: 'runtime.kubernetes.image', fallback: '', env: 'PARLEY_KUBERNETES_IMAGE' },
+  { path: 'runtime.kubernetes.pull_secret', fallback: '', env: 'PARLEY_KUBERNETES_PULL_SECRET' },
+  { path: 'runtime.kubernetes.storage_class', fallback: '', env: 'PARLEY_KUBERNETES_STORAGE_CLASS' },
+  { path: 'runtime.kubernetes.runtime_class', fallback: '', env: 'PARLEY_KUBERNETES_RUNTIME_CLASS' },
+  { path: 'runtime.kubernetes.service', fallback: 'parley-routes', env: 'PARLEY_KUBERNETES_SERVICE' },
+  { path: 'runtime.kubernetes.listen', fallback: '0.0.0.0', env: 'PARLEY_KUBERNETES_LISTEN' },
+  // An idle agent takes less of either; what it needs beyond is taken from what its node has left.
+  { path: 'runtime.kubernetes.memory_request_mb', fallback: 512, env: 'PARLEY_KUBERNETES_MEMORY_REQUEST_MB' },
+  {
+    path: 'runtime.kubernetes.cpu_request_percent',
+    fallback: 25,
+    env: 'PARLEY_KUBERNETES_CPU_REQUEST_PERCENT',
+  },
   // As runtimes/on-host/limits.ts has them: more than one repository takes, less than a host that serves several has.
   { path: 'runtime.limits.memory_mb', fallback: 4_096, env: 'PARLEY_SANDBOX_MEMORY_MB' },
   { path: 'runtime.limits.processes', fallback: 512, env: 'PARLEY_SANDBOX_PROCESSES' },

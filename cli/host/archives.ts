@@ -12,8 +12,8 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import type { ArchiveRecord } from '../../ports/record-store.ts';
 import { createBlobDirectory } from '../../store/blob-directory.ts';
-import { openStore } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { readDeployedStore } from './config-store.ts';
 import { placesOf } from './places.ts';
 
 export type ArchiveCheck =
@@ -36,8 +36,8 @@ export interface Archives {
 
 /** @throws ParleyError store_unavailable when there is no store yet */
 export async function openArchives(config: DeploymentConfig): Promise<Archives> {
-  const { database, blobs: root } = placesOf(config.dataDir);
-  const store = await openStore({ kind: 'sqlite', path: database, readOnly: true });
+  const { blobs: root } = placesOf(config.dataDir);
+  const store = await readDeployedStore(config);
   const blobs = createBlobDirectory(root);
   const bytesOf = (entry: ArchiveRecord) => blobs.get(entry.blobKey);
   return {

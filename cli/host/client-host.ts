@@ -3,17 +3,19 @@
  * Owns finding that engine; must not start one, and must not carry anything out.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ParleyError } from '../../core/parley-error.ts';
-import { openStore } from '../../store/open-store.ts';
+import { ParleyError } from '../../core/parley-error.ts';
 import { loadSealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from './closers.ts';
+import { openDeployedStore } from './config-store.ts';
+import { requireOwnInstallation } from './engine-guard.ts';
 import { readEngineNote, type EngineNote } from './engine-note.ts';
 import { hostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
 import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
+import { openServed } from './served.ts';
 import { wireWorld } from './wired-world.ts';
 
 /** Rows are looked at this often: another process writes them. */
@@ -29,10 +31,11 @@ export async function openClientHost(
 ): Promise<Host> {
   const places = placesOf(config.dataDir);
   const note = await engineNote(places, locked);
-  const store = await openStore({ kind: 'sqlite', path: places.database });
+  const store = await openDeployedStore(config);
   closers.add(() => store.close());
   const { env } = process;
   const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
+  await requireOwnInstallation(config, store, sealKey);
   const watch = createRunWatch(store.records);
   const life = hostLife();
   const onFailure = (error: Error): void => {
@@ -51,7 +54,23 @@ export async function openClientHost(
   const { address, namespace, queue } = note;
   const facts = { kind: 'temporal', address, namespace, queue, worker: null } as const;
   const isReady = (): Promise<boolean> => Promise.resolve(true);
-  return hostOf({ config, store, world, facts, requests, isReady, watch, life, warnings: [], closers });
+  const served = { config, store, world, requests, env, closers, reloadProxy: refuseReload };
+  const application = await openServed(options, served);
+  return hostOf({
+    ...{ config, store, world, facts, requests, isReady, watch, life, closers, application },
+    warnings: [],
+  });
+}
+
+/** @throws ParleyError the proxy is in the process that owns the directory */
+function refuseReload(): never {
+  throw new ParleyError(
+    'engine_misconfigured',
+    'Cannot deploy the configuration: the proxy is in another process',
+    {
+      remedy: 'change the file, and start the worker that owns the data directory again',
+    },
+  );
 }
 
 export interface ClientOpening {

@@ -2,7 +2,6 @@
  * The three sockets that lead out of a sandbox: proxy, callbacks, Git; and the proxy's loopback port.
  * Owns their start and end; who may use them is decided by keys of conversations.
  */
-import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pino from 'pino';
@@ -14,6 +13,8 @@ import type { CodeHosts } from '../../code-hosts/code-hosts.ts';
 import { createGitRelay, type GitRelay } from '../../code-hosts/git-relay.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
+import { callIds } from '../../proxy/call-id.ts';
+import type { ProxyConfig } from '../../proxy/config.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -27,6 +28,8 @@ import { runBudgets } from './run-budgets.ts';
 export interface Endpoints {
   /** Brings the spend of calls that have ended to the store. */
   flushSpend(): Promise<void>;
+  /** Models and settings of the next call on; checked by whoever has read it. */
+  reloadProxy(config: ProxyConfig): void;
   close(): Promise<void>;
 }
 
@@ -62,6 +65,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
   }
   return {
     flushSpend: () => proxy.flushSpend(),
+    reloadProxy: (config) => proxy.reload(config),
     async close() {
       await Promise.all([webhooks.close(), relay.close(), proxy.close(), egress?.close()]);
     },
@@ -88,7 +92,7 @@ function proxyOf({ config, places, world, store, env }: EndpointParts): Proxy {
     spend: world.spend,
     vendor,
     clock: world.clock,
-    newId: randomUUID,
+    newId: callIds(() => world.clock.now()),
     spoolDir: places.spool,
     log: pino({ level: env['PARLEY_LOG_LEVEL'] ?? 'silent' }, pino.destination(2)),
     env,

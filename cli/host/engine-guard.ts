@@ -1,10 +1,24 @@
 /**
- * One engine at a time: a data directory with live sandboxes of one engine is not opened by the other.
- * Owns the question and its sentence; that a run stays on its engine is asked where runs are told.
+ * One engine at a time: a data directory with live sandboxes of one engine is not opened by the other, and a database
+ * only with the seal key and the data directory that it was begun with.
+ * Owns the questions and their sentences; that a run stays on its engine is asked where runs are told.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { EngineKind } from '../config/deployment-config.ts';
+import type { SealKey } from '../../store/seal-key.ts';
+import type { DeploymentConfig, EngineKind } from '../config/deployment-config.ts';
+
+/**
+ * A file of SQLite lies beside its key and its archives; a database on a server may be named by anybody.
+ * @throws ParleyError engine_misconfigured
+ */
+export async function requireOwnInstallation(
+  { store: { kind }, dataDir }: Pick<DeploymentConfig, 'store' | 'dataDir'>,
+  { installation }: Pick<Store, 'installation'>,
+  sealKey: SealKey,
+): Promise<void> {
+  if (kind === 'postgres') await installation.claim({ sealKeyId: sealKey.id, dataDir });
+}
 
 /** Conversations live in sandboxes, so these speak for both. @throws ParleyError engine_misconfigured */
 export async function requireOwnSandboxes(

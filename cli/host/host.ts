@@ -7,6 +7,7 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Host, HostOptions, HostPort } from '../host-port.ts';
 import { openClientHost } from './client-host.ts';
 import { Closers } from './closers.ts';
+import { isDatabaseTaken } from './config-store.ts';
 import { sendControl } from './control-client.ts';
 import { openOwnerHost } from './owner-host.ts';
 
@@ -22,7 +23,7 @@ export async function openHost(config: DeploymentConfig, options: HostOptions): 
   try {
     return await openWith((closers) => openOwnerHost(config, options, closers));
   } catch (locked) {
-    const mayAsk = config.engine.kind === 'temporal' && options.isWorker !== true;
+    const mayAsk = config.engine.kind === 'temporal' && options.isWorker !== true && !isDatabaseTaken(locked);
     if (!mayAsk || !(locked instanceof ParleyError) || locked.code !== 'data_directory_locked') throw locked;
     return await openWith((closers) => openClientHost(config, { options, closers, locked }));
   }

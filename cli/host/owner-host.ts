@@ -6,20 +6,21 @@ import { mkdirSync } from 'node:fs';
 import { startControlServer } from '../../api/control-server.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { lockDataDirectory } from '../../store/data-directory-lock.ts';
-import { openStore, type Store } from '../../store/open-store.ts';
-import { loadSealKey } from '../../store/seal-key.ts';
+import type { Store } from '../../store/open-store.ts';
+import { loadSealKey, type SealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
-import type { ApplicationFacts, Host, HostOptions } from '../host-port.ts';
-import type { ServedParts } from '../serve/open-application.ts';
+import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from './closers.ts';
+import { openEngineStore } from './config-store.ts';
 import { openEndpoints } from './endpoints.ts';
 import { removeEngineNote } from './engine-note.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
-import { hostLife } from './host-life.ts';
+import { hostLife, type HostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
-import { requireOwnSandboxes } from './engine-guard.ts';
+import { requireOwnInstallation, requireOwnSandboxes } from './engine-guard.ts';
 import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
+import { openServed } from './served.ts';
 import { startSweeper } from './sweeper.ts';
 import { wireWorld } from './wired-world.ts';
 
@@ -30,9 +31,9 @@ export async function openOwnerHost(
   closers: Closers,
 ): Promise<Host> {
   const places = placesOf(config.dataDir);
-  const store = await openOwnStore(places, config, closers);
   const { env } = process;
-  const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
+  const life = hostLife();
+  const { store, sealKey } = await openOwnStore(places, config, { closers, life });
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
@@ -45,11 +46,8 @@ export async function openOwnerHost(
   closers.add(() => wired.agent.close());
   const { world, codeHosts } = wired;
   const watch = createRunWatch(store.records);
-  const life = hostLife();
-  const onFailure = (error: Error): void => {
-    watch.fail(error);
-    life.fail(error);
-  };
+  life.ended.catch((error: unknown) => watch.fail(error as Error));
+  const onFailure = (error: Error): void => life.fail(error);
   const engine = await openEngine({
     ...{ config, places, store, world, env, closers, onFailure },
     isWorker: options.isWorker === true,
@@ -72,7 +70,10 @@ export async function openOwnerHost(
   closers.add(() => control.close());
   const { facts, requests } = engine;
   const isReady = (): Promise<boolean> => engine.isReady();
-  const application = await openServed(options, { config, store, world, requests, env, closers });
+  const application = await openServed(options, {
+    ...{ config, store, world, requests, env, closers },
+    reloadProxy: (proxyConfig) => endpoints.reloadProxy(proxyConfig),
+  });
   return hostOf({
     config,
     store,
@@ -89,24 +90,22 @@ export async function openOwnerHost(
 }
 
 /** Nobody else writes into it, and what lives in it was begun on this engine. */
-async function openOwnStore(places: Places, { engine }: DeploymentConfig, closers: Closers): Promise<Store> {
+async function openOwnStore(
+  places: Places,
+  config: DeploymentConfig,
+  { closers, life }: { readonly closers: Closers; readonly life: HostLife },
+): Promise<{ readonly store: Store; readonly sealKey: SealKey }> {
+  const { engine } = config;
   mkdirSync(places.dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
   closers.add(() => lock.release());
-  const store = await openStore({ kind: 'sqlite', path: places.database });
-  closers.add(() => store.close());
-  await requireOwnSandboxes(store, engine.kind);
-  return store;
-}
-
-/** Last, so that nobody is answered before everything behind it works. */
-async function openServed(
-  { application }: HostOptions,
-  parts: ServedParts,
-): Promise<ApplicationFacts | null> {
-  if (application === undefined) return null;
-  const { openApplication } = await import('../serve/open-application.ts');
-  return await openApplication(application, parts);
+  const sealKey = loadSealKey({ env: process.env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
+  const isAlone = engine.kind === 'embedded';
+  const owned = await openEngineStore(config, { isAlone, onLost: (error) => life.fail(error) });
+  closers.add(() => owned.close());
+  await requireOwnInstallation(config, owned.store, sealKey);
+  await requireOwnSandboxes(owned.store, engine.kind);
+  return { store: owned.store, sealKey };
 }
 
 function engineOf(late: { readonly engine: HostEngine | null }): HostEngine {

@@ -2,16 +2,16 @@
  * Reading beside a running engine, or without one.
  * Owns nothing but the choice of what may be read.
  */
-import { openStore, type Store } from '../../store/open-store.ts';
+import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
+import type { Store } from '../../store/open-store.ts';
 import { createResultsDirectory } from '../../store/results-directory.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Reader } from '../host-port.ts';
-import { placesOf } from './places.ts';
+import { readDeployedStore } from './config-store.ts';
 
 /** @throws ParleyError store_unavailable when there is no store yet */
 export async function openReader(config: DeploymentConfig): Promise<Reader> {
-  const { database } = placesOf(config.dataDir);
-  const store = await openStore({ kind: 'sqlite', path: database, readOnly: true });
+  const store = await readDeployedStore(config);
   return { ...readerOf(store, config), close: () => store.close() };
 }
 
@@ -22,7 +22,11 @@ export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, '
     run: (id) => records.run(id),
     runs: () => records.runs(),
     runItems: (id) => records.runItems(id),
-    plan: (id) => plans.plan(id),
+    plan: async (id) => {
+      const [plan, row] = await Promise.all([plans.plan(id), records.run(id)]);
+      const isAmended = plan !== null && row !== null && row.planHash !== plan.hash;
+      return isAmended ? await plans.plan(amendedPlanId(id, row.planHash)) : plan;
+    },
     events: (id, page) => events.events(id, page),
     lifecycleEvents: (id) => lifecycle.lifecycleEvents(id),
     runEvents: (id) => lifecycle.runEvents(id),

@@ -7,6 +7,7 @@ import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/projection.ts';
+import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -30,13 +31,15 @@ export function runRequests({ store, kind, requests }: RunRequestParts): Pick<Ho
   return {
     async startRun(runId, plan) {
       await requireOwn(store, kind, runId);
-      await store.plans.putPlan(runId, plan);
+      const isAmended = (await store.plans.plan(amendedPlanId(runId, plan.hash))) !== null;
+      if (!isAmended) await store.plans.putPlan(runId, plan);
       const birth = runBirth(plan, { runId, userId: LOCAL_USER });
       await requests.deliver({ to: { machine: 'run', id: runId }, event: { type: 'runStarted', birth } });
     },
-    async tellRun(runId, event) {
+    async tellRun(runId, event, amended) {
       const before = await requireOwn(store, kind, runId);
       if (before === null) throw new ParleyError('not_found', `Cannot find the run "${runId}"`);
+      if (amended !== undefined) await store.plans.putPlan(amendedPlanId(runId, amended.hash), amended);
       await requests.deliver({ to: { machine: 'run', id: runId }, event });
       if (kind === 'temporal' && isAtRest(before)) await changed(store, before);
     },

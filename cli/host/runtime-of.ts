@@ -5,9 +5,11 @@
 import { systemClock } from '../../engine/system-clock.ts';
 import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
 import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
+import { createKubernetesRuntime } from '../../runtimes/kubernetes/kubernetes-runtime.ts';
 import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { agentProgram } from './agent-program.ts';
+import { kubernetesOptions } from './kubernetes-options.ts';
 import { builtProgram, type Places } from './places.ts';
 
 export interface RuntimeParts {
@@ -39,5 +41,7 @@ export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntim
         daemonSocket: config.docker.socket,
         image: config.docker.image,
       });
+    case 'kubernetes':
+      return createKubernetesRuntime(kubernetesOptions(common, config));
   }
 }

@@ -3,12 +3,12 @@
  * Owns which runs can be told so, and whether a worker took it or the server keeps it; carries nothing out.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { openStore, type Store } from '../../store/open-store.ts';
+import type { Store } from '../../store/open-store.ts';
 import type { Post } from '../../temporal/post.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { ControlRequest, ServerAnswer } from '../host-port.ts';
 import { Closers } from './closers.ts';
-import { placesOf } from './places.ts';
+import { openDeployedStore } from './config-store.ts';
 
 /** A worker that is there takes a request in milliseconds; a person does not wait longer for none. */
 const WORKER_MS_MAX = 3_000;
@@ -23,7 +23,7 @@ export async function tellByServer(
   if (config.engine.kind !== 'temporal' || address === null) return null;
   const closers = new Closers();
   try {
-    const store = await openStore({ kind: 'sqlite', path: placesOf(config.dataDir).database });
+    const store = await openDeployedStore(config);
     closers.add(() => store.close());
     if (!(await isOpenOnTemporal(store, request))) return null;
     const { openPost } = await import('./temporal-client.ts');

@@ -13,6 +13,7 @@ import { createBlobDirectory } from '../../store/blob-directory.ts';
 import { createKeyMinter } from '../../store/key-minter.ts';
 import type { Store } from '../../store/open-store.ts';
 import { createResultsDirectory } from '../../store/results-directory.ts';
+import { createWebhookSender } from '../../webhook-sender/send-webhook.ts';
 import type { SealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Places } from './places.ts';
@@ -68,6 +69,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     secrets: createSecretSource(env, vault),
     keys: createKeyMinter(parts.sealKey),
     notifier: parts.notifier,
+    webhooks: createWebhookSender(),
     deployment: config.deployment,
     clock: systemClock,
   };

@@ -4,6 +4,7 @@
  */
 import type { PlanAnswer } from '../../simulator/simulate-plan.ts';
 import { CliError } from '../cli-error.ts';
+import { expectLongWork } from '../cold-start.ts';
 import type { Shell } from '../shell.ts';
 import { play, type PlayRequest } from './play-request.ts';
 
@@ -22,6 +23,7 @@ export function playMany(
     throw new CliError(`Cannot play ${requests.length} simulations: there may be ${PLAYS_MAX}`, {
       remedy: 'give fewer values, or fewer --seeds',
     });
+  expectLongWork();
   let toldAt = clock.now();
   for (const [index, request] of requests.entries()) {
     onAnswer(play(request), index);

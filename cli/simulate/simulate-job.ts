@@ -8,6 +8,7 @@ import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import type { Recording } from '../../simulator/recording/recording.ts';
 import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { CliError } from '../cli-error.ts';
+import { expectLongWork } from '../cold-start.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { InputOptions } from '../given-inputs.ts';
 import { loadPlan } from '../load-plan.ts';
@@ -42,6 +43,8 @@ export interface JobRequest {
 
 const SEED_DEFAULT = 1;
 const UNTIL_DEFAULT_MS = 30 * DAY_MS;
+/** A play of more items lasts for seconds, in which optimised code pays. */
+const QUICK_ITEMS_MAX = 1_000;
 
 export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCode> {
   refuseMixtures(job);
@@ -90,6 +93,7 @@ function refuseMixtures({ sweep, whatIf, seeds, trace, html }: JobRequest): void
 }
 
 function showPlay(shell: Shell, request: PlayRequest, { trace, html, json }: JobRequest): void {
+  if (request.setup.plan.items.length > QUICK_ITEMS_MAX) expectLongWork();
   const files = answerFiles(shell, { trace, html, json });
   const answer = play(request, files.extras);
   const { plan, policy } = request.setup;

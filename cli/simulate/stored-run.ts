@@ -2,7 +2,6 @@
  * The facts of a run as its store has them: rows, first instants of transcripts, spend; no text is kept.
  * Owns the queries; what they mean for a model is decided in simulator/recording/.
  */
-import { existsSync } from 'node:fs';
 import type { ConversationId, RunId } from '../../core/ids.ts';
 import type { ConversationRow } from '../../core/projection.ts';
 import type { AttemptFacts, RunFacts } from '../../simulator/recording/recording.ts';
@@ -23,11 +22,9 @@ export async function readRunFacts(
 ): Promise<RunFacts> {
   const runId = parseRunId(run);
   const config = await openDeployment(shell, { path, startsProxy: false });
-  const { placesOf } = await import('../host/places.ts');
-  const { database } = placesOf(config.dataDir);
-  if (!existsSync(database)) throw noSuchRun(run);
-  const { openStore } = await import('../../store/open-store.ts');
-  const store = await openStore({ kind: 'sqlite', path: database, readOnly: true });
+  const { hasStore, readDeployedStore } = await import('../host/config-store.ts');
+  if (!hasStore(config)) throw noSuchRun(run);
+  const store = await readDeployedStore(config);
   try {
     const facts = await factsOf(store, runId);
     if (facts === null) throw noSuchRun(run);

@@ -2,14 +2,12 @@
  * `parley temporal restored`: what the store remembers beyond histories that were set back is forgotten.
  * Owns the guards: an owner of the data directory refuses it, and nothing is forgotten without --yes.
  */
-import { existsSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addressFromKey, type EntityAddress, type MachineName } from '../../core/ids.ts';
 import type { JournalHeld } from '../../ports/journal.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { placesOf } from '../host/places.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
 import { printable } from '../print/terminal-text.ts';
@@ -56,25 +54,26 @@ export function restoredCommand({ shell, finish }: CommandContext): Command {
 
 async function restored(shell: Shell, workflow: string | undefined, flags: RestoredFlags): Promise<ExitCode> {
   const entity = whoIsMeant(workflow, flags);
-  const { dataDir } = await openDeployment(shell, { path: flags.config, startsProxy: false });
-  const { database } = placesOf(dataDir);
-  if (!existsSync(database)) {
+  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  const { dataDir } = config;
+  const { hasStore, openEngineStore } = await import('../host/config-store.ts');
+  if (!hasStore(config)) {
     throw new CliError(`Cannot empty the journal: there is no store in "${dataDir}"`, {
       remedy: 'run it on the machine that owns the data directory, with its configuration',
     });
   }
   const { lockDataDirectory } = await import('../../store/data-directory-lock.ts');
-  const { openStore } = await import('../../store/open-store.ts');
   // Whoever has it might be saying the very batches that are forgotten here.
   const lock = lockDataDirectory(dataDir, { startedAt: shell.clock.now() });
   try {
-    const store = await openStore({ kind: 'sqlite', path: database });
+    // Alone, so that no worker of the same database is saying them either.
+    const { store, close } = await openEngineStore(config, { isAlone: true, onLost: () => undefined });
     try {
       const isMeant = flags.yes === true;
       say(shell, flags, await (isMeant ? store.journal.forget(entity) : store.journal.held(entity)));
       return isMeant ? EXIT.ok : EXIT.incomplete;
     } finally {
-      await store.close();
+      await close();
     }
   } finally {
     lock.release();

@@ -2,7 +2,6 @@
  * `parley temporal schedule`: the schedule of a job, made as the job says, and what is done to one by hand.
  * Owns flags and what is printed; what a schedule is on a server is in temporal/schedules/.
  */
-import { mkdirSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { runId, type RunId } from '../../core/ids.ts';
 import type { Plan, PlanSchedule } from '../../core/plan.ts';
@@ -11,7 +10,6 @@ import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { placesOf } from '../host/places.ts';
 import { loadPlan } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
@@ -104,9 +102,8 @@ async function put(shell: Shell, file: string, flags: ScheduleFlags): Promise<Ex
 
 /** A firing begins whatever plan was in the store last, under a name of its own for each plan. */
 async function keepPlan(config: DeploymentConfig, plan: Plan): Promise<RunId> {
-  const { openStore } = await import('../../store/open-store.ts');
-  mkdirSync(config.dataDir, { recursive: true });
-  const store = await openStore({ kind: 'sqlite', path: placesOf(config.dataDir).database });
+  const { openDeployedStore } = await import('../host/config-store.ts');
+  const store = await openDeployedStore(config);
   try {
     const planId = runId(`schedule/${plan.name}/${plan.hash}`);
     await store.plans.putPlan(planId, plan);

@@ -76,6 +76,7 @@ export async function activityWorld(deployment: Partial<Deployment> = {}): Promi
     vault: store.vault(key),
     blobs: createBlobDirectory(path.join(folder, 'blobs')),
     results: createResultsDirectory(resultsDir),
+    webhooks: { send: () => Promise.reject(new Error('this test tells nobody')) },
     gatewayExport: { rows: () => Promise.resolve([]), fileRows: () => Promise.resolve([]) },
     secrets: {
       resolve: (reference) =>

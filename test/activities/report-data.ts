@@ -5,7 +5,7 @@
 import type { ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
 import { NO_SPEND } from '../../activities/report/own-spend.ts';
 import { relativeLink } from '../../activities/report/collected-files.ts';
-import type { OwnSpend, ReportData, ReportItem } from '../../activities/report/report-data.ts';
+import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../activities/report/report-data.ts';
 import { runId } from '../../core/ids.ts';
 import { nanoUsd } from '../../core/money.ts';
 import type { RunItemRow } from '../../core/projection.ts';
@@ -17,6 +17,25 @@ import { gatewayRow, START } from './reconcile-world.ts';
 const RUN = runId('first-batch-20261121t043000-9f3c');
 export const HOSTILE =
   '<script>alert(1)</script> | [x](javascript:1) `a` **b** &amp; "q" \'s\' \u202Eevil\n# head';
+
+/** What became of the branches of the items, in their order. */
+const DELIVERIES: readonly DeliveredItem[] = [
+  {
+    state: 'pushed',
+    repository: 'acme/shop',
+    branch: 'parley/r/replace-substr',
+    commit: 'c0ffee'.repeat(6),
+    problem: null,
+  },
+  { state: 'nothing', repository: 'acme/shop', branch: 'parley/r/esm', commit: null, problem: null },
+  {
+    state: 'failed',
+    repository: 'acme/shop',
+    branch: HOSTILE,
+    commit: null,
+    problem: `deliver_refused: ${HOSTILE}`,
+  },
+];
 
 export function reportItem(
   key: string,
@@ -41,6 +60,7 @@ export function reportItem(
     tags: { team: 'blue' },
     spend: { ...NO_SPEND, ...spend },
     files: files.map((name) => ({ name, href: relativeLink(`${key}/${name}`) })),
+    delivery: null,
   };
 }
 
@@ -140,8 +160,17 @@ export const COMPLETE: ReportData = {
   labels: { team: 'example' },
   toleratedFailures: 1,
   asksReconciliation: true,
-  items: ITEMS,
+  items: ITEMS.map((item, index) => ({ ...item, delivery: DELIVERIES[index] ?? null })),
   spend: { calls: 17, unpriced: 3, promptTokens: 34_667, completionTokens: 900, nanoUsd: 1_235_067 },
+  lastSteps: [
+    { step: 0, state: 'sent', at: START + 131_000, problem: null },
+    {
+      step: 1,
+      state: 'failed',
+      at: START + 132_000,
+      problem: { code: 'notify_refused', message: `Cannot notify: ${HOSTILE}` },
+    },
+  ],
   reconciliation: reconciliationOf(RESULT),
   exactSkewsMs: [-900, -900, 1_700],
   writtenAt: START + 130_000,
@@ -166,6 +195,7 @@ export const INCOMPLETE: ReportData = {
     ),
     { ...reportItem('never', {}), row: null },
   ],
+  lastSteps: [],
   reconciliation: null,
 };
 

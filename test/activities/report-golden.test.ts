@@ -57,7 +57,7 @@ describe('renderMarkdown()', () => {
       .split('\n')
       .filter((line) => line.startsWith('| '))
       .map((line) => line.split(/(?<!\\)\|/).length);
-    expect(new Set(widths)).toEqual(new Set([4, 5, 14]));
+    expect(new Set(widths)).toEqual(new Set([4, 5, 6, 7, 14]));
   });
 });
 

@@ -29,7 +29,10 @@ async function archived(): Promise<{ readonly config: DeploymentConfig; readonly
   await store.records.project([sandboxRow(SANDBOX)]);
   await store.archives.putArchive({ sandboxId: SANDBOX, generation: 1, blobKey, sha256, bytes, at: 5 });
   await store.close();
-  return { config: { dataDir } as DeploymentConfig, blob: path.join(places.blobs, blobKey) };
+  return {
+    config: { dataDir, store: { kind: 'sqlite' } } as DeploymentConfig,
+    blob: path.join(places.blobs, blobKey),
+  };
 }
 
 async function onlyEntry(config: DeploymentConfig) {

@@ -36,6 +36,7 @@ describe('loadDeployment()', () => {
         forwardsHeaders: false,
         pollMs: 5_000,
       },
+      store: { kind: 'sqlite' },
       engine: {
         kind: 'embedded',
         temporal: {
@@ -58,6 +59,20 @@ describe('loadDeployment()', () => {
       runtimeKind: 'process',
       isolation: 'auto',
       docker: { socket: '/var/run/docker.sock', image: 'host' },
+      kubernetes: {
+        namespace: 'parley-sandboxes',
+        installation: 'parley',
+        kubeconfig: null,
+        context: null,
+        image: '',
+        pullSecret: null,
+        storageClass: null,
+        runtimeClass: null,
+        service: 'parley-routes',
+        listen: '0.0.0.0',
+        memoryRequestBytes: 512 * 1_024 ** 2,
+        cpuRequest: 0.25,
+      },
       sandboxLimits: {
         memoryBytes: 4_096 * 1_024 ** 2,
         processes: 512,
@@ -241,7 +256,7 @@ describe('explainDeployment()', () => {
 
 describe('settings', () => {
   it('are the single values of the schema, all of them', () => {
-    const open = /^(code_hosts|proxy_config|gateway|runtime\.egress|engine\.(tls|api_key))/;
+    const open = /^(code_hosts|proxy_config|gateway|runtime\.egress|store\.(tls|url)|engine\.(tls|api_key))/;
     const keys = allKeyPaths().filter((key) => !open.test(key));
     const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
     expect(SETTINGS.map((setting) => setting.path).sort()).toEqual(leaves.sort());

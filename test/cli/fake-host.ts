@@ -20,6 +20,8 @@ export interface Rows {
 
 export interface FakeHost extends HostPort {
   readonly requests: RunRequest[];
+  /** Plans that came with a request. */
+  readonly amended: Plan[];
   readonly calls: string[];
   readonly reconciled: ReconcileRequest[];
   started: { readonly runId: string; readonly plan: Plan } | null;
@@ -88,6 +90,11 @@ export const SUMMARY: ReconciliationSummary = {
   withinTolerance: true,
 };
 
+function keep(host: FakeHost, event: RunRequest, amended: Plan | undefined): void {
+  host.requests.push(event);
+  if (amended !== undefined) host.amended.push(amended);
+}
+
 export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   let rows = options.rows ?? null;
   let poke: () => void = () => undefined;
@@ -95,9 +102,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const host: FakeHost = {
     opened: null,
     fail: (error) => life.fail(error),
-    requests: [],
-    calls: [],
-    reconciled: [],
+    ...{ requests: [], amended: [], calls: [], reconciled: [] },
     started: null,
     commit(changed) {
       rows = changed;
@@ -132,8 +137,8 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       told(options.onStart?.());
       return Promise.resolve();
     },
-    tellRun(_runId, event) {
-      host.requests.push(event);
+    tellRun(_runId, event, amended) {
+      keep(host, event, amended);
       told(options.onRequest?.(event));
       return Promise.resolve();
     },

@@ -13,6 +13,15 @@ const done: Rows = {
   items: [itemRow('first', { outcome: 'succeeded', endedAt: START }), itemRow('second')],
 };
 
+/** One of two has failed: the run can go on, and `tolerate` of the demo counts it as a failure. */
+const open: Rows = {
+  row: runRow({ ...done.row, ended: { succeeded: 1, failed: 1 } }),
+  items: [
+    itemRow('first', { phase: 'ended', outcome: 'succeeded', endedAt: START }),
+    itemRow('second', { phase: 'ended', outcome: 'failed', failureClass: 'agent_error', endedAt: START }),
+  ],
+};
+
 function setUp(job: string, options: FakeHostOptions = {}) {
   const cwd = tempDir();
   writeFileSync(path.join(cwd, 'job.yaml'), job);
@@ -22,6 +31,8 @@ function setUp(job: string, options: FakeHostOptions = {}) {
   return { host, shell: fakeShell({ cwd, host, env: { USER: 'ann' } }) };
 }
 
+const WAITING = { phase: 'waiting', attempt: 0, outcome: null, endedAt: null } as const;
+const WORKING = { phase: 'working', attempt: 1, outcome: null, endedAt: null } as const;
 const CHANGED = JOB.replace('Do the second', 'Do the other').replace(
   'defaults:',
   'admission: { concurrency: 3, rate: 30/min }\ntolerate: { failed: 1 }\ndefaults:',
@@ -48,24 +59,69 @@ describe('parley resume RUN FILE', () => {
   });
 
   it('takes up pace and budget once they are accepted, and names what stays as planned', async () => {
-    const { host, shell } = setUp(CHANGED);
-    expect(await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell)).toBe(0);
+    const { host, shell } = setUp(CHANGED, { rows: open });
+    expect(await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell)).toBe(1);
+    const { hash } = demoPlan();
     expect(host.requests).toMatchObject([
       { type: 'settingsChanged', by: 'ann', settings: { concurrency: 3, startEveryMs: 2_000 } },
+      {
+        type: 'planAmended',
+        by: 'ann',
+        basePlanHash: hash,
+        changed: [{ index: 1, isAnew: true, spec: { key: 'second' } }],
+        added: [],
+        retired: [],
+      },
       { type: 'resumeRequested', by: 'ann' },
     ]);
+    expect(host.amended).toMatchObject([
+      { items: [{ key: 'first' }, { prompt: 'Do the other thing.' }], tolerate: { failed: 0 } },
+    ]);
     expect(shell.stderr.text).toContain('as planned: tolerate.failed');
-    expect(shell.stderr.text).toContain('as planned: 1 changed conversation; run them anew');
+    expect(shell.stderr.text).toContain('taken up: 1 changed conversation');
   });
 
-  it('cancels what the job no longer has and has not ended, and says what is new', async () => {
-    const { host, shell } = setUp(WITHOUT_SECOND);
-    expect(await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell)).toBe(0);
+  it('lets go of what the job no longer has and has not begun, and takes up what is new', async () => {
+    const waiting = { ...open, items: [done.items[0] ?? itemRow('first'), itemRow('second', WAITING)] };
+    const { host, shell } = setUp(WITHOUT_SECOND, { rows: waiting });
+    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell);
     expect(host.requests).toMatchObject([
-      { type: 'cancelRequested', by: 'ann', keys: ['second'] },
+      { type: 'planAmended', by: 'ann', changed: [], added: [{ key: 'third' }], retired: [1] },
       { type: 'resumeRequested' },
     ]);
-    expect(shell.stderr.text).toContain('not part of the run: 1 new conversation');
+    expect(host.amended[0]?.items.map(({ key, index }) => [key, index])).toEqual([
+      ['first', 0],
+      ['second', 1],
+      ['third', 2],
+    ]);
+    expect(shell.stderr.text).toContain('taken up: 1 new conversation');
+    expect(shell.stderr.text).toContain('cancelled: 1 conversation that the job no longer has');
+  });
+
+  it('says that who is in flight keeps what it was given, and that a success stays', async () => {
+    const items = [itemRow('first', { outcome: 'succeeded', phase: 'ended' }), itemRow('second', WORKING)];
+    const { host, shell } = setUp(JOB.replaceAll('thing', 'work'), { rows: { ...open, items } });
+    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell);
+    expect(host.requests[0]).toMatchObject({ type: 'planAmended', changed: [{ index: 1 }] });
+    expect(shell.stderr.text).toContain('as they are: 1 changed conversation that succeeded');
+    expect(shell.stderr.text).toContain('as planned until the attempt in flight has ended');
+  });
+
+  it('takes up no conversation in a run that has ended for good', async () => {
+    const items = ['first', 'second'].map((key) => itemRow(key, { outcome: 'succeeded', phase: 'ended' }));
+    const { host, shell } = setUp(WITHOUT_SECOND, { rows: { ...done, items } });
+    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell);
+    expect(host.requests.map(({ type }) => type)).toEqual(['resumeRequested']);
+    expect(shell.stderr.text).toContain('the run has ended for good; start another one');
+  });
+
+  it('takes up no conversation in a run so large that it gives them to shards', async () => {
+    const many = (count: number): string =>
+      JOB.replace('    prompt: Do the second', `    repeat: ${count}\n    prompt: Do the second`);
+    const { host, shell } = setUp(many(600), { plan: demoPlan(many(590)) });
+    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell);
+    expect(host.requests.map(({ type }) => type)).toEqual(['resumeRequested']);
+    expect(shell.stderr.text).toContain('a run of more than 500 takes up no new or changed ones');
   });
 
   it('refuses another job, a broken one, and an acceptance of nothing', async () => {
@@ -81,13 +137,17 @@ describe('parley resume RUN FILE', () => {
 
 describe('parley run --run-id of a run that exists', () => {
   it('is refused with what has changed, and goes on with the plan of the run once it is accepted', async () => {
-    const { host, shell } = setUp(CHANGED);
+    const { host, shell } = setUp(CHANGED, { rows: open });
     expect(await runCli(['run', 'job.yaml', '--run-id', RUN], shell)).toBe(2);
     expect(shell.stderr.text).toContain('~ second');
     expect(host.started).toBeNull();
-    expect(await runCli(['run', 'job.yaml', '--run-id', RUN, '--accept-changes'], shell)).toBe(0);
-    expect(host.requests).toMatchObject([{ type: 'settingsChanged', settings: { concurrency: 3 } }]);
-    expect(host.started?.plan.hash).toBe(demoPlan().hash);
+    expect(await runCli(['run', 'job.yaml', '--run-id', RUN, '--accept-changes'], shell)).toBe(1);
+    expect(host.requests).toMatchObject([
+      { type: 'settingsChanged', settings: { concurrency: 3 } },
+      { type: 'planAmended', changed: [{ index: 1 }] },
+    ]);
+    expect(host.started?.plan.hash).toBe(host.amended[0]?.hash);
+    expect(host.started?.plan.hash).not.toBe(demoPlan().hash);
   });
 });
 

@@ -123,6 +123,7 @@ function success(
     case 'cleanUpSandbox':
     case 'reconcileRun':
     case 'reportRun':
+    case 'notifyOfRun':
       return null;
     default:
       return { type: PLAIN[command.type], commandId } as MachineEvent;

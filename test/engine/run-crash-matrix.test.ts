@@ -7,7 +7,7 @@ import { wholeState } from '../../core/machine.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { item, plan } from '../conformance/script-parts.ts';
+import { item, plan, told } from '../conformance/script-parts.ts';
 import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
 import { conversationOf } from '../core/run-life.ts';
 import { reportOf, type Overrides } from './fake-activities.ts';
@@ -32,6 +32,7 @@ const PLAN: Plan = plan(3, {
   retry: [{ on: ['agent_error'], attempts: 1, initialMs: 0, factor: 1, maxMs: 0 }],
   cleanup: { sandbox: 'keep', conversation: 'keep', onCollectFailure: 'keep' },
   reconcile: null,
+  finally: [told(), told()],
 });
 /** Of the first attempt of the second item: it fails. */
 const FAILING = conversationOf(1, 1);
@@ -69,6 +70,7 @@ function activities(alive: Promise<EngineLife>): Overrides {
       costNanoUsd: COST_NANO_USD,
     }),
     reportRun: ({ id: commandId }) => ({ type: 'runReported', commandId }),
+    notifyOfRun: ({ id: commandId }) => ({ type: 'runNotified', commandId, isSent: true }),
   };
 }
 

@@ -7,6 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { dockerdMissing } from '../../scripts/docker-daemon.ts';
+import { installedHelm } from '../../scripts/helm-tool.js';
+import { postgresMissing } from '../../scripts/postgres-server.ts';
 import { pythonPeerMissing } from './python-peers.ts';
 import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
 
@@ -15,6 +17,8 @@ export type Tool =
   | 'chromium'
   | 'docker'
   | 'dockerd'
+  | 'helm'
+  | 'postgres'
   | 'temporal'
   | 'temporal-test-server'
   | 'litellm'
@@ -32,6 +36,11 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   temporal: temporalCliMissing,
   'temporal-test-server': timeSkippingServerMissing,
   dockerd: dockerdMissing,
+  helm: () =>
+    installedHelm(process.env) === null
+      ? 'Helm is not installed; install it with "node scripts/helm-tool.js"'
+      : null,
+  postgres: postgresMissing,
   litellm: () => pythonPeerMissing('litellm'),
   schemathesis: () => pythonPeerMissing('schemathesis'),
   openhands: () => pythonPeerMissing('openhands'),

@@ -119,6 +119,15 @@ describe('reachable', () => {
       'core/lonelier.ts: nothing imports it; use it, test it or remove it',
     ]);
   });
+
+  it('follows the console from its own beginning', () => {
+    const tree = madeUp({
+      'web/main.tsx': `import { A } from './a.tsx';\nconst page = <A />;`,
+      'web/a.tsx': '',
+      'web/lonely.tsx': '',
+    });
+    expect(reachable(tree)).toEqual(['web/lonely.tsx: nothing imports it; use it, test it or remove it']);
+  });
 });
 
 describe('importsOf()', () => {

@@ -3,6 +3,7 @@
  * A new law is added here, and its file of tests breaks it on a made-up tree.
  */
 import { bannedCalls } from './laws/banned-calls.ts';
+import { consoleKeepsToItself } from './laws/console.ts';
 import { cycles } from './laws/cycles.ts';
 import { cliDocumented, environmentDocumented, routesDocumented } from './laws/documented.ts';
 import { errorCodes } from './laws/error-codes.ts';
@@ -28,6 +29,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'exports are named': namedExports,
   'file names say something': meaningfulNames,
   'pure folders ask nothing of the world': bannedCalls,
+  'the console keeps to itself': consoleKeepsToItself,
   'no leftover markers, machine paths or registry hosts': bannedWords,
   'error codes: catalogue, page, code and tests agree': errorCodes,
   'commands and flags are documented': cliDocumented,

@@ -94,6 +94,14 @@ describe('dependencies()', () => {
     };
     expect(check(files)).toEqual(['api/a.ts:1: "vitest" is not in "dependencies" of package.json']);
   });
+
+  it('lets the console be bundled from development packages, and asks for a row all the same', () => {
+    expect(check({ 'web/a.tsx': `import { it } from 'vitest';\nconst a = <b />;` })).toEqual([]);
+    const without = page.replace('`prettier`, `vitest`', '`prettier`');
+    expect(check({ 'web/a.tsx': `import 'vitest';`, 'docs/dependencies.md': without })).toEqual([
+      'package.json: "vitest" has no row with a reason in docs/dependencies.md',
+    ]);
+  });
 });
 
 describe('examplesCompile()', () => {

@@ -105,6 +105,7 @@ describe('sources', () => {
       'package.json',
       'package-lock.json',
       'scripts/build.js',
+      'scripts/build-web.js',
       'scripts/sources.js',
       'core/a.ts',
     ]) {

@@ -1,5 +1,6 @@
 /** Breaks the laws about one source file on made-up trees: sizes, shape, banned calls and words. */
 import { describe, expect, it } from 'vitest';
+import { consoleKeepsToItself } from './laws/console.ts';
 import { bannedCalls } from './laws/banned-calls.ts';
 import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
 import { fileSizes, functionSizes, medianSize } from './laws/sizes.ts';
@@ -103,6 +104,36 @@ describe('shape', () => {
     expect(meaningfulNames(tree)).toEqual([
       'core/utils.ts: "utils" names nothing; name the file after what it owns',
       'cli/helpers/a.ts: "helpers" names nothing; name the file after what it owns',
+    ]);
+  });
+});
+
+describe('files of components', () => {
+  it('obey the laws of every source', () => {
+    const long = `function Big() {\n  return (\n    <ul>\n${'      <li />\n'.repeat(67)}    </ul>\n  );\n}\n`;
+    const tree = madeUp({ 'web/utils.tsx': `${long}export default Big;\n` });
+    expect(headers(tree)).toHaveLength(1);
+    expect(namedExports(tree)).toHaveLength(1);
+    expect(meaningfulNames(tree)).toHaveLength(1);
+    expect(functionSizes(tree)).toEqual([
+      'web/utils.tsx:1: Big has 73 lines, at most 70; move a step into a function named after it',
+    ]);
+  });
+});
+
+describe('consoleKeepsToItself()', () => {
+  it('refuses markup made of text, other hosts, and a key that is kept, in the console alone', () => {
+    const tree = madeUp({
+      'web/a.tsx': `<p dangerouslySetInnerHTML={{ __html: text }} />`,
+      'web/b.ts': `localStorage.setItem('key', key);`,
+      'web/c.css': `@import 'https://fonts.example.com/a.css';`,
+      'web/d.svg': `<svg xmlns="http://www.w3.org/2000/svg" />`,
+      'cli/e.ts': `// see https://example.com`,
+    });
+    expect(consoleKeepsToItself(tree)).toEqual([
+      'web/a.tsx:1: markup made of text; draw elements',
+      'web/b.ts:1: kept beyond the tab; use session/key-memory.ts',
+      'web/c.css:1: an address of another host; serve it from web/',
     ]);
   });
 });

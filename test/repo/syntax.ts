@@ -20,11 +20,15 @@ const parsed = new WeakMap<RepoFile, ts.SourceFile>();
 export function parse(file: RepoFile): ts.SourceFile {
   let source = parsed.get(file);
   if (source === undefined) {
-    const kind = file.path.endsWith('.ts') ? ts.ScriptKind.TS : ts.ScriptKind.JS;
-    source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true, kind);
+    source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true, kindOf(file.path));
     parsed.set(file, source);
   }
   return source;
+}
+
+function kindOf(name: string): ts.ScriptKind {
+  if (name.endsWith('.tsx')) return ts.ScriptKind.TSX;
+  return name.endsWith('.ts') ? ts.ScriptKind.TS : ts.ScriptKind.JS;
 }
 
 /** Line of a node's first token, counted from 1. */

@@ -64,7 +64,7 @@ export function isTestData(name: string): boolean {
 }
 
 export function isCode(name: string): boolean {
-  return /\.(ts|js|mjs|cjs)$/.test(name) && !name.endsWith('.d.ts') && !isTestData(name);
+  return /\.(ts|tsx|js|mjs|cjs)$/.test(name) && !name.endsWith('.d.ts') && !isTestData(name);
 }
 
 /** Code of the programs a user runs, as opposed to tests, benches, scripts and configuration. */

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { runRequests } from '../../../cli/host/run-requests.ts';
 import type { EngineKind } from '../../../cli/config/deployment-config.ts';
 import { runId } from '../../../core/ids.ts';
+import { amendedPlanId } from '../../../core/run/amended-plan-id.ts';
 import type { RunRow } from '../../../core/projection.ts';
 import type { Delivery } from '../../../ports/notifier.ts';
 import { openStore, type Store } from '../../../store/open-store.ts';
@@ -51,6 +52,27 @@ it('starts a run once its plan is in the store', async () => {
   await startRun(ID, demoPlan());
   expect((await store.plans.plan(ID))?.hash).toBe(demoPlan().hash);
   expect(delivered).toMatchObject([{ to: { machine: 'run', id: RUN }, event: { type: 'runStarted' } }]);
+});
+
+it('stores an amended plan before the run hears of it, and starts nothing anew for one that has it', async () => {
+  const store = await newStore();
+  const amended = { ...demoPlan(), hash: 'amended' };
+  let isStored = false;
+  const stored = store.plans.plan(amendedPlanId(ID, 'amended'));
+  expect(await stored).toBeNull();
+  const { startRun, tellRun } = requestsOn(store, 'temporal');
+  await startRun(ID, demoPlan());
+  await write(store, runRow());
+  const deliver = async (): Promise<void> => {
+    isStored = (await store.plans.plan(amendedPlanId(ID, 'amended'))) !== null;
+  };
+  const changes = { basePlanHash: 'h', planHash: 'amended', changed: [], added: [], retired: [] } as const;
+  const event = { type: 'planAmended', requestId: 'r1', ...changes } as const;
+  await runRequests({ store, kind: 'temporal', requests: { deliver } }).tellRun(ID, event, amended);
+  expect(isStored).toBe(true);
+  await tellRun(ID, event, amended);
+  await startRun(ID, amended);
+  await expect(startRun(ID, { ...amended, hash: 'strange' })).rejects.toMatchObject({ code: 'run_exists' });
 });
 
 it.each([

@@ -10,6 +10,9 @@ const PAGE = 'docs/dependencies.md';
 /** What a package is handed by whoever uses it: matchers extend the runner that the user's tests run in. */
 const BROUGHT_BY_USERS: Readonly<Record<string, string>> = { 'testing/vitest.ts': 'vitest' };
 
+/** A program that the build makes whole: at run time nothing of it comes from node_modules. */
+const BUNDLED = ['web'];
+
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -72,7 +75,7 @@ function isTypesOfUsed(name: string, imported: ReadonlySet<string | null>): bool
 
 function checkKinds(manifest: Manifest, tree: Tree): readonly Violation[] {
   return tree
-    .filter((file) => isProduct(file.path))
+    .filter((file) => isProduct(file.path) && !BUNDLED.includes(topFolder(file.path)))
     .flatMap((file) =>
       importsOf(file).flatMap((one) => {
         const name = packageOf(one.specifier);

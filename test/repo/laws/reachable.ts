@@ -8,7 +8,9 @@ import { isCode, type Tree, type Violation } from '../tree.ts';
 const ENTRIES: readonly RegExp[] = [
   /^(cli|scripted-gateway|agent)\/main\.ts$/,
   /^agent\/openhands\/main\.ts$/,
+  /^web\/main\.tsx$/,
   /^runtimes\/process\/inside\/init\.ts$/,
+  /^runtimes\/kubernetes\/reader\/main\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,
   /^(test|examples)\/.*\.test\.ts$/,
   /^testing\/(index|vitest)\.ts$/,
@@ -32,6 +34,6 @@ export function reachable(tree: Tree): readonly Violation[] {
     }
   }
   return files
-    .filter((file) => file.path.endsWith('.ts') && !reached.has(file.path))
+    .filter((file) => /\.tsx?$/.test(file.path) && !reached.has(file.path))
     .map((file) => `${file.path}: nothing imports it; use it, test it or remove it`);
 }

@@ -50,7 +50,7 @@ export function meaningfulNames(tree: Tree): readonly Violation[] {
   return tree
     .filter((file) => isCode(file.path) && !isTestData(file.path))
     .flatMap((file) => {
-      const parts = file.path.replace(/(\.test)?\.(ts|js|mjs|cjs)$/, '').split('/');
+      const parts = file.path.replace(/(\.test)?\.(ts|tsx|js|mjs|cjs)$/, '').split('/');
       const empty = parts.find((part) => EMPTY_NAMES.includes(part) && !isAllowed(file.path, part));
       return empty === undefined
         ? []
