@@ -2,8 +2,8 @@
  * What users ask of the records: their own, by id, by filter, page by page.
  * Owns the interface; every call names the user, so that a foreign record looks like a missing one (D4).
  */
-import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
-import type { ConversationRow, SandboxRow } from '../core/projection.ts';
+import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
+import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../core/projection.ts';
 import type { ExecutionStatus, SandboxStatus } from '../core/status.ts';
 
 /** Every field narrows; instants are epoch milliseconds, `from` inclusive and `before` exclusive. */
@@ -59,6 +59,11 @@ export interface FullConversation {
   readonly usage: ConversationUsage | null;
 }
 
+export interface PlacedItem {
+  readonly row: RunItemRow;
+  readonly position: number;
+}
+
 export interface RecordSearch {
   conversations(
     userId: UserId,
@@ -86,6 +91,10 @@ export interface RecordSearch {
    * does. Null where there is none.
    */
   liveSandboxes(): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }>;
+  /** Of everybody, by creation; runs belong to the local user (D4). */
+  runs(page: PageRequest): Promise<readonly RunRow[]>;
+  /** By their position, which is the order of the plan; the id of the cursor is the key. */
+  runItems(id: RunId, page: PageRequest): Promise<readonly PlacedItem[]>;
   /** Slots that are taken at this moment (D17). */
   slotsTaken(userId: UserId): Promise<{ readonly user: number; readonly installation: number }>;
 }

@@ -3,9 +3,10 @@
  * and is there the next time.
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
-import { accessSync, constants, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isProgram, onPath } from './find-program.js';
 import { withLock } from './lock.js';
 import { runQuietly } from './run-quietly.js';
 import { toolsFolder } from './temporal-tools.js';
@@ -44,20 +45,6 @@ async function install(env) {
     return { ok: false, line: error.message };
   } finally {
     rmSync(target, { recursive: true, force: true });
-  }
-}
-
-function onPath(name, env) {
-  const folders = (env.PATH ?? '').split(path.delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => path.join(folder, name)).find(isProgram) ?? null;
-}
-
-function isProgram(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

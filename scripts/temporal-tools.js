@@ -4,21 +4,13 @@
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
 import { spawn } from 'node:child_process';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runQuietly } from './run-quietly.js';
+import { isProgram, onPath } from './find-program.js';
 import { withLock } from './lock.js';
 
 /** The newest version of the CLI that Go installs by its name; it holds server 1.29.1. */
@@ -203,20 +195,6 @@ async function aside(name, folder, fill) {
     return { name, ok: false, line: error.message };
   } finally {
     rmSync(target, { recursive: true, force: true });
-  }
-}
-
-function onPath(name, env) {
-  const folders = (env.PATH ?? '').split(path.delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => path.join(folder, name)).find(isProgram) ?? null;
-}
-
-function isProgram(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

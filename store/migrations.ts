@@ -8,6 +8,7 @@ import { createProxyTables } from './schema-proxy.ts';
 import { addApplication } from './schema-application.ts';
 import { createInstallation } from './schema-installation.ts';
 import { addEntityParts } from './schema-entity-parts.ts';
+import { indexRunPages } from './schema-run-pages.ts';
 import { createSchema } from './schema.ts';
 
 /** Names sort by age; the last is the version of this program. */
@@ -18,6 +19,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004-application': { up: (db: Kysely<unknown>) => addApplication(db, isPostgres(db)) },
   '0005-entity-parts': { up: (db: Kysely<unknown>) => addEntityParts(db, isPostgres(db)) },
   '0006-installation': { up: (db: Kysely<unknown>) => createInstallation(db, isPostgres(db)) },
+  '0007-run-pages': { up: indexRunPages },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

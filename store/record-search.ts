@@ -14,6 +14,8 @@ import type {
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { fullConversations } from './full-conversations.ts';
+import { behind, ordered } from './keyset.ts';
+import { runItemPage, runPage } from './run-pages.ts';
 import type { Tables } from './tables.ts';
 
 type Condition = RawBuilder<unknown>;
@@ -35,6 +37,8 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     sandboxesNeverMade: () => read(sandboxesNeverMade),
     liveSandboxes: () => read(liveSandboxes),
     fullConversations: (userId, ids) => read((db) => fullConversations(db, userId, ids)),
+    runs: (page) => read((db) => runPage(db, page)),
+    runItems: (id, page) => read((db) => runItemPage(db, id, page)),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
   };
 }
@@ -82,30 +86,16 @@ async function conversationPage(
   conditions: readonly Condition[],
   page: ConversationPageRequest,
 ): Promise<readonly ConversationRow[]> {
-  const bounds = { value: sql.ref(ORDER_COLUMNS[page.order]), id: sql.ref('c.conversation_id') };
+  const kind = page.order === 'TITLE' ? 'text' : 'number';
+  const bounds = {
+    kind,
+    value: sql.ref(ORDER_COLUMNS[page.order]),
+    id: sql.ref('c.conversation_id'),
+  } as const;
   const all = [...conditions, ...behind(bounds, page)];
   const { rows } = await sql<Body>`select c.body from conversation c where ${and(all)}
     ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
   return rows.map(({ body }) => JSON.parse(body) as ConversationRow);
-}
-
-interface Bounds {
-  readonly value: RawBuilder<unknown>;
-  readonly id: RawBuilder<unknown>;
-}
-
-function behind({ value, id }: Bounds, { after, descending }: PageRequest): readonly Condition[] {
-  if (after === null) return [];
-  return [
-    descending
-      ? sql`(${value}, ${id}) < (${after.value}, ${after.id})`
-      : sql`(${value}, ${id}) > (${after.value}, ${after.id})`,
-  ];
-}
-
-function ordered({ value, id }: Bounds, { descending }: PageRequest): RawBuilder<unknown> {
-  const direction = descending ? sql`desc` : sql`asc`;
-  return sql`order by ${value} ${direction}, ${id} ${direction}`;
 }
 
 async function count(db: Kysely<Tables>, conditions: readonly Condition[]): Promise<number> {
@@ -134,7 +124,7 @@ async function sandboxPage(
   userId: UserId,
   page: PageRequest,
 ): Promise<readonly SandboxRow[]> {
-  const bounds = { value: sql.ref('created_at'), id: sql.ref('sandbox_id') };
+  const bounds = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('sandbox_id') } as const;
   const all = [sql`user_id = ${userId}`, ...behind(bounds, page)];
   const { rows } = await sql<Body>`select body from sandbox where ${and(all)}
     ${ordered(bounds, page)} limit ${page.limit}`.execute(db);

@@ -7,6 +7,7 @@ import type { UserId } from '../core/ids.ts';
 import type { PageRequest } from '../ports/record-search.ts';
 import type { StartTask, StartTaskFilter, StartTaskStore } from '../ports/start-tasks.ts';
 import { columnTextOrNull, safeInteger } from './column-value.ts';
+import { fitting } from './keyset.ts';
 import type { StoreConnection } from './connection.ts';
 import type { Tables } from './tables.ts';
 import { isDeleted } from './tombstone.ts';
@@ -142,7 +143,8 @@ async function search(
     page,
   }: { readonly userId: UserId; readonly filter: StartTaskFilter; readonly page: PageRequest },
 ): Promise<readonly StartTask[]> {
-  const { after, limit, descending } = page;
+  const { limit, descending } = page;
+  const after = fitting(page.after, 'number');
   const direction = descending ? 'desc' : 'asc';
   const compare = descending ? sql`<` : sql`>`;
   return tasks(

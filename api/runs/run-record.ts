@@ -3,19 +3,11 @@
  * Owns the shapes; amounts are integers of nano-USD, as everywhere below the reports.
  */
 import { z } from 'zod';
-import type { ItemPhase, RunItemRow, RunMode, RunPhase, RunRow } from '../../core/projection.ts';
+import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
+import { RUN_PHASES } from '../../core/run/state.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
 
-const PHASES = [
-  'running',
-  'cleaning',
-  'settling',
-  'reconciling',
-  'reporting',
-  'closing',
-  'finished',
-] as const satisfies readonly RunPhase[];
 const MODES = ['normal', 'draining', 'paused', 'cancelling'] as const satisfies readonly RunMode[];
 const ITEM_PHASES = [
   'waiting',
@@ -41,7 +33,7 @@ export const runSchema = z.object({
   id: z.string(),
   name: z.string(),
   plan_hash: z.string(),
-  phase: z.enum(PHASES),
+  phase: z.enum(RUN_PHASES),
   mode: z.enum(MODES),
   reason: z
     .string()

@@ -9,6 +9,7 @@ import { runId, type UserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
+import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
 import { runItemRecord, runItemSchema, runRecord, runSchema } from './run-record.ts';
@@ -31,8 +32,12 @@ export const RUN_ROUTES = [
     result: pageOf(runSchema),
     leadsTo: { run_id: '$response.body#/items/0/id' },
     handler: async ({ application, caller, query }) => {
-      const rows = isTheirs(caller) ? await application.world.records.runs() : [];
-      return numberedPage(rows.map(runRecord), query);
+      const page = { ...pageRequest(query), descending: true };
+      const found = isTheirs(caller) ? await application.search.runs(page) : [];
+      return await answerPage(found, query.limit, {
+        cursor: ({ createdAt, runId: id }) => ({ value: createdAt, id }),
+        records: (rows) => Promise.resolve(rows.map(runRecord)),
+      });
     },
   }),
   route({
@@ -59,8 +64,12 @@ export const RUN_ROUTES = [
     errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id }, query }) => {
       const run = await findRun(application, caller, id);
-      const rows = await application.world.records.runItems(run.runId);
-      return numberedPage(rows.map(runItemRecord), query);
+      const page = { ...pageRequest(query), descending: false };
+      const found = await application.search.runItems(run.runId, page);
+      return await answerPage(found, query.limit, {
+        cursor: ({ position, row }) => ({ value: position, id: row.key }),
+        records: (items) => Promise.resolve(items.map(({ row }) => runItemRecord(row))),
+      });
     },
   }),
   route({
@@ -89,14 +98,4 @@ async function findRun({ world }: Application, caller: Principal, id: string): P
   const row = isTheirs(caller) ? await world.records.run(runId(id)) : null;
   if (row !== null) return row;
   throw new ParleyError('not_found', 'Run not found');
-}
-
-/** A page id is how many records stand before it: rows of a run neither come nor go. */
-function numberedPage<Item>(
-  items: readonly Item[],
-  { page_id: pageId, limit }: { readonly page_id?: string | undefined; readonly limit: number },
-): { items: Item[]; next_page_id: string | null } {
-  const from = /^\d{1,9}$/.test(pageId ?? '') ? Number(pageId) : 0;
-  const next = from + limit;
-  return { items: items.slice(from, next), next_page_id: next < items.length ? String(next) : null };
 }

@@ -3,7 +3,7 @@ import { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import { Kysely, PostgresDialect, SqliteDialect, type CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { conversationId, sandboxId, userId } from '../../core/ids.ts';
+import { conversationId, runId, sandboxId, userId } from '../../core/ids.ts';
 import { CONVERSATION_ORDERS } from '../../ports/record-search.ts';
 import { apiKeyStore } from '../../store/api-key-store.ts';
 import { auditLog } from '../../store/audit-log.ts';
@@ -21,6 +21,10 @@ const ID = conversationId('c'.repeat(32));
 const OTHER = conversationId('d'.repeat(32));
 const BOX = sandboxId('5'.repeat(32));
 const PAGE = { after: { value: 5, id: ID }, limit: 21, descending: true };
+const strange = (order: (typeof CONVERSATION_ORDERS)[number]) => ({
+  value: order === 'TITLE' ? 5 : 'yesterday',
+  id: 'a\u0000b',
+});
 const EVENT_PAGE = { afterSequence: 7, limit: 21, descending: false };
 
 /** By the route that asks it. */
@@ -51,6 +55,23 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
   'conversations in full': (connection) => recordSearch(connection).fullConversations(USER, [ID, OTHER]),
   sandboxes: (connection) => recordSearch(connection).sandboxes(USER, PAGE),
   'sandboxes by id': (connection) => recordSearch(connection).sandboxesById(USER, [BOX]),
+  // PostgreSQL refuses a text where a number belongs; a page id is whatever a client sends.
+  ...Object.fromEntries(
+    CONVERSATION_ORDERS.map((order) => [
+      `conversations, ${order}, behind a page id of another kind`,
+      (connection: StoreConnection) =>
+        recordSearch(connection).conversations(USER, {}, { ...PAGE, order, after: strange(order) }),
+    ]),
+  ),
+  'sandboxes behind a page id of another kind': (connection) =>
+    recordSearch(connection).sandboxes(USER, { ...PAGE, after: strange('CREATED_AT') }),
+  'start tasks behind a page id of another kind': (connection) =>
+    startTaskStore(connection).search(USER, {}, { ...PAGE, after: strange('CREATED_AT') }),
+  'runs behind a page id of another kind': (connection) =>
+    recordSearch(connection).runs({ ...PAGE, after: { value: 1.5, id: 'x' } }),
+  runs: (connection) => recordSearch(connection).runs(PAGE),
+  'items of a run': (connection) =>
+    recordSearch(connection).runItems(runId('nightly'), { ...PAGE, descending: false }),
   'start tasks': (connection) => startTaskStore(connection).search(USER, {}, PAGE),
   'start tasks of a conversation': (connection) =>
     startTaskStore(connection).search(USER, { conversationId: ID }, PAGE),

@@ -57,6 +57,9 @@ it('shows runs newest first and page by page, with their items and events', asyn
     created_at: '1970-01-01T00:00:01.000Z',
   });
   const { items } = await get('/api/v1/runs/nightly-1/items/search');
+  const one = await get('/api/v1/runs/nightly-1/items/search?limit=1');
+  const other = await get(`/api/v1/runs/nightly-1/items/search?limit=1&page_id=${one.next_page_id}`);
+  expect([...one.items, ...other.items, other.next_page_id]).toEqual([...items, null]);
   expect(items).toMatchObject([
     { key: 'first', outcome: 'succeeded', cost_nano_usd: 12_345, ended_at: '1970-01-01T00:00:02.000Z' },
     { key: 'second', phase: 'working', outcome: null, cost_nano_usd: null, ended_at: null },

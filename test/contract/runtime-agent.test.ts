@@ -6,33 +6,14 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
-import { conversationId } from '../../core/ids.ts';
-import type { AgentConversationRequest, AgentTarget } from '../../ports/agent-server.ts';
+import type { AgentTarget } from '../../ports/agent-server.ts';
 import { describeWith } from '../helpers/requires.ts';
+import { agentConversation } from './agent-conversation.ts';
 import { createProcessHarness } from './process-harness.ts';
-import { newId, newRequest } from './runtime-suite.ts';
+import { newRequest } from './runtime-suite.ts';
 
 const AGENT = { name: 'agent-server', source: 'agent/main.ts' };
 const hasAgent = existsSync(path.resolve(import.meta.dirname, '../..', AGENT.source));
-
-function conversationRequest(workingDir: string): AgentConversationRequest {
-  return {
-    conversationId: conversationId(newId()),
-    workingDir,
-    llm: {
-      model: 'none',
-      baseUrl: 'http://127.0.0.1:4100/v1',
-      apiKey: 'virtual-key',
-      extraHeaders: {},
-      sessionHeader: 'x-proxyvendor-session-id',
-    },
-    secrets: { TOKEN: 'a-secret-value' },
-    tags: { team: 'a' },
-    iterationsMax: 10,
-    confirmation: 'never',
-    userId: 'u1',
-  };
-}
 
 async function tellItsLife(isolation: 'namespaces' | 'none'): Promise<void> {
   const harness = await createProcessHarness(isolation, AGENT);
@@ -45,7 +26,10 @@ async function tellItsLife(isolation: 'namespaces' | 'none'): Promise<void> {
   });
   const address = await harness.runtime.start(first);
   const target: AgentTarget = { address, sessionKey: first.sessionKey };
-  const request = conversationRequest(address.workspaceDir);
+  const request = agentConversation(address.workspaceDir, {
+    secrets: { TOKEN: 'a-secret-value' },
+    tags: { team: 'a' },
+  });
   const id = request.conversationId;
   expect(await client.openConversation(target, request)).toMatchObject({
     conversationId: id,

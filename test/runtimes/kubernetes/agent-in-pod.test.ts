@@ -3,32 +3,13 @@
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { createAgentClient } from '../../../agent-client/agent-client.ts';
-import { conversationId } from '../../../core/ids.ts';
-import type { AgentConversationRequest, AgentTarget } from '../../../ports/agent-server.ts';
-import { newId, newRequest } from '../../contract/runtime-suite.ts';
+import type { AgentTarget } from '../../../ports/agent-server.ts';
+import { agentConversation } from '../../contract/agent-conversation.ts';
+import { newRequest } from '../../contract/runtime-suite.ts';
 import { describeWith } from '../../helpers/requires.ts';
 import { createKubernetesHarness } from './kubernetes-harness.ts';
 
 const AGENT = { name: 'agent-server', source: 'agent/main.ts' };
-
-function conversationIn(workingDir: string): AgentConversationRequest {
-  return {
-    conversationId: conversationId(newId()),
-    workingDir,
-    llm: {
-      model: 'none',
-      baseUrl: 'http://127.0.0.1:4100/v1',
-      apiKey: 'virtual-key',
-      extraHeaders: {},
-      sessionHeader: 'x-proxyvendor-session-id',
-    },
-    secrets: {},
-    tags: {},
-    iterationsMax: 10,
-    confirmation: 'never',
-    userId: 'u1',
-  };
-}
 
 describeWith('bwrap', 'the Agent Server in a pod', () => {
   it('keeps files and conversations over a pause, and refuses the old key', async () => {
@@ -43,7 +24,7 @@ describeWith('bwrap', 'the Agent Server in a pod', () => {
     const address = await harness.runtime.start(first);
     expect(address.agent).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.[0-9.]+:8000$/) });
     const target: AgentTarget = { address, sessionKey: first.sessionKey };
-    const request = conversationIn(address.workspaceDir);
+    const request = agentConversation(address.workspaceDir);
     await client.openConversation(target, request);
     await client.sendMessage(target, request.conversationId, {
       messageId: 'b9c7f7de-7a1f-4b73-9f0c-3c0f64d8f4a1',

@@ -1,0 +1,37 @@
+/**
+ * Runs and the items of one, page by page.
+ * Owns the two queries; each is answered from an index of its own (version 7 of the schema).
+ */
+import { sql, type Kysely } from 'kysely';
+import type { RunId } from '../core/ids.ts';
+import type { RunItemRow, RunRow } from '../core/projection.ts';
+import type { PageRequest, PlacedItem } from '../ports/record-search.ts';
+import { safeInteger } from './column-value.ts';
+import { behind, ordered } from './keyset.ts';
+import type { Tables } from './tables.ts';
+
+const RUN_BOUNDS = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('run_id') } as const;
+const ITEM_BOUNDS = { kind: 'number', value: sql.ref('position'), id: sql.ref('key') } as const;
+
+export async function runPage(db: Kysely<Tables>, page: PageRequest): Promise<readonly RunRow[]> {
+  // True of every run, and what makes both dialects begin in the index.
+  const conditions = [sql`created_at >= 0`, ...behind(RUN_BOUNDS, page)];
+  const { rows } = await sql<{ readonly body: string }>`select body from run
+    where ${sql.join(conditions, sql` and `)} ${ordered(RUN_BOUNDS, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ body }) => JSON.parse(body) as RunRow);
+}
+
+export async function runItemPage(
+  db: Kysely<Tables>,
+  id: RunId,
+  page: PageRequest,
+): Promise<readonly PlacedItem[]> {
+  const conditions = [sql`run_id = ${id}`, ...behind(ITEM_BOUNDS, page)];
+  const { rows } = await sql<{ readonly position: number | bigint | string; readonly body: string }>`
+    select position, body from run_item where ${sql.join(conditions, sql` and `)}
+    ${ordered(ITEM_BOUNDS, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ position, body }) => ({
+    row: JSON.parse(body) as RunItemRow,
+    position: safeInteger(position),
+  }));
+}
