@@ -9,7 +9,7 @@ import { bornItem } from './born.ts';
 import type { RunEvent } from './message.ts';
 import { recordAmendment } from './settings.ts';
 import { isSharded } from './shards.ts';
-import { haveAllSucceeded, standingOfAll } from './standing.ts';
+import { hasEndedForGood, standingOfAll } from './standing.ts';
 import { isInFlight, type Ending, type RunItem, type RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
@@ -63,8 +63,7 @@ function refusal(state: RunState, { basePlanHash }: Amended): string | null {
   if (state.planHash !== basePlanHash) return 'the run has another plan meanwhile';
   if (isSharded(state)) return 'its items live in shards';
   if (state.mode === 'cancelling') return 'the run is being cancelled';
-  // Its host is gone, wherever it runs.
-  if (state.phase === 'finished' && haveAllSucceeded(state.items)) return 'the run has ended for good';
+  if (hasEndedForGood(state)) return 'the run has ended for good';
   return null;
 }
 

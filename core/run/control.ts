@@ -14,7 +14,7 @@ import { hold } from './hold.ts';
 import { endAttempt, itemsDeadline, itemsExpired, stopItem } from './items.ts';
 import type { RunEvent } from './message.ts';
 import { isSharded } from './shards.ts';
-import { haveAllSucceeded, standingOf } from './standing.ts';
+import { hasEndedForGood, standingOf } from './standing.ts';
 import { changePace } from './pace.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
@@ -87,14 +87,11 @@ export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
   takeUp(turn, retaken);
 }
 
-/**
- * However they ended; who was skipped for them is looked at again.
- * A run whose items have all succeeded has ended for good: its host and its shards are gone, wherever it runs.
- */
+/** However they ended; who was skipped for them is looked at again. */
 export function requeue(turn: RunTurn, event: EventOf<'requeueRequested'>): void {
   const { state } = turn;
   if (!isFirst(turn, event.requestId) || state.mode === 'cancelling') return;
-  if (state.phase === 'finished' && haveAllSucceeded(state.items)) return;
+  if (hasEndedForGood(state)) return;
   const indexes = indexesOf(state, event.keys).filter((index) => state.items[index]?.phase === 'ended');
   if (indexes.length === 0) return;
   takeUp(turn, indexes);

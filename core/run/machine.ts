@@ -10,7 +10,7 @@ import type { RunEvent, RunOrder } from './message.ts';
 import { bornRun } from './born.ts';
 import { RUN_PARTS } from './parts.ts';
 import { settleRun } from './settle.ts';
-import { haveAllSucceeded } from './standing.ts';
+import { hasEndedForGood } from './standing.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
 
@@ -22,7 +22,7 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
   step: stepRun,
   deadline: (state) => (state === null ? null : runDeadline(state)),
   // A finished run can be resumed as long as something in it failed.
-  done: (state) => state !== null && state.phase === 'finished' && haveAllSucceeded(state.items),
+  done: (state) => state !== null && hasEndedForGood(state),
   parts: RUN_PARTS,
 };
 

@@ -34,6 +34,11 @@ export function haveAllSucceeded(items: Items): boolean {
   return items.every((item) => outcomeOf(item) === 'succeeded');
 }
 
+/** Nobody hosts such a run any more, nor its shards, wherever it ran: nothing brings it back. */
+export function hasEndedForGood({ phase, items }: Pick<RunState, 'phase' | 'items'>): boolean {
+  return phase === 'finished' && haveAllSucceeded(items);
+}
+
 /** The same after one item has become another; `items` has it already. */
 export function standingAfter(before: Standing, items: Items, index: number, was: RunItem): Standing {
   const is = itemAt(items, index);

@@ -303,7 +303,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'requeue-after-the-end',
     file: CONTROL,
-    find: "  if (state.phase === 'finished' && haveAllSucceeded(state.items)) return;\n",
+    find: '  if (hasEndedForGood(state)) return;\n',
     replace: '',
     mistake:
       'A run whose items have all succeeded is taken up again, though its host and its shards are gone.',
