@@ -65,14 +65,15 @@ async function delivering(setting: Setting = {}): Promise<Delivering> {
     ...setting.deliver,
   };
   const item = { repository: REPOSITORY, ...setting.item };
-  await world.plans.putPlan(RUN, planWith(item, { collect: [{ kind: 'diff' }], deliver }));
+  const plan = planWith(item, { collect: [{ kind: 'diff' }], deliver });
+  await world.plans.putPlan(RUN, plan);
   const row = runItemRow('one', {
     runId: RUN,
     conversationId: CONVERSATION,
     failureClass: null,
     ...setting.row,
   });
-  await world.records.project([runRow({ runId: RUN }), row]);
+  await world.records.project([runRow({ runId: RUN, planHash: plan.hash }), row]);
   await world.vault.put(repositoryScope(CONVERSATION), 'token', TOKEN);
   await world.vault.put(secretScope(CONVERSATION), 'OTHER', 'hunter2/hunter2');
   around.agent.patchText = 'diff --git a/x b/x\n';
