@@ -1,45 +1,27 @@
 /**
  * The first batch in containers of a real daemon: the same report as in plain processes, and nothing left behind.
  */
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeDaemon, containersOf, dockerSocket } from '../../scripts/docker-daemon.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { copyBatch, type BatchCopy } from './batch-copy.ts';
-import { normalizedReport, withRecords, type NormalizedReport } from './normalized-report.ts';
-import { Results } from './results.ts';
-import { runProgram, type ProgramEnd } from './running-program.ts';
+import { runWholeBatch, type WholeBatch } from './whole-batch.ts';
 
 /** Both runs, and the image the first time. */
 const START_MS_MAX = 300_000;
-const RUN_ID = 'first-batch-whole';
-
-interface Ran {
-  readonly copy: BatchCopy;
-  readonly end: ProgramEnd;
-  readonly report: NormalizedReport;
-}
-
 describeWith('dockerd', 'the first batch in containers', () => {
-  const copies: BatchCopy[] = [];
-  let inContainers: Ran;
-  let inProcesses: Ran;
-  const run = async (env: Readonly<Record<string, string>>): Promise<Ran> => {
-    const copy = copyBatch('none');
-    copies.push(copy);
-    const job = path.join(copy.example, 'job.yaml');
-    writeFileSync(job, withRecords(readFileSync(job, 'utf8')));
-    const end = await runProgram(copy, 'examples/first-batch/main.js', ['--run-id', RUN_ID], env);
-    if (end.code !== 0) throw new Error(`Cannot run the batch: ${end.stderr}`);
-    return { copy, end, report: normalizedReport(new Results(copy, RUN_ID)) };
-  };
+  const batches: WholeBatch[] = [];
+  let inContainers: WholeBatch;
+  let inProcesses: WholeBatch;
   beforeAll(async () => {
-    inContainers = await run({ PARLEY_RUNTIME: 'docker', PARLEY_DOCKER_SOCKET: dockerSocket() });
-    inProcesses = await run({});
+    inContainers = await runWholeBatch({ PARLEY_RUNTIME: 'docker', PARLEY_DOCKER_SOCKET: dockerSocket() });
+    batches.push(inContainers);
+    inProcesses = await runWholeBatch({});
+    batches.push(inProcesses);
   }, START_MS_MAX);
   afterAll(async () => {
-    for (const copy of copies) copy.close();
+    for (const { copy } of batches) copy.close();
     await closeDaemon();
   });
 

@@ -1,0 +1,29 @@
+/**
+ * The first batch from its start to its report, as its own program, with whatever deployment a test names.
+ * Owns the copy and its report without what differs between any two runs; whoever asked for it closes the copy.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { copyBatch, type BatchCopy } from './batch-copy.ts';
+import { normalizedReport, withRecords, type NormalizedReport } from './normalized-report.ts';
+import { Results } from './results.ts';
+import { runProgram, type ProgramEnd } from './running-program.ts';
+
+const RUN_ID = 'first-batch-whole';
+
+export interface WholeBatch {
+  readonly copy: BatchCopy;
+  readonly end: ProgramEnd;
+  readonly report: NormalizedReport;
+}
+
+/** Rejects with what the program wrote when it ends with anything but success. */
+export async function runWholeBatch(env: Readonly<Record<string, string>>): Promise<WholeBatch> {
+  const copy = copyBatch('none');
+  const job = path.join(copy.example, 'job.yaml');
+  writeFileSync(job, withRecords(readFileSync(job, 'utf8')));
+  const end = await runProgram(copy, 'examples/first-batch/main.js', ['--run-id', RUN_ID], env);
+  if (end.code === 0) return { copy, end, report: normalizedReport(new Results(copy, RUN_ID)) };
+  copy.close();
+  throw new Error(`Cannot run the batch: ${end.stderr}`);
+}
