@@ -44,8 +44,8 @@ async function steer(runId: string, { env, setEnv, ownerless }: Steering): Promi
   const batch = await openUpgradeBatch({
     repositories: ITEMS,
     env,
-    // Long enough that a person can act on it, and that of two conversations both are seen at work.
-    edits: [['gateway.yaml', 'latency_ms: 50', 'latency_ms: 500']],
+    // Some commands of a loaded machine long: what a person acts on must not have ended before they act.
+    edits: [['gateway.yaml', 'latency_ms: 50', 'latency_ms: 1500']],
   });
   const run = new SteeredRun(batch, runId);
   try {
