@@ -65,11 +65,12 @@ export interface PlacedItem {
 }
 
 export interface RecordSearch {
-  conversations(
+  /** Which conversations are on a page, each by what it is sorted by and its id: the records are read by id. */
+  conversationKeys(
     userId: UserId,
     filter: ConversationFilter,
     page: ConversationPageRequest,
-  ): Promise<readonly ConversationRow[]>;
+  ): Promise<readonly Cursor[]>;
   countConversations(userId: UserId, filter: ConversationFilter): Promise<number>;
   /** Null where there is no such record, or it is somebody else's. */
   conversationsById(

@@ -8,6 +8,7 @@ import type { ConversationRow, SandboxRow } from '../core/projection.ts';
 import type {
   ConversationFilter,
   ConversationPageRequest,
+  Cursor,
   PageRequest,
   RecordSearch,
 } from '../ports/record-search.ts';
@@ -19,6 +20,11 @@ import { runItemPage, runPage } from './run-pages.ts';
 import type { Tables } from './tables.ts';
 
 type Condition = RawBuilder<unknown>;
+interface KeyRow {
+  readonly value: string | number | bigint;
+  readonly id: string;
+}
+
 interface Body {
   readonly body: string;
 }
@@ -27,7 +33,7 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
   const read = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
     connection.read('search the records', work);
   return {
-    conversations: (userId, filter, page) =>
+    conversationKeys: (userId, filter, page) =>
       read((db) => conversationPage(db, conditionsOf(connection, userId, filter), page)),
     countConversations: (userId, filter) => read((db) => count(db, conditionsOf(connection, userId, filter))),
     conversationsById: (userId, ids) =>
@@ -85,7 +91,7 @@ async function conversationPage(
   db: Kysely<Tables>,
   conditions: readonly Condition[],
   page: ConversationPageRequest,
-): Promise<readonly ConversationRow[]> {
+): Promise<readonly Cursor[]> {
   const kind = page.order === 'TITLE' ? 'text' : 'number';
   const bounds = {
     kind,
@@ -93,9 +99,9 @@ async function conversationPage(
     id: sql.ref('c.conversation_id'),
   } as const;
   const all = [...conditions, ...behind(bounds, page)];
-  const { rows } = await sql<Body>`select c.body from conversation c where ${and(all)}
-    ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
-  return rows.map(({ body }) => JSON.parse(body) as ConversationRow);
+  const { rows } = await sql<KeyRow>`select ${bounds.value} as value, c.conversation_id as id
+    from conversation c where ${and(all)} ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ value, id }) => ({ value: kind === 'text' ? String(value) : safeInteger(value), id }));
 }
 
 async function count(db: Kysely<Tables>, conditions: readonly Condition[]): Promise<number> {

@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 import { conversationId, sandboxId } from '../../core/ids.ts';
-import type { ConversationRow } from '../../core/projection.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
-import { CONVERSATION_ORDERS, type ConversationFilter, type Cursor } from '../../ports/record-search.ts';
+import { CONVERSATION_ORDERS, type ConversationFilter } from '../../ports/record-search.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import {
@@ -20,7 +19,7 @@ import {
   uuidIn,
   wordIn,
 } from '../application/wire.ts';
-import { conversationRecords, conversationSchema, recordsById } from './conversation-record.ts';
+import { conversationSchema, recordsById } from './conversation-record.ts';
 
 /** As in the reference product. */
 const IDS_MAX = 99;
@@ -73,15 +72,19 @@ export const CONVERSATION_READ_ROUTES = [
       sandbox_id: '$response.body#/items/0/sandbox_id',
     },
     handler: async ({ application, caller, query }) => {
-      const order = orderOf(query.sort_order);
-      const found = await application.search.conversations(caller.userId, filterOf(query), {
-        order,
+      const found = await application.search.conversationKeys(caller.userId, filterOf(query), {
+        order: orderOf(query.sort_order),
         descending: query.sort_order.endsWith('_DESC'),
         ...pageRequest(query),
       });
       return await answerPage(found, query.limit, {
-        cursor: (row) => cursorOf(row, order),
-        records: (rows) => conversationRecords(application, rows),
+        cursor: (key) => key,
+        records: (keys) =>
+          recordsById(
+            application,
+            caller.userId,
+            keys.map(({ id }) => conversationId(id)),
+          ),
       });
     },
   }),
@@ -102,18 +105,6 @@ type Order = (typeof CONVERSATION_ORDERS)[number];
 
 function orderOf(word: string): Order {
   return CONVERSATION_ORDERS.find((order) => word === order || word === `${order}_DESC`) ?? 'CREATED_AT';
-}
-
-function cursorOf(row: ConversationRow, order: Order): Cursor {
-  const { conversationId: id } = row;
-  switch (order) {
-    case 'CREATED_AT':
-      return { value: row.createdAt, id };
-    case 'UPDATED_AT':
-      return { value: row.updatedAt, id };
-    case 'TITLE':
-      return { value: row.title ?? '', id };
-  }
 }
 
 function filterOf(query: z.output<typeof filterSchema>): ConversationFilter {
