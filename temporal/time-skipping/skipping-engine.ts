@@ -153,7 +153,7 @@ async function hear(
     late.delete(workflowId);
   }
   // This server's clock stands still for ever for a try that outlives its run; the worker waits for the sink.
-  if (note.end !== 'leaving') return;
+  if (note.end !== 'leaving' && note.end !== 'over') return;
   await until(() => note.longs.every((id) => tries.isOver(id) || tries.isHeldBy(id, runId)));
   const ended = tries.endAllOf(runId);
   if (ended.length > 0) await untilForgotten(client, workflowId, ended);
