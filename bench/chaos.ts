@@ -22,6 +22,7 @@ const MINUTE_MS = 60_000;
 const FAULT_MS = [500, 2_500] as const;
 /** What the last shift may take; past it, something does not settle, and that is a finding. */
 const SETTLE_MS = 10 * MINUTE_MS;
+const REASON_LENGTH_MAX = 100;
 
 const { values } = parseArgs({
   options: {
@@ -120,9 +121,14 @@ function hear(line: string): void {
   const detail = rest.join(' ');
   if (what === 'crash') count(`crash seen: ${detail}`);
   else if (what === 'judged') judged(detail);
+  else if (what === 'failed' || what === 'not_started') count(`${what}: ${reasonOf(detail)}`);
   else count(what);
   if (process.env['CHAOS_LOG'] !== undefined) process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 }
+
+/** Without what differs from sandbox to sandbox. */
+const reasonOf = (detail: string): string =>
+  detail.replaceAll(/[0-9a-f]{12,}/g, 'ID').slice(0, REASON_LENGTH_MAX);
 
 function judged(detail: string): void {
   const { messages, lost, twice, inOrder } = JSON.parse(detail) as {

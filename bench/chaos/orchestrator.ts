@@ -15,6 +15,8 @@ import { openRuntime, readJournal, writeEntry, type Entry, type Ground } from '.
 const START_MS = 60_000;
 /** A call to a frozen agent hangs; the next step looks at it again. */
 const CALL_MS = 10_000;
+/** After a step that failed: what is broken for good fills no log and takes no processor. */
+const AGAIN_MS = 50;
 /** Sandboxes that one process cares for at once; boots are heavy. */
 const HANDS = 4;
 /** Of a hundred steps: how many end with a freeze, a stop, or the end of the sandbox. */
@@ -43,8 +45,9 @@ export async function orchestrate(shift: Shift): Promise<void> {
   const waiting = [...entries];
   const work = async (): Promise<void> => {
     for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
-      const next = await step(hands, entry).catch((error: unknown) => {
+      const next = await step(hands, entry).catch(async (error: unknown) => {
         say('failed', error instanceof Error ? error.message : String(error));
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         return entry;
       });
       if (next !== null) waiting.push(next);

@@ -35,12 +35,16 @@ export async function findProcesses(paths: SandboxPaths): Promise<IncarnationPro
 
 /**
  * Whether our first program still runs. After its end process 1 of the namespace stays as long as anything the agent
- * started does; that is a remainder to be killed, not a sandbox that works.
+ * started does; that is a remainder to be killed, not a sandbox that works. Nor does bubblewrap's outer half make one:
+ * while somebody holds it stopped, it outlives a namespace that has gone.
  */
 export async function isRunning(paths: SandboxPaths): Promise<boolean> {
+  // Read before the processes are: a child that is told of only afterwards counts as not told of.
+  const { childPid, exitCode } = await readBwrapStatus(paths.status);
   const { launched, namespaceInit } = await findProcesses(paths);
-  if (launched !== null) return true;
-  return namespaceInit !== null && (await readBwrapStatus(paths.status)).exitCode === null;
+  if (exitCode !== null) return false;
+  // Until bubblewrap has told of its child, and where nothing is isolated, the launched process is all there is to see.
+  return namespaceInit !== null || (launched !== null && childPid === null);
 }
 
 /** Whom to ask to end: our first program, which passes the request on to the agent server. */

@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { killGroup, processesIn, removeGroup, setFrozen } from './cgroups/sandbox-group.ts';
-import { findProcesses, findProgram, findStrays, isRunning } from './incarnation.ts';
+import { findProcesses, findProgram, findStrays, isRunning, readBwrapStatus } from './incarnation.ts';
 import type { IncarnationProcesses } from './incarnation.ts';
 import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from '../on-host/limits.ts';
 import { DISK_LIMIT } from '../on-host/last-words.ts';
@@ -64,8 +64,9 @@ async function settledProcesses(target: StopTarget, clock: Clock): Promise<Incar
   let processes = await findProcesses(target.paths);
   if (target.record.isolation === 'none') return processes;
   await becomesTrue(clock, LAUNCH_WAIT_MS, async () => {
+    const hasTold = (await readBwrapStatus(target.paths.status)).childPid !== null;
     processes = await findProcesses(target.paths);
-    return processes.launched === null || processes.namespaceInit !== null;
+    return processes.launched === null || hasTold;
   });
   return processes;
 }

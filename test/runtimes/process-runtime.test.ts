@@ -132,6 +132,22 @@ for (const isolation of ['namespaces', 'none'] as const) {
   });
 }
 
+describeWith('bwrap', "bubblewrap's outer half", () => {
+  it('makes no sandbox while it is held stopped and its namespace has gone', async () => {
+    const harness = await harnessFor('namespaces');
+    const request = newRequest();
+    await harness.runtime.start(request);
+    const found = await findProcesses(sandboxPaths(harness.options, request.sandboxId));
+    if (found.launched === null || found.namespaceInit === null) throw new Error('the sandbox is not up');
+    process.kill(found.launched, 'SIGSTOP');
+    process.kill(found.namespaceInit, 'SIGKILL');
+    expect((await settled(harness.runtime, request.sandboxId, 'crashed')).kind).toBe('crashed');
+    const next = { ...request, generation: 2 };
+    const call = { address: await harness.runtime.start(next), sessionKey: next.sessionKey };
+    expect((await runInside(call, 'echo anew')).stdout).toBe('anew\n');
+  });
+});
+
 describe('createProcessRuntime()', () => {
   it('warns once that plain processes isolate nothing, and says so in its capabilities', async () => {
     const harness = await harnessFor('none');
