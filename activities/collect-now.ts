@@ -10,7 +10,7 @@ import type { Collected } from './collect/collected.ts';
 import { deliver, deliveryEvidence, DELIVERY_FILE } from './collect/deliver.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
 import { collectUsage } from './collect/usage.ts';
-import { presentPlanOf } from './plan-item.ts';
+import { planOf } from './plan-item.ts';
 import { containsSecret, openSecrets, secretForms } from './redaction.ts';
 import type { World } from './world.ts';
 
@@ -26,10 +26,10 @@ interface EndedItem {
  * @throws ParleyError not_found, plan_invalid, collect_failed when a file cannot be written
  */
 export async function collectNow(world: World, runId: RunId): Promise<readonly string[]> {
-  if ((await world.records.run(runId)) === null) {
+  const run = await world.records.run(runId);
+  if (run === null)
     throw new ParleyError('not_found', `Cannot collect from run "${runId}": there is no such run`);
-  }
-  const plan = await presentPlanOf(world, runId);
+  const plan = await planOf(world, runId, run.planHash);
   const written: string[] = [];
   for (const row of await world.records.runItems(runId)) {
     for (const item of endedItem(row)) {

@@ -3,10 +3,11 @@
  * Owns the message and when it is wanted; the order of the steps, and their time, are the machine's.
  */
 import type { CommandOf } from '../core/command.ts';
+import { fillWords } from '../core/fill-words.ts';
 import { formatUsd, nanoUsd } from '../core/money.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanNotify } from '../core/plan.ts';
-import type { RunRow } from '../core/projection.ts';
+import { unsuccessfulOf, type RunRow } from '../core/projection.ts';
 import { PATIENT, type Activity, type ActivityContext } from './activity.ts';
 import { planOf } from './plan-item.ts';
 import { keepLastStep, type LastStep } from './report/last-steps.ts';
@@ -59,9 +60,9 @@ async function keep(
 export type RunStatus = 'succeeded' | 'failed' | 'cancelled';
 
 /** As the exit code of `parley run` sees it: failures that are tolerated are none. */
-export function runStatus({ mode, total, ended }: RunRow, { tolerate }: Pick<Plan, 'tolerate'>): RunStatus {
-  if (mode === 'cancelling') return 'cancelled';
-  return total - (ended.succeeded ?? 0) > tolerate.failed ? 'failed' : 'succeeded';
+export function runStatus(run: RunRow, { tolerate }: Pick<Plan, 'tolerate'>): RunStatus {
+  if (run.mode === 'cancelling') return 'cancelled';
+  return unsuccessfulOf(run) > tolerate.failed ? 'failed' : 'succeeded';
 }
 
 function isWanted({ when }: PlanNotify, status: RunStatus): boolean {
@@ -119,9 +120,4 @@ function bodyOf(run: RunRow, plan: Plan, { text }: PlanNotify): object {
     began_at: new Date(run.createdAt).toISOString(),
     text: fillWords(text, words),
   };
-}
-
-/** In one pass: what is filled in is never read again, and other braces stay. */
-function fillWords(template: string, words: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{([a-z]+)\}/g, (whole, word: string) => words[word] ?? whole);
 }

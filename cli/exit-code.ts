@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../core/error-catalogue.ts';
 import type { Plan } from '../core/plan.ts';
-import type { RunRow } from '../core/projection.ts';
+import { unsuccessfulOf, type RunRow } from '../core/projection.ts';
 
 export const EXIT = {
   ok: 0,
@@ -54,8 +54,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
  */
 export function exitCodeOfRun(row: RunRow, plan: Pick<Plan, 'tolerate' | 'reconcile'> | null): ExitCode {
   if (row.phase !== 'finished') return EXIT.incomplete;
-  const unsuccessful = row.total - (row.ended.succeeded ?? 0);
-  if (unsuccessful > (plan?.tolerate.failed ?? 0)) return EXIT.failed;
+  if (unsuccessfulOf(row) > (plan?.tolerate.failed ?? 0)) return EXIT.failed;
   return isWithinTolerance(row, plan) ? EXIT.ok : EXIT.outsideTolerance;
 }
 

@@ -7,7 +7,7 @@ import { counted } from '../core/counted.ts';
 import type { RunId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunSettings } from '../core/run/message.ts';
-import type { ItemPhase, RunItemRow } from '../core/projection.ts';
+import { unsuccessfulOf, type ItemPhase, type RunItemRow } from '../core/projection.ts';
 import { planChanges, type PlanChanges } from '../core/run/plan-changes.ts';
 import { SHARD_ITEMS_MAX } from '../core/run/shards.ts';
 import { LOCAL_USER } from '../activities/start-conversation.ts';
@@ -94,7 +94,7 @@ async function whyNot(host: Host, runId: RunId, plan: Plan): Promise<string | nu
   if (plan.items.length > SHARD_ITEMS_MAX)
     return `a run of more than ${SHARD_ITEMS_MAX} takes up no new or changed ones; start another run`;
   const row = await host.run(runId);
-  const hasSucceeded = row?.phase === 'finished' && (row.ended.succeeded ?? 0) === row.total;
+  const hasSucceeded = row?.phase === 'finished' && unsuccessfulOf(row) === 0;
   return hasSucceeded ? 'the run has ended for good; start another one' : null;
 }
 

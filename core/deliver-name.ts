@@ -3,15 +3,17 @@
  * Owns both; must not know a code host.
  */
 
+import { fillWords } from './fill-words.ts';
+
 export interface DeliverWords {
   readonly job: string;
   readonly run: string;
   readonly key: string;
 }
 
-/** Fills `{job}`, `{run}` and `{key}`; in one pass, so that what is filled in is never read again. */
-export function fillDeliverText(template: string, words: DeliverWords): string {
-  return template.replaceAll(/\{(job|run|key)\}/g, (_, word: keyof DeliverWords) => words[word]);
+/** Fills `{job}`, `{run}` and `{key}`. */
+export function fillDeliverText(template: string, { job, run, key }: DeliverWords): string {
+  return fillWords(template, { job, run, key });
 }
 
 /** Longer names do not fit into a file name on every host. */

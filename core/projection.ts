@@ -84,6 +84,11 @@ export interface RunRow extends Stamp {
   readonly reconciliation: ReconciliationSummary | null;
 }
 
+/** Conversations that did not succeed, or not yet. */
+export function unsuccessfulOf({ total, ended }: Pick<RunRow, 'total' | 'ended'>): number {
+  return total - (ended.succeeded ?? 0);
+}
+
 /** What the run keeps of its reconciliation (D27); the whole of it is in the report. */
 export interface ReconciliationSummary {
   readonly rows: number;

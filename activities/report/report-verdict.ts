@@ -3,7 +3,7 @@
  * Owns the verdicts; must not lay anything out.
  */
 import { counted } from '../../core/counted.ts';
-import type { RunRow } from '../../core/projection.ts';
+import { unsuccessfulOf, type RunRow } from '../../core/projection.ts';
 import { OUTCOMES } from '../../core/status.ts';
 import type { ReconciliationDone } from '../reconcile/reconciliation-record.ts';
 import type { Tone } from './document.ts';
@@ -26,7 +26,7 @@ export function workVerdict({ run, toleratedFailures }: ReportData): Verdict {
       tone: 'bad',
     };
   }
-  const failed = run.total - succeeded;
+  const failed = unsuccessfulOf(run);
   if (failed === 0) return { words: `Succeeded: ${succeeded} of ${all}`, tone: 'good' };
   const tolerated = toleratedFailures === 0 ? '' : `, ${toleratedFailures} tolerated`;
   if (failed <= toleratedFailures)

@@ -9,7 +9,7 @@ import type { ConversationRow } from '../../core/projection.ts';
 import type { Application } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { conversationParams, SUCCESS, successSchema } from '../application/wire.ts';
-import { conversationRecords, conversationSchema } from './conversation-record.ts';
+import { conversationSchema, recordOfRow } from './conversation-record.ts';
 import { findConversation } from './find-conversation.ts';
 import { tagsIn } from './start-request.ts';
 
@@ -29,10 +29,7 @@ export const CONVERSATION_CHANGE_ROUTES = [
       const { title = null, tags = null } = body;
       const after =
         title === null && tags === null ? before : await change(application, before, { title, tags });
-      const [record] = await conversationRecords(application, [after]);
-      if (record === undefined || record === null)
-        throw new ParleyError('not_found', 'Conversation not found');
-      return record;
+      return await recordOfRow(application, after);
     },
   }),
   route({

@@ -68,26 +68,16 @@ export const conversationSchema = z.object({
 });
 export type ConversationRecord = z.output<typeof conversationSchema>;
 
-/** In the order of the rows; null stays null. */
-export async function conversationRecords(
+/** Of a row that may be newer than what the store tells of it. */
+export async function recordOfRow(
   application: Application,
-  rows: readonly (ConversationRow | null)[],
-): Promise<(ConversationRecord | null)[]> {
-  const living = rows.filter((row) => row !== null);
-  const [first] = living;
-  if (first === undefined) return rows.map(() => null);
-  const ids = living.map(({ conversationId }) => conversationId);
-  const around = await application.search.fullConversations(first.userId, ids);
-  const aroundOf = new Map(
-    around.flatMap((full) => (full === null ? [] : [[full.row.conversationId, full]])),
-  );
-  return rows.map((row) => {
-    if (row === null) return null;
-    const { sandbox = null, usage = null } = aroundOf.get(row.conversationId) ?? {};
-    // It may have been placed after the row was read.
-    const isIts = sandbox !== null && sandbox.sandboxId === row.sandboxId;
-    return recordOf(application, row, { sandbox: isIts ? sandbox : null, usage });
-  });
+  row: ConversationRow,
+): Promise<ConversationRecord> {
+  const [full = null] = await application.search.fullConversations(row.userId, [row.conversationId]);
+  const { sandbox = null, usage = null } = full ?? {};
+  // It may have been placed after the row was read.
+  const isIts = sandbox !== null && sandbox.sandboxId === row.sandboxId;
+  return recordOf(application, row, { sandbox: isIts ? sandbox : null, usage });
 }
 
 /** The caller's own by id, read in one go; null for each that is missing or somebody else's. */

@@ -8,7 +8,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Application } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { conversationParams } from '../application/wire.ts';
-import { conversationRecords } from './conversation-record.ts';
+import { recordsById } from './conversation-record.ts';
 import { findConversation } from './find-conversation.ts';
 import { trajectoryEntry } from '../../activities/collect/trajectory.ts';
 
@@ -57,7 +57,7 @@ export const DOWNLOAD_ROUTES = [
 async function writing(application: Application, zip: ZipFile, row: ConversationRow): Promise<void> {
   const { world } = application;
   const { conversationId: id } = row;
-  const [record] = await conversationRecords(application, [row]);
+  const [record] = await recordsById(application, row.userId, [id]);
   // A key opens a sandbox: it does not belong into a file that is passed on (D20).
   const meta = { ...record, session_api_key: undefined, conversation_url: undefined };
   zip.addBuffer(Buffer.from(`${JSON.stringify(meta, null, 2)}\n`), 'meta.json', { mtime: ENTRY_TIME });

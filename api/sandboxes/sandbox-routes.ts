@@ -22,7 +22,7 @@ import {
   successSchema,
   uuidIn,
 } from '../application/wire.ts';
-import { conversationRecords } from '../conversations/conversation-record.ts';
+import { recordsById } from '../conversations/conversation-record.ts';
 import { createSandbox, findSandbox, tellSandbox } from './sandbox-commands.ts';
 import { sandboxRecord, sandboxSchema, specIdOf } from './sandbox-record.ts';
 
@@ -104,7 +104,8 @@ export const SANDBOX_ROUTES = [
     handler: async ({ application, caller, params }) => {
       const row = await findSandbox(application, caller, params.sandbox_id);
       const attached = await application.world.records.conversations({ sandboxId: row.sandboxId });
-      const records = await conversationRecords(application, attached);
+      const ids = attached.map(({ conversationId }) => conversationId);
+      const records = await recordsById(application, caller.userId, ids);
       const conversations = records.flatMap((record) => (record === null ? [] : [record]));
       return {
         sandbox_id: row.sandboxId,

@@ -33,7 +33,7 @@ export async function openOwnerHost(
   const places = placesOf(config.dataDir);
   const { env } = process;
   const life = hostLife();
-  const { store, sealKey } = await openOwnStore(places, config, { closers, life });
+  const { store, sealKey } = await openOwnStore(places, config, { closers, life, env });
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
@@ -93,13 +93,17 @@ export async function openOwnerHost(
 async function openOwnStore(
   places: Places,
   config: DeploymentConfig,
-  { closers, life }: { readonly closers: Closers; readonly life: HostLife },
+  {
+    closers,
+    life,
+    env,
+  }: { readonly closers: Closers; readonly life: HostLife; readonly env: NodeJS.ProcessEnv },
 ): Promise<{ readonly store: Store; readonly sealKey: SealKey }> {
   const { engine } = config;
   mkdirSync(places.dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
   closers.add(() => lock.release());
-  const sealKey = loadSealKey({ env: process.env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
+  const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
   const isAlone = engine.kind === 'embedded';
   const owned = await openEngineStore(config, { isAlone, onLost: (error) => life.fail(error) });
   closers.add(() => owned.close());

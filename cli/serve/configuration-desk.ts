@@ -86,7 +86,7 @@ class Desk {
       const { config, problems } = loaded;
       const errors = problems.filter(({ severity }) => severity === 'error');
       if (config === null || errors.length > 0) return { kind: 'refused', findings: errors.map(findingOf) };
-      candidate.take();
+      await candidate.take();
       const applied = await this.apply(loaded, config);
       const warnings = problems.map(({ message }) => message);
       return { kind: 'deployed', state: await this.state(), applied, warnings };

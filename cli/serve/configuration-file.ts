@@ -3,19 +3,10 @@
  * Owns the names of the files in between and the revision; must not know a key.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
+import { syncDirectory } from '../../store/directory-sync.ts';
 
 /** Where the text before the last change is. */
 const PREVIOUS = '.previous';
@@ -39,7 +30,7 @@ export interface Candidate {
   /** Beside the file, so that relative paths in it mean the same. */
   readonly path: string;
   /** Puts it in the place of the file. @throws ParleyError store_unavailable */
-  take(): void;
+  take(): Promise<void>;
   /** Removes it, if it is still there. */
   drop(): void;
 }
@@ -58,26 +49,16 @@ export function writeCandidate(file: string, text: string): Candidate {
   return {
     path,
     drop,
-    take() {
+    async take() {
       try {
         if (existsSync(file)) copyFileSync(file, `${file}${PREVIOUS}`);
         renameSync(path, file);
-        syncFolder(file);
+        await syncDirectory(dirname(resolve(file)));
       } catch (error) {
         throw unusable('write', error);
       }
     },
   };
-}
-
-/** So that the new name outlives a loss of power. */
-function syncFolder(file: string): void {
-  const folder = openSync(file.replace(/[^/\\]*$/, '') || '.', 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 function unusable(verb: 'read' | 'write', error: unknown): ParleyError {

@@ -4,7 +4,7 @@
  * ended. Which items are new or changed is compared elsewhere.
  */
 import { remember, wasSeen } from '../requests.ts';
-import { backToWork } from './back-to-work.ts';
+import { backToWork, WAITS_AGAIN } from './back-to-work.ts';
 import { bornItem } from './born.ts';
 import type { RunEvent } from './message.ts';
 import { recordAmendment } from './settings.ts';
@@ -82,15 +82,14 @@ function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number]
   if (!isAnew || item.ending?.outcome === 'succeeded') return placed;
   const next = { hasVerify: spec.hasVerify, workingMs: spec.workingMs, plan };
   if (isInFlight(item)) return { ...placed, next };
-  return { ...placed, ...next, ...(item.phase === 'ended' ? AGAIN : {}) };
+  return { ...placed, ...next, ...(item.phase === 'ended' ? WAITS_AGAIN : {}) };
 }
-
-const AGAIN = { phase: 'waiting', failures: {}, notBefore: null, endedAt: null } as const;
 
 /** What they needed may succeed now. */
 function takeUpSkipped(items: RunItem[]): void {
   for (const [index, item] of items.entries())
-    if (item.phase === 'ended' && item.ending?.outcome === 'skipped') items[index] = { ...item, ...AGAIN };
+    if (item.phase === 'ended' && item.ending?.outcome === 'skipped')
+      items[index] = { ...item, ...WAITS_AGAIN };
 }
 
 function wordsOf({ changed, added, retired }: Amended, before: RunState['items']): string {

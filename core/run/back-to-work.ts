@@ -4,6 +4,9 @@
  */
 import type { RunTurn } from './turn.ts';
 
+/** What an item that waits again forgets: it has all its tries. */
+export const WAITS_AGAIN = { phase: 'waiting', failures: {}, notBefore: null, endedAt: null } as const;
+
 export function backToWork(turn: RunTurn): void {
   const { state } = turn;
   if (state.phase === 'running') return;

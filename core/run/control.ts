@@ -6,7 +6,7 @@ import { remember, wasSeen } from '../requests.ts';
 import { earliest } from '../time.ts';
 import { CLEANUP_TIMEOUT_MS } from '../limits.ts';
 import { admissionDeadline, admit } from './admission.ts';
-import { backToWork } from './back-to-work.ts';
+import { backToWork, WAITS_AGAIN } from './back-to-work.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
 import { beginClosing, closingExpired } from './closing.ts';
 import { endingOf } from './failure-class.ts';
@@ -107,8 +107,7 @@ function takeUp(turn: RunTurn, indexes: readonly number[]): void {
   const { state } = turn;
   if (indexes.length === 0) return;
   const skipped = [...state.items.keys()].filter((index) => outcomeAt(state, index) === 'skipped');
-  for (const index of new Set([...indexes, ...skipped]))
-    changeItem(turn, index, { phase: 'waiting', failures: {}, notBefore: null, endedAt: null });
+  for (const index of new Set([...indexes, ...skipped])) changeItem(turn, index, WAITS_AGAIN);
   backToWork(turn);
 }
 
