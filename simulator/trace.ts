@@ -35,11 +35,15 @@ export class Trace {
       view: changedView(viewOf(address.machine, before), viewOf(address.machine, after)),
       orders: step.commands.map(orderName),
     });
+    // Fields would be written once for every character: this is the hottest loop of a simulation.
+    let { low, high } = this;
     for (let at = 0; at < body.length; at += 1) {
       const code = body.charCodeAt(at);
-      this.low = Math.imul(this.low ^ code, 0x01000193);
-      this.high = Math.imul(this.high ^ (code + (this.low >>> 27)), 0x85ebca6b);
+      low = Math.imul(low ^ code, 0x01000193);
+      high = Math.imul(high ^ (code + (low >>> 27)), 0x85ebca6b);
     }
+    this.low = low;
+    this.high = high;
     this.lines += 1;
     this.write?.(`${body.slice(0, -1)},"hash":"${this.hash}"}`);
   }
