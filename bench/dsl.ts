@@ -1,10 +1,10 @@
 /**
  * How long it takes to validate a job of 200 conversations from a cold start, beside a bare process that parses and
- * checks the same file; and to plan 100,000 conversations from a CSV file, with the memory it takes.
+ * checks the same file with js-yaml and zod; and to plan 100,000 conversations from a CSV file, with the memory it takes.
  * Owns the two loads; figures are printed, never asserted.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { jobWorld, readJobFile } from '../cli/job-file.ts';
@@ -14,17 +14,10 @@ const CONVERSATIONS = 200;
 const ROWS = 100_000;
 const ROUNDS = 7;
 
-/** What the comparison does: read, parse, hold to a schema of the same depth. */
-const BARE = `
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-import { z } from 'zod';
-const conversation = z.strictObject({ id: z.string(), repo: z.string(), model: z.string(), prompt: z.string() });
-const job = z.strictObject({ kind: z.literal('job'), version: z.literal(1), name: z.string(), conversations: z.array(conversation) });
-job.parse(parse(readFileSync(process.argv[2], 'utf8')));
-`;
+/** What the comparison does. */
+const BARE = path.resolve('bench/bare-validate.js');
 
-function writeJobs(folder: string): { readonly job: string; readonly bare: string; readonly large: string } {
+function writeJobs(folder: string): { readonly job: string; readonly large: string } {
   const job = path.join(folder, 'job.yaml');
   const entries = Array.from(
     { length: CONVERSATIONS },
@@ -32,8 +25,6 @@ function writeJobs(folder: string): { readonly job: string; readonly bare: strin
       `  - id: c${at}\n    repo: acme/service-${at}\n    model: fast\n    prompt: Upgrade service ${at}.\n`,
   );
   writeFileSync(job, `kind: job\nversion: 1\nname: bench\nconversations:\n${entries.join('')}`);
-  const bare = path.join(process.cwd(), 'node_modules/.cache/bench-bare.mjs');
-  writeFileSync(bare, BARE);
   const rows = Array.from({ length: ROWS }, (_, at) => `acme/service-${at},main,team${at % 20},${at % 7}\n`);
   writeFileSync(path.join(folder, 'repos.csv'), `repo,branch,owner,tier\n${rows.join('')}`);
   const large = path.join(folder, 'large.yaml');
@@ -54,31 +45,53 @@ conversations:
     limits: {usd: 2.50, turns: 300}
 `,
   );
-  return { job, bare, large };
+  return { job, large };
 }
 
-function elapsedMs(args: readonly string[]): number {
+interface Taken {
+  /** By the clock. */
+  readonly ms: number;
+  /** Of the processor, by the whole process. */
+  readonly cpuMs: number;
+}
+
+/** A process cannot be asked for the processor's time of its children, so they write it down themselves. */
+function taken(args: readonly string[], folder: string): Taken {
+  const used = path.join(folder, 'used.json');
+  const preload = path.join(folder, 'used.cjs');
+  writeFileSync(
+    preload,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(used)}, JSON.stringify(process.cpuUsage())));`,
+  );
   const from = process.hrtime.bigint();
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['--require', preload, ...args], {
+    encoding: 'utf8',
+  });
+  const ms = Number(process.hrtime.bigint() - from) / 1e6;
   if (status !== 0) throw new Error(`Cannot measure: ${stderr}`);
-  return Number(process.hrtime.bigint() - from) / 1e6;
+  const { user, system } = JSON.parse(readFileSync(used, 'utf8')) as NodeJS.CpuUsage;
+  return { ms, cpuMs: (user + system) / 1e3 };
 }
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-function validate(job: string, bare: string): void {
+function validate(job: string): void {
   const program = path.join(process.cwd(), 'bin/parley.js');
-  const ours: number[] = [];
-  const theirs: number[] = [];
+  const folder = path.dirname(job);
+  const ours: Taken[] = [];
+  const theirs: Taken[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    theirs.push(elapsedMs([bare, job]));
-    ours.push(elapsedMs([program, 'validate', job]));
+    theirs.push(taken([BARE, job], folder));
+    ours.push(taken([program, 'validate', job], folder));
   }
-  const ratio = median(ours) / median(theirs);
+  const line = (of: (one: Taken) => number, what: string): string => {
+    const [us, them] = [median(ours.map(of)), median(theirs.map(of))];
+    return `${us.toFixed(0)} ms${what} against ${them.toFixed(0)} ms, ${(us / them).toFixed(2)} times`;
+  };
   console.log(
-    `validate ${CONVERSATIONS} conversations, cold: ${median(ours).toFixed(0)} ms; bare yaml and zod ${median(theirs).toFixed(0)} ms; ${ratio.toFixed(2)} times, median of ${ROUNDS}`,
+    `validate ${CONVERSATIONS} conversations, cold, beside bare js-yaml and zod: ${line(({ ms }) => ms, '')}; ${line(({ cpuMs }) => cpuMs, ' of processor')}; medians of ${ROUNDS}`,
   );
 }
 
@@ -105,9 +118,9 @@ function planLarge(large: string): void {
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-bench-'));
 try {
-  const { job, bare, large } = writeJobs(folder);
+  const { job, large } = writeJobs(folder);
   planLarge(large);
-  validate(job, bare);
+  validate(job);
 } finally {
   rmSync(folder, { recursive: true });
 }
