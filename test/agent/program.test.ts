@@ -78,7 +78,7 @@ describe('the bundled program', () => {
     expect(JSON.parse(await first.firstLine)).toEqual({ type: 'listening', address: `unix:${socket}` });
     llm.script([toolCalls(['terminal', { command: 'env > env.txt; touch began; sleep 60' }])]);
     expect((await callSocket(socket, 'POST /api/conversations', { json: start })).status).toBe(201);
-    await expect.poll(() => existsSync(join(folder, 'workspace/began')), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(folder, 'workspace/began')), { timeout: 60_000 }).toBe(true);
 
     const second = startProgram(file, folder);
     expect(await second.exitCode).toBe(3);
@@ -94,7 +94,7 @@ describe('the bundled program', () => {
     ]);
     expect((await callSocket(socket, 'POST /api/conversations', { json: start })).status).toBe(200);
     await callSocket(socket, `POST ${at}/run`);
-    await expect.poll(status, { timeout: 10_000 }).toBe('finished');
+    await expect.poll(status, { timeout: 60_000 }).toBe('finished');
     const results = llm.requests.at(-1)?.body.messages.filter((message) => message.role === 'tool');
     expect(String(results?.at(-1)?.content)).toMatch(/^0\n/);
 

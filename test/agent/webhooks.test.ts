@@ -97,7 +97,7 @@ describe('webhooks', () => {
     harness.llm.script([toolCalls(['think', { thought: 'x' }]), reply('end')]);
     await harness.run('go');
     await harness.reaches('finished');
-    await expect.poll(() => statuses(receiver).at(-1), { timeout: 10_000 }).toBe('finished');
+    await expect.poll(() => statuses(receiver).at(-1), { timeout: 60_000 }).toBe('finished');
     const stored = await harness.events();
     expect(receiver.events.map((event) => event.id)).toEqual(stored.map((event) => event.id));
   });

@@ -29,7 +29,7 @@ describe('parley campaign', () => {
       violations: [],
       events: expected.events,
     });
-  }, 60_000);
+  });
 
   it('plays cases in this process and names every kind and pair', async () => {
     const shell = shellIn();
@@ -41,7 +41,7 @@ describe('parley campaign', () => {
     expect(text).toMatch(/^pairs that cannot be: [1-9]/m);
     expect(text).toMatch(/^played a second time: 1, /m);
     expect(text).toMatch(/^violations: 0$/m);
-  }, 60_000);
+  });
 
   it('ends after the present case on Ctrl-C, and says what was done', async () => {
     const shell = shellIn();
@@ -52,7 +52,7 @@ describe('parley campaign', () => {
     }
     expect(await running).toBe(130);
     expect(recordsOf(shell).at(-1)).toMatchObject({ type: 'campaign', failed_seeds: [], unequal: [] });
-  }, 60_000);
+  });
 
   it('refuses what it cannot use', async () => {
     for (const args of [
@@ -67,7 +67,7 @@ describe('parley campaign', () => {
       ['--seed', '2', '--runs', '3'],
     ])
       expect({ args, code: await runCli(['campaign', ...args], shellIn()) }).toEqual({ args, code: 2 });
-  }, 60_000);
+  });
 
   it('plays in processes of their own, and gives the same there', async () => {
     const args = ['campaign', '--runs', '4', '--workers', '2', '--json', '--from', '2'];

@@ -140,7 +140,7 @@ describe('completion', () => {
     });
     client.send({ method: 'initialized', params: {} });
     client.send({ method: 'workspace/didChangeConfiguration', params: { settings: { yaml: SETTINGS } } });
-  }, 60_000);
+  });
 
   afterAll(() => client.close());
 

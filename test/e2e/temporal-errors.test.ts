@@ -65,7 +65,7 @@ describeWith('temporal', 'bad use of Temporal', () => {
       .poll(async () => (await parley(['worker'], env)).stderr, { timeout: 60_000 })
       .toMatch(/lacks the/);
     expectEnd(await parley(['worker'], env), 2, /it lacks the search attributes ParleyStatus/);
-  }, 90_000);
+  });
 
   it('codec keys that cannot be read', async () => {
     const env = { TEMPORAL_ADDRESS: server.address, PARLEY_TEMPORAL_CODEC_KEYS: 'k1:short' };

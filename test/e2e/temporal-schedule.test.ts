@@ -49,7 +49,7 @@ describeWith('temporal', 'the schedule of a job', () => {
     const second = await parley('temporal', 'schedule', 'job.yaml');
     expect(second.stdout).toMatch(/^schedule first-batch: updated/);
     await expect
-      .poll(listed, { timeout: 30_000 })
+      .poll(listed, { timeout: 90_000 })
       .toMatchObject([{ name: 'first-batch', paused: false, overlap: 'skip', fired: 0 }]);
   });
 
@@ -80,11 +80,11 @@ describeWith('temporal', 'the schedule of a job', () => {
 
   it('is paused, and deleted, by its name', { timeout: ALL_MS_MAX }, async () => {
     await parley('temporal', 'schedule', '--pause', 'first-batch');
-    await expect.poll(listed, { timeout: 30_000 }).toMatchObject([{ paused: true, fired: 1 }]);
+    await expect.poll(listed, { timeout: 90_000 }).toMatchObject([{ paused: true, fired: 1 }]);
     await parley('temporal', 'schedule', '--unpause', 'first-batch');
-    await expect.poll(listed, { timeout: 30_000 }).toMatchObject([{ paused: false }]);
+    await expect.poll(listed, { timeout: 90_000 }).toMatchObject([{ paused: false }]);
     await parley('temporal', 'schedule', '--delete', 'first-batch');
-    await expect.poll(listed, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(listed, { timeout: 90_000 }).toEqual([]);
     const { code, stderr } = await parley('temporal', 'schedule', '--trigger', 'first-batch');
     expect(code).toBe(2);
     expect(stderr).toContain('Cannot find a schedule of "first-batch": there is none');

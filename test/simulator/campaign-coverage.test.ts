@@ -106,5 +106,5 @@ describe('the table of events', () => {
     expect(without.table).toEqual([]);
     expect(withTable.table.length).toBeGreaterThan(50);
     expect(withTable.hash).toBe(without.hash);
-  }, 60_000);
+  });
 });

@@ -38,12 +38,12 @@ describe('the cases of a campaign', () => {
       expect(schedule.hash).toBe(first.hash);
       expect(schedule.injected).toEqual(first.injected);
     }
-  }, 60_000);
+  });
 
   it('differ from seed to seed', () => {
     const hashes = [0, 2, 4, 6].map((seed) => runCase({ seed }).hash);
     expect(new Set(hashes).size).toBe(hashes.length);
-  }, 60_000);
+  });
 
   it('hold policies, models and mixes of every kind', () => {
     const cases = Array.from({ length: 300 }, (_, seed) => randomCase(seed));
@@ -91,7 +91,7 @@ describe('aims', () => {
       const { coverage } = runCase({ seed: aimSeed(index, 0, 0) });
       expect({ fault, hits: (coverage.faults[fault] ?? 0) > 0 }).toEqual({ fault, hits: true });
     }
-  }, 60_000);
+  });
 });
 
 describe('the order of seeds', () => {
@@ -119,7 +119,7 @@ describe('the order of seeds', () => {
     for (const fault of FAULT_NAMES)
       expect(tally.hits('faults', fault)).toBe(2 * (result.coverage.faults[fault] ?? 0));
     expect(tally.injected).toBe(2 * result.injected.length);
-  }, 60_000);
+  });
 });
 
 /** An invariant that is none: it breaks when a fault of the kind has struck and a sandbox was let go for idleness. */
@@ -160,5 +160,5 @@ describe('shrinking', () => {
     };
     expect(shrinkCase(3, (keep) => ({ ...play(keep), violations: [] }))).toBeNull();
     expect(tries).toBe(1);
-  }, 60_000);
+  });
 });

@@ -28,5 +28,5 @@ describe('the job of a run, planned again', () => {
     }
     // Both happen, so that it is asked about runs that ended well and others.
     expect([...kinds.keys()].sort()).toEqual(['retried', 'reused']);
-  }, 60_000);
+  });
 });

@@ -103,9 +103,9 @@ describe('processMark()', () => {
     const [line] = (await once(shell.stdout as Readable, 'data')) as [Buffer];
     const pid = Number(line.toString());
     const program = (): string => readFileSync(`/proc/${shell.pid}/comm`, 'utf8').trim();
-    await expect.poll(program, { timeout: 5_000 }).toBe('sleep');
+    await expect.poll(program, { timeout: 60_000 }).toBe('sleep');
     (shell.stdio[3] as Writable).end();
-    await expect.poll(() => processMark(pid), { timeout: 5_000 }).toBeNull();
+    await expect.poll(() => processMark(pid), { timeout: 60_000 }).toBeNull();
     expect(() => process.kill(pid, 0)).not.toThrow();
   });
 });

@@ -218,6 +218,6 @@ describe('what is left over in a cluster', () => {
   const settledPods = async (count: number): Promise<void> => {
     const running = (): number =>
       harness.api.store.all('pods').filter(({ status }) => status?.podIP !== undefined).length;
-    await expect.poll(running, { timeout: 20_000 }).toBeGreaterThan(count);
+    await expect.poll(running, { timeout: 90_000 }).toBeGreaterThan(count);
   };
 });

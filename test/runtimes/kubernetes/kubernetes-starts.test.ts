@@ -27,7 +27,7 @@ describe('a start in a cluster', () => {
 
   const pods = (): readonly ApiObject[] => harness.api.store.all('pods');
   const unplaced = (): Promise<void> =>
-    expect.poll(() => pods()[0]?.status?.conditions?.length, { timeout: 30_000 }).toBe(1);
+    expect.poll(() => pods()[0]?.status?.conditions?.length, { timeout: 90_000 }).toBe(1);
   const podOf = (request: ReturnType<typeof newRequest>): string =>
     podName('test', request.sandboxId, request.generation);
 
