@@ -16,7 +16,7 @@ import type {
 import { watchDisks } from '../on-host/disk-watch.ts';
 import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
 import type { OnRecord } from '../on-host/ended-by-record.ts';
-import { guarded } from '../on-host/guarded.ts';
+import { guarded, guardedOperations } from '../on-host/guarded.ts';
 import { checkHostSockets } from '../on-host/host-sockets.ts';
 import { DISK_LIMIT } from '../on-host/last-words.ts';
 import { DEFAULT_LIMITS, DISK_LOOK_MS } from '../on-host/limits.ts';
@@ -66,13 +66,15 @@ export function createDockerRuntime(options: DockerRuntimeOptions): SandboxRunti
   return {
     capabilities: capabilitiesOf(options),
     freezer: freezerOf(context),
-    removeLeftovers: () => guarded('remove leftovers', sweep(context)),
-    start: (request) => guarded(`start sandbox "${request.sandboxId}"`, start(context, request)),
-    stop: (target) => guarded(`stop sandbox "${target.sandboxId}"`, stop(context, target)),
-    destroy: (id) => guarded(`remove sandbox "${id}"`, destroy(context, id)),
-    inspect: (id) => inspect(context, id),
-    list: () => guarded('list sandboxes', list(context)),
-    exportWorkspace: (id) => exportWorkspace(context, id),
+    ...guardedOperations({
+      removeLeftovers: () => sweep(context),
+      start: (request) => start(context, request),
+      stop: (target) => stop(context, target),
+      destroy: (id) => destroy(context, id),
+      inspect: (id) => inspect(context, id),
+      list: () => list(context),
+      exportWorkspace: (id) => exportWorkspace(context, id),
+    }),
   };
 }
 

@@ -12,7 +12,7 @@ import type {
   SandboxLimits,
   SandboxRuntime,
 } from '../../ports/sandbox-runtime.ts';
-import { guarded } from '../on-host/guarded.ts';
+import { guardedOperations } from '../on-host/guarded.ts';
 import { DEFAULT_LIMITS } from '../on-host/limits.ts';
 import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
 import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
@@ -60,13 +60,15 @@ export function createKubernetesRuntime(options: KubernetesRuntimeOptions): Sand
   };
   return {
     capabilities: capabilitiesOf(options),
-    removeLeftovers: () => guarded('remove leftovers', removeLeftovers(pods)),
-    start: (request) => guarded(`start sandbox "${request.sandboxId}"`, start(context, request)),
-    stop: (target) => guarded(`stop sandbox "${target.sandboxId}"`, stop(context, target)),
-    destroy: (id) => guarded(`remove sandbox "${id}"`, destroy(context, id)),
-    inspect: (id) => inspect(context, id),
-    list: () => guarded('list sandboxes', list(context)),
-    exportWorkspace: (id) => exportWorkspace(context, id),
+    ...guardedOperations({
+      removeLeftovers: () => removeLeftovers(pods),
+      start: (request) => start(context, request),
+      stop: (target) => stop(context, target),
+      destroy: (id) => destroy(context, id),
+      inspect: (id) => inspect(context, id),
+      list: () => list(context),
+      exportWorkspace: (id) => exportWorkspace(context, id),
+    }),
   };
 }
 

@@ -14,7 +14,7 @@ import type {
 import { watchDisks } from '../on-host/disk-watch.ts';
 import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
 import type { OnRecord } from '../on-host/ended-by-record.ts';
-import { guarded } from '../on-host/guarded.ts';
+import { guarded, guardedOperations } from '../on-host/guarded.ts';
 import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { sandboxIds } from '../on-host/sandbox-place.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
@@ -65,13 +65,15 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): SandboxRun
   return {
     capabilities,
     ...(capabilities.pause.includes('memory') ? { freezer: freezerOf(context) } : {}),
-    removeLeftovers: () => guarded('remove leftovers', removeLeftovers(holdingsOf(context))),
-    start: (request) => guarded(`start sandbox "${request.sandboxId}"`, start(context, request)),
-    stop: (target) => guarded(`stop sandbox "${target.sandboxId}"`, stop(context, target)),
-    destroy: (id) => guarded(`remove sandbox "${id}"`, destroy(context, id)),
-    inspect: (id) => inspect(context, id),
-    list: () => guarded('list sandboxes', list(context)),
-    exportWorkspace: (id) => exportWorkspace(context, id),
+    ...guardedOperations({
+      removeLeftovers: () => removeLeftovers(holdingsOf(context)),
+      start: (request) => start(context, request),
+      stop: (target) => stop(context, target),
+      destroy: (id) => destroy(context, id),
+      inspect: (id) => inspect(context, id),
+      list: () => list(context),
+      exportWorkspace: (id) => exportWorkspace(context, id),
+    }),
   };
 }
 
