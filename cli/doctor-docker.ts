@@ -17,9 +17,9 @@ export async function checkDocker({ docker, runtimeKind }: DeploymentConfig): Pr
   try {
     return await ask(docker.socket, isChosen);
   } catch (error) {
-    const reason = asParleyError(error).message;
+    const { message: reason, remedy } = asParleyError(error);
     if (!isChosen) return finding('ok', `not chosen, and not available: ${reason}`, null);
-    return finding('failed', reason, 'start Docker, or set runtime.kind to "process"');
+    return finding('failed', reason, remedy ?? 'start Docker, or set runtime.kind to "process"');
   }
 }
 

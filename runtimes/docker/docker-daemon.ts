@@ -7,6 +7,9 @@ import type Docker from 'dockerode';
 import { ParleyError } from '../../core/parley-error.ts';
 import { CALL_TIMEOUT_MS } from './limits.ts';
 
+const SOCKET_REMEDY =
+  'add it to the group that owns the socket, often "docker", and log in again; whoever is in it is root on this host';
+
 export interface DockerDaemon {
   readonly socketPath: string;
   /**
@@ -64,8 +67,10 @@ function asRuntimeError(error: unknown, { what, socketPath }: Asked): ParleyErro
   if (error instanceof ParleyError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const status = statusOf(error);
-  const unreachable = (reason: string): ParleyError =>
-    new ParleyError('runtime_unreachable', `Cannot ${what}: ${reason}`, { cause: error });
+  const unreachable = (reason: string, remedy: string | null = null): ParleyError => {
+    const options = { cause: error, ...(remedy === null ? {} : { remedy }) };
+    return new ParleyError('runtime_unreachable', `Cannot ${what}: ${reason}`, options);
+  };
   switch (code) {
     case 'ENOENT':
     case 'ECONNREFUSED':
@@ -73,9 +78,8 @@ function asRuntimeError(error: unknown, { what, socketPath }: Asked): ParleyErro
         `no Docker daemon answers at "${socketPath}"; start it, or name its socket in runtime.docker.socket`,
       );
     case 'EACCES':
-      return unreachable(
-        `this user may not use "${socketPath}"; add the user to the group that owns the socket`,
-      );
+    case 'EPERM':
+      return unreachable(`this user may not use "${socketPath}"`, SOCKET_REMEDY);
   }
   const said = reasonOf(error);
   if (status === null || status >= 500) return unreachable(`Docker says "${said}"`);

@@ -1,0 +1,18 @@
+/**
+ * What `parley doctor` finds out about Docker, as a program that another user can run.
+ * Owns nothing: socket and chosen runtime are its arguments, the finding goes to standard output as JSON.
+ */
+import { checkDocker } from '../../cli/doctor-docker.ts';
+import type { DeploymentConfig } from '../../cli/config/deployment-config.ts';
+import type { Finding } from '../../cli/doctor-finding.ts';
+
+/** What it prints. */
+export type ToldFinding = Finding;
+
+async function main(): Promise<void> {
+  const [socket = '', runtimeKind = ''] = process.argv.slice(2);
+  const config = { docker: { socket }, runtimeKind } as DeploymentConfig;
+  process.stdout.write(JSON.stringify(await checkDocker(config)));
+}
+
+void main();
