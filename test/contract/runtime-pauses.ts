@@ -8,6 +8,9 @@ import { post, runInside } from './runtime-inside.ts';
 import { newId, newRequest, settled } from './runtime-suite.ts';
 import type { RuntimeHarness, Up } from './runtime-suite.ts';
 
+/** What no compression makes small, and more than any part of the way keeps in memory. */
+const EXPORTED_BYTES = 4 * 1024 ** 2;
+
 export function describeRuntimePauses(createHarness: () => Promise<RuntimeHarness>): void {
   let harness: RuntimeHarness;
   let runtime: SandboxRuntime;
@@ -125,6 +128,27 @@ export function describeRuntimePauses(createHarness: () => Promise<RuntimeHarnes
     expect(bytes).toBeGreaterThan(0);
     await runtime.destroy(sandbox.id);
     expect(await runtime.list()).toEqual([]);
+  });
+
+  it('is not held by an export that is being read, and a frozen one is not woken by it', async () => {
+    const { freezer } = runtime;
+    const sandbox = await up(newRequest());
+    await runInside(sandbox, `head -c ${EXPORTED_BYTES} /dev/urandom > file`);
+    const reading = runtime.exportWorkspace(sandbox.id)[Symbol.asyncIterator]();
+    let bytes = (await reading.next()).value?.length ?? 0;
+    // Not read to its end: a backup that stops what it copies holds the sandbox now.
+    expect(await runtime.inspect(sandbox.id)).toEqual({
+      kind: 'up',
+      generation: 1,
+      address: sandbox.address,
+    });
+    expect((await runInside(sandbox, 'echo at work')).stdout).toBe('at work\n');
+    await freezer?.freeze({ sandboxId: sandbox.id, generation: 1 });
+    for (let next = await reading.next(); next.done !== true; next = await reading.next())
+      bytes += next.value.length;
+    expect(bytes).toBeGreaterThan(EXPORTED_BYTES);
+    if (freezer === undefined) return;
+    expect(await runtime.inspect(sandbox.id)).toMatchObject({ kind: 'up', isFrozen: true });
   });
 
   it('starts nothing for a deadline that has passed', async () => {
