@@ -1,45 +1,98 @@
 /**
- * The first batch in containers of a real daemon: the same report as in plain processes, and nothing left behind.
+ * The first batch in containers of a real daemon, embedded and on Temporal: the same report as in processes, and nothing
+ * left behind. Namespaces on Temporal are beside it; plain processes there are in temporal-run.test.ts.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { closeDaemon, containersOf, dockerSocket } from '../../scripts/docker-daemon.ts';
 import { describeWith } from '../helpers/requires.ts';
+import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { runWholeBatch, type WholeBatch } from './whole-batch.ts';
 
 /** Both runs, and the image the first time. */
 const START_MS_MAX = 300_000;
+const SUCCESS = 'done 3/3, running 0, waiting 0, failed 0';
+
+/** What no sandbox may leave in the copy of a batch. */
+function leftOf({ copy }: WholeBatch): readonly string[] {
+  const dirs = path.join(copy.dataDir, 'sandboxes');
+  const sockets = readdirSync(copy.env['TMPDIR'] ?? '', { recursive: true, encoding: 'utf8' });
+  return [
+    ...(existsSync(dirs) ? readdirSync(dirs) : []),
+    ...sockets.filter((name) => name.endsWith('.sock')),
+  ];
+}
+
 describeWith('dockerd', 'the first batch in containers', () => {
   const batches: WholeBatch[] = [];
+  const run = async (env: Readonly<Record<string, string>>): Promise<WholeBatch> => {
+    const batch = await runWholeBatch(env);
+    batches.push(batch);
+    return batch;
+  };
+  const onDocker = (): Readonly<Record<string, string>> => ({
+    PARLEY_RUNTIME: 'docker',
+    PARLEY_DOCKER_SOCKET: dockerSocket(),
+  });
   let inContainers: WholeBatch;
   let inProcesses: WholeBatch;
   beforeAll(async () => {
-    inContainers = await runWholeBatch({ PARLEY_RUNTIME: 'docker', PARLEY_DOCKER_SOCKET: dockerSocket() });
-    batches.push(inContainers);
-    inProcesses = await runWholeBatch({});
-    batches.push(inProcesses);
+    inContainers = await run(onDocker());
+    inProcesses = await run({});
   }, START_MS_MAX);
   afterAll(async () => {
     for (const { copy } of batches) copy.close();
     await closeDaemon();
   });
 
-  it('succeeds with every conversation, and warns of nothing', () => {
-    expect(inContainers.end.stdout).toContain('done 3/3, running 0, waiting 0, failed 0');
-    expect(inContainers.end.stderr).not.toMatch(/warning/i);
+  describe('on the embedded engine', () => {
+    it('succeeds with every conversation, and warns of nothing', () => {
+      expect(inContainers.end.stdout).toContain(SUCCESS);
+      expect(inContainers.end.stderr).not.toMatch(/warning/i);
+    });
+
+    it('tells the same as in processes, record for record', () => {
+      expect(inContainers.report).toEqual(inProcesses.report);
+    });
+
+    it('leaves no sandbox: no container, no directory, no socket', () => {
+      expect(containersOf(dockerSocket())).toEqual([]);
+      expect(leftOf(inContainers)).toEqual([]);
+    });
   });
 
-  it('tells the same as in processes, record for record', () => {
-    expect(inContainers.report).toEqual(inProcesses.report);
-  });
+  describeWith('temporal', 'on Temporal', () => {
+    /** A server for each: two installations with one run id are one run to it. */
+    const onTemporal = async (): Promise<Readonly<Record<string, string>>> => {
+      const server = await startServerForTests();
+      onTestFinished(() => server.stop());
+      return { PARLEY_ENGINE: 'temporal', TEMPORAL_ADDRESS: server.address };
+    };
 
-  it('leaves no sandbox: no container, no directory, no socket', () => {
-    expect(containersOf(dockerSocket())).toEqual([]);
-    const { copy } = inContainers;
-    const left = path.join(copy.dataDir, 'sandboxes');
-    expect(existsSync(left) ? readdirSync(left) : []).toEqual([]);
-    const sockets = readdirSync(copy.env['TMPDIR'] ?? '', { recursive: true, encoding: 'utf8' });
-    expect(sockets.filter((name) => name.endsWith('.sock'))).toEqual([]);
+    it(
+      'tells the same from containers, and leaves none',
+      async () => {
+        const batch = await run({ ...onDocker(), ...(await onTemporal()) });
+        expect(batch.end.stdout).toContain(SUCCESS);
+        expect(batch.report).toEqual(inProcesses.report);
+        expect(containersOf(dockerSocket())).toEqual([]);
+        expect(leftOf(batch)).toEqual([]);
+      },
+      START_MS_MAX,
+    );
+
+    describeWith('bwrap', 'in namespaces', () => {
+      it(
+        'tells the same from namespaces, and leaves none',
+        async () => {
+          const batch = await run({ PARLEY_ISOLATION: 'namespaces', ...(await onTemporal()) });
+          expect(batch.end.stdout).toContain(SUCCESS);
+          expect(batch.report).toEqual(inProcesses.report);
+          expect(leftOf(batch)).toEqual([]);
+        },
+        START_MS_MAX,
+      );
+    });
   });
 });
