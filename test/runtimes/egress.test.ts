@@ -1,23 +1,30 @@
 /**
- * The way out of sandboxes: what the allow-list lets through, what an address forbids, and both from inside a sandbox.
+ * The way out of sandboxes: what the allow-list lets through, what an address forbids, and both from inside
+ * sandboxes of both kinds. Hosts are stand-ins on loopback.
  */
-import { mkdtempSync, realpathSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToContainers } from '../../cli/host/open-to-containers.ts';
 import { isPublicAddress } from '../../runtimes/egress/address-rules.ts';
 import { createEgressProxy } from '../../runtimes/egress/egress-proxy.ts';
 import type { EgressProxy } from '../../runtimes/egress/egress-proxy.ts';
 import { allowsHost, parseHostAndPort, parseHostRule } from '../../runtimes/egress/host-rules.ts';
 import type { HostRule } from '../../runtimes/egress/host-rules.ts';
+import { createDockerHarness } from '../contract/docker-harness.ts';
 import { createProcessHarness } from '../contract/process-harness.ts';
 import { runInside } from '../contract/runtime-inside.ts';
 import { newRequest } from '../contract/runtime-suite.ts';
+import type { RuntimeHarness } from '../contract/runtime-suite.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
+
+/** A container, and the image the first time. */
+const CONTAINER_MS_MAX = 120_000;
 
 const rulesOf = (...texts: readonly string[]): readonly HostRule[] =>
   texts.map((text) => {
@@ -91,6 +98,8 @@ describe('isPublicAddress()', () => {
 });
 
 describe('the egress proxy', () => {
+  /** The directory of the socket is bound into sandboxes; the one above it is nobody else's. */
+  let base: string;
   let dir: string;
   let web: Server;
   let port: number;
@@ -99,13 +108,16 @@ describe('the egress proxy', () => {
   const names: Readonly<Record<string, readonly string[]>> = {
     'allowed.test': ['127.0.0.1'],
     'inside.test': ['10.0.0.1'],
+    'metadata.test': ['169.254.169.254'],
     'mixed.test': ['127.0.0.1', '169.254.169.254'],
     'dead.test': ['127.0.0.2'],
   };
   const lookups: string[] = [];
 
   beforeEach(async () => {
-    dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'eg-')));
+    base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'eg-')));
+    dir = path.join(base, 'e');
+    mkdirSync(dir);
     web = createServer((request, response) => {
       response.end(
         `${request.method} ${request.url} ${request.headers.host} ${request.headers['proxy-authorization']}`,
@@ -120,7 +132,7 @@ describe('the egress proxy', () => {
   afterEach(async () => {
     await proxy.close();
     await new Promise((resolve) => web.close(resolve));
-    removeDir(dir);
+    removeDir(base);
   });
 
   const open = async (mayReach?: (address: string) => boolean): Promise<void> => {
@@ -212,27 +224,62 @@ describe('the egress proxy', () => {
     expect((await connectThrough(`127.0.0.1:${port}`)).status).toBe(403);
   });
 
+  /** Status of a plain request and of a CONNECT through the proxy that the usual variables of a sandbox name. */
+  const askBy = (target: string): string =>
+    `node -e "const http=require('http'),plain=new URL(process.env.HTTP_PROXY),tunnel=new URL(process.env.HTTPS_PROXY);` +
+    `http.get({host:plain.hostname,port:plain.port,path:'http://${target}/'},r=>{r.resume();` +
+    `http.request({host:tunnel.hostname,port:tunnel.port,method:'CONNECT',path:'${target}'})` +
+    `.on('connect',(c,s)=>{s.destroy();console.log(r.statusCode,c.statusCode)}).end()})"`;
+
+  /** Prints the code of the error that a connection past the proxy ends with. */
+  const pastIt = (to: string): string =>
+    `node -e "require('net').connect(${to}).on('connect',()=>{console.log('REACHED');process.exit()}).on('error',e=>console.log(e.code))"`;
+
+  const expectOneWayOut = async (harness: RuntimeHarness): Promise<void> => {
+    const { runtime } = harness;
+    expect(runtime.capabilities.egress).toBe('allow_list');
+    const request = newRequest();
+    const call = { address: await runtime.start(request), sessionKey: request.sessionKey };
+    const inside = async (command: string): Promise<string> => (await runInside(call, command)).stdout.trim();
+    expect(await inside(askBy(`allowed.test:${port}`))).toBe('200 200');
+    for (const target of [
+      ...[`inside.test:${port}`, `metadata.test:${port}`, `mixed.test:${port}`],
+      ...['169.254.169.254:80', '10.0.0.1:80', `127.0.0.2:${port}`, `other.test:${port}`],
+    ])
+      expect({ target, status: await inside(askBy(target)) }).toEqual({ target, status: '403 403' });
+    // Twice for each of the seven.
+    expect(refused).toHaveLength(14);
+    for (const to of [`${port},'127.0.0.1'`, "80,'169.254.169.254'", "80,'10.0.0.1'"])
+      expect(await inside(pastIt(to))).toMatch(/^(ECONNREFUSED|ENETUNREACH|EACCES)$/);
+    await runtime.destroy(request.sandboxId);
+    await harness.close();
+  };
+
   describeWith('bwrap', 'seen from a namespace sandbox', () => {
-    it('is the only way out, and is found by the usual variables', async () => {
+    it('shares its directory with no data', async () => {
       const harness = await createProcessHarness('namespaces', undefined, {
         egressSocket: path.join(dir, 'egress.sock'),
         dataDir: path.join(dir, 'data', 'd'),
         socketDir: path.join(dir, 'data', 's'),
       }).catch((error: unknown) => error as Error);
-      // The directory of the socket holds the data here, which a runtime refuses.
       expect(harness).toMatchObject({ code: 'runtime_failed' });
-      const good = await createProcessHarness('namespaces', undefined, {
-        egressSocket: path.join(dir, 'egress.sock'),
-      });
-      const request = newRequest();
-      const call = { address: await good.runtime.start(request), sessionKey: request.sessionKey };
-      expect(good.runtime.capabilities.egress).toBe('allow_list');
-      const fetchBy = (url: string): string =>
-        `node -e "const u=new URL(process.env.HTTP_PROXY);require('http').get({host:u.hostname,port:u.port,path:'${url}'},r=>{console.log(r.statusCode);r.resume()})"`;
-      expect((await runInside(call, fetchBy(`http://allowed.test:${port}/`))).stdout).toBe('200\n');
-      expect((await runInside(call, fetchBy('http://169.254.169.254/'))).stdout).toBe('403\n');
-      await good.runtime.destroy(request.sandboxId);
-      await good.close();
     });
+
+    it('is the only way out, and is found by the usual variables', async () => {
+      const egressSocket = path.join(dir, 'egress.sock');
+      await expectOneWayOut(await createProcessHarness('namespaces', undefined, { egressSocket }));
+    });
+  });
+
+  describeWith('dockerd', 'seen from a container', () => {
+    it(
+      'is the only way out, and is found by the usual variables',
+      async () => {
+        const egressSocket = path.join(dir, 'egress.sock');
+        await openToContainers([egressSocket]);
+        await expectOneWayOut(await createDockerHarness({ egressSocket }));
+      },
+      CONTAINER_MS_MAX,
+    );
   });
 });
