@@ -158,11 +158,24 @@ function report({ capabilities }: SandboxRuntime): void {
     `${capabilities.kind}, ${capabilities.isolation}, ${count} each, load ${load}; milliseconds\n`,
   );
   for (const [part, all] of figures) {
-    const sorted = [...all].sort((a, b) => a - b);
-    const at = (share: number): string =>
-      (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1).padStart(8);
+    const at = (share: number): string => quantile(all, share).toFixed(1).padStart(8);
     process.stdout.write(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  p99 ${at(0.99)}\n`);
   }
+  for (const part of ['create', 'resume'] as const) process.stdout.write(ratioLine(part));
+}
+
+/** Beside the agent alone, and beside the agent and an empty sandbox one after the other: what nobody can do without. */
+function ratioLine(part: Part): string {
+  const median = (one: Part): number => quantile(figures.get(one) ?? [], 0.5);
+  const boot = median('bare agent boot');
+  const empty = median(figures.has('bare container') ? 'bare container' : 'bare namespace');
+  const times = (bare: number): string => (median(part) / bare).toFixed(2);
+  return `${part.padEnd(16)} ${times(boot)} times the bare boot, ${times(boot + empty)} times both bare\n`;
+}
+
+function quantile(all: readonly number[], share: number): number {
+  const sorted = [...all].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
 await main();
