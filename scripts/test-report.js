@@ -5,7 +5,8 @@
 
 /**
  * Counts tests. A file that failed before its tests were known counts as one failure, and so does a run that ended
- * badly for a reason no test shows. With `strict`, a test that did not run is a failure unless a name filter left it out.
+ * badly for a reason no test shows. With `strict`, a test that did not run is a failure unless a name filter left it out
+ * or its tool is optional.
  */
 export function countTests({ reportText, skipsText, exitCode, strict, filtered }) {
   if (reportText === null) {
@@ -14,8 +15,9 @@ export function countTests({ reportText, skipsText, exitCode, strict, filtered }
   const files = JSON.parse(reportText).testResults;
   const tests = files.flatMap((file) => file.assertionResults);
   const problems = files.filter(isBroken).map((file) => `${file.name}: ${firstLine(file.message)}`);
-  const skipped = skippedLines(skipsText, filtered ? [] : tests.filter(isSkipped));
-  const notRun = strict ? skipped.length : 0;
+  const left = skippedTests(skipsText, filtered ? [] : tests.filter(isSkipped));
+  const skipped = linesOf(left);
+  const notRun = strict ? linesOf(left.filter(({ group }) => group?.isOptional !== true)).length : 0;
   if (notRun > 0) problems.push(`CI=true: ${notRun} skipped`);
   const known =
     tests.filter((test) => test.status === 'failed').length + files.filter(isBroken).length + notRun;
@@ -37,16 +39,18 @@ function isSkipped(test) {
   return test.status === 'pending' || test.status === 'skipped' || test.status === 'todo';
 }
 
-/** Each test by its full name; the reason comes from the tool that is missing for its group. */
-function skippedLines(skipsText, tests) {
+/** Each test with the group of `describeWith` that it belongs to, which knows the missing tool. */
+function skippedTests(skipsText, tests) {
   const groups = skipsText
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
-  const lines = tests.map((test) => {
-    const group = groups.find((one) => test.fullName.includes(one.name));
-    return `${test.fullName} (${group?.reason ?? 'no reason given'})`;
-  });
+  return tests.map((test) => ({ test, group: groups.find((one) => test.fullName.includes(one.name)) }));
+}
+
+/** Each test once, by its full name, with the reason. */
+function linesOf(left) {
+  const lines = left.map(({ test, group }) => `${test.fullName} (${group?.reason ?? 'no reason given'})`);
   return [...new Set(lines)].sort();
 }
 

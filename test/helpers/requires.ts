@@ -1,13 +1,14 @@
 /**
  * Tests that need a tool the machine may not have.
- * Owns the probes and what happens when one fails: skipped with a reason that `npm test` prints, or, under CI=true,
- * a failing test. Must not be used to hide a failure: a probe asks only whether the tool works at all.
+ * Owns the probes and what happens when one fails: skipped with a reason that `npm test` prints, or, under CI=true and
+ * unless it is optional, a failing test. Must not be used to hide a failure: a probe asks only whether the tool works at all.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { dockerdMissing } from '../../scripts/docker-daemon.ts';
 import { installedHelm } from '../../scripts/helm-tool.js';
+import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
 import { pythonPeerMissing } from './python-peers.ts';
 import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
@@ -18,6 +19,7 @@ export type Tool =
   | 'docker'
   | 'dockerd'
   | 'helm'
+  | 'k8s-local'
   | 'postgres'
   | 'temporal'
   | 'temporal-test-server'
@@ -31,6 +33,9 @@ export type Tool =
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;
 
+/** Too long to build for every machine that tests: named when they are missing, and no failure under CI=true either. */
+const OPTIONAL: ReadonlySet<Tool> = new Set(['k8s-local']);
+
 /** Tools that are looked for in more places than the search path. */
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   temporal: temporalCliMissing,
@@ -39,6 +44,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   helm: () =>
     installedHelm(process.env) === null
       ? 'Helm is not installed; install it with "node scripts/helm-tool.js"'
+      : null,
+  'k8s-local': () =>
+    installedKubernetes(process.env) === null
+      ? 'no API server of Kubernetes was built here; "npm run k8s:local" builds one'
       : null,
   postgres: postgresMissing,
   litellm: () => pythonPeerMissing('litellm'),
@@ -69,21 +78,22 @@ export function missing(tool: Tool): string | null {
   return `${tool} does not work here: ${said === '' ? `exit code ${result.status}` : said}`;
 }
 
-/** How a group of tests is registered, given why its tool is missing (null: it is not) and whether this is CI. */
-export function planGroup(reason: string | null, isCi: boolean): 'run' | 'skip' | 'fail' {
+/** How a group of tests is registered, given why its tool is missing (null: it is not) and whether it must be there. */
+export function planGroup(reason: string | null, isRequired: boolean): 'run' | 'skip' | 'fail' {
   if (reason === null) return 'run';
-  return isCi ? 'fail' : 'skip';
+  return isRequired ? 'fail' : 'skip';
 }
 
 /** `describe` for tests that need `tool`. */
 export function describeWith(tool: Tool, name: string, body: () => void): void {
   const reason = missing(tool);
-  switch (planGroup(reason, process.env['CI'] === 'true')) {
+  const isOptional = OPTIONAL.has(tool);
+  switch (planGroup(reason, process.env['CI'] === 'true' && !isOptional)) {
     case 'run':
       describe(name, body);
       return;
     case 'skip':
-      recordSkip({ tool, name, reason: reason ?? '' });
+      recordSkip({ tool, name, reason: reason ?? '', isOptional });
       describe.skip(name, body);
       return;
     case 'fail':
@@ -95,8 +105,15 @@ export function describeWith(tool: Tool, name: string, body: () => void): void {
   }
 }
 
+interface Skip {
+  readonly tool: Tool;
+  readonly name: string;
+  readonly reason: string;
+  readonly isOptional: boolean;
+}
+
 /** One line for `npm test`; without it (a bare vitest run) the skip shows in vitest's own output only. */
-function recordSkip(skip: { readonly tool: Tool; readonly name: string; readonly reason: string }): void {
+function recordSkip(skip: Skip): void {
   const file = process.env['PARLEY_TEST_SKIPS'];
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(skip)}\n`);
 }

@@ -8,8 +8,8 @@ describe('planGroup()', () => {
     [null, true, 'run'],
     ['docker is not installed', false, 'skip'],
     ['docker is not installed', true, 'fail'],
-  ] as const)('with %j and CI %j: %s', (reason, isCi, plan) => {
-    expect(planGroup(reason, isCi)).toBe(plan);
+  ] as const)('with %j and required %j: %s', (reason, isRequired, plan) => {
+    expect(planGroup(reason, isRequired)).toBe(plan);
   });
 
   it('finds a tool that works', () => {

@@ -68,6 +68,12 @@ describe('countTests()', () => {
     });
     expect(countTests({ ...input, strict: true }).failed).toBe(1);
     expect(countTests({ ...input, strict: true, filtered: true }).failed).toBe(0);
+    const optional = skipsText.replace('}', ',"isOptional":true}');
+    expect(countTests({ ...input, skipsText: optional, strict: true })).toMatchObject({
+      failed: 0,
+      problems: [],
+      skipped: ['docker runtime starts (docker is not installed)'],
+    });
   });
 });
 

@@ -14,7 +14,7 @@ export function commandsExist(tree: Tree): readonly Violation[] {
   return ['README.md', 'CONTRIBUTING.md'].flatMap((name) => {
     const lines = (fileAt(tree, name)?.text ?? '').split('\n');
     return lines.flatMap((line, index) =>
-      [...line.matchAll(/(?:^|`)npm (?:run )?([a-z][a-z:-]*)/g)]
+      [...line.matchAll(/(?:^|`)npm (?:run )?([a-z][a-z0-9:-]*)/g)]
         .map((match) => match[1] ?? '')
         .filter((script) => !scripts.includes(script) && !NPM_WORDS.includes(script))
         .map((script) => `${name}:${index + 1}: "npm run ${script}" is no script of package.json`),

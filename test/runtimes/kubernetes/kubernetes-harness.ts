@@ -88,19 +88,12 @@ async function clusterOf(
   return { api, kubelet: startKubelet(api.store, runner) };
 }
 
-interface HarnessParts {
-  readonly api: FakeApi;
-  readonly kubelet: Kubelet;
-  readonly dir: string;
-  readonly given: Partial<KubernetesRuntimeOptions>;
-  readonly workspaceOf: (volumeUid: string) => string;
-}
-
-function harnessOf({ api, kubelet, dir, given, workspaceOf }: HarnessParts): KubernetesHarness {
-  const options: KubernetesRuntimeOptions = {
-    kubeconfig: api.kubeconfig,
+/** What every test of the runtime says the same. */
+export function runtimeOptions(
+  given: Partial<KubernetesRuntimeOptions> & Pick<KubernetesRuntimeOptions, 'kubeconfig' | 'namespace'>,
+): KubernetesRuntimeOptions {
+  return {
     context: null,
-    namespace: api.namespace,
     installation: 'test',
     image: IMAGE,
     imagePullSecrets: [],
@@ -118,6 +111,18 @@ function harnessOf({ api, kubelet, dir, given, workspaceOf }: HarnessParts): Kub
     warn: () => undefined,
     ...given,
   };
+}
+
+interface HarnessParts {
+  readonly api: FakeApi;
+  readonly kubelet: Kubelet;
+  readonly dir: string;
+  readonly given: Partial<KubernetesRuntimeOptions>;
+  readonly workspaceOf: (volumeUid: string) => string;
+}
+
+function harnessOf({ api, kubelet, dir, given, workspaceOf }: HarnessParts): KubernetesHarness {
+  const options = runtimeOptions({ kubeconfig: api.kubeconfig, namespace: api.namespace, ...given });
   return {
     ...{ options, api, kubelet },
     runtime: createKubernetesRuntime(options),

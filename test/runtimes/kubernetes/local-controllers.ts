@@ -1,0 +1,101 @@
+/**
+ * What an API server lacks without the rest of a cluster: pods are placed, something answers at their addresses, and a
+ * volume that is to go goes when no pod has it any more.
+ * Owns these three for one namespace, each by looking again and again; kwok says when pods run and when they are gone.
+ */
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node';
+import type { Cluster, ClusterApi } from '../../../runtimes/kubernetes/cluster.ts';
+
+export const LOCAL_NODE = 'node-1';
+const PROTECTION = 'kubernetes.io/pvc-protection';
+const AGENT_PORT = 8_000;
+const LOOK_MS = 50;
+
+export interface LocalControllers {
+  /** What `/health` answers in every pod. */
+  health: number;
+  close(): Promise<void>;
+}
+
+export function startControllers(cluster: Cluster): LocalControllers {
+  const servers = new Map<string, Server>();
+  const controllers: LocalControllers = { health: 200, close };
+  const stopped = new AbortController();
+  const working = run();
+
+  async function run(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      // Others change what was just read: the next look sees it.
+      await cluster.ask('look around', (api) => lookAround(api)).catch(() => undefined);
+      await pause(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  }
+
+  async function lookAround(api: ClusterApi): Promise<void> {
+    const { namespace } = cluster;
+    const pods = (await api.core.listNamespacedPod({ namespace })).items;
+    for (const pod of pods) {
+      if (pod.spec?.nodeName === undefined) await place(api, pod);
+      else if (pod.status?.podIP !== undefined) await serve(pod.metadata?.name ?? '', pod.status.podIP);
+    }
+    const addresses = new Set(pods.map(({ status }) => status?.podIP));
+    for (const [address, server] of servers) if (!addresses.has(address)) end(address, server);
+    const claims = (await api.core.listNamespacedPersistentVolumeClaim({ namespace })).items;
+    const used = new Set(pods.flatMap(claimsOf));
+    for (const claim of claims) if (isFree(claim, used)) await release(api, claim);
+  }
+
+  async function place({ core }: ClusterApi, { metadata }: V1Pod): Promise<void> {
+    const { name = '', namespace = '' } = metadata ?? {};
+    const target = { apiVersion: 'v1', kind: 'Node', name: LOCAL_NODE };
+    await core.createNamespacedPodBinding({ name, namespace, body: { metadata: { name }, target } });
+  }
+
+  async function serve(pod: string, address: string): Promise<void> {
+    if (servers.has(address)) return;
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === '/health' ? controllers.health : 200).end(`workspace of ${pod}`);
+    });
+    servers.set(address, server);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(AGENT_PORT, address, resolve);
+    });
+  }
+
+  function end(address: string, server: Server): void {
+    servers.delete(address);
+    server.closeAllConnections();
+    server.close();
+  }
+
+  async function close(): Promise<void> {
+    stopped.abort();
+    await working;
+    for (const [address, server] of servers) end(address, server);
+  }
+
+  return controllers;
+}
+
+function claimsOf({ spec }: V1Pod): readonly string[] {
+  return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) =>
+    claim === undefined ? [] : [claim.claimName],
+  );
+}
+
+function isFree({ metadata }: V1PersistentVolumeClaim, used: ReadonlySet<string>): boolean {
+  const { name = '', deletionTimestamp, finalizers = [] } = metadata ?? {};
+  return deletionTimestamp !== undefined && !used.has(name) && finalizers.includes(PROTECTION);
+}
+
+async function release({ core, client }: ClusterApi, { metadata }: V1PersistentVolumeClaim): Promise<void> {
+  const { name = '', namespace = '', resourceVersion = '', finalizers = [] } = metadata ?? {};
+  const kept = finalizers.filter((one) => one !== PROTECTION);
+  await core.patchNamespacedPersistentVolumeClaim(
+    { name, namespace, body: { metadata: { resourceVersion, finalizers: kept } } },
+    client.setHeaderOptions('Content-Type', client.PatchStrategy.MergePatch),
+  );
+}
