@@ -51,11 +51,19 @@ export function dockerSocket(): string {
 /** Whether the daemon was started here, and so may be ended and started again. */
 export const isOwnDaemon = (): boolean => own !== null;
 
-/** Ends the daemon with that signal, and starts it again over the same files. @throws Error it is not ours */
-export async function restartDaemon(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+/**
+ * Ends the daemon with that signal, and starts it again over the same files, after `whileAway`: the start blocks, so
+ * nothing of this process sees that it is away but that. @throws Error it is not ours
+ */
+export async function restartDaemon(
+  signal: 'SIGTERM' | 'SIGKILL',
+  whileAway: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   if (own === null) throw new Error('Cannot restart Docker: the daemon is not of this test');
+  const { dir, socket } = own;
   await ended(own.child, signal);
-  own.child = launch(own.dir, own.socket);
+  await whileAway();
+  own.child = launch(dir, socket);
   const problem = becomesReady(own);
   if (problem !== null) throw new Error(`Cannot restart Docker: ${problem}`);
 }

@@ -11,7 +11,7 @@ import { containerName } from '../../runtimes/docker/names.ts';
 import { createDockerHarness } from '../contract/docker-harness.ts';
 import type { DockerHarness } from '../contract/docker-harness.ts';
 import { runInside } from '../contract/runtime-inside.ts';
-import { newId, newRequest, settled } from '../contract/runtime-suite.ts';
+import { newId, newRequest } from '../contract/runtime-suite.ts';
 import type { Up } from '../contract/runtime-suite.ts';
 import { dockerSocket, isOwnDaemon, restartDaemon } from '../../scripts/docker-daemon.ts';
 import { describeWith } from '../helpers/requires.ts';
@@ -163,10 +163,9 @@ describeWith('dockerd', 'Docker runtime, other hands', () => {
     if (!isOwnDaemon()) return;
     const sandbox = await up();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      const restarting = restartDaemon(signal);
-      const meanwhile = await settled(harness.runtime, sandbox.id, 'unknown');
-      expect(meanwhile.kind).toBe('unknown');
-      await restarting;
+      await restartDaemon(signal, async () => {
+        expect((await harness.runtime.inspect(sandbox.id)).kind).toBe('unknown');
+      });
       expect(await harness.runtime.inspect(sandbox.id)).toMatchObject({
         kind: 'up',
         address: sandbox.address,
