@@ -1,7 +1,7 @@
 /**
  * A real API server of Kubernetes with etcd behind it and kwok in place of nodes, on loopback, for tests.
  * Owns the three processes, their credentials and files below a temporary folder, and the end of all of it. There is no
- * scheduler, no controller and no kubelet: kwok says of every pod that has a node that it runs.
+ * scheduler, no controller and no kubelet: kwok says of every pod on a node of its own that it runs.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -20,6 +20,8 @@ const START_MS = 120_000;
 const LOOK_MS = 100;
 /** Pods get addresses of the loopback network, so that a test can answer at them. */
 const POD_NETWORK = '127.250.0.1/16';
+/** A node with this label, empty, is kwok's. */
+export const KWOK_LABEL = 'kwok';
 const LOG_TAIL_BYTES = 2_000;
 
 export interface LocalCluster {
@@ -96,6 +98,7 @@ async function startApiServer(parts: Parts, store: string): Promise<void> {
   });
   const args = [
     ...[`--etcd-servers=${store}`, '--bind-address=127.0.0.1', `--secure-port=${port}`],
+    '--advertise-address=127.0.0.1',
     ...[`--cert-dir=${path.join(dir, 'certs')}`, '--service-cluster-ip-range=10.96.0.0/24'],
     ...[`--token-auth-file=${file('tokens', `${users.join('\n')}\n`)}`, '--authorization-mode=RBAC'],
     ...['--anonymous-auth=false', '--endpoint-reconciler-type=none', '--profiling=false'],
@@ -130,8 +133,8 @@ function startNodes(parts: Parts): void {
   const { dir, programs, children, tokens } = parts;
   const kubeconfig = writeKubeconfig(parts, tokens.admin, 'default');
   const args = [
-    ...[`--kubeconfig=${kubeconfig}`, '--manage-all-nodes=true', `--cidr=${POD_NETWORK}`],
-    '--node-ip=127.0.0.1',
+    ...[`--kubeconfig=${kubeconfig}`, `--cidr=${POD_NETWORK}`, '--node-ip=127.0.0.1'],
+    ...['--manage-all-nodes=false', `--manage-nodes-with-label-selector=${KWOK_LABEL}=`],
   ];
   children.push(launch(dir, programs.kwok, args));
 }

@@ -7,6 +7,7 @@ import { kubernetesCluster } from '../../../runtimes/kubernetes/cluster.ts';
 import type { Cluster, ClusterApi } from '../../../runtimes/kubernetes/cluster.ts';
 import type { KubernetesRuntimeOptions } from '../../../runtimes/kubernetes/options.ts';
 import type { SandboxRuntime } from '../../../ports/sandbox-runtime.ts';
+import { KWOK_LABEL } from '../../../scripts/local-cluster.ts';
 import type { LocalCluster } from '../../../scripts/local-cluster.ts';
 import { newId } from '../../contract/runtime-suite.ts';
 import { createScriptedHarness, runtimeOptions } from './kubernetes-harness.ts';
@@ -83,7 +84,7 @@ async function prepare({ core }: ClusterApi, namespace: string): Promise<void> {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await core.createNamespace({ body: { metadata: { name: namespace, labels } } });
   // The node is there once for all namespaces.
-  const node = core.createNode({ body: { metadata: { name: LOCAL_NODE } } });
+  const node = core.createNode({ body: { metadata: { name: LOCAL_NODE, labels: { [KWOK_LABEL]: '' } } } });
   await node.catch((error: unknown) => {
     if (!String(error).includes('already exists')) throw error;
   });

@@ -22,6 +22,7 @@ export interface LocalControllers {
 
 export function startControllers(cluster: Cluster): LocalControllers {
   const servers = new Map<string, Server>();
+  const podAt = new Map<string, string>();
   const controllers: LocalControllers = { health: 200, close };
   const stopped = new AbortController();
   const working = run();
@@ -38,31 +39,26 @@ export function startControllers(cluster: Cluster): LocalControllers {
     const { namespace } = cluster;
     const pods = (await api.core.listNamespacedPod({ namespace })).items;
     for (const pod of pods) {
-      if (pod.spec?.nodeName === undefined) await place(api, pod);
+      if (pod.spec?.nodeName === undefined) await bindTo(api, pod, LOCAL_NODE);
       else if (pod.status?.podIP !== undefined) await serve(pod.metadata?.name ?? '', pod.status.podIP);
     }
     const addresses = new Set(pods.map(({ status }) => status?.podIP));
     for (const [address, server] of servers) if (!addresses.has(address)) end(address, server);
-    const claims = (await api.core.listNamespacedPersistentVolumeClaim({ namespace })).items;
-    const used = new Set(pods.flatMap(claimsOf));
-    for (const claim of claims) if (isFree(claim, used)) await release(api, claim);
-  }
-
-  async function place({ core }: ClusterApi, { metadata }: V1Pod): Promise<void> {
-    const { name = '', namespace = '' } = metadata ?? {};
-    const target = { apiVersion: 'v1', kind: 'Node', name: LOCAL_NODE };
-    await core.createNamespacedPodBinding({ name, namespace, body: { metadata: { name }, target } });
+    await releaseVolumes(api, namespace, pods);
   }
 
   async function serve(pod: string, address: string): Promise<void> {
+    // An address is given out again when its pod is gone.
+    podAt.set(address, pod);
     if (servers.has(address)) return;
     const server = createServer((request, response) => {
-      response.writeHead(request.url === '/health' ? controllers.health : 200).end(`workspace of ${pod}`);
+      const status = request.url === '/health' ? controllers.health : 200;
+      response.writeHead(status).end(`workspace of ${podAt.get(address) ?? ''}`);
     });
-    servers.set(address, server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject).listen(AGENT_PORT, address, resolve);
     });
+    servers.set(address, server);
   }
 
   function end(address: string, server: Server): void {
@@ -78,6 +74,20 @@ export function startControllers(cluster: Cluster): LocalControllers {
   }
 
   return controllers;
+}
+
+/** What a scheduler does when there is one node. */
+async function bindTo({ core }: ClusterApi, { metadata }: V1Pod, node: string): Promise<void> {
+  const { name = '', namespace = '' } = metadata ?? {};
+  const target = { apiVersion: 'v1', kind: 'Node', name: node };
+  await core.createNamespacedPodBinding({ name, namespace, body: { metadata: { name }, target } });
+}
+
+/** Lets go of volumes that are to go and that no pod has any more. */
+async function releaseVolumes(api: ClusterApi, namespace: string, pods: readonly V1Pod[]): Promise<void> {
+  const { items } = await api.core.listNamespacedPersistentVolumeClaim({ namespace });
+  const used = new Set(pods.flatMap(claimsOf));
+  for (const claim of items) if (isFree(claim, used)) await release(api, claim);
 }
 
 function claimsOf({ spec }: V1Pod): readonly string[] {
