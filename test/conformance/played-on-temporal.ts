@@ -1,7 +1,9 @@
 /**
  * Which scripts are played on Temporal, and with what patience.
- * Owns the list of those that are left out, by name and with the reason.
+ * Owns the list of those that are left out, by name, with the reason and with what is played instead;
+ * played-on-temporal.test.ts says that each reason still holds.
  */
+import type { MachineName } from '../../core/ids.ts';
 import type { Script } from '../../simulator/script.ts';
 
 /**
@@ -10,23 +12,65 @@ import type { Script } from '../../simulator/script.ts';
  */
 export const PATIENCE = { timeout: 120_000, retry: 1 } as const;
 
-/**
- * In these the simulator lets two things happen in one millisecond, and what comes out rests on it. On Temporal each has a
- * millisecond of its own; a script beside each of them is about the same without the coincidence.
- */
-const COINCIDENCES: ReadonlySet<string> = new Set([
-  // Two sandboxes are created at once, and the older one is chosen.
-  'a batch in one shared sandbox, reconciled, conversations removed',
-  // Three conversations hear at once that their sandbox goes, and tell their run.
-  'a batch in one shared sandbox, one item after the other',
-  // Two refused starts are due again at once, in one deadline of the run.
-  'no slot for half of a batch',
-  // Three conversations tell their sandbox at once that their agents rest.
-  'a shared sandbox is deleted under three conversations',
-  // Two agents are stopped at once, and what ends first is collected first.
-  'cancelled at work',
-  // Two items end at once, and the number of an order says which was first.
-  'more at once, in the middle',
+/** In the simulator several conversations tell one entity in one millisecond, and what comes out rests on their order. */
+export interface Coincidence {
+  readonly because: string;
+  /** Of what they tell, in one millisecond, to entities of one machine. */
+  readonly atOnce: { readonly event: string; readonly tells: MachineName; readonly times: number };
+  /** The script that is played in its place: what it is about without the coincidence. */
+  readonly instead: string;
+}
+
+/** On Temporal their signals come in an order that nobody decides, in one task or in several. By the name of the script. */
+export const COINCIDENCES: ReadonlyMap<string, Coincidence> = new Map([
+  [
+    'a batch in one shared sandbox, reconciled, conversations removed',
+    {
+      because: 'two sandboxes are created at once, and the third item is placed in the older one',
+      atOnce: { event: 'placed', tells: 'sandbox', times: 2 },
+      instead: 'a batch of one item, reconciled, its conversation removed',
+    },
+  ],
+  [
+    'a batch in one shared sandbox, one item after the other',
+    {
+      because: 'three conversations hear that their sandbox has gone, and tell their run',
+      atOnce: { event: 'sandboxNoticed', tells: 'run', times: 3 },
+      instead: 'somebody else is in the sandbox that a batch lets go',
+    },
+  ],
+  [
+    'no slot for half of a batch',
+    {
+      because: 'two refused starts are due again at once, in one deadline of the run',
+      atOnce: { event: 'placementRefused', tells: 'run', times: 2 },
+      instead: 'no slot for half of a batch, its calls apart',
+    },
+  ],
+  [
+    'a shared sandbox is deleted under three conversations',
+    {
+      because: 'three conversations tell their sandbox that their agents rest',
+      atOnce: { event: 'sandboxNoticed', tells: 'sandbox', times: 3 },
+      instead: 'a shared sandbox is deleted under three conversations, one of them at work',
+    },
+  ],
+  [
+    'cancelled at work',
+    {
+      because: 'two agents are stopped at once, and what ends first is collected first',
+      atOnce: { event: 'agentReported', tells: 'run', times: 2 },
+      instead: 'cancelled at work, its calls apart',
+    },
+  ],
+  [
+    'more at once, in the middle',
+    {
+      because: 'three items end at once, and the number of an order says which was first',
+      atOnce: { event: 'agentReported', tells: 'run', times: 3 },
+      instead: 'more at once, in the middle, its calls apart',
+    },
+  ],
 ]);
 
 /**

@@ -1,7 +1,7 @@
 /** The pieces that scripts are made of: a policy, a world, a plan. Owns their first values; a script changes what it is about. */
 import type { Plan, PlanItem, PlanNotify } from '../../core/plan.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { fixed } from '../../simulator/models/distribution.ts';
+import { fixed, uniform } from '../../simulator/models/distribution.ts';
 import {
   MODELS_STEADY,
   type AgentBehaviour,
@@ -20,6 +20,9 @@ export const POLICY: Policy = {
 export function agent(change: Partial<AgentBehaviour>): ModelOptions {
   return { ...MODELS_STEADY, agent: { ...MODELS_STEADY.agent, ...change } };
 }
+
+/** Every call takes a time of its own, so that what begins in one instant ends in several. */
+export const APART: ModelOptions = { ...MODELS_STEADY, agentCall: uniform(SECOND_MS, 40 * SECOND_MS) };
 
 /** Works longer than any session. */
 export const BUSY = agent({ work: fixed(30 * HOUR_MS) });

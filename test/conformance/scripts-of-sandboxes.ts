@@ -174,6 +174,17 @@ export const SANDBOX_SCRIPTS: readonly Script[] = [
     { untilMs: 2 * H },
   ),
   script(
+    'a shared sandbox is deleted under three conversations, one of them at work',
+    [
+      [0, start('a')],
+      [M, start('b', { strategy: 'ADD_TO_ANY' })],
+      [2 * M, start('c', { in: 'a' })],
+      [19 * M + 30 * S, { do: 'delete', of: 'b' }],
+      [21 * M, { do: 'message', name: 'c' }],
+    ],
+    { untilMs: 2 * H },
+  ),
+  script(
     'the last of two conversations takes the sandbox along',
     [
       [0, start('a')],

@@ -2,7 +2,22 @@
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
 import type { Script } from '../../simulator/script.ts';
-import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start, told } from './script-parts.ts';
+import {
+  agent,
+  APART,
+  BUSY,
+  D,
+  failing,
+  H,
+  item,
+  M,
+  plan,
+  POLICY,
+  S,
+  script,
+  start,
+  told,
+} from './script-parts.ts';
 
 const run = (...parts: Parameters<typeof plan>) => ({ do: 'run', plan: plan(...parts) }) as const;
 const RETRY = [
@@ -37,6 +52,23 @@ const AMENDED = {
   run: { do: 'run', plan: THREE },
   amend: { do: 'amendRun', from: THREE, plan: MORE, retired: [2] },
 } as const;
+
+const SETTLED_AND_REMOVED: Parameters<typeof plan>[1] = {
+  cleanup: { sandbox: 'delete', conversation: 'delete', onCollectFailure: 'keep' },
+  reconcile: {
+    rows: { from: 'gateway' },
+    settleMs: 10 * M,
+    windowBeforeMs: 0,
+    windowAfterMs: 0,
+    ambiguous: 'keep',
+    unmatchedNanoUsdMax: null,
+  },
+};
+const NO_SLOT: Parameters<typeof plan>[1] = {
+  admission: { concurrency: 4 },
+  retry: [{ on: ['rate_limited'], attempts: 5, initialMs: 5 * M, factor: 2, maxMs: H }],
+};
+const TWO_SLOTS = { capacity: { ...POLICY.capacity, userMax: 2 } };
 
 export const WORK_SCRIPTS: readonly Script[] = [
   script(
@@ -176,6 +208,14 @@ export const WORK_SCRIPTS: readonly Script[] = [
     { untilMs: 4 * H },
   ),
   script(
+    'cancelled at work, its calls apart',
+    [
+      [0, run(4)],
+      [5 * M, { do: 'cancelRun' }],
+    ],
+    { models: APART, untilMs: 4 * H },
+  ),
+  script(
     'drained, then resumed',
     [
       [0, run(4)],
@@ -193,26 +233,21 @@ export const WORK_SCRIPTS: readonly Script[] = [
     { untilMs: 8 * H },
   ),
   script(
-    'a batch in one shared sandbox, reconciled, conversations removed',
+    'more at once, in the middle, its calls apart',
     [
-      [
-        0,
-        run(3, {
-          placement: { strategy: 'ADD_TO_ANY', sandboxId: null },
-          cleanup: { sandbox: 'delete', conversation: 'delete', onCollectFailure: 'keep' },
-          reconcile: {
-            rows: { from: 'gateway' },
-            settleMs: 10 * M,
-            windowBeforeMs: 0,
-            windowAfterMs: 0,
-            ambiguous: 'keep',
-            unmatchedNanoUsdMax: null,
-          },
-        }),
-      ],
+      [0, run(5)],
+      [5 * M, { do: 'concurrency', of: 5 }],
     ],
+    { models: APART, untilMs: 8 * H },
+  ),
+  script(
+    'a batch in one shared sandbox, reconciled, conversations removed',
+    [[0, run(3, { ...SETTLED_AND_REMOVED, placement: { strategy: 'ADD_TO_ANY', sandboxId: null } })]],
     { untilMs: 6 * H },
   ),
+  script('a batch of one item, reconciled, its conversation removed', [[0, run(1, SETTLED_AND_REMOVED)]], {
+    untilMs: 6 * H,
+  }),
   script(
     'a batch in one shared sandbox, one item after the other',
     [
@@ -243,35 +278,16 @@ export const WORK_SCRIPTS: readonly Script[] = [
     models: failing({ startConversation: { first: 1 } }),
     untilMs: 4 * H,
   }),
-  script(
-    'no slot for half of a batch',
-    [
-      [
-        0,
-        run(4, {
-          admission: { concurrency: 4 },
-          retry: [{ on: ['rate_limited'], attempts: 5, initialMs: 5 * M, factor: 2, maxMs: H }],
-        }),
-      ],
-    ],
-    {
-      policy: { capacity: { ...POLICY.capacity, userMax: 2 } },
-      untilMs: 8 * H,
-    },
-  ),
-  script(
-    'no slot for one item of a batch',
-    [
-      [
-        0,
-        run(3, {
-          admission: { concurrency: 3 },
-          retry: [{ on: ['rate_limited'], attempts: 5, initialMs: 5 * M, factor: 2, maxMs: H }],
-        }),
-      ],
-    ],
-    { policy: { capacity: { ...POLICY.capacity, userMax: 2 } }, untilMs: 8 * H },
-  ),
+  script('no slot for half of a batch', [[0, run(4, NO_SLOT)]], { policy: TWO_SLOTS, untilMs: 8 * H }),
+  script('no slot for half of a batch, its calls apart', [[0, run(4, NO_SLOT)]], {
+    models: APART,
+    policy: TWO_SLOTS,
+    untilMs: 8 * H,
+  }),
+  script('no slot for one item of a batch', [[0, run(3, { ...NO_SLOT, admission: { concurrency: 3 } })]], {
+    policy: TWO_SLOTS,
+    untilMs: 8 * H,
+  }),
   script(
     'a report without its reconciliation',
     [
