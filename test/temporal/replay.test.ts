@@ -90,7 +90,7 @@ describe('recorded histories', () => {
 
   it('are of every workflow kind, with continued runs and ended ones', () => {
     const kinds = new Set(results.map(({ workflowId }) => workflowId.split('/')[0]));
-    expect([...kinds].sort()).toEqual(['conversation', 'run', 'sandbox', 'shard']);
+    expect([...kinds].sort()).toEqual(['conversation', 'run', 'sandbox', 'scheduled', 'shard']);
     const last = recordedHistories(HISTORIES).map(({ history }) =>
       Object.keys(history.events?.at(-1) ?? {}).join(),
     );
@@ -112,6 +112,12 @@ describe('recorded histories', () => {
     ['writes no search attributes', 'workflows/drive.ts', 'visibility.show(said.orders.rows);', ''],
     ['arms no timer', 'workflows/drive.ts', 'timer.arm(entity.deadline);', ''],
     ['begins no watch', 'workflows/drive.ts', 'if (!wantsToLeave()) out.beginWatches();', ''],
+    [
+      'leaves the run of a cancelled firing alone',
+      'workflows/scheduled-run.ts',
+      'await brief.cancelScheduledRun({ runId, requestId: `cancelled/${firing}` });',
+      '',
+    ],
   ])(
     'do not replay against a driver that %s',
     async (_mistake, file, find, replace) => {

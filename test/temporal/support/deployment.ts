@@ -19,6 +19,7 @@ import type { Observers } from '../../../temporal/telemetry/observers.ts';
 import { tombstones } from '../../../temporal/tombstones.ts';
 import { startWorkers, type Workers, type WorkerSlots } from '../../../temporal/worker.ts';
 import type { AddressedLetter } from '../../../workflows/letter.ts';
+import type { ScheduleActivities } from '../../../workflows/scheduled-run.ts';
 import { newStore } from '../../engine/engine-harness.ts';
 import type { FakeActivities, Overrides } from '../../engine/fake-activities.ts';
 import { watchingFakes, type Looks } from './watching-fakes.ts';
@@ -41,6 +42,8 @@ export interface DeploymentOptions {
   readonly bundlePath?: string;
   readonly slots?: WorkerSlots;
   readonly requestWaitMs?: number;
+  /** What its workers do for schedules; absent: nothing. */
+  readonly scheduled?: ScheduleActivities;
   /** Who looks on at what its workers carry out. */
   readonly observers?: Observers;
 }
@@ -103,7 +106,7 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
     clock,
     onError: (command, error, attempt) => void failures.push({ command, error, attempt }),
   };
-  const activities = carrierActivities(watched(carrier, options));
+  const activities = { ...carrierActivities(watched(carrier, options)), ...options.scheduled };
   const begun: Workers[] = [];
   const deployment: Deployment = {
     ...fakes,

@@ -2,10 +2,12 @@
  * Lives of every workflow kind, played on a server to record their histories.
  * Owns the scenes: between them every status, a continued run and a deletion are in a history; must not assert.
  */
+import { ApplicationFailure } from '@temporalio/activity';
 import { addressOfCommand, runId, userId } from '../../../core/ids.ts';
 import type { CommandOf, MachineEvent } from '../../../core/command.ts';
 import { ParleyError } from '../../../core/parley-error.ts';
 import { moveOnSignal } from '../../../workflows/letter.ts';
+import type { ScheduledRunInput, ScheduleActivities } from '../../../workflows/scheduled-run.ts';
 import { ITEM, RULES, SUMMARY } from '../../core/run-life.ts';
 import { conversationAt, message, started } from '../../engine/engine-harness.ts';
 import { birthOf, sandboxOf } from '../../engine/fake-activities.ts';
@@ -17,6 +19,10 @@ const FINISHED = { startTask: 'READY', executionStatus: 'FINISHED', queuedMessag
 export const RUN = runId('r1');
 const LARGE_RUN = runId('r2');
 const DELETION_MS = 1_500;
+const FINISHED_JOB = 'nightly';
+/** Its run goes on until it is cancelled. */
+const CANCELLED_JOB = 'weekly';
+const LOOK_EVERY_MS = 50;
 
 /** Ids of the workflows whose histories are worth keeping, by the name of the scene. */
 export async function playLives(
@@ -24,8 +30,10 @@ export async function playLives(
 ): Promise<{ readonly deployment: Deployment; readonly workflows: Readonly<Record<string, string>> }> {
   let tries = 0;
   let post: Deployment['post'] | null = null;
+  const firings = new Firings();
   const deployment = await deploy({
     ...options,
+    scheduled: firings.activities,
     activities: {
       placeConversation: ({ id: commandId, conversationId: id }) => {
         const limits = {
@@ -69,6 +77,8 @@ export async function playLives(
     expired(deployment),
     batch(deployment),
     largeBatch(deployment),
+    fired(deployment, FINISHED_JOB),
+    cancelled(deployment, firings),
   ]);
   return {
     deployment,
@@ -81,6 +91,8 @@ export async function playLives(
       'run-of-shards': `run/${LARGE_RUN}`,
       'shard-of-one-item': `shard/${LARGE_RUN}.0`,
       'conversation-of-a-run-that-failed': `conversation/${conversationAt(11)}`,
+      'scheduled-run-finished': `scheduled/${FINISHED_JOB}`,
+      'scheduled-run-cancelled': `scheduled/${CANCELLED_JOB}`,
     },
   };
 }
@@ -159,4 +171,45 @@ async function largeBatch(deployment: Deployment): Promise<void> {
     event: { type: 'runStarted', birth },
   });
   await eventually(async () => (await deployment.store.records.run(LARGE_RUN))?.phase, 'finished');
+}
+
+/** Runs of schedules: one has finished at its second look, the other one goes on until it is cancelled. */
+class Firings {
+  /** At the one that goes on. */
+  looks = 0;
+  private hasLooked = false;
+  private isCancelled = false;
+  readonly activities: ScheduleActivities = {
+    beginScheduledRun: ({ job }) => Promise.resolve(runId(`${job}-1`)),
+    awaitScheduledRun: (id) => {
+      const goesOn = id.startsWith(CANCELLED_JOB) ? !this.isCancelled : !this.hasLooked;
+      if (id.startsWith(CANCELLED_JOB)) this.looks += 1;
+      else this.hasLooked = true;
+      if (!goesOn) return Promise.resolve();
+      const message = `the run ${id} has not finished yet`;
+      throw ApplicationFailure.create({ type: 'look', message, nextRetryDelay: LOOK_EVERY_MS });
+    },
+    cancelScheduledRun: () => {
+      this.isCancelled = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** As a schedule starts it. */
+async function begin({ client, queue }: Deployment, job: string): Promise<void> {
+  const args: [ScheduledRunInput] = [{ queue, job, planId: RUN, planHash: 'h' }];
+  await client.start('scheduledRun', { workflowId: `scheduled/${job}`, taskQueue: queue, args });
+}
+
+async function fired(deployment: Deployment, job: string): Promise<void> {
+  await begin(deployment, job);
+  await untilEnded(deployment, `scheduled/${job}`);
+}
+
+async function cancelled(deployment: Deployment, firings: Firings): Promise<void> {
+  await begin(deployment, CANCELLED_JOB);
+  await eventually(() => firings.looks > 2, true);
+  await deployment.client.getHandle(`scheduled/${CANCELLED_JOB}`).cancel();
+  await untilEnded(deployment, `scheduled/${CANCELLED_JOB}`);
 }
