@@ -18,7 +18,8 @@ import {
 import { cannotSkip } from './temporal/skipping-ground.ts';
 import { measureSpeed } from './temporal/speed.ts';
 
-const PARTS = ['history', 'speed', 'busy', 'open', 'policy'] as const;
+/** In this order: what takes longest comes last. */
+const PARTS = ['history', 'speed', 'busy', 'policy', 'open'] as const;
 type Part = (typeof PARTS)[number];
 /** Played on the server that skips time. */
 const SKIPPING: readonly Part[] = ['busy', 'policy'];
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     touches: { type: 'string', default: '5000' },
     'ordinary-touches': { type: 'string', default: '500' },
     open: { type: 'string', default: '1000,10000' },
+    'at-once': { type: 'string', default: '40' },
   },
 });
 /** The history part: as many as its aims are stated for. */
@@ -61,21 +63,29 @@ const measures: Readonly<Record<Part, () => Promise<Told>>> = {
     const busy = await measureBusySandbox(load);
     return { figures: busy, lines: busySandboxLines(busy, values.listing) };
   },
-  async open() {
-    const sizes = values.open
-      .split(',')
-      .map(Number)
-      .toSorted((a, b) => a - b);
-    const open = await measureOpenConversations(sizes, (count, found) =>
-      progress(found === null ? `${count} open` : openConversationsLines([found]).join('\n')),
-    );
-    return { figures: open, lines: openConversationsLines(open) };
-  },
   async policy() {
     const policy = await measurePolicyScenario();
     return { figures: policy, lines: policyScenarioLines(policy) };
   },
+  async open() {
+    const load = { sizes: openSizes(values.open), atOnce: Number(values['at-once']) };
+    const open = await measureOpenConversations(load, {
+      onGrowth: ({ open: count, size, startedPerSecond }) => {
+        const minutes = Math.ceil((size - count) / startedPerSecond / 60);
+        progress(`${count} of ${size} open, ${startedPerSecond.toFixed(1)}/s, about ${minutes} min left`);
+      },
+      onFound: (found) => progress(openConversationsLines([found]).join('\n')),
+    });
+    return { figures: { load, sizes: open }, lines: openConversationsLines(open) };
+  },
 };
+
+function openSizes(text: string): readonly number[] {
+  return text
+    .split(',')
+    .map(Number)
+    .toSorted((a, b) => a - b);
+}
 
 function progress(text: string): void {
   process.stderr.write(`${text}\n`);
@@ -85,6 +95,20 @@ const names = values.only.split(',');
 const unknown = names.find((name) => !PARTS.some((part) => part === name));
 if (unknown !== undefined) {
   progress(`Cannot measure "${unknown}": the parts are ${PARTS.join(', ')}`);
+  process.exit(2);
+}
+
+const numbers = [
+  values.conversations,
+  values.repeats,
+  values.touches,
+  values['ordinary-touches'],
+  values['at-once'],
+  ...values.open.split(','),
+];
+const wrong = numbers.find((text) => !/^[1-9]\d*$/.test(text));
+if (wrong !== undefined) {
+  progress(`Cannot measure with "${wrong}": a number from 1 on is needed`);
   process.exit(2);
 }
 

@@ -11,12 +11,13 @@ import { deploy } from './deployment.ts';
 import { onDevServer } from './ground.ts';
 import { percentile } from './means.ts';
 
-/** Started at once: enough to keep the server busy. */
-const AT_ONCE = 40;
 /** What a start leaves under way is over by then. */
 const SETTLE_MS = 5_000;
 const READS = 2_000;
 const PROGRESS_EVERY = 500;
+/** Nothing that is started takes so long, however busy the machine: whoever waits longer waits for ever. */
+const STALL_MS_MAX = 300_000;
+const STALL_LOOK_MS = 5_000;
 
 export interface OpenConversations {
   readonly open: number;
@@ -27,10 +28,34 @@ export interface OpenConversations {
   readonly startedPerSecond: number;
 }
 
-/** Grows one deployment to each of `sizes`, ascending; what was found at one is told before the next. */
+/** How far it has come from one size to the next. */
+export interface Growth {
+  readonly open: number;
+  readonly size: number;
+  /** Since the size before. */
+  readonly startedPerSecond: number;
+}
+
+export interface OpenConversationsLoad {
+  /** Ascending. */
+  readonly sizes: readonly number[];
+  /** Started at once: enough to keep the server busy, and no more than the machine can carry. */
+  readonly atOnce: number;
+}
+
+export interface OpenConversationsListener {
+  onGrowth(growth: Growth): void;
+  /** What was found at one size, before the next. */
+  onFound(found: OpenConversations): void;
+}
+
+/**
+ * Grows one deployment to each size.
+ * @throws Error when nothing gets ready for minutes, and says how many are open
+ */
 export async function measureOpenConversations(
-  sizes: readonly number[],
-  onProgress: (open: number, found: OpenConversations | null) => void,
+  { sizes, atOnce }: OpenConversationsLoad,
+  { onGrowth, onFound }: OpenConversationsListener,
 ): Promise<readonly OpenConversations[]> {
   return await onDevServer(async (ground) => {
     const { requests, milestones, store, stop } = await deploy(ground, {
@@ -45,15 +70,19 @@ export async function measureOpenConversations(
     const ids: ConversationId[] = [];
     const grow = async (size: number): Promise<number> => {
       const names = Array.from({ length: size - ids.length }, (_, index) => `open ${ids.length + index}`);
+      const before = ids.length;
       const from = performance.now();
-      await eachAtOnce(names, AT_ONCE, async (name) => {
+      const startedPerSecond = (): number => (1_000 * (ids.length - before)) / (performance.now() - from);
+      const starting = eachAtOnce(names, atOnce, async (name) => {
         const birth = birthOf(name, { strategy: 'ADD_TO_ANY', initialMessage: null });
         await requests.deliver(started(birth));
         await milestones.at(birth.conversationId, 'READY');
         ids.push(birth.conversationId);
-        if (ids.length % PROGRESS_EVERY === 0) onProgress(ids.length, null);
+        if (ids.length % PROGRESS_EVERY === 0)
+          onGrowth({ open: ids.length, size, startedPerSecond: startedPerSecond() });
       });
-      return (1_000 * names.length) / (performance.now() - from);
+      await unlessStalled(starting, () => ids.length);
+      return startedPerSecond();
     };
     try {
       const found: OpenConversations[] = [];
@@ -62,7 +91,7 @@ export async function measureOpenConversations(
         await pause(SETTLE_MS);
         const readP50Ms = await readP50(store, ids);
         const one = { open, rssMb: process.memoryUsage.rss() / 2 ** 20, readP50Ms, startedPerSecond };
-        onProgress(open, one);
+        onFound(one);
         found.push(one);
       }
       return found;
@@ -70,6 +99,21 @@ export async function measureOpenConversations(
       await stop();
     }
   });
+}
+
+/** Rejects when `count` stands still for too long. */
+async function unlessStalled(work: Promise<void>, count: () => number): Promise<void> {
+  let last = { count: count(), at: performance.now() };
+  let look: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_resolve, reject) => {
+    look = setInterval(() => {
+      const now = performance.now();
+      if (count() !== last.count) last = { count: count(), at: now };
+      else if (now - last.at > STALL_MS_MAX)
+        reject(new Error(`Cannot open more: ${last.count} are open, and nothing gets ready any more`));
+    }, STALL_LOOK_MS);
+  });
+  await Promise.race([work, stalled]).finally(() => clearInterval(look));
 }
 
 async function readP50(store: Store, ids: readonly ConversationId[]): Promise<number> {
