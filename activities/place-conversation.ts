@@ -3,8 +3,11 @@
  * Owns the translation of its outcome; the rules are in core/place.ts.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
+import type { PlacementDecision } from '../core/place.ts';
+import type { PlaceRequest } from '../ports/placement-store.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { meetFullCapacity } from './capacity.ts';
+import { withWarm } from './warm-sandbox.ts';
 import type { World } from './world.ts';
 
 export const placeConversation = (world: World): Activity<'placeConversation'> => ({
@@ -29,18 +32,19 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     onlyLeaves = false,
     id: commandId,
   } = command;
-  const outcome = await world.placement.place({
+  const request = {
     conversationId,
     userId,
     strategy,
     sandboxId,
     excluded,
     onlyLeaves,
-    finalRefusals: world.deployment.onFull === 'refuse' ? 'all' : 'all_but_full',
+    finalRefusals: world.deployment.onFull === 'refuse' ? ('all' as const) : ('all_but_full' as const),
     newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
     limits: world.deployment.capacity,
     now: world.clock.now(),
-  });
+  };
+  const outcome = await placed(world, request);
   const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
   if (outcome.kind === 'refused') {
     const { code, reason } = outcome.refusal;
@@ -49,7 +53,23 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   }
   const { limits } = world.deployment;
   const birth = outcome.created
-    ? { sandboxId: outcome.sandboxId, userId, createdBy: 'placement' as const, limits }
+    ? {
+        sandboxId: outcome.sandboxId,
+        userId,
+        createdBy: 'placement' as const,
+        limits,
+        ...warmth(outcome.decision),
+      }
     : null;
   return { type: 'placed', commandId, sandboxId: outcome.sandboxId, birth, ...left };
+}
+
+/** An explicit choice, and one that only leaves, have no use for a new sandbox: they name no warm one. */
+function placed(world: World, request: PlaceRequest) {
+  const mayBeNew = request.sandboxId === null && request.onlyLeaves !== true;
+  return withWarm(mayBeNew ? world : null, (warm) => world.placement.place({ ...request, ...warm }));
+}
+
+function warmth({ bootedAt }: PlacementDecision): { readonly bootedAt?: number } {
+  return bootedAt === undefined ? {} : { bootedAt };
 }

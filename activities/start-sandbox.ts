@@ -36,8 +36,16 @@ async function start(world: World, command: StartCommand): Promise<MachineEvent>
     throw new ParleyError('runtime_failed', `Cannot start sandbox "${sandboxId}": it is being deleted`);
   }
   const sessionKey = world.keys.sessionKey(sandboxId, generation);
+  const since = await upSince(world, command);
   await world.runtime.start({ sandboxId, generation, sessionKey, deadline });
   // A resume is activity (D9); a first start is as old as its record, which says the same.
   if (generation > 1) await world.activity.touch(sandboxId, world.clock.now());
-  return { type: 'sandboxReady', commandId: command.id };
+  return { type: 'sandboxReady', commandId: command.id, ...since };
+}
+
+/** One of the warm pool counts its session from its boot, unless it has died and is booted anew by this start (D10). */
+async function upSince(world: World, command: StartCommand): Promise<{ readonly bootedAt?: number }> {
+  if (command.type !== 'createSandbox' || command.bootedAt === undefined) return {};
+  const presence = await world.runtime.inspect(command.sandboxId);
+  return presence.kind === 'up' ? { bootedAt: command.bootedAt } : {};
 }

@@ -13,7 +13,10 @@ export const SIGHTINGS_MIN = 2;
 /** and this long after the first: a start whose record is being written is no orphan. */
 export const GRACE_MS = 60_000;
 
-type SweptWorld = Pick<World, 'runtime' | 'records' | 'archives' | 'blobs' | 'clock' | 'lifecycle'>;
+type SweptWorld = Pick<
+  World,
+  'runtime' | 'records' | 'warmPool' | 'archives' | 'blobs' | 'clock' | 'lifecycle'
+>;
 
 /** What sweeps remember from one to the next; lost with the process, and then the patience begins anew. */
 export type OrphanSightings = ReadonlyMap<
@@ -36,9 +39,11 @@ export async function sweepSandboxes(world: SweptWorld, before: OrphanSightings)
   try {
     // The runtime first: what is made meanwhile has its record by the time the records are read.
     const held = await world.runtime.list();
+    // Before the records: one that is claimed meanwhile is found in either of the two.
+    const warm = new Set((await world.warmPool.held()).map(({ sandboxId }) => sandboxId));
     const rows = new Map((await world.records.sandboxes()).map((row) => [row.sandboxId, row] as const));
     for (const { sandboxId, generation } of distinct(held)) {
-      if (!isOrphan(rows.get(sandboxId))) continue;
+      if (warm.has(sandboxId) || !isOrphan(rows.get(sandboxId))) continue;
       const seen = seenAgain(before.get(sandboxId), world.clock.now());
       sightings.set(sandboxId, seen);
       if (!isDue(seen, world.clock.now())) continue;

@@ -26,6 +26,7 @@ import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
 import type { SecretSource } from '../ports/secret-source.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
+import type { WarmPool } from '../ports/warm-pool.ts';
 import type { WebhookSender } from '../ports/webhook-sender.ts';
 
 export interface World {
@@ -34,6 +35,7 @@ export interface World {
   readonly clones: CloneDirectory;
   readonly branches: BranchDelivery;
   readonly placement: PlacementStore;
+  readonly warmPool: WarmPool;
   readonly records: RecordStore;
   readonly plans: PlanStore;
   readonly events: EventLog;

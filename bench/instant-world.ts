@@ -26,6 +26,7 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
     clones: { cloneUrl: ({ name }, gitUrl) => `${gitUrl}/local/${name}.git` },
     branches: { deliver: nothing },
     placement: store.placement,
+    warmPool: store.warmPool,
     records: store.records,
     plans: store.plans,
     events: store.events,

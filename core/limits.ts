@@ -23,6 +23,9 @@ export const SESSION_LEFT_FOR_PLACEMENT_MS = 10 * MINUTE_MS;
 export const CAPACITY_INSTALLATION_DEFAULT = 100;
 export const CAPACITY_USER_DEFAULT = 10;
 
+/** Half a session: whoever claims a sandbox of the warm pool has at least the other half of it. */
+export const WARM_AGE_DEFAULT_MS = 6 * HOUR_MS;
+
 /** A sandbox that has not become ready by then has failed (D13: every non-final state has a deadline). */
 export const START_TIMEOUT_MS = 10 * MINUTE_MS;
 /** Stopping a runtime; past it the stop is asked again. */

@@ -42,6 +42,8 @@ export interface PlacementDecision {
   /** Null: a new sandbox. */
   readonly chosen: SandboxId | null;
   readonly seen: readonly { readonly sandboxId: SandboxId; readonly why: Disqualification | 'available' }[];
+  /** The new sandbox was taken from the warm pool, and is up since then; absent: it is to be booted. */
+  readonly bootedAt?: number;
 }
 
 export interface PlacementRefusal {

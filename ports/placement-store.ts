@@ -26,6 +26,8 @@ export interface PlaceRequest {
   readonly finalRefusals?: 'all' | 'all_but_full';
   /** Id a new sandbox would get. */
   readonly newSandboxId: SandboxId;
+  /** One of the warm pool that was found well, to be taken instead of a new one; absent: a new one. */
+  readonly warm?: SandboxId;
   readonly limits: CapacityLimits;
   readonly now: number;
 }
@@ -45,13 +47,22 @@ export type PlaceOutcome =
       readonly created: boolean;
       readonly decision: PlacementDecision;
     })
-  | (LeavesBehind & { readonly kind: 'refused'; readonly refusal: PlacementRefusal });
+  | (LeavesBehind & { readonly kind: 'refused'; readonly refusal: PlacementRefusal })
+  /** Somebody else was faster with the warm sandbox: nobody was placed, to be asked again with another or none. */
+  | { readonly kind: 'warm_lost' };
 
 export type SlotOutcome =
   | { readonly kind: 'granted' }
   | { readonly kind: 'refused'; readonly limit: number; readonly current: number }
   /** Given up before the transaction ran; nothing was taken. */
   | { readonly kind: 'not_wanted' };
+
+/** As `SlotOutcome`; `sandboxId` is the one of the warm pool that was taken, and absent for a new one. */
+export type ReserveOutcome =
+  | { readonly kind: 'granted'; readonly sandboxId?: SandboxId }
+  | Extract<SlotOutcome, { readonly kind: 'refused' }>
+  /** As for a placement. */
+  | { readonly kind: 'warm_lost' };
 
 export interface PlacementStore {
   /**
@@ -61,13 +72,17 @@ export interface PlacementStore {
    * is made again, or comes late, would otherwise take a place for a conversation that has given up.
    */
   place(request: PlaceRequest): Promise<PlaceOutcome>;
-  /** Records a sandbox made through the API and takes its slot; idempotent by id. */
+  /**
+   * Records a sandbox made through the API and takes its slot; idempotent by id. With `warm`, that one of the warm pool
+   * is taken instead of a new one, and keeps its own id; a repeat finds it again.
+   */
   reserveSandbox(request: {
     readonly sandboxId: SandboxId;
     readonly userId: UserId;
     readonly limits: CapacityLimits;
     readonly now: number;
-  }): Promise<SlotOutcome>;
+    readonly warm?: SandboxId;
+  }): Promise<ReserveOutcome>;
   /**
    * Takes a slot for a resume; holding one already is success (D17). `not_wanted` when the record says
    * that this generation is not being resumed any more: its answer would come too late to give the slot back.

@@ -30,6 +30,29 @@ export async function takeSlot(transaction: Transaction<Tables>, request: SlotRe
   return { kind: 'granted' };
 }
 
+/** Why the user gets no further slot; null when there is one. Says nothing about the installation (D17). */
+export async function userRefusal(
+  transaction: Transaction<Tables>,
+  { sandboxId, userId, limits }: SlotRequest,
+): Promise<Extract<SlotOutcome, { readonly kind: 'refused' }> | null> {
+  const { user: current } = await countSlots(transaction, { sandboxId, userId });
+  return current >= limits.userMax ? { kind: 'refused', limit: limits.userMax, current } : null;
+}
+
+/** A slot that is there gets another user: the installation has as many as before. */
+export async function takeOverSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<void> {
+  const { sandboxId, userId, now } = request;
+  await TAKE_OVER.all(transaction, { sandboxId, userId, now });
+}
+
+const TAKE_OVER = prepareQuery((db, { sandboxId, userId, now }: SlotOwner & { readonly now: number }) =>
+  db
+    .updateTable('slot')
+    .set({ user_id: userId, taken_at: now })
+    .where('sandbox_id', '=', sandboxId)
+    .compile(),
+);
+
 const TAKE = prepareQuery((db, row: Insertable<SlotTable>) => db.insertInto('slot').values(row).compile());
 
 /** Counts without a condition on other columns: each is answered from an index alone. */

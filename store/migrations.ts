@@ -10,6 +10,7 @@ import { createInstallation } from './schema-installation.ts';
 import { addEntityParts } from './schema-entity-parts.ts';
 import { indexRunPages } from './schema-run-pages.ts';
 import { createSchema } from './schema.ts';
+import { createWarmPool } from './schema-warm-pool.ts';
 
 /** Names sort by age; the last is the version of this program. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -20,6 +21,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005-entity-parts': { up: (db: Kysely<unknown>) => addEntityParts(db, isPostgres(db)) },
   '0006-installation': { up: (db: Kysely<unknown>) => createInstallation(db, isPostgres(db)) },
   '0007-run-pages': { up: indexRunPages },
+  '0009-warm-pool': { up: (db: Kysely<unknown>) => createWarmPool(db, isPostgres(db)) },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

@@ -27,6 +27,7 @@ import type { EventSearch } from '../ports/event-search.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
 import type { StartTaskStore } from '../ports/start-tasks.ts';
 import type { UserDocuments } from '../ports/user-documents.ts';
+import type { WarmPool } from '../ports/warm-pool.ts';
 import { activityStore } from './activity-store.ts';
 import { apiKeyStore } from './api-key-store.ts';
 import { auditLog } from './audit-log.ts';
@@ -53,6 +54,7 @@ import { secretVault, type VaultOptions } from './secret-vault.ts';
 import { spendAccounts } from './spend-accounts.ts';
 import { spendLog } from './spend-log.ts';
 import { openSqlite, type SqliteHandle, type SqliteOptions } from './sqlite.ts';
+import { warmPoolStore } from './warm-pool-store.ts';
 import { workspaceStore } from './workspace-store.ts';
 
 export type StoreOptions =
@@ -80,6 +82,7 @@ export interface Store {
   readonly engine: EngineStore & Journal;
   readonly journal: JournalUpkeep;
   readonly placement: PlacementStore;
+  readonly warmPool: WarmPool;
   readonly records: RecordStore;
   readonly plans: PlanStore;
   readonly events: EventLog;
@@ -162,6 +165,7 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     engine: engineStore(connection),
     journal: journalUpkeep(connection),
     placement: placementStore(connection),
+    warmPool: warmPoolStore(connection),
     records: recordStore(connection),
     plans: planStore(connection),
     events: eventLog(connection),

@@ -5,8 +5,8 @@
 import type { Insertable, Transaction } from 'kysely';
 import { sandboxId, type ConversationId, type SandboxId } from '../core/ids.ts';
 import { place, type PlacementDecision, type PlacementRefusal } from '../core/place.ts';
-import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../ports/placement-store.ts';
-import { takeSlot, type SlotRequest } from './capacity.ts';
+import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../ports/placement-store.ts';
+import { takeSlot } from './capacity.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
@@ -20,9 +20,11 @@ import {
 } from './placement-record.ts';
 import { prepareQuery } from './prepared-query.ts';
 import { isWanted, NOT_WANTED } from './wanted-slot.ts';
+import { reserveSandbox } from './reserve-sandbox.ts';
 import { endReserved, recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from './tables.ts';
 import { isAttached, isDeleted } from './tombstone.ts';
+import { claimWarm } from './warm-claim.ts';
 
 export function placementStore(connection: StoreConnection): PlacementStore {
   const alone = <T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> =>
@@ -68,6 +70,7 @@ async function placeOnce(
   const outcome = await outcomeOf(transaction, request, isMoved ? null : recorded);
   // Asked of the last refusal, and not of this move: a repeat of this call says the same.
   const last = excluded.at(-1);
+  if (outcome.kind === 'warm_lost') return outcome;
   if (last === undefined || !(await drainIfEmpty(connection, transaction, last))) return outcome;
   return { ...outcome, leftBehind: last };
 }
@@ -123,16 +126,33 @@ async function placeInNew(
   request: PlaceRequest,
   decision: PlacementDecision,
 ): Promise<PlaceOutcome> {
-  const { newSandboxId, userId, limits, now } = request;
+  const { newSandboxId, userId, limits, now, warm } = request;
+  if (warm !== undefined) return placeInWarm(transaction, { ...request, warm }, decision);
   const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now });
-  if (slot.kind === 'refused') {
-    return refused(
-      'concurrency_limit_reached',
-      `Cannot place the conversation: ${slot.current} sandboxes are up, and the limit is ${slot.limit}`,
-    );
-  }
+  if (slot.kind === 'refused') return full(slot);
   await recordReserved(transaction, { sandboxId: newSandboxId, userId, createdBy: 'placement', now });
   return attach(transaction, request, { sandboxId: newSandboxId, decision, created: true });
+}
+
+/** One that is up already, and becomes the user's with this transaction. */
+async function placeInWarm(
+  transaction: Transaction<Tables>,
+  request: PlaceRequest & { readonly warm: SandboxId },
+  decision: PlacementDecision,
+): Promise<PlaceOutcome> {
+  const claimed = await claimWarm(transaction, { ...request, createdBy: 'placement' });
+  if (claimed.kind === 'warm_lost') return claimed;
+  if (claimed.kind === 'refused') return full(claimed);
+  const { bootedAt } = claimed;
+  const chosen = { sandboxId: request.warm, decision: { ...decision, bootedAt }, created: true };
+  return attach(transaction, request, chosen);
+}
+
+function full({ current, limit }: { readonly current: number; readonly limit: number }): PlaceOutcome {
+  return refused(
+    'concurrency_limit_reached',
+    `Cannot place the conversation: ${current} sandboxes are up, and the limit is ${limit}`,
+  );
 }
 
 /** Refused there, it never was in it: whoever leaves that sandbox last has to find itself the last. */
@@ -166,17 +186,6 @@ async function attach(
   await ATTACH.all(transaction, attachment);
   await recordDecision(transaction, conversationId, { created, decision });
   return { kind: 'placed', sandboxId: chosen.sandboxId, created: chosen.created, decision: chosen.decision };
-}
-
-async function reserveSandbox(transaction: Transaction<Tables>, request: SlotRequest): Promise<SlotOutcome> {
-  const known = transaction
-    .selectFrom('sandbox')
-    .select('sandbox_id')
-    .where('sandbox_id', '=', request.sandboxId);
-  if ((await known.executeTakeFirst()) !== undefined) return { kind: 'granted' };
-  const slot = await takeSlot(transaction, request);
-  if (slot.kind === 'granted') await recordReserved(transaction, { ...request, createdBy: 'api' });
-  return slot;
 }
 
 const DETACH = prepareQuery((db, { id }: { readonly id: string }) =>

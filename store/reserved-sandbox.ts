@@ -27,9 +27,11 @@ export async function recordReserved(
     readonly userId: UserId;
     readonly createdBy: SandboxRow['createdBy'];
     readonly now: number;
+    /** Of one that was taken from the warm pool. */
+    readonly bootedAt?: number;
   },
 ): Promise<void> {
-  const { sandboxId, userId, createdBy, now } = sandbox;
+  const { sandboxId, userId, createdBy, now, bootedAt = null } = sandbox;
   const row: SandboxRow = {
     table: 'sandbox',
     sandboxId,
@@ -43,7 +45,7 @@ export async function recordReserved(
     stale: false,
     createdAt: now,
     createdBy,
-    sessionStartedAt: null,
+    sessionStartedAt: bootedAt,
     releasedAt: null,
     available: false,
     holdsSlot: true,

@@ -4,6 +4,7 @@
  * What is only shown lives once, as JSON text in `body` or `state`; what is searched has a column of its own.
  */
 import type { ColumnType, Generated } from 'kysely';
+import type { WarmSandboxTable } from './warm-sandbox-table.ts';
 
 /**
  * A 64-bit column: written as a number, read as whatever the driver makes of it.
@@ -249,13 +250,6 @@ export interface ApiKeyTable {
   readonly last_used_at: NullableBigIntColumn;
 }
 
-export interface DocumentTable {
-  readonly user_id: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly body: string;
-}
-
 export interface AuditTable {
   readonly position: Generated<number | bigint | string>;
   readonly at: BigIntColumn;
@@ -294,7 +288,13 @@ export interface Tables {
   readonly conversation_tag: ConversationTagTable;
   readonly start_task: StartTaskTable;
   readonly api_key: ApiKeyTable;
-  readonly document: DocumentTable;
+  readonly document: {
+    readonly user_id: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly body: string;
+  };
   readonly audit: AuditTable;
   readonly installation: { readonly name: string; readonly value: string };
+  readonly warm_sandbox: WarmSandboxTable;
 }

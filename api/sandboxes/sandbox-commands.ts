@@ -2,8 +2,9 @@
  * What users ask of a sandbox: create, pause, resume, delete.
  * Owns what is refused before it is accepted (D8, D17) and the order of a creation; the rest is the machine's.
  */
+import { withWarm } from '../../activities/warm-sandbox.ts';
 import { refusalOf } from '../../core/sandbox/machine.ts';
-import { sandboxId as asSandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
+import { sandboxId as asSandboxId, type UserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxRow } from '../../core/projection.ts';
 import type { SandboxEvent } from '../../core/sandbox/message.ts';
@@ -32,26 +33,25 @@ export async function createSandbox(
 ): Promise<SandboxRow> {
   const { world } = application;
   const seed = idempotencyKey === null ? application.randomHex(32) : `sandbox/${userId}/${idempotencyKey}`;
-  const sandboxId = asSandboxId(world.keys.uuidOf(seed));
-  const slot = await world.placement.reserveSandbox({
-    sandboxId,
-    userId,
-    limits: world.deployment.capacity,
-    now: world.clock.now(),
-  });
+  const wanted = asSandboxId(world.keys.uuidOf(seed));
+  const request = { sandboxId: wanted, userId, limits: world.deployment.capacity, now: world.clock.now() };
+  const slot = await withWarm(world, (warm) => world.placement.reserveSandbox({ ...request, ...warm }));
   if (slot.kind === 'refused') throw full(slot.limit, slot.current);
-  await bringToLife(application, { sandboxId, userId });
+  const sandboxId = slot.sandboxId ?? wanted;
+  await bringToLife(application, await findSandbox(application, { userId }, sandboxId));
   return await findSandbox(application, { userId }, sandboxId);
 }
 
 async function bringToLife(
   { requests, world }: Application,
-  { sandboxId, userId }: { readonly sandboxId: SandboxId; readonly userId: UserId },
+  { sandboxId, userId, generation, sessionStartedAt }: SandboxRow,
 ): Promise<void> {
   const { limits } = world.deployment;
+  // Before its machine has spoken, only one of the warm pool has a runtime that is up.
+  const warmth = generation > 0 || sessionStartedAt === null ? {} : { bootedAt: sessionStartedAt };
   await requests.deliver({
     to: { machine: 'sandbox', id: sandboxId },
-    event: { type: 'created', birth: { sandboxId, userId, createdBy: 'api', limits } },
+    event: { type: 'created', birth: { sandboxId, userId, createdBy: 'api', limits, ...warmth } },
   });
 }
 

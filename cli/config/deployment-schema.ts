@@ -5,6 +5,10 @@
 import { z } from 'zod';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 
+/** More than any machine boots in advance. */
+const WARM_POOL_MAX = 1_000;
+/** At the least a pool that is not replaced all the time; at the most so long that its claimants have a session worth its name. */
+const WARM_AGE_SECONDS_RANGE = [60, 36_000] as const;
 /** A year of seconds: a longer limit is a missing unit. */
 const LIMIT_SECONDS_MAX = 366 * 86_400;
 /** More sandboxes than one machine or one list can hold. */
@@ -225,6 +229,13 @@ export const deploymentSchema = z.strictObject({
       conversations_per_sandbox: count(1, CONVERSATIONS_MAX, 'Conversations attached to one sandbox (D16).'),
       on_full: oneOf(['refuse', 'queue', 'pause_longest_idle'], 'What happens when no slot is free (D17).'),
     })
+    .optional(),
+  warm_pool: z
+    .strictObject({
+      size: count(0, WARM_POOL_MAX, 'Sandboxes that are kept booted for whoever comes next; 0 keeps none.'),
+      max_age: count(...WARM_AGE_SECONDS_RANGE, 'Seconds after which one that nobody claimed is replaced.'),
+    })
+    .meta({ description: 'Sandboxes that are booted before anybody asks for one.' })
     .optional(),
   user: z
     .strictObject({

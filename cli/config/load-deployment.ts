@@ -28,6 +28,7 @@ import type { Problem } from './problem.ts';
 import { checkProxy } from './proxy-problems.ts';
 import { readStoreBlock } from './store-block.ts';
 import { schemaProblems } from './schema-problems.ts';
+import { warmPoolOf, warmPoolProblems } from './warm-pool-block.ts';
 import type { SettingPath } from './settings.ts';
 
 export interface LoadedDeployment {
@@ -85,11 +86,12 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     ...proxy.problems,
   );
   const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
-  problems.push(...kubernetesProblems);
+  problems.push(...kubernetesProblems, ...warmPoolProblems(parts, values));
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
+  const egressAllow = egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts);
   const config: DeploymentConfig = {
-    deployment: deploymentOf(values, proxy.forwardsHeaders),
+    deployment: deploymentOf(values, proxy.forwardsHeaders, egressAllow),
     engine: engineOf(values, engine),
     store: store.store,
     dataDir: directoryOf(values, 'store.path', folders),
@@ -107,7 +109,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
       python: textOf(values, 'agent.python'),
     },
     sandboxLimits: sandboxLimitsOf(values),
-    egressAllow: egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts),
+    egressAllow,
     codeHosts: codeHosts.hosts,
     codeHostTokens: codeHosts.tokens,
     proxyConfigRaw,
@@ -136,7 +138,11 @@ function baseDirOf(file: DeploymentFile | null, cwd: string): string {
   return file === null ? path.resolve(cwd) : path.dirname(file.path);
 }
 
-function deploymentOf(values: readonly EffectiveValue[], forwardsHeaders: boolean): Deployment {
+function deploymentOf(
+  values: readonly EffectiveValue[],
+  forwardsHeaders: boolean,
+  egressAllow: readonly string[],
+): Deployment {
   return {
     limits: {
       idleTimeMs: limitOf(values, 'limits.idle_time'),
@@ -147,6 +153,7 @@ function deploymentOf(values: readonly EffectiveValue[], forwardsHeaders: boolea
       userMax: numberOf(values, 'capacity.sandboxes_per_user'),
       conversationsPerSandboxMax: numberOf(values, 'capacity.conversations_per_sandbox'),
     },
+    warmPool: warmPoolOf(values, egressAllow),
     onFull: textOf(values, 'capacity.on_full') as Deployment['onFull'],
     grouping: textOf(values, 'user.grouping').toUpperCase() as GroupingStrategy,
     gitAuthor: {

@@ -8,6 +8,7 @@ import {
   CONVERSATIONS_PER_SANDBOX_DEFAULT,
   DELETION_TIME_DEFAULT_MS,
   IDLE_TIME_DEFAULT_MS,
+  WARM_AGE_DEFAULT_MS,
 } from '../../core/limits.ts';
 import { SECOND_MS } from '../../core/time.ts';
 
@@ -95,6 +96,8 @@ export const SETTINGS = [
     env: 'PARLEY_CONVERSATIONS_PER_SANDBOX',
   },
   { path: 'capacity.on_full', fallback: 'refuse', env: 'PARLEY_ON_FULL' },
+  { path: 'warm_pool.size', fallback: 0, env: 'PARLEY_WARM_POOL' },
+  { path: 'warm_pool.max_age', fallback: WARM_AGE_DEFAULT_MS / SECOND_MS, env: 'PARLEY_WARM_POOL_MAX_AGE' },
   { path: 'user.grouping', fallback: 'no_grouping', env: 'PARLEY_GROUPING' },
   { path: 'user.git_author.name', fallback: 'Parley', env: 'PARLEY_GIT_AUTHOR_NAME' },
   { path: 'user.git_author.email', fallback: 'parley@localhost', env: 'PARLEY_GIT_AUTHOR_EMAIL' },

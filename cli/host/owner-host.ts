@@ -22,6 +22,7 @@ import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
 import { openServed } from './served.ts';
 import { startSweeper } from './sweeper.ts';
+import { startWarmKeeper } from './warm-keeper.ts';
 import { wireWorld } from './wired-world.ts';
 
 /** What is opened is left to `closers`, also when it throws. @throws as HostPort.openHost */
@@ -66,6 +67,11 @@ export async function openOwnerHost(
   await engine.start();
   const sweeper = startSweeper(world, (text) => options.onNotice(text));
   closers.add(() => sweeper.close());
+  // Whoever only carries one run out would leave sandboxes behind that nobody keeps.
+  if (options.application !== undefined || options.isWorker === true) {
+    const keeper = startWarmKeeper(world, (text) => options.onNotice(text));
+    closers.add(() => keeper.close());
+  }
   const control = await startControlServer(engine.requests, places.controlSocket);
   closers.add(() => control.close());
   const { facts, requests } = engine;

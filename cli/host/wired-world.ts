@@ -54,6 +54,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
       scratchDir: places.branches,
     }),
     placement: store.placement,
+    warmPool: store.warmPool,
     records: store.records,
     plans: store.plans,
     events: store.events,

@@ -100,12 +100,17 @@ class Desk {
     return loadDeployment({ path: file, cwd: process.cwd(), env });
   }
 
-  /** The product word stays: identifiers of conversations that go on are made of it. */
+  /**
+   * The product word stays: identifiers of conversations that go on are made of it. So does what the warm pool is made
+   * with: the runtime itself is read once.
+   */
   private async apply(loaded: LoadedDeployment, config: DeploymentConfig): Promise<readonly string[]> {
     const { deployment, env } = this.parts;
     const changed = differences(await this.inForce, loaded).filter(isFollowed);
-    const { vendor } = deployment;
-    Object.assign(deployment, { ...config.deployment, vendor });
+    const { vendor, warmPool: before } = deployment;
+    const { warmPool: wanted } = config.deployment;
+    const warmPool = before === undefined || wanted === undefined ? wanted : { ...wanted, spec: before.spec };
+    Object.assign(deployment, { ...config.deployment, vendor, warmPool });
     if (changed.includes('proxy_config'))
       this.parts.reloadProxy(parseProxyConfig(config.proxyConfigRaw, env, { vendor }).config);
     this.inForce = Promise.resolve(loaded);

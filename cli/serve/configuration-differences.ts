@@ -8,6 +8,7 @@ import type { LoadedDeployment } from '../config/load-deployment.ts';
 const FOLLOWED: readonly RegExp[] = [
   /^limits\./,
   /^capacity\./,
+  /^warm_pool\./,
   /^user\./,
   /^agent\.iterations_max$/,
   /^proxy_config$/,

@@ -42,10 +42,10 @@ function isAwaited({ state }: SandboxTurn, event: Answer): boolean {
 }
 
 /** Boot is over: a session begins, or the pause that was asked for in the meantime does (D8). */
-export function ready(turn: SandboxTurn, event: Answer): void {
+export function ready(turn: SandboxTurn, event: EventOf<'sandboxReady'>): void {
   if (!isAwaited(turn, event)) return;
   const { wanted } = turn.state;
-  beginSession(turn);
+  beginSession(turn, event.bootedAt);
   turn.state.wanted = null;
   if (wanted === 'pause') beginPause(turn, turn.state.releaseReason);
   // Last, so that the answer shows the state as it will be: two snapshots of one stamp must never differ.

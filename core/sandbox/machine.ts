@@ -37,9 +37,9 @@ function stepSandbox(
 function firstContact(event: SandboxEvent, now: number): Step<SandboxState | null, SandboxCommand> {
   if (event.type !== 'created' && event.type !== 'attachRequested') return stay(null);
   if (event.birth === null) return stay(null);
-  const born = bornSandbox(event.birth, now);
-  return takeTurn(born, now, TURN, (turn) => {
-    beginStart(turn);
+  const { birth } = event;
+  return takeTurn(bornSandbox(birth, now), now, TURN, (turn) => {
+    beginStart(turn, birth.bootedAt);
     if (event.type === 'attachRequested') attach(turn, event);
   });
 }

@@ -12,7 +12,12 @@ export type SandboxEvent =
   /** First contact: placement or the API recorded it and took its slot. */
   | { readonly type: 'created'; readonly birth: SandboxBirth }
   /** The runtime is up and its Agent Server answered. */
-  | { readonly type: 'sandboxReady'; readonly commandId: string }
+  | {
+      readonly type: 'sandboxReady';
+      readonly commandId: string;
+      /** Since when it has been up, when the start found it so (D10); absent: since now. */
+      readonly bootedAt?: number;
+    }
   /** The runtime refused or failed for good. */
   | { readonly type: 'sandboxFailed'; readonly commandId: string; readonly reason: string }
   | { readonly type: 'sandboxStopped'; readonly commandId: string }
@@ -91,7 +96,12 @@ interface RuntimeOrder {
 }
 
 export type SandboxOrder =
-  | (RuntimeOrder & { readonly type: 'createSandbox'; readonly deadline: number })
+  | (RuntimeOrder & {
+      readonly type: 'createSandbox';
+      readonly deadline: number;
+      /** Set for one of the warm pool: up since then, if it still is. */
+      readonly bootedAt?: number;
+    })
   | (RuntimeOrder & { readonly type: 'resumeSandbox'; readonly deadline: number })
   | (RuntimeOrder & { readonly type: 'stopSandbox' })
   | (RuntimeOrder & { readonly type: 'archiveWorkspace' })

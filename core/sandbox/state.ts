@@ -100,6 +100,8 @@ export interface SandboxBirth {
   readonly userId: UserId;
   readonly createdBy: 'placement' | 'api';
   readonly limits: SandboxLimits;
+  /** It was taken from the warm pool, and is up since then; absent: it is to be booted. */
+  readonly bootedAt?: number;
 }
 
 /** A sandbox whose first start has been ordered by nobody yet: `step` does that on `created`. */

@@ -40,20 +40,22 @@ export function abandonCommand(turn: SandboxTurn): void {
   turn.state.awaiting = null;
 }
 
-export function beginStart(turn: SandboxTurn): void {
+/** `bootedAt` is set for one of the warm pool. */
+export function beginStart(turn: SandboxTurn, bootedAt?: number): void {
   enter(turn, 'starting');
   const deadline = turn.now + START_TIMEOUT_MS;
   turn.state.phaseDeadline = deadline;
   const { sandboxId, generation } = turn.state;
-  turn.state.awaiting = turn.order({ type: 'createSandbox', sandboxId, generation, deadline });
+  const warm = bootedAt === undefined ? {} : { bootedAt };
+  turn.state.awaiting = turn.order({ type: 'createSandbox', sandboxId, generation, deadline, ...warm });
 }
 
-/** Opens a session window (D10) and starts watching. */
-export function beginSession(turn: SandboxTurn): void {
+/** Opens a session window (D10), which counts from the boot, and starts watching. */
+export function beginSession(turn: SandboxTurn, bootedAt: number = turn.now): void {
   enter(turn, 'running');
   const { state } = turn;
   state.status = 'RUNNING';
-  state.sessionStartedAt = turn.now;
+  state.sessionStartedAt = Math.min(bootedAt, turn.now);
   state.releasedAt = null;
   state.detail = null;
   state.everReady = true;

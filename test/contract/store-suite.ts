@@ -12,6 +12,7 @@ import { placementSuite } from './store-suite-placement.ts';
 import { recordSuite } from './store-suite-records.ts';
 import { spendSuite } from './store-suite-spend.ts';
 import { vaultSuite } from './store-suite-vault.ts';
+import { warmPoolSuite } from './store-suite-warm-pool.ts';
 
 export function storeSuite(open: OpenEmptyStore): void {
   engineSuite(open);
@@ -19,6 +20,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   journalSuite(open);
   recordSuite(open);
   placementSuite(open);
+  warmPoolSuite(open);
   eventSuite(open);
   spendSuite(open);
   accountsSuite(open);

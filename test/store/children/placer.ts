@@ -13,7 +13,9 @@ export async function runPlacer(args: readonly string[]): Promise<void> {
   const outcomes = await Promise.all(
     numbers.map((number) => store.placement.place(placeRequest(number, { limits }))),
   );
-  for (const outcome of outcomes)
-    writeSync(1, `${outcome.kind === 'placed' ? outcome.sandboxId : outcome.refusal.code}\n`);
+  for (const outcome of outcomes) {
+    if (outcome.kind === 'warm_lost') throw new Error('no warm sandbox was named');
+    writeSync(1, `${outcome.kind === 'refused' ? outcome.refusal.code : outcome.sandboxId}\n`);
+  }
   await store.close();
 }

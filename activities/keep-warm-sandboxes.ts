@@ -1,0 +1,146 @@
+/**
+ * One round of the keeper of the warm pool: looks at what there is, and carries out what the rules say.
+ * Owns the order of the calls; which ones, is decided by core/warm-pool.ts. Level-triggered as the sweep: a round that was
+ * missed or cut off is made good by the next one, also in another process.
+ */
+import type { SandboxId } from '../core/ids.ts';
+import { START_TIMEOUT_MS } from '../core/limits.ts';
+import {
+  warmSteps,
+  type WarmPoolWish,
+  type WarmPresence,
+  type WarmReason,
+  type WarmSandbox,
+} from '../core/warm-pool.ts';
+import type { RuntimePresence } from '../ports/sandbox-runtime.ts';
+import { giveUpWarm, WARM_GENERATION } from './warm-sandbox.ts';
+import type { World } from './world.ts';
+
+export type WarmWorld = Pick<World, 'runtime' | 'warmPool' | 'keys' | 'clock' | 'deployment' | 'lifecycle'>;
+
+/** What a process keeps between two rounds; lost with it, and then its boots are adopted. */
+export interface WarmMemory {
+  readonly booting: ReadonlySet<SandboxId>;
+  /** True after a boot that failed, until its pause is over. */
+  readonly isBackingOff: boolean;
+  /** Whether the runtime is asked about those that are ready. */
+  readonly looks: boolean;
+}
+
+export interface WarmRound {
+  /** True when nothing is wanted, and nothing is there. */
+  readonly isAtRest: boolean;
+  /** Boots to be carried out beside the rounds, by `bootWarm`. */
+  readonly boots: readonly SandboxId[];
+  /** One line each, for people. */
+  readonly done: readonly string[];
+  readonly problems: readonly string[];
+}
+
+const NO_POOL: WarmPoolWish = { size: 0, maxAgeMs: 0, spec: '' };
+
+/** Never throws. `newId` makes an id that nobody else makes. */
+export async function keepWarm(
+  world: WarmWorld,
+  memory: WarmMemory,
+  newId: () => SandboxId,
+): Promise<WarmRound> {
+  const done: string[] = [];
+  const problems: string[] = [];
+  const boots: SandboxId[] = [];
+  let isAtRest = false;
+  try {
+    const wish = world.deployment.warmPool ?? NO_POOL;
+    const held = await world.warmPool.held();
+    isAtRest = wish.size === 0 && held.length === 0;
+    const now = world.clock.now();
+    const steps = warmSteps({
+      ...{ wish, held, now, booting: memory.booting, isBackingOff: memory.isBackingOff },
+      presences: memory.looks ? await presencesOf(world, held) : new Map(),
+    });
+    for (const { sandboxId, reason } of steps.giveUp) {
+      if (await giveUpWarm(world, sandboxId, WORDS[reason])) done.push(givenUp(sandboxId, reason));
+    }
+    const leaving = [...steps.remove, ...steps.giveUp.map(({ sandboxId }) => sandboxId)];
+    problems.push(...(await removed(world, leaving)));
+    boots.push(...steps.adopt);
+    for (let count = 0; count < steps.boot; count += 1) {
+      const sandboxId = newId();
+      const limits = world.deployment.capacity;
+      const slot = await world.warmPool.reserve({ sandboxId, spec: wish.spec, limits, now });
+      // A full installation is no problem of the pool's: users come first.
+      if (slot.kind !== 'granted') break;
+      boots.push(sandboxId);
+    }
+  } catch (error) {
+    problems.push(`Cannot keep the warm pool: ${reasonOf(error)}`);
+  }
+  return { isAtRest, boots, done, problems };
+}
+
+/** Boots one that was reserved. Resolves with null, or why it failed: the next round removes it. Never throws. */
+export async function bootWarm(world: WarmWorld, sandboxId: SandboxId): Promise<string | null> {
+  const { keys, clock } = world;
+  const deadline = clock.now() + START_TIMEOUT_MS;
+  const sessionKey = keys.sessionKey(sandboxId, WARM_GENERATION);
+  try {
+    await world.runtime.start({ sandboxId, generation: WARM_GENERATION, sessionKey, deadline });
+    await world.warmPool.ready(sandboxId, clock.now());
+    return null;
+  } catch (error) {
+    const reason = reasonOf(error);
+    await giveUpWarm(world, sandboxId, reason).catch(() => false);
+    return reason;
+  }
+}
+
+/** Only those that may have died are asked about: one that boots is watched by its boot. */
+async function presencesOf(
+  { runtime }: WarmWorld,
+  held: readonly WarmSandbox[],
+): Promise<ReadonlyMap<SandboxId, WarmPresence>> {
+  const ready = held.filter(({ state }) => state === 'ready');
+  const presences = await Promise.all(ready.map(({ sandboxId }) => runtime.inspect(sandboxId)));
+  return new Map(ready.map(({ sandboxId }, index) => [sandboxId, wordFor(presences[index])] as const));
+}
+
+function wordFor(presence: RuntimePresence | undefined): WarmPresence {
+  if (presence === undefined || presence.kind === 'unknown') return 'unknown';
+  return presence.kind === 'up' && presence.generation === WARM_GENERATION ? 'up' : 'down';
+}
+
+/** No archive: nobody ever worked in them (D12). What cannot be removed now stays, and the next round tries again. */
+async function removed(world: WarmWorld, ids: readonly SandboxId[]): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const sandboxId of ids) {
+    try {
+      if (!(await isLeaving(world, sandboxId))) continue;
+      await world.runtime.destroy(sandboxId);
+      await world.warmPool.removed(sandboxId);
+    } catch (error) {
+      problems.push(`Cannot remove the warm sandbox ${sandboxId}: ${reasonOf(error)}`);
+    }
+  }
+  return problems;
+}
+
+/** Somebody may have claimed it since it was looked at: what has an owner is never removed here. */
+async function isLeaving({ warmPool }: WarmWorld, sandboxId: SandboxId): Promise<boolean> {
+  return (await warmPool.held()).some((one) => one.sandboxId === sandboxId && one.state === 'leaving');
+}
+
+const WORDS: Readonly<Record<WarmReason, string>> = {
+  other_spec: 'it was made with another configuration',
+  too_old: 'it reached the maximum age',
+  not_up: 'it is not up any more',
+  start_timeout: 'it was not ready in time',
+  surplus: 'fewer are wanted',
+};
+
+function givenUp(sandboxId: SandboxId, reason: WarmReason): string {
+  return `gave up the warm sandbox ${sandboxId}: ${WORDS[reason]}`;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,94 @@
+/**
+ * Keeps the warm pool full, as long as the host is open.
+ * Owns the rhythm, the boots that go on beside the rounds and the pause after failed ones; what a round does is in
+ * activities/keep-warm-sandboxes.ts.
+ */
+import { randomBytes } from 'node:crypto';
+import { bootWarm, keepWarm, type WarmMemory } from '../../activities/keep-warm-sandboxes.ts';
+import type { World } from '../../activities/world.ts';
+import { sandboxId, type SandboxId } from '../../core/ids.ts';
+
+/** A claim is made good soon after; a round without one costs a query. */
+const ROUND_EVERY_MS = 1_000;
+/** Where there is no pool: a configuration that is changed meanwhile is followed a little later. */
+const REST_MS = 10_000;
+/** Boots that are under way when the host closes are taken up by the next one; they are not waited for any longer. */
+const CLOSE_WAIT_MS = 2_000;
+/** After boots that failed: doubled from the first to the last. */
+const PAUSE_MS = { initial: 5_000, max: 300_000 } as const;
+/** Doublings beyond this change nothing. */
+const DOUBLINGS_MAX = 10;
+
+export interface WarmKeeper {
+  /** Waits for what is going on; the sandboxes stay, for whoever opens the host next. */
+  close(): Promise<void>;
+}
+
+export function startWarmKeeper(world: World, onNotice: (text: string) => void): WarmKeeper {
+  const booting = new Map<SandboxId, Promise<void>>();
+  const told = new Set<string>();
+  let timer: ReturnType<World['clock']['setTimer']> | null = null;
+  let failures = 0;
+  let notBefore = 0;
+  let nextLookAt = 0;
+  let isClosed = false;
+  const tellOnce = (text: string): void => {
+    if (told.has(text)) return;
+    told.add(text);
+    onNotice(text);
+  };
+  const boot = async (id: SandboxId): Promise<void> => {
+    const failure = await bootWarm(world, id);
+    booting.delete(id);
+    failures = failure === null ? 0 : failures + 1;
+    if (failure === null) return;
+    notBefore = world.clock.now() + pauseAfter(failures);
+    tellOnce(`Cannot boot a warm sandbox: ${failure}`);
+  };
+  const round = async (): Promise<void> => {
+    const now = world.clock.now();
+    const looks = now >= nextLookAt;
+    if (looks) nextLookAt = now + world.deployment.pollMs;
+    const memory: WarmMemory = {
+      booting: new Set(booting.keys()),
+      isBackingOff: now < notBefore,
+      looks,
+    };
+    const { isAtRest, boots, done, problems } = await keepWarm(world, memory, newId);
+    for (const id of boots) booting.set(id, boot(id));
+    for (const line of [...done, ...problems]) tellOnce(line);
+    if (!isClosed) arm(isAtRest ? REST_MS : ROUND_EVERY_MS);
+  };
+  const arm = (waitMs: number): void => {
+    timer = world.clock.setTimer(world.clock.now() + waitMs, () => {
+      running = round();
+    });
+  };
+  let running = round();
+  return {
+    async close() {
+      isClosed = true;
+      await running;
+      timer?.cancel();
+      await within(world, CLOSE_WAIT_MS, Promise.all(booting.values()));
+    },
+  };
+}
+
+function within({ clock }: World, ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimer(clock.now() + ms, resolve);
+    void work.finally(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}
+
+function pauseAfter(failures: number): number {
+  return Math.min(PAUSE_MS.max, PAUSE_MS.initial * 2 ** Math.min(failures - 1, DOUBLINGS_MAX));
+}
+
+function newId(): SandboxId {
+  return sandboxId(randomBytes(16).toString('hex'));
+}

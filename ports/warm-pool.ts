@@ -1,0 +1,43 @@
+/**
+ * Sandboxes that are booted before anybody asks for one, and belong to nobody yet.
+ * Owns the interface; who claims one is decided in the transaction that places (ports/placement-store.ts).
+ */
+import type { SandboxId } from '../core/ids.ts';
+import type { WarmSandbox } from '../core/warm-pool.ts';
+import type { CapacityLimits, SlotOutcome } from './placement-store.ts';
+
+/** Which of the pool may be claimed. */
+export interface WarmUse {
+  readonly spec: string;
+  /** Epoch milliseconds: one that was up then already is too old. */
+  readonly bootedAfter: number;
+}
+
+/** Sums over the life of the store. */
+export interface WarmFigures {
+  readonly booting: number;
+  readonly ready: number;
+  readonly leaving: number;
+  readonly claimed: number;
+}
+
+export interface WarmPool {
+  /** Those that belong to nobody, the oldest first. */
+  held(): Promise<readonly WarmSandbox[]>;
+  /** Those that may be claimed, the oldest first. */
+  usable(use: WarmUse): Promise<readonly WarmSandbox[]>;
+  /** Writes down a boot before it begins, with a slot of the installation (D17); no user's limit counts. Idempotent by id. */
+  reserve(request: {
+    readonly sandboxId: SandboxId;
+    readonly spec: string;
+    readonly limits: Pick<CapacityLimits, 'installationMax'>;
+    readonly now: number;
+  }): Promise<SlotOutcome>;
+  /** It answers since `now`. False when it is not booting any more: given up meanwhile. */
+  ready(sandboxId: SandboxId, now: number): Promise<boolean>;
+  /** Nobody can claim it from now on. False when somebody has, or it was given up before. */
+  giveUp(sandboxId: SandboxId): Promise<boolean>;
+  /** What was given up is gone from the runtime: its record and its slot go. Idempotent. */
+  removed(sandboxId: SandboxId): Promise<void>;
+  figures(): Promise<WarmFigures>;
+}

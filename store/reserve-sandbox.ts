@@ -1,0 +1,40 @@
+/**
+ * Sandboxes that users make for their own sake: a record and a slot, or one of the warm pool.
+ * Owns what a repeat finds; inside a transaction that holds the placement lock.
+ */
+import type { Transaction } from 'kysely';
+import type { SandboxId } from '../core/ids.ts';
+import type { PlacementStore, ReserveOutcome } from '../ports/placement-store.ts';
+import { takeSlot } from './capacity.ts';
+import { prepareQuery } from './prepared-query.ts';
+import { recordReserved } from './reserved-sandbox.ts';
+import type { Tables } from './tables.ts';
+import { claimedFor, claimWarm } from './warm-claim.ts';
+
+const KNOWN = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.selectFrom('sandbox').select('sandbox_id').where('sandbox_id', '=', id).compile(),
+);
+
+export async function reserveSandbox(
+  transaction: Transaction<Tables>,
+  request: Parameters<PlacementStore['reserveSandbox']>[0],
+): Promise<ReserveOutcome> {
+  const { sandboxId: id, warm } = request;
+  if ((await KNOWN.first(transaction, { id })) !== undefined) return { kind: 'granted' };
+  const before = await claimedFor(transaction, id);
+  if (before !== null) return { kind: 'granted', sandboxId: before };
+  if (warm !== undefined) return reserveWarm(transaction, { ...request, warm });
+  const slot = await takeSlot(transaction, request);
+  if (slot.kind === 'refused') return slot;
+  await recordReserved(transaction, { ...request, createdBy: 'api' });
+  return { kind: 'granted' };
+}
+
+async function reserveWarm(
+  transaction: Transaction<Tables>,
+  request: Parameters<PlacementStore['reserveSandbox']>[0] & { readonly warm: SandboxId },
+): Promise<ReserveOutcome> {
+  const claim = { ...request, newSandboxId: request.sandboxId, createdBy: 'api' } as const;
+  const outcome = await claimWarm(transaction, claim);
+  return outcome.kind === 'claimed' ? { kind: 'granted', sandboxId: request.warm } : outcome;
+}
