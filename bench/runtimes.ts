@@ -18,6 +18,7 @@ import { createDockerRuntime } from '../runtimes/docker/docker-runtime.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
 import { createProcessRuntime } from '../runtimes/process/process-runtime.ts';
 import { closeDaemon, dockerSocket } from '../scripts/docker-daemon.ts';
+import { openWarmClaims } from './warm-claims.ts';
 
 const { values } = parseArgs({
   options: {
@@ -40,6 +41,7 @@ type Part =
   | 'bare container'
   | 'bare agent boot'
   | 'create'
+  | 'warm claim'
   | 'freeze'
   | 'thaw'
   | 'stop'
@@ -71,6 +73,7 @@ async function main(): Promise<void> {
     ? createDockerRuntime({ ...common, daemonSocket: dockerSocket(), image: 'host' })
     : createProcessRuntime({ ...common, isolation: values.isolation as 'auto' });
   const bare = isDocker ? await bareContainer() : null;
+  const warm = await openWarmClaims(runtime, dir);
   try {
     // Turn by turn, so that other work on the machine strikes all of them alike.
     for (let round = 0; round < count; round += 1) {
@@ -78,8 +81,12 @@ async function main(): Promise<void> {
       else await timed('bare container', bare);
       await bareAgent(dir);
       await oneLife(runtime);
+      const claim = await warm.next();
+      await timed('warm claim', claim);
+      await warm.removeClaimed();
     }
   } finally {
+    await warm.close();
     rmSync(dir, { recursive: true, force: true });
     await closeDaemon();
   }

@@ -52,6 +52,7 @@ function worldWith(setup: Setup) {
               ],
         ),
     },
+    warmPool: { held: () => Promise.resolve([]) },
     archives: {
       archives: () => Promise.resolve(setup.archived === true ? [{ generation: 2 }] : []),
       putArchive: () => Promise.resolve(void log.push('mark')),
