@@ -3,17 +3,10 @@
  * Owns no behaviour: `migrations.ts` creates the tables, and the two must say the same.
  * What is only shown lives once, as JSON text in `body` or `state`; what is searched has a column of its own.
  */
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated } from 'kysely';
+import type { BigIntColumn, FlagColumn, NullableBigIntColumn } from './column-types.ts';
 import type { WarmSandboxTable } from './warm-sandbox-table.ts';
 
-/**
- * A 64-bit column: written as a number, read as whatever the driver makes of it.
- * `safeInteger` turns it back, and refuses what a number cannot hold exactly.
- */
-export type BigIntColumn = ColumnType<number | bigint | string, number, number>;
-export type NullableBigIntColumn = ColumnType<number | bigint | string | null, number | null, number | null>;
-/** 0 or 1 in both dialects. */
-export type FlagColumn = number;
 interface Stamped {
   readonly generation: BigIntColumn;
   readonly sequence: BigIntColumn;

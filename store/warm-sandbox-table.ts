@@ -2,7 +2,7 @@
  * The columns of the warm pool, as Kysely types them.
  * Owns no behaviour: schema-warm-pool.ts creates the table, and the two must say the same.
  */
-import type { BigIntColumn, NullableBigIntColumn } from './tables.ts';
+import type { BigIntColumn, NullableBigIntColumn } from './column-types.ts';
 
 /** A sandbox that is booted before anybody asks; it stays as `claimed`, so that a repeated request finds it again. */
 export interface WarmSandboxTable {

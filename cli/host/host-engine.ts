@@ -4,6 +4,7 @@
  */
 import type { World } from '../../activities/world.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { EngineFacts } from '../host-port.ts';
@@ -13,6 +14,8 @@ import type { Places } from './places.ts';
 
 export interface HostEngine {
   readonly facts: EngineFacts;
+  /** Absent where no metrics are shown. */
+  readonly warmMeter?: WarmMeter;
   /** For activities and callbacks. */
   readonly notices: Notifier;
   /** For the wishes of users. */

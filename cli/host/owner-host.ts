@@ -18,6 +18,7 @@ import type { EngineParts, HostEngine } from './host-engine.ts';
 import { hostLife, type HostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
 import { requireOwnInstallation, requireOwnSandboxes } from './engine-guard.ts';
+import { lateWarmMeter } from './measured-warm-pool.ts';
 import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
 import { openServed } from './served.ts';
@@ -43,7 +44,8 @@ export async function openOwnerHost(
   // The engine needs the activities, and they need somebody to notify: the engine.
   const late: { engine: HostEngine | null } = { engine: null };
   const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
-  const wired = wireWorld({ config, places, store, sealKey, notifier, env, warn });
+  const warmMeter = lateWarmMeter();
+  const wired = wireWorld({ config, places, store, sealKey, notifier, warmMeter, env, warn });
   closers.add(() => wired.agent.close());
   const { world, codeHosts } = wired;
   const watch = createRunWatch(store.records);
@@ -56,6 +58,7 @@ export async function openOwnerHost(
     onNotice: (text) => options.onNotice(text),
   });
   late.engine = engine;
+  warmMeter.listener = engine.warmMeter ?? null;
   // Sandboxes that outlived the last process find their way out again before anything is asked of them.
   const endpoints = await openEndpoints({
     ...{ config, places, world, store, codeHosts, env, warn },
@@ -67,9 +70,8 @@ export async function openOwnerHost(
   await engine.start();
   const sweeper = startSweeper(world, (text) => options.onNotice(text));
   closers.add(() => sweeper.close());
-  // Whoever only carries one run out would leave sandboxes behind that nobody keeps.
-  if (options.application !== undefined || options.isWorker === true) {
-    const keeper = startWarmKeeper(world, (text) => options.onNotice(text));
+  if (keepsWarmPool(options)) {
+    const keeper = startWarmKeeper(world, { meter: warmMeter, onNotice: (text) => options.onNotice(text) });
     closers.add(() => keeper.close());
   }
   const control = await startControlServer(engine.requests, places.controlSocket);
@@ -93,6 +95,11 @@ export async function openOwnerHost(
     closers,
     application,
   });
+}
+
+/** Whoever only carries one run out would leave sandboxes behind that nobody replaces. */
+function keepsWarmPool({ application, isWorker }: HostOptions): boolean {
+  return application !== undefined || isWorker === true;
 }
 
 /** Nobody else writes into it, and what lives in it was begun on this engine. */

@@ -59,6 +59,7 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const { metricsUrl } = observers;
   return {
     facts: factsOf(parts, { address: server.address, namespace, metricsUrl, version, bundle }),
+    warmMeter: observers.warmMeter,
     notices: post.notices,
     requests: post.requests,
     ...runningWorkers(parts, { options, version, address: server.address }),

@@ -5,6 +5,7 @@
 import type { CarrierOptions } from '../../temporal/carrier.ts';
 import { openMeters } from '../../temporal/telemetry/meters.ts';
 import { ensureFree, metricsTelemetry, metricsUrlOf } from '../../temporal/telemetry/metrics-endpoint.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
 import { observed, observedTombstones } from '../../temporal/telemetry/observe.ts';
 import type { Tombstones } from '../../temporal/tombstones.ts';
 import type { EngineParts } from './host-engine.ts';
@@ -14,6 +15,7 @@ import { installRuntime } from './temporal-log.ts';
 export interface TemporalObservers {
   /** Where the metrics are; null when they are not shown. */
   readonly metricsUrl: string | null;
+  readonly warmMeter: WarmMeter;
   carrier(options: CarrierOptions): CarrierOptions;
   tombstones(tombstones: Tombstones): Tombstones;
 }
@@ -32,6 +34,7 @@ export async function openObservers(parts: ObserverParts): Promise<TemporalObser
   const meter = installRuntime({ onNotice, telemetry: metricsTelemetry(metrics) });
   const observers = { meters: openMeters(meter), spans };
   return {
+    warmMeter: observers.meters.warm,
     metricsUrl: metrics === null ? null : metricsUrlOf(metrics),
     carrier: (options) => observed(options, observers),
     tombstones: (tombstones) => observedTombstones(tombstones, observers),

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { bootWarm, keepWarm, type WarmMemory } from '../../activities/keep-warm-sandboxes.ts';
 import type { World } from '../../activities/world.ts';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
 
 /** A claim is made good soon after; a round without one costs a query. */
 const ROUND_EVERY_MS = 1_000;
@@ -24,26 +25,34 @@ export interface WarmKeeper {
   close(): Promise<void>;
 }
 
-export function startWarmKeeper(world: World, onNotice: (text: string) => void): WarmKeeper {
+export interface WarmListeners {
+  readonly meter: Pick<WarmMeter, 'held'>;
+  readonly onNotice: (text: string) => void;
+}
+
+export function startWarmKeeper(world: World, { meter, onNotice }: WarmListeners): WarmKeeper {
   const booting = new Map<SandboxId, Promise<void>>();
-  const told = new Set<string>();
+  let told: ReadonlySet<string> = new Set();
+  let toldFailure: string | null = null;
   let timer: ReturnType<World['clock']['setTimer']> | null = null;
   let failures = 0;
   let notBefore = 0;
   let nextLookAt = 0;
   let isClosed = false;
-  const tellOnce = (text: string): void => {
-    if (told.has(text)) return;
-    told.add(text);
-    onNotice(text);
+  // A problem that lasts is told once, and once more when it comes back.
+  const tellNew = (problems: readonly string[]): void => {
+    for (const line of problems) if (!told.has(line)) onNotice(line);
+    told = new Set(problems);
   };
   const boot = async (id: SandboxId): Promise<void> => {
     const failure = await bootWarm(world, id);
     booting.delete(id);
     failures = failure === null ? 0 : failures + 1;
-    if (failure === null) return;
-    notBefore = world.clock.now() + pauseAfter(failures);
-    tellOnce(`Cannot boot a warm sandbox: ${failure}`);
+    if (failure !== null) {
+      notBefore = world.clock.now() + pauseAfter(failures);
+      if (failure !== toldFailure) onNotice(`Cannot boot a warm sandbox: ${failure}`);
+    }
+    toldFailure = failure;
   };
   const round = async (): Promise<void> => {
     const now = world.clock.now();
@@ -55,8 +64,10 @@ export function startWarmKeeper(world: World, onNotice: (text: string) => void):
       looks,
     };
     const { isAtRest, boots, done, problems } = await keepWarm(world, memory, newId);
+    await measure(world, meter);
     for (const id of boots) booting.set(id, boot(id));
-    for (const line of [...done, ...problems]) tellOnce(line);
+    for (const line of done) onNotice(line);
+    tellNew(problems);
     if (!isClosed) arm(isAtRest ? REST_MS : ROUND_EVERY_MS);
   };
   const arm = (waitMs: number): void => {
@@ -73,6 +84,14 @@ export function startWarmKeeper(world: World, onNotice: (text: string) => void):
       await within(world, CLOSE_WAIT_MS, Promise.all(booting.values()));
     },
   };
+}
+
+/** A store that cannot be asked is told of by the round. */
+async function measure(world: World, meter: Pick<WarmMeter, 'held'>): Promise<void> {
+  const figures = await world.warmPool.figures().catch(() => null);
+  if (figures === null) return;
+  const { booting, ready, leaving } = figures;
+  meter.held({ wanted: world.deployment.warmPool?.size ?? 0, booting, ready, leaving });
 }
 
 function within({ clock }: World, ms: number, work: Promise<unknown>): Promise<void> {

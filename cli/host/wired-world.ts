@@ -9,6 +9,7 @@ import { createCodeHosts, PUBLIC_CODE_HOSTS, type CodeHosts } from '../../code-h
 import { systemClock } from '../../engine/system-clock.ts';
 import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
 import { createBlobDirectory } from '../../store/blob-directory.ts';
 import { createKeyMinter } from '../../store/key-minter.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -16,6 +17,7 @@ import { createResultsDirectory } from '../../store/results-directory.ts';
 import { createWebhookSender } from '../../webhook-sender/send-webhook.ts';
 import type { SealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { lateWarmMeter, measuredPlacement, measuredWarmPool } from './measured-warm-pool.ts';
 import type { Places } from './places.ts';
 import { runtimeOf } from './runtime-of.ts';
 import { createSecretSource } from './secret-source.ts';
@@ -27,6 +29,8 @@ export interface WorldParts {
   readonly store: Store;
   readonly sealKey: SealKey;
   readonly notifier: Notifier;
+  /** Absent: nobody counts. */
+  readonly warmMeter?: WarmMeter;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly warn: (text: string) => void;
 }
@@ -39,7 +43,7 @@ export interface WiredWorld {
 }
 
 export function wireWorld(parts: WorldParts): WiredWorld {
-  const { config, places, store, env } = parts;
+  const { config, places, store, env, warmMeter = lateWarmMeter() } = parts;
   const agent = createAgentClient({ dialect: config.agent.kind });
   const codeHosts = codeHostsOf(config);
   const vault = store.vault(parts.sealKey);
@@ -53,8 +57,8 @@ export function wireWorld(parts: WorldParts): WiredWorld {
       credentialOf: (provider) => config.codeHostTokens[provider] ?? null,
       scratchDir: places.branches,
     }),
-    placement: store.placement,
-    warmPool: store.warmPool,
+    placement: measuredPlacement(store.placement, warmMeter),
+    warmPool: measuredWarmPool(store.warmPool, warmMeter),
     records: store.records,
     plans: store.plans,
     events: store.events,

@@ -40,7 +40,6 @@ export function abandonCommand(turn: SandboxTurn): void {
   turn.state.awaiting = null;
 }
 
-/** `bootedAt` is set for one of the warm pool. */
 export function beginStart(turn: SandboxTurn, bootedAt?: number): void {
   enter(turn, 'starting');
   const deadline = turn.now + START_TIMEOUT_MS;

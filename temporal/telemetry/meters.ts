@@ -6,11 +6,13 @@ import type { MetricMeter } from '@temporalio/common';
 import type { EntityAddress } from '../../core/ids.ts';
 import type { ActivityCommandType } from '../../core/command.ts';
 import type { ProjectionRow } from '../../core/projection.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
 
 export type TryOutcome = 'answered' | 'failed' | 'cut_short';
 export type LookOutcome = 'over' | 'again' | 'failed';
 
 export interface Meters {
+  readonly warm: WarmMeter;
   /** One command is over: its machine gets an answer. `failed`: the answer that it failed for good. */
   carriedOut(type: ActivityCommandType, outcome: 'answered' | 'failed'): void;
   tried(type: ActivityCommandType, outcome: TryOutcome, durationMs: number): void;
@@ -35,6 +37,7 @@ export function openMeters(meter: MetricMeter): Meters {
     'Letters to entities that have ended, answered from their last state',
   );
   return {
+    warm: openWarmMeter(meter),
     carriedOut: (command, outcome) => commands.add(1, { command, outcome }),
     tried(command, outcome, durationMs) {
       tries.add(1, { command, outcome });
@@ -49,8 +52,27 @@ export function openMeters(meter: MetricMeter): Meters {
   };
 }
 
+function openWarmMeter(meter: MetricMeter): WarmMeter {
+  const sandboxes = meter.createGauge(
+    'parley_warm_sandboxes',
+    'int',
+    undefined,
+    'Sandboxes of the warm pool',
+  );
+  const claims = meter.createCounter('parley_warm_claims', undefined, 'Claims on the warm pool');
+  const givenUp = meter.createCounter('parley_warm_given_up', undefined, 'Warm sandboxes that were given up');
+  return {
+    held(held) {
+      for (const [state, count] of Object.entries(held)) sandboxes.set(count as number, { state });
+    },
+    claim: (outcome) => claims.add(1, { outcome }),
+    gaveUp: () => givenUp.add(1),
+  };
+}
+
 /** For an engine without a page of metrics. */
 export const SILENT_METERS: Meters = {
+  warm: { held: () => undefined, claim: () => undefined, gaveUp: () => undefined },
   carriedOut: () => undefined,
   tried: () => undefined,
   looked: () => undefined,

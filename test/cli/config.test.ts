@@ -28,6 +28,7 @@ describe('loadDeployment()', () => {
       deployment: {
         limits: { idleTimeMs: 1_200_000, deletionTimeMs: 864_000_000 },
         capacity: { installationMax: 100, userMax: 10, conversationsPerSandboxMax: 20 },
+        warmPool: { size: 0, maxAgeMs: 21_600_000, spec: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
         onFull: 'refuse',
         grouping: 'NO_GROUPING',
         gitAuthor: { name: 'Parley', email: 'parley@localhost' },
@@ -108,6 +109,32 @@ describe('loadDeployment()', () => {
       workspaceBytes: null,
     });
     expect(config?.egressAllow).toEqual(['git.test:8443', '*.example.org', 'cache.test:8443']);
+  });
+
+  it('knows sandboxes of the warm pool by what they are booted with', async () => {
+    const poolOf = async (text: string) =>
+      (await load(`warm_pool: { size: 3, max_age: 60 }\n${text}`)).config;
+    const plain = (await poolOf(''))?.deployment.warmPool;
+    expect(plain).toMatchObject({ size: 3, maxAgeMs: 60_000 });
+    const specOf = async (text: string) => (await poolOf(text))?.deployment.warmPool?.spec;
+    expect(await specOf('limits: { idle_time: 60 }\nagent: { iterations_max: 7 }\n')).toBe(plain?.spec);
+    const others = [
+      'runtime: { isolation: none }\n',
+      'runtime: { limits: { memory_mb: 64 } }\n',
+      'runtime: { egress: { allow: [example.org] } }\n',
+      'agent: { kind: openhands }\n',
+    ];
+    const specs = await Promise.all(others.map(specOf));
+    expect(new Set([plain?.spec, ...specs]).size).toBe(others.length + 1);
+  });
+
+  it('refuses a warm pool that would leave no slot to anybody', async () => {
+    expect(await problemsOf('capacity: { sandboxes: 3 }\nwarm_pool: { size: 2 }\n')).toEqual([]);
+    const [problem] = await problemsOf('capacity: { sandboxes: 3 }\nwarm_pool: { size: 3 }\n');
+    expect(problem).toContain(
+      'parley.yaml:2:20: error: Cannot keep 3 sandboxes warm: capacity.sandboxes is 3',
+    );
+    expect(await problemsOf('warm_pool: { max_age: 36001 }\n')).toHaveLength(1);
   });
 
   it('takes the environment before the file, and the file before the default', async () => {

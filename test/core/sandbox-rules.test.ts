@@ -65,6 +65,31 @@ describe('limits (D10)', () => {
     expect(life.its).toMatchObject({ phase: 'pausing', releaseReason: 'session_limit' });
   });
 
+  it('counts the session of one from the warm pool from its boot, and the next one from its resume', () => {
+    const warm = (earlierMs: number) => {
+      const life = new at.SandboxLife({ ...at.BIRTH, bootedAt: 0 });
+      const bootedAt = life.now - earlierMs;
+      return { life: life.answer('sandboxReady', { bootedAt }), bootedAt };
+    };
+    const { life, bootedAt } = warm(MINUTE_MS);
+    expect(life.its).toMatchObject({ phase: 'running', sessionStartedAt: bootedAt });
+    life.notice('working').timer();
+    expect(life.now - bootedAt).toBe(MAX_SESSION_MS);
+    expect(life.its.releaseReason).toBe('session_limit');
+    life.answer('sandboxStopped').resume().answer('slotGranted').answer('sandboxReady');
+    expect(life.its.sessionStartedAt).toBe(life.now);
+    // A clock that was set back since must not make the session longer.
+    const later = warm(-MINUTE_MS);
+    expect(later.life.its.sessionStartedAt).toBe(later.life.now);
+  });
+
+  it('tells the start of one from the warm pool since when it is up, and that of a new one nothing', () => {
+    const created = (life: at.SandboxLife) => life.orders.filter(({ type }) => type === 'createSandbox');
+    expect(created(new at.SandboxLife({ ...at.BIRTH, bootedAt: 7 }))).toMatchObject([{ bootedAt: 7 }]);
+    const [cold] = created(new at.SandboxLife());
+    expect(cold).not.toHaveProperty('bootedAt');
+  });
+
   it('opens a new window only by a resume that succeeds', () => {
     expect(at.resuming().answer('sandboxReady').its.sessionStartedAt).not.toBeNull();
     const failed = at.resumingLastTry().answer('sandboxFailed', { reason: 'boot' });

@@ -132,3 +132,14 @@ it('refuses fields for a text that is no mapping', async () => {
   const outcome = await change({ kind: 'fields', fields: { idleTime: 40 } });
   expect(outcome).toMatchObject({ kind: 'refused', findings: [{ loc: ['body', 'fields'] }] });
 });
+
+it('follows the size of the warm pool at once, and what its sandboxes are made with only after a restart', async () => {
+  const { put, deployment } = await running(TEXT);
+  const spec = deployment.warmPool?.spec;
+  const outcome = await put(`${TEXT}warm_pool: { size: 2 }\nruntime: { isolation: none }\n`);
+  expect(outcome).toMatchObject({
+    applied: ['warm_pool.size'],
+    state: { needsRestart: ['runtime.isolation'] },
+  });
+  expect(deployment.warmPool).toMatchObject({ size: 2, spec });
+});
