@@ -13,12 +13,11 @@ export interface WarmUse {
   readonly bootedAfter: number;
 }
 
-/** Sums over the life of the store. */
+/** How many there are at this moment. */
 export interface WarmFigures {
   readonly booting: number;
   readonly ready: number;
   readonly leaving: number;
-  readonly claimed: number;
 }
 
 export interface WarmPool {

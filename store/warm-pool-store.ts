@@ -44,12 +44,14 @@ export function warmPoolStore(connection: StoreConnection): WarmPool {
 
 const COLUMNS = ['sandbox_id', 'state', 'spec', 'reserved_at', 'booted_at'] as const;
 
-/** `claimed` is no state of the pool: the sandbox has an owner, and a machine of its own. */
+/** `claimed` is none of them: there are ever more of those. Named one by one, so that an index finds the others. */
+const STATES: readonly WarmSandbox['state'][] = ['booting', 'ready', 'leaving'];
+
 async function held(db: Kysely<Tables>): Promise<readonly WarmSandbox[]> {
   const rows = await db
     .selectFrom('warm_sandbox')
     .select(COLUMNS)
-    .where('state', '!=', 'claimed')
+    .where('state', 'in', STATES)
     .orderBy('reserved_at')
     .orderBy('sandbox_id')
     .execute();
@@ -144,13 +146,10 @@ async function figures(db: Kysely<Tables>): Promise<WarmFigures> {
   const rows = await db
     .selectFrom('warm_sandbox')
     .select(['state', ({ fn }) => fn.countAll().as('count')])
+    .where('state', 'in', STATES)
     .groupBy('state')
     .execute();
-  const count = (state: string): number => safeInteger(rows.find((row) => row.state === state)?.count ?? 0);
-  return {
-    booting: count('booting'),
-    ready: count('ready'),
-    leaving: count('leaving'),
-    claimed: count('claimed'),
-  };
+  const count = (state: WarmSandbox['state']): number =>
+    safeInteger(rows.find((row) => row.state === state)?.count ?? 0);
+  return { booting: count('booting'), ready: count('ready'), leaving: count('leaving') };
 }

@@ -42,7 +42,7 @@ export async function startConversation(application: Application, order: StartOr
   const secrets = await secretsOf(application, order);
   const settings = await settingsOf(application, userId);
   if (settings.grouping === 'NO_GROUPING' && (request.sandbox_id ?? null) === null)
-    await refuseWhenFull(application, userId);
+    await refuseWhenFull(application, userId, { forNew: true });
   const task = await taskOf(application, order, settings);
   const kept = await application.startTasks.accept(task);
   if (kept === null)

@@ -72,7 +72,7 @@ export async function tellSandbox(
     throw new ParleyError('sandbox_error', `Cannot ${kind} the sandbox: it is in ${row.status}`);
   if (row.status === 'MISSING') return;
   const isReleased = row.status === 'PAUSED' && !row.available && row.transition === null;
-  if (kind === 'resume' && isReleased) await refuseWhenFull(application, row.userId);
+  if (kind === 'resume' && isReleased) await refuseWhenFull(application, row.userId, { forNew: false });
   await application.requests.deliver({
     to: { machine: 'sandbox', id: row.sandboxId },
     event: eventOf(kind, requestId),
