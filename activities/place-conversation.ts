@@ -3,6 +3,7 @@
  * Owns the translation of its outcome; the rules are in core/place.ts.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { ParleyError } from '../core/parley-error.ts';
 import type { PlacementDecision } from '../core/place.ts';
 import type { PlaceRequest } from '../ports/placement-store.ts';
 import { PATIENT, type Activity } from './activity.ts';
@@ -28,6 +29,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     userId,
     strategy,
     sandboxId,
+    pool,
     excluded,
     onlyLeaves = false,
     id: commandId,
@@ -37,6 +39,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     userId,
     strategy,
     sandboxId,
+    pool,
     excluded,
     onlyLeaves,
     finalRefusals: world.deployment.onFull === 'refuse' ? ('all' as const) : ('all_but_full' as const),
@@ -48,6 +51,8 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
   if (outcome.kind === 'refused') {
     const { code, reason } = outcome.refusal;
+    // Asked again: its pool has a free place as soon as an item ends.
+    if (code === 'pool_full' && pool?.onFull === 'wait') throw new ParleyError(code, reason);
     if (code === 'concurrency_limit_reached') await meetFullCapacity(world, { userId, commandId });
     return { type: 'placementRefused', commandId, code, reason, ...left };
   }

@@ -23,6 +23,7 @@ import { createSandbox, resumeSandbox } from './start-sandbox.ts';
 import { startConversation } from './start-conversation.ts';
 import { stopSandbox } from './stop-sandbox.ts';
 import { verifyItem } from './verify-item.ts';
+import { warmPool } from './warm-pool.ts';
 import { watchAgent } from './watch-agent.ts';
 import { watchIdle } from './watch-idle.ts';
 import type { World } from './world.ts';
@@ -51,6 +52,7 @@ export function activitiesOf(world: World): Activities {
     verifyItem: verifyItem(world),
     collectItem: collectItem(world),
     cleanUpSandbox: cleanUpSandbox(world),
+    warmPool: warmPool(world),
     reconcileRun: reconcileRun(world),
     reportRun: reportRun(world),
     notifyOfRun: notifyOfRun(world),

@@ -5,6 +5,7 @@
 import type { CommandOf } from '../core/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
 import { addressOfCommand, sandboxId, userId, type ConversationId } from '../core/ids.ts';
+import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../core/pool-placement.ts';
 import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
@@ -113,6 +114,7 @@ function birthOf(
   { item, conversationId, observability }: BirthOfItem,
 ): ConversationBirth {
   const { deployment, keys } = world;
+  const pool = poolPlacement(plan, item, command.runId);
   return {
     conversationId,
     userId: LOCAL_USER,
@@ -125,13 +127,14 @@ function birthOf(
     branch: item.repository?.branch ?? null,
     model: item.model,
     tags: item.tags,
-    strategy: plan.placement.strategy ?? deployment.grouping,
+    strategy: plan.placement.strategy ?? (pool === null ? deployment.grouping : POOL_STRATEGY_DEFAULT),
     sandboxId: plan.placement.sandboxId === null ? null : sandboxId(plan.placement.sandboxId),
     initialMessage: { messageId: keys.uuidOf(`${conversationId}/initial`), text: item.prompt, run: true },
     iterationsMax: item.limits.turns ?? deployment.iterationsMax,
     confirmation: item.confirmation ?? 'never',
     nanoUsdMax: item.limits.nanoUsd,
     noProgressMs: plan.wait.noProgressMs,
+    ...(pool === null ? {} : { pool }),
     ...(observability === null ? {} : { observability }),
   };
 }

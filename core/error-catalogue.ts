@@ -58,6 +58,11 @@ export const ERROR_CATALOGUE = {
     retry: true,
     when: 'No sandbox slot is free; nothing was accepted.',
   },
+  pool_full: {
+    status: 429,
+    retry: true,
+    when: 'Every sandbox in the pool of the run has as many conversations as it may have.',
+  },
   idempotency_conflict: {
     status: 409,
     retry: false,

@@ -1,8 +1,9 @@
 /**
  * Which sandbox a conversation gets: five strategies and the explicit choice (spec "Placement", D16).
- * Pure: candidates come in, a decision with its reasons goes out; must not reserve anything.
+ * Pure: candidates come in, a decision with its reasons goes out; must not reserve anything. What a pool of a run adds
+ * is in core/place-in-pool.ts.
  */
-import type { SandboxId, UserId } from './ids.ts';
+import type { RunId, SandboxId, UserId } from './ids.ts';
 import { SESSION_LEFT_FOR_PLACEMENT_MS } from './limits.ts';
 import { sessionEndOf } from './session.ts';
 import type { GroupingStrategy, SandboxStatus } from './status.ts';
@@ -20,6 +21,19 @@ export interface PlacementCandidate {
   readonly sessionStartedAt: number | null;
   /** Attached conversations that are not deleted. */
   readonly attachedCount: number;
+  /** Absent: it belongs to no pool. */
+  readonly pool?: PooledSandbox;
+}
+
+/** What the store knows of a sandbox that a run keeps for itself. */
+export interface PooledSandbox {
+  readonly poolId: RunId;
+  /** Of whom it was taken for when it was empty; null: of nobody, or of one without affinity. */
+  readonly affinity: string | null;
+  /** Conversations ever placed in it. */
+  readonly placedCount: number;
+  /** Conversations in it whose item goes on. */
+  readonly heldCount: number;
 }
 
 export interface PlacementQuestion {
@@ -34,7 +48,18 @@ export interface PlacementQuestion {
 
 /** Why one sandbox was not taken. */
 export type Disqualification =
-  'other_user' | 'runtime_not_up' | 'draining' | 'full' | 'session_ends_soon' | 'refused_before';
+  | 'other_user'
+  | 'runtime_not_up'
+  | 'draining'
+  | 'full'
+  | 'session_ends_soon'
+  | 'refused_before'
+  /** It belongs to the pool of a run, and whoever asks does not. */
+  | 'of_a_pool'
+  /** It has had as many conversations, or is as old, as its pool allows. */
+  | 'recycled'
+  /** There is room, but others have it: a new sandbox of the pool comes first. */
+  | 'other_affinity';
 
 /** Stored and shown: what was seen and which rule decided (D16). */
 export interface PlacementDecision {
@@ -44,6 +69,14 @@ export interface PlacementDecision {
   readonly seen: readonly { readonly sandboxId: SandboxId; readonly why: Disqualification | 'available' }[];
   /** The new sandbox was taken from the warm pool, and is up since then; absent: it is to be booted. */
   readonly bootedAt?: number;
+  /** Absent: the job has no pool. */
+  readonly pool?: {
+    readonly poolId: RunId;
+    /** Sandboxes of the pool before this decision, without those that are recycled and empty. */
+    readonly living: number;
+    /** True: the pool was full, and the sandbox is none of it. */
+    readonly spilled: boolean;
+  };
 }
 
 export interface PlacementRefusal {
@@ -53,13 +86,15 @@ export interface PlacementRefusal {
     | 'not_found'
     | 'concurrency_limit_reached'
     | 'placement_failed'
+    | 'pool_full'
     | 'queue_full';
   readonly reason: string;
 }
 
 export type Placement =
   | { readonly kind: 'existing'; readonly sandboxId: SandboxId; readonly decision: PlacementDecision }
-  | { readonly kind: 'new'; readonly decision: PlacementDecision }
+  /** `otherwise`: has room as well, and is taken when no slot is free for a new one. */
+  | { readonly kind: 'new'; readonly decision: PlacementDecision; readonly otherwise?: SandboxId }
   | { readonly kind: 'refused'; readonly refusal: PlacementRefusal };
 
 /** Chooses. Explicit placement overrides the strategy and also takes a released sandbox, to be resumed (D16). */
@@ -122,6 +157,7 @@ function placeByStrategy(question: PlacementQuestion): Placement {
 /** Null when the sandbox is available by the rule of D16. */
 function disqualify(candidate: PlacementCandidate, question: PlacementQuestion): Disqualification | null {
   if (candidate.userId !== question.userId) return 'other_user';
+  if (candidate.pool !== undefined) return 'of_a_pool';
   if (question.excluded.includes(candidate.sandboxId)) return 'refused_before';
   if (!candidate.available || candidate.sessionStartedAt === null) return 'runtime_not_up';
   if (candidate.draining) return 'draining';
@@ -130,12 +166,12 @@ function disqualify(candidate: PlacementCandidate, question: PlacementQuestion):
   return left < SESSION_LEFT_FOR_PLACEMENT_MS ? 'session_ends_soon' : null;
 }
 
-type Order = (a: PlacementCandidate, b: PlacementCandidate) => number;
+export type Order = (a: PlacementCandidate, b: PlacementCandidate) => number;
 
 /** Ties go by creation, then id, so that the choice never depends on listing order. */
-const byCreation: Order = (a, b) => a.createdAt - b.createdAt || (a.sandboxId < b.sandboxId ? -1 : 1);
+export const byCreation: Order = (a, b) => a.createdAt - b.createdAt || (a.sandboxId < b.sandboxId ? -1 : 1);
 
-const PREFERENCE: Readonly<Record<Exclude<GroupingStrategy, 'NO_GROUPING'>, Order>> = {
+export const PREFERENCE: Readonly<Record<Exclude<GroupingStrategy, 'NO_GROUPING'>, Order>> = {
   GROUP_BY_NEWEST: (a, b) => b.createdAt - a.createdAt || byCreation(a, b),
   LEAST_RECENTLY_USED: (a, b) => a.lastActivityAt - b.lastActivityAt || byCreation(a, b),
   FEWEST_CONVERSATIONS: (a, b) => a.attachedCount - b.attachedCount || byCreation(a, b),

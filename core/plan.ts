@@ -3,6 +3,7 @@
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
 import type { Observability } from './observability.ts';
+import type { PoolRules } from './place-in-pool.ts';
 import type { ExecutionStatus, FailureClass, GroupingStrategy } from './status.ts';
 
 /** A secret by reference; the value is opened only inside an activity (D20). */
@@ -59,6 +60,8 @@ export interface PlanItem {
   readonly verify: PlanVerify | null;
   readonly limits: PlanItemLimits;
   readonly priority: number;
+  /** Who has the same value shares sandboxes of the pool; absent for none. */
+  readonly affinity?: string;
   /** From 1, where the entry is repeated; absent otherwise. */
   readonly repeat?: number;
   /** When the agent asks before it acts; absent means never. */
@@ -87,6 +90,14 @@ export interface PlanPlacement {
   readonly strategy: GroupingStrategy | null;
   /** Explicit sandbox; overrides the strategy. */
   readonly sandboxId: string | null;
+  /** Sandboxes that the run keeps for itself; absent when it has none. */
+  readonly pool?: PlanPool;
+}
+
+/** Sandboxes of one run: only its conversations are placed there, and they are placed nowhere else unless it spills. */
+export interface PlanPool extends PoolRules {
+  /** They boot when the run begins; absent: each with the first conversation that needs it. */
+  readonly warm?: true;
 }
 
 /**

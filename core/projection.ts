@@ -117,6 +117,8 @@ export interface RunItemRow extends Stamp {
   readonly costNanoUsd: number | null;
   readonly admittedAt: number | null;
   readonly endedAt: number | null;
+  /** Conversations of it that take no place of their run's pool any more; absent when there is no pool. */
+  readonly left?: readonly ConversationId[];
 }
 
 export type ProjectionRow = SandboxRow | ConversationRow | RunRow | RunItemRow;

@@ -30,6 +30,7 @@ const RESOURCES = {
   verifyItem: 'agent',
   collectItem: 'agent',
   cleanUpSandbox: 'bookkeeping',
+  warmPool: 'bookkeeping',
   reconcileRun: 'bookkeeping',
   reportRun: 'bookkeeping',
   notifyOfRun: 'bookkeeping',
@@ -50,6 +51,7 @@ const BRIEF: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandType>([
   'record',
   'startConversation',
   'cleanUpSandbox',
+  'warmPool',
   'setUpGitHooks',
   'setUpSkills',
 ]);

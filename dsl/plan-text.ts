@@ -10,6 +10,7 @@ export type ItemSpec = Omit<PlanItem, 'index' | 'specHash'>;
 
 /** Every field of an item; the compiler of types says when one is missing here. */
 const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
+  affinity: true,
   confirmation: true,
   entry: true,
   index: true,

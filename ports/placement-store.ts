@@ -4,6 +4,7 @@
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { PlacementDecision, PlacementRefusal } from '../core/place.ts';
+import type { PoolPlacement } from '../core/place-in-pool.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 
 export interface CapacityLimits {
@@ -18,6 +19,8 @@ export interface PlaceRequest {
   readonly strategy: GroupingStrategy;
   /** Explicit placement overrides the strategy (spec, D16). */
   readonly sandboxId: SandboxId | null;
+  /** The pool of the conversation's run; absent when the job has none. */
+  readonly pool?: PoolPlacement | undefined;
   /** Sandboxes that refused this conversation before. */
   readonly excluded: readonly SandboxId[];
   /** The place that was refused is given back, and no other is taken. */
@@ -30,6 +33,11 @@ export interface PlaceRequest {
   readonly warm?: SandboxId;
   readonly limits: CapacityLimits;
   readonly now: number;
+}
+
+export interface PoolToFill {
+  readonly poolId: RunId;
+  readonly size: number;
 }
 
 /**
@@ -73,14 +81,16 @@ export interface PlacementStore {
    */
   place(request: PlaceRequest): Promise<PlaceOutcome>;
   /**
-   * Records a sandbox made through the API and takes its slot; idempotent by id. With `warm`, that one of the warm pool
-   * is taken instead of a new one, and keeps its own id; a repeat finds it again.
+   * Records a sandbox made through the API, or ahead for a pool, and takes its slot; idempotent by id. Refused with the
+   * pool's size when as many of it live. With `warm`, that one of the warm pool is taken instead of a new one, and keeps
+   * its own id; a repeat finds it again.
    */
   reserveSandbox(request: {
     readonly sandboxId: SandboxId;
     readonly userId: UserId;
     readonly limits: CapacityLimits;
     readonly now: number;
+    readonly pool?: PoolToFill | undefined;
     readonly warm?: SandboxId;
   }): Promise<ReserveOutcome>;
   /**
@@ -104,7 +114,8 @@ export interface PlacementStore {
   ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }>;
   /**
    * Whether every conversation attached to the sandbox belongs to the run. With `toRemove` the sandbox is marked as
-   * draining in the same transaction, so that nobody else is placed there meanwhile. Idempotent.
+   * draining in the same transaction, so that nobody else is placed there meanwhile. Idempotent. A sandbox of its pool
+   * is not given while the item of one of them goes on.
    */
   claim(request: {
     readonly sandboxId: SandboxId;

@@ -8,6 +8,7 @@ import { createProxyTables } from './schema-proxy.ts';
 import { addApplication } from './schema-application.ts';
 import { createInstallation } from './schema-installation.ts';
 import { addEntityParts } from './schema-entity-parts.ts';
+import { addPools } from './schema-pools.ts';
 import { indexRunPages } from './schema-run-pages.ts';
 import { createSchema } from './schema.ts';
 import { createWarmPool } from './schema-warm-pool.ts';
@@ -21,6 +22,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005-entity-parts': { up: (db: Kysely<unknown>) => addEntityParts(db, isPostgres(db)) },
   '0006-installation': { up: (db: Kysely<unknown>) => createInstallation(db, isPostgres(db)) },
   '0007-run-pages': { up: indexRunPages },
+  '0008-pools': { up: (db: Kysely<unknown>) => addPools(db, isPostgres(db)) },
   '0009-warm-pool': { up: (db: Kysely<unknown>) => createWarmPool(db, isPostgres(db)) },
 };
 

@@ -4,6 +4,7 @@
  */
 import type { Transaction } from 'kysely';
 import type { PlacementStore } from '../ports/placement-store.ts';
+import { isPlaceTaken } from './placement-pool.ts';
 import { prepareQuery } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
 import { isAttached } from './tombstone.ts';
@@ -29,6 +30,7 @@ export async function claim(
 ): Promise<boolean> {
   const attached = await ATTACHED.all(transaction, { id });
   if (attached.some((row) => row.runId !== runId)) return false;
+  if (await isPlaceTaken(transaction, id, runId)) return false;
   if (toRemove) await MARK_DRAINING.all(transaction, { id });
   return true;
 }

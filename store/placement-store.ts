@@ -4,13 +4,16 @@
  */
 import type { Insertable, Transaction } from 'kysely';
 import { sandboxId, type ConversationId, type SandboxId } from '../core/ids.ts';
-import { place, type PlacementDecision, type PlacementRefusal } from '../core/place.ts';
+import type { Placement, PlacementDecision, PlacementRefusal } from '../core/place.ts';
+import { placeWithPool } from '../core/place-in-pool.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../ports/placement-store.ts';
 import { takeSlot } from './capacity.ts';
+import { flag } from './column-value.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
 import { claim } from './placement-claim.ts';
+import { countInPool, hasLeftPool, joinPool } from './placement-pool.ts';
 import {
   recordDecision,
   recordedDecision,
@@ -24,7 +27,7 @@ import { reserveSandbox } from './reserve-sandbox.ts';
 import { endReserved, recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from './tables.ts';
 import { isAttached, isDeleted } from './tombstone.ts';
-import { claimWarm } from './warm-claim.ts';
+import { claimWarm, type WarmClaimOutcome } from './warm-claim.ts';
 
 export function placementStore(connection: StoreConnection): PlacementStore {
   const alone = <T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> =>
@@ -90,14 +93,19 @@ async function outcomeOf(
   return outcome;
 }
 
-function isFinal({ finalRefusals }: PlaceRequest, { code }: PlacementRefusal): boolean {
+function isFinal({ finalRefusals, pool }: PlaceRequest, { code }: PlacementRefusal): boolean {
+  // Who waits for its pool asks again.
+  if (code === 'pool_full' && pool?.onFull === 'wait') return false;
   return (
     finalRefusals === 'all' || (finalRefusals === 'all_but_full' && code !== 'concurrency_limit_reached')
   );
 }
 
 async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
-  const placement = place({
+  const { pool, conversationId } = request;
+  if (pool !== undefined && (await hasLeftPool(transaction, pool, conversationId)))
+    return refused('not_found', `Cannot place the conversation "${conversationId}": its attempt is over`);
+  const question = {
     userId: request.userId,
     strategy: request.strategy,
     explicit: request.sandboxId,
@@ -105,7 +113,8 @@ async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest
     candidates: await candidates(transaction, request),
     conversationsPerSandboxMax: request.limits.conversationsPerSandboxMax,
     now: request.now,
-  });
+  };
+  const placement = placeWithPool(question, pool);
   switch (placement.kind) {
     case 'refused':
       return placement;
@@ -116,7 +125,7 @@ async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest
         created: false,
       });
     case 'new':
-      return placeInNew(transaction, request, placement.decision);
+      return placeInNew(transaction, request, placement);
   }
 }
 
@@ -124,28 +133,40 @@ async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest
 async function placeInNew(
   transaction: Transaction<Tables>,
   request: PlaceRequest,
-  decision: PlacementDecision,
+  { decision, otherwise }: Extract<Placement, { readonly kind: 'new' }>,
 ): Promise<PlaceOutcome> {
-  const { newSandboxId, userId, limits, now, warm } = request;
-  if (warm !== undefined) return placeInWarm(transaction, { ...request, warm }, decision);
-  const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now });
-  if (slot.kind === 'refused') return full(slot);
-  await recordReserved(transaction, { sandboxId: newSandboxId, userId, createdBy: 'placement', now });
-  return attach(transaction, request, { sandboxId: newSandboxId, decision, created: true });
+  const taken = await takeNew(transaction, request);
+  if (taken.kind === 'warm_lost') return taken;
+  if (taken.kind === 'refused') {
+    if (otherwise === undefined) return full(taken);
+    const shared = { ...decision, chosen: otherwise };
+    return attach(transaction, request, { sandboxId: otherwise, decision: shared, created: false });
+  }
+  const { sandboxId: id, ...warmth } = taken.of;
+  const { pool } = request;
+  if (pool !== undefined && isInPool(decision)) await joinPool(transaction, id, pool.poolId);
+  return attach(transaction, request, { sandboxId: id, decision: { ...decision, ...warmth }, created: true });
 }
 
-/** One that is up already, and becomes the user's with this transaction. */
-async function placeInWarm(
-  transaction: Transaction<Tables>,
-  request: PlaceRequest & { readonly warm: SandboxId },
-  decision: PlacementDecision,
-): Promise<PlaceOutcome> {
-  const claimed = await claimWarm(transaction, { ...request, createdBy: 'placement' });
-  if (claimed.kind === 'warm_lost') return claimed;
-  if (claimed.kind === 'refused') return full(claimed);
-  const { bootedAt } = claimed;
-  const chosen = { sandboxId: request.warm, decision: { ...decision, bootedAt }, created: true };
-  return attach(transaction, request, chosen);
+type Taken =
+  | {
+      readonly kind: 'taken';
+      /** `bootedAt`: of one of the warm pool, which is up already and becomes the user's with this transaction. */
+      readonly of: { readonly sandboxId: SandboxId; readonly bootedAt?: number };
+    }
+  | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>;
+
+async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<Taken> {
+  const { newSandboxId, userId, limits, now, warm } = request;
+  if (warm !== undefined) {
+    const claimed = await claimWarm(transaction, { ...request, warm, createdBy: 'placement' });
+    if (claimed.kind !== 'claimed') return claimed;
+    return { kind: 'taken', of: { sandboxId: warm, bootedAt: claimed.bootedAt } };
+  }
+  const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now });
+  if (slot.kind === 'refused') return slot;
+  await recordReserved(transaction, { sandboxId: newSandboxId, userId, createdBy: 'placement', now });
+  return { kind: 'taken', of: { sandboxId: newSandboxId } };
 }
 
 function full({ current, limit }: { readonly current: number; readonly limit: number }): PlaceOutcome {
@@ -169,6 +190,7 @@ const ATTACH = prepareQuery((db, row: Insertable<AttachmentTable>) =>
         sandbox_id: ref('excluded.sandbox_id'),
         attached_at: ref('excluded.attached_at'),
         detached: ref('excluded.detached'),
+        pool_place: ref('excluded.pool_place'),
       })),
     )
     .compile(),
@@ -180,12 +202,29 @@ async function attach(
   request: PlaceRequest,
   chosen: { readonly sandboxId: SandboxId; readonly decision: PlacementDecision; readonly created: boolean },
 ): Promise<PlaceOutcome> {
-  const { conversationId, now } = request;
+  const { conversationId, now, pool } = request;
   const { sandboxId: sandbox_id, created, decision } = chosen;
-  const attachment = { conversation_id: conversationId, sandbox_id, attached_at: now, detached: 0 } as const;
+  const pool_place = flag(isInPool(decision));
+  const attachment = {
+    conversation_id: conversationId,
+    sandbox_id,
+    attached_at: now,
+    detached: 0,
+    pool_place,
+  };
   await ATTACH.all(transaction, attachment);
+  if (pool !== undefined && isInPool(decision))
+    await countInPool(transaction, {
+      id: sandbox_id,
+      conversation: conversationId,
+      affinity: pool.affinity,
+    });
   await recordDecision(transaction, conversationId, { created, decision });
   return { kind: 'placed', sandboxId: chosen.sandboxId, created: chosen.created, decision: chosen.decision };
+}
+
+function isInPool({ pool }: PlacementDecision): boolean {
+  return pool !== undefined && !pool.spilled;
 }
 
 const DETACH = prepareQuery((db, { id }: { readonly id: string }) =>

@@ -7,6 +7,7 @@ import type { ConversationRow, ProjectionRow, SandboxRow } from '../core/project
 import { isNewer } from '../core/snapshot.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { conversationColumns, runColumns, runItemColumns, sandboxColumns } from './projection-columns.ts';
+import { giveBackPlaces } from './placement-pool.ts';
 import { writeTags } from './conversation-tags.ts';
 import { prepareRows } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
@@ -30,6 +31,7 @@ export async function projectRows(
   await PUT_RUNS.execute(transaction, newest.filter((row) => row.table === 'run').map(runColumns));
   const items = newest.filter((row) => row.table === 'run_item');
   await PUT_RUN_ITEMS.execute(transaction, items.map(runItemColumns));
+  await giveBackPlaces(transaction, items);
 }
 
 /** One statement may not touch a row twice. Keeps the order of first mention, which is the order of run items. */

@@ -1,11 +1,13 @@
 /**
- * Sandboxes that users make for their own sake: a record and a slot, or one of the warm pool.
+ * Sandboxes that are made for their own sake, by users or ahead for the pool of a run: a record and a slot, or one of
+ * the warm pool.
  * Owns what a repeat finds; inside a transaction that holds the placement lock.
  */
 import type { Transaction } from 'kysely';
 import type { SandboxId } from '../core/ids.ts';
 import type { PlacementStore, ReserveOutcome } from '../ports/placement-store.ts';
 import { takeSlot } from './capacity.ts';
+import { isPoolGrown, joinPool } from './placement-pool.ts';
 import { prepareQuery } from './prepared-query.ts';
 import { recordReserved } from './reserved-sandbox.ts';
 import type { Tables } from './tables.ts';
@@ -19,14 +21,17 @@ export async function reserveSandbox(
   transaction: Transaction<Tables>,
   request: Parameters<PlacementStore['reserveSandbox']>[0],
 ): Promise<ReserveOutcome> {
-  const { sandboxId: id, warm } = request;
+  const { sandboxId: id, warm, pool } = request;
   if ((await KNOWN.first(transaction, { id })) !== undefined) return { kind: 'granted' };
   const before = await claimedFor(transaction, id);
   if (before !== null) return { kind: 'granted', sandboxId: before };
   if (warm !== undefined) return reserveWarm(transaction, { ...request, warm });
+  const living = pool === undefined ? null : await isPoolGrown(transaction, pool);
+  if (pool !== undefined && living !== null) return { kind: 'refused', limit: pool.size, current: living };
   const slot = await takeSlot(transaction, request);
   if (slot.kind === 'refused') return slot;
-  await recordReserved(transaction, { ...request, createdBy: 'api' });
+  await recordReserved(transaction, { ...request, createdBy: pool === undefined ? 'api' : 'placement' });
+  if (pool !== undefined) await joinPool(transaction, id, pool.poolId);
   return { kind: 'granted' };
 }
 

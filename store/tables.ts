@@ -61,6 +61,11 @@ export interface SandboxTable extends Stamped {
   readonly available: FlagColumn;
   /** Set by `detach`, never by a projection. */
   readonly draining: Generated<FlagColumn>;
+  /** The run whose pool it belongs to; set by placement, never by a projection, as the next two. */
+  readonly pool: ColumnType<string | null, string | null | undefined, string | null>;
+  readonly pool_affinity: ColumnType<string | null, string | null | undefined, string | null>;
+  /** Conversations ever placed in it as one of a pool. */
+  readonly pool_placed: ColumnType<number | bigint | string, number | undefined, number>;
   readonly session_started_at: NullableBigIntColumn;
   readonly created_at: BigIntColumn;
   readonly created_by: string;
@@ -105,6 +110,8 @@ export interface AttachmentTable {
   readonly attached_at: BigIntColumn;
   /** 1 once detached: the row stays, so that a repeated `detach` gives the same answer. */
   readonly detached: FlagColumn;
+  /** 1 while it takes a place of its run's pool: until its item has ended. */
+  readonly pool_place: FlagColumn;
 }
 
 export interface DecisionTable {

@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import type { ConversationId, EntityAddress, SandboxId, UserId } from '../ids.ts';
+import type { PoolPlacement } from '../place-in-pool.ts';
 import type { ConversationRow, LifecycleEvent } from '../projection.ts';
 import type { SandboxEvent, SandboxTold } from '../sandbox/message.ts';
 import type { SandboxBirth } from '../sandbox/state.ts';
@@ -125,6 +126,8 @@ export type ConversationOrder =
       readonly userId: UserId;
       readonly strategy: GroupingStrategy;
       readonly sandboxId: SandboxId | null;
+      /** Absent: the job has no pool. */
+      readonly pool?: PoolPlacement;
       readonly excluded: readonly SandboxId[];
       /** Nothing is placed any more: the place that was refused is given back, and the answer is a refusal. */
       readonly onlyLeaves?: true;

@@ -5,6 +5,7 @@
 import type { SandboxId } from '../ids.ts';
 import { PLACEMENT_ATTEMPTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
+import type { ConversationOrder } from './message.ts';
 import type { ConversationState } from './state.ts';
 import { failStart, newRequestId, type ConversationTurn } from './turn.ts';
 
@@ -17,9 +18,13 @@ export function beginPlacement(turn: ConversationTurn): void {
   state.awaiting = turn.order(placementOrder(state));
 }
 
-function placementOrder({ birth, excluded }: ConversationState) {
-  const { conversationId, userId, strategy, sandboxId } = birth;
-  return { type: 'placeConversation', conversationId, userId, strategy, sandboxId, excluded } as const;
+function placementOrder({
+  birth,
+  excluded,
+}: ConversationState): Extract<ConversationOrder, { type: 'placeConversation' }> {
+  const { conversationId, userId, strategy, sandboxId, pool } = birth;
+  const order = { type: 'placeConversation', conversationId, userId, strategy, sandboxId, excluded } as const;
+  return pool === undefined ? order : { ...order, pool };
 }
 
 /** Refused, and it will not be placed again: whoever leaves that sandbox last has to find itself the last (D11). */

@@ -62,7 +62,8 @@ function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): vo
     type: 'attachRequested',
     requestId: state.attachRequestId,
     conversationId: state.birth.conversationId,
-    explicit: state.birth.sandboxId !== null,
+    // A pool belongs to its run: what of it was released meanwhile is resumed, as what is named explicitly.
+    explicit: state.birth.sandboxId !== null || state.birth.pool !== undefined,
     birth: event.birth,
   });
 }

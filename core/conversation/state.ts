@@ -4,6 +4,7 @@
  */
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
 import type { Observability } from '../observability.ts';
+import type { PoolPlacement } from '../place-in-pool.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { AgentActivity, ConversationSnapshot, LimitReached, SandboxSnapshot } from '../snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy, StartTaskStatus } from '../status.ts';
@@ -45,6 +46,8 @@ export interface ConversationBirth {
   readonly strategy: GroupingStrategy;
   /** Explicit placement (D16). */
   readonly sandboxId: SandboxId | null;
+  /** The pool of its run; absent when the job has none. */
+  readonly pool?: PoolPlacement;
   readonly initialMessage: {
     readonly messageId: string;
     readonly text: string;

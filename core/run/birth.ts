@@ -32,7 +32,7 @@ function shardItemsOf({ items }: Plan): number | undefined {
 function rulesOf(plan: Plan): RunRules {
   const { admission, placement, retry, breaker, budget, wait, cleanup, reconcile } = plan;
   const { per = [], concurrency, startEveryMs, rampMs, adaptive, canary } = admission;
-  const { strategy, sandboxId } = placement;
+  const { strategy, sandboxId, pool } = placement;
   return {
     concurrency,
     ...(startEveryMs === undefined ? {} : { startEveryMs }),
@@ -41,7 +41,8 @@ function rulesOf(plan: Plan): RunRules {
     ...(per.length === 0 ? {} : { slots: Object.fromEntries(per.map((one) => [slotName(one), one.max])) }),
     ...(canary === undefined ? {} : { canary }),
     // Unless the job says otherwise, the user's own setting may group.
-    sharesSandboxes: sandboxId !== null || strategy !== 'NO_GROUPING',
+    sharesSandboxes: sandboxId !== null || pool !== undefined || strategy !== 'NO_GROUPING',
+    ...(pool === undefined ? {} : { pool }),
     explicitSandboxId: sandboxId === null ? null : asSandboxId(sandboxId),
     retry,
     breaker,

@@ -28,6 +28,7 @@ export function bornRun(birth: RunBirth, now: number): RunState {
     trip: undefined,
     pace: bornPace(birth.rules, now),
     awaiting: null,
+    warming: undefined,
     cleanBy: null,
     settleAt: null,
     reconciliation: null,

@@ -5,9 +5,11 @@
 import type { ConversationId, SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import type { RunEvent } from './message.ts';
+import { hasHadEnough } from './pool.ts';
 import { standingOf } from './standing.ts';
-import type { RunState, UsedSandbox } from './state.ts';
+import type { RunState } from './state.ts';
 import { newRequestId, type RunTurn } from './turn.ts';
+import type { UsedSandbox } from './used-sandbox.ts';
 
 /** What a conversation says about the sandbox it is in; without a conversation nobody else can be meant. */
 type SandboxUse = Pick<ConversationSnapshot, 'sandboxId' | 'sandboxStatus' | 'deleted'> & {
@@ -53,12 +55,15 @@ function setSandbox(
 ): void {
   const { sandboxes } = turn.state;
   const index = sandboxes.findLastIndex((used) => used.sandboxId === sandboxId);
-  if (index >= 0) turn.state.sandboxes = sandboxes.with(index, { sandboxId, state: next, awaiting });
+  const pooled = sandboxes[index]?.pooled;
+  const changed = { sandboxId, state: next, awaiting, ...(pooled === undefined ? {} : { pooled }) };
+  if (index >= 0) turn.state.sandboxes = sandboxes.with(index, changed);
 }
 
 /** Lets go of every sandbox that nothing of this run needs any more. */
 export function releaseSandboxes(turn: RunTurn): void {
   const { state } = turn;
+  releaseRecycled(turn);
   // While anything may still be placed, a shared sandbox may still be wanted.
   if (state.rules.sharesSandboxes && state.mode === 'normal' && mayStillPlace(state)) return;
   if (!state.sandboxes.some(({ state: use }) => use === 'used')) return;
@@ -66,6 +71,18 @@ export function releaseSandboxes(turn: RunTurn): void {
   for (const { sandboxId, state: use } of state.sandboxes) {
     if (use === 'used' && needed !== 'all' && !needed.has(sandboxId)) letGo(turn, sandboxId);
   }
+}
+
+/** Nobody is placed there any more: what is in it decides alone, and its slot is wanted for the next of the pool. */
+function releaseRecycled(turn: RunTurn): void {
+  const { state, now } = turn;
+  if (state.rules.pool === undefined || state.phase !== 'running') return;
+  const enough = state.sandboxes.filter(
+    (used) => used.state === 'used' && used.pooled?.isInUse === false && hasHadEnough(state, used, now),
+  );
+  if (enough.length === 0) return;
+  const inUse = new Set(standingOf(state).inFlight.map((index) => state.items[index]?.sandboxId ?? null));
+  for (const { sandboxId } of enough) if (!inUse.has(sandboxId)) letGo(turn, sandboxId);
 }
 
 function mayStillPlace(state: RunState): boolean {
@@ -100,9 +117,22 @@ export function cleanedUp(
   turn: RunTurn,
   event: Extract<RunEvent, { readonly type: 'sandboxCleanedUp' }>,
 ): void {
-  const used = turn.state.sandboxes.find(({ awaiting }) => awaiting === event.commandId);
+  const { state } = turn;
+  const used = state.sandboxes.find(({ awaiting }) => awaiting === event.commandId);
   if (used === undefined) return;
+  if (!event.isOurs && used.pooled !== undefined && state.phase === 'running') return stillInUse(turn, used);
+  // Nobody was ever in it, so nobody would tell that it is gone: that it was asked to go is all there is to hear.
+  if (event.isOurs && used.state === 'asked' && used.pooled?.placed === 0)
+    return setSandbox(turn, used.sandboxId, 'gone');
   setSandbox(turn, used.sandboxId, event.isOurs || used.state !== 'asked' ? used.state : 'kept');
+}
+
+/** A conversation of this run came that it had not heard of: looked at again when it has, or at the end. */
+function stillInUse({ state }: RunTurn, { sandboxId, pooled }: UsedSandbox): void {
+  const index = state.sandboxes.findLastIndex((used) => used.sandboxId === sandboxId);
+  if (index < 0 || pooled === undefined) return;
+  const changed = { sandboxId, state: 'used', awaiting: null, pooled: { ...pooled, isInUse: true } } as const;
+  state.sandboxes = state.sandboxes.with(index, changed);
 }
 
 /** Who waits for an answer is not cut off. */
@@ -112,6 +142,7 @@ function mustStay(state: RunState, sandboxId: SandboxId): boolean {
 }
 
 export function sandboxesSettled(state: RunState): boolean {
+  if (state.warming !== undefined) return false;
   return state.sandboxes.every(({ state: use }) => use === 'gone' || use === 'kept');
 }
 

@@ -60,11 +60,11 @@ function failed(failureClass: FailureClass, detail: string | null): Ending {
   return { outcome: 'failed', failureClass, detail };
 }
 
-/** How far a placement refusal for lack of slots is from a failure: it is tried again as rate limited. */
-const CAPACITY_CODE = 'concurrency_limit_reached';
+/** How far a placement refusal for lack of room is from a failure: it is tried again as rate limited. */
+const CAPACITY_CODES = ['concurrency_limit_reached', 'pool_full'] as const;
 
 function startFailureClass(detail: string | null): FailureClass {
-  return detail?.startsWith(CAPACITY_CODE) === true ? 'rate_limited' : 'infra';
+  return CAPACITY_CODES.some((code) => detail?.startsWith(code) === true) ? 'rate_limited' : 'infra';
 }
 
 function restingAgent(status: ExecutionStatus, detail: string | null): Ending {

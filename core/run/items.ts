@@ -13,6 +13,7 @@ import { isSharded } from './shards.ts';
 import { standingOf } from './standing.ts';
 import { indexAt, itemAt, type Ending, type RunItem, type RunState } from './state.ts';
 import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from './turn.ts';
+import { countArrival } from './pool.ts';
 import { keepUncollected, noteSandbox } from './cleanup.ts';
 import { clocked, workingLimitAt } from './working-time.ts';
 
@@ -43,6 +44,7 @@ export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): v
   if (turn.state.slice === undefined) noteSandbox(turn, conversation);
   const item = itemAt(turn.state, conversation.itemIndex);
   if (item === undefined || !isNews(item, conversation)) return;
+  countArrival(turn, item, conversation);
   const known = changeItem(turn, conversation.itemIndex, {
     conversationId: conversation.conversationId,
     noticed: conversation.sequence,

@@ -9,6 +9,7 @@ import { pursue, runDeadline } from './control.ts';
 import type { RunEvent, RunOrder } from './message.ts';
 import { bornRun } from './born.ts';
 import { RUN_PARTS } from './parts.ts';
+import { warmPool } from './pool.ts';
 import { settleRun } from './settle.ts';
 import { hasEndedForGood } from './standing.ts';
 import { copyRun, type RunState } from './state.ts';
@@ -33,7 +34,10 @@ function stepRun(state: RunState | null, event: RunEvent, now: number): Step<Run
 
 function birth(event: Extract<RunEvent, { type: 'runStarted' }>, now: number): Step<RunState, RunCommand> {
   const born = bornRun(event.birth, now);
-  return takeTurn(born, now, TURN, pursue);
+  return takeTurn(born, now, TURN, (turn) => {
+    warmPool(turn);
+    pursue(turn);
+  });
 }
 
 const TURN: TurnOptions<RunState, RunOrder> = {

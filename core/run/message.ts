@@ -3,7 +3,7 @@
  * Owns the unions; every event is a past fact, every command an order.
  */
 import type { ConversationEvent, ConversationTold } from '../conversation/message.ts';
-import type { ConversationId, EntityAddress, RunId, SandboxId } from '../ids.ts';
+import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ShardEvent } from '../shard/message.ts';
@@ -37,6 +37,13 @@ export type RunEvent =
       readonly commandId: string;
       readonly sandboxId: SandboxId;
       readonly isOurs: boolean;
+    }
+  /** The sandboxes of the pool that were made ahead; `reason` says why there are fewer than its size, null when not. */
+  | {
+      readonly type: 'poolWarmed';
+      readonly commandId: string;
+      readonly sandboxIds: readonly SandboxId[];
+      readonly reason: string | null;
     }
   | { readonly type: 'runReconciled'; readonly commandId: string; readonly summary: ReconciliationSummary }
   | { readonly type: 'reconcileFailed'; readonly commandId: string; readonly reason: string }
@@ -103,6 +110,13 @@ export type RunOrder =
       readonly runId: RunId;
       readonly sandboxId: SandboxId;
       readonly how: 'delete' | 'pause';
+    }
+  /** Makes the sandboxes of the pool ahead, as many as there are slots for. */
+  | {
+      readonly type: 'warmPool';
+      readonly runId: RunId;
+      readonly userId: UserId;
+      readonly size: number;
     }
   | { readonly type: 'reconcileRun'; readonly runId: RunId }
   | { readonly type: 'reportRun'; readonly runId: RunId }

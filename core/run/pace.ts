@@ -5,6 +5,7 @@
 import type { FailureClass } from '../status.ts';
 import { standingOf } from './standing.ts';
 import { bornPace } from './born.ts';
+import { poolPlaces } from './pool.ts';
 import type { Pace, RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
@@ -23,7 +24,7 @@ export function changePace({ state }: RunTurn, change: Partial<Pace>): void {
 }
 
 /** Which limit says how many may be in flight; the job's own number when nothing lowers it. */
-export type PlaceLimit = 'concurrency' | 'ramp' | 'adaptive';
+export type PlaceLimit = 'concurrency' | 'pool' | 'ramp' | 'adaptive';
 
 export interface Places {
   readonly max: number;
@@ -34,6 +35,8 @@ export function placesOf(state: RunState, now: number): Places {
   const { concurrency } = state.rules;
   const adaptive = Math.min(concurrency, paceOf(state).places ?? concurrency);
   const ramp = rampPlaces(state, now);
+  const pool = poolPlaces(state, now);
+  if (pool !== null && pool < Math.min(ramp, adaptive)) return { max: pool, by: 'pool' };
   if (ramp < adaptive) return { max: ramp, by: 'ramp' };
   return { max: adaptive, by: adaptive < concurrency ? 'adaptive' : 'concurrency' };
 }

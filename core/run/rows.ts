@@ -2,9 +2,10 @@
  * The rows of a run and of its items: what queries read.
  * Owns their fields; when they are written is decided by whoever hosts the item.
  */
+import type { ConversationId } from '../ids.ts';
 import type { RunItemRow, RunRow } from '../projection.ts';
 import { standingOf } from './standing.ts';
-import type { RunItem, RunState } from './state.ts';
+import { isInFlight, type RunItem, type RunState } from './state.ts';
 
 /** Of the items at these positions. */
 export function itemRows(state: RunState, positions: readonly number[]): readonly RunItemRow[] {
@@ -30,7 +31,14 @@ function itemRow(state: RunState, item: RunItem): RunItemRow {
     costNanoUsd: item.attempt === 0 ? null : item.costNanoUsd,
     admittedAt: item.admittedAt,
     endedAt: item.endedAt,
+    ...(state.rules.pool === undefined ? {} : { left: leftPlaces(item) }),
   };
+}
+
+/** Who is of an earlier attempt, or of one that is over, gives its place to others with this very write. */
+function leftPlaces(item: RunItem): readonly ConversationId[] {
+  const { past, conversationId } = item;
+  return conversationId === null || isInFlight(item) ? past : [...past, conversationId];
 }
 
 export function runRow(state: RunState): RunRow {

@@ -3,13 +3,22 @@
  * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
-import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan.ts';
+import type {
+  PlanAdaptive,
+  PlanBreaker,
+  PlanBudget,
+  PlanCleanup,
+  PlanPool,
+  PlanRetryRule,
+  PlanWait,
+} from '../plan.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
 import type { Mutable } from '../turn.ts';
 import type { Trip } from './trip.ts';
+import type { UsedSandbox } from './used-sandbox.ts';
 
 export const RUN_PHASES = [
   'running',
@@ -35,6 +44,8 @@ export interface RunRules {
   readonly canary?: number | undefined;
   /** False when every conversation has a sandbox of its own: it can go as soon as its item has ended. */
   readonly sharesSandboxes: boolean;
+  /** Sandboxes that the run keeps for itself; absent when it has none. */
+  readonly pool?: PlanPool | undefined;
   /** A sandbox that the job names belongs to its user: a run never removes it. */
   readonly explicitSandboxId: SandboxId | null;
   readonly retry: readonly PlanRetryRule[];
@@ -144,14 +155,6 @@ export interface Slice {
   readonly from: number;
 }
 
-/** A sandbox that conversations of this run used, until it is gone or left to its user. */
-export interface UsedSandbox {
-  readonly sandboxId: SandboxId;
-  readonly state: 'used' | 'asked' | 'gone' | 'kept';
-  /** The clean-up that has not been answered; null when none is out. */
-  readonly awaiting: string | null;
-}
-
 /** Where the items stand. It follows from the items; core/run/standing.ts keeps it. */
 export interface Standing {
   /** Items that wait, by index, in the order in which they may begin: highest priority first, then plan order. */
@@ -216,6 +219,8 @@ export interface RunState {
   /** Absent in states that older versions stored. */
   readonly pace?: Pace | undefined;
   readonly awaiting: string | null;
+  /** The order that makes the sandboxes of the pool ahead, until it is answered; absent at any other time. */
+  readonly warming?: string | undefined;
   /** Past it the run goes on without having heard of every sandbox it let go; null outside `cleaning`. */
   readonly cleanBy: number | null;
   readonly settleAt: number | null;
@@ -257,6 +262,7 @@ export function copyRun(state: RunState): Mutable<RunState> {
     trip: state.trip,
     pace: state.pace,
     awaiting: state.awaiting,
+    warming: state.warming,
     cleanBy: state.cleanBy,
     settleAt: state.settleAt,
     reconciliation: state.reconciliation,

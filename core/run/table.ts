@@ -12,6 +12,7 @@ import * as control from './control.ts';
 import * as items from './items.ts';
 import * as reports from './reports.ts';
 import type { RunEvent } from './message.ts';
+import { poolWarmed } from './pool.ts';
 import type { RunTurn } from './turn.ts';
 
 type RunCell<Type extends RunEvent['type']> = Cell<
@@ -103,6 +104,7 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
       'an attempt has ended in its shard: retried by its class, or done',
       reports.attemptReported,
     ),
+    poolWarmed: cell(['running'], 'knows its sandboxes; its first items begin', poolWarmed),
     sandboxCleanedUp: cell(['running'], 'one that others use as well is left to them', cleanedUp),
     cancelRequested: cell(
       ['running', ...END],
@@ -120,6 +122,7 @@ export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
   cleaning: {
     ...controllable('cleaning'),
     conversationNoticed: cell(END, 'a sandbox is gone; with the last one the run settles', items.noticed),
+    poolWarmed: cell(END, 'knows its sandboxes, and lets them go', poolWarmed),
     sandboxCleanedUp: cell(END, 'one that others use as well is left to them', cleanedUp),
     deadline: cell(END, 'goes on without the sandboxes that never said they are gone (D13)', control.expired),
   },

@@ -49,6 +49,7 @@ export type SandboxEvent =
       readonly type: 'attachRequested';
       readonly requestId: string;
       readonly conversationId: ConversationId;
+      /** Chosen although it may be released: by the caller, or because it belongs to the pool of the run. */
       readonly explicit: boolean;
       /** Set by the conversation that placement made the sandbox for: first contact and attachment are one message. */
       readonly birth: SandboxBirth | null;

@@ -21,12 +21,14 @@ function rulesOfItems({
   cleanup,
   sharesSandboxes,
   explicitSandboxId,
+  pool,
   concurrency,
 }: RunRules): RunRules {
   return {
     concurrency,
     sharesSandboxes,
     explicitSandboxId,
+    ...(pool === undefined ? {} : { pool }),
     retry,
     breaker: null,
     budget: null,

@@ -43,6 +43,7 @@ const OF_THE_STORE: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandTy
   'startConversation',
   'collectItem',
   'cleanUpSandbox',
+  'warmPool',
   'reconcileRun',
   'reportRun',
 ]);

@@ -67,6 +67,8 @@ export function failureOf(command: ActivityCommand, reason: string = REASON): Ma
       return { type: 'collectFailed', commandId, index: command.index, reason };
     case 'cleanUpSandbox':
       return { type: 'sandboxCleanedUp', commandId, sandboxId: command.sandboxId, isOurs: false };
+    case 'warmPool':
+      return { type: 'poolWarmed', commandId, sandboxIds: [], reason };
     case 'reconcileRun':
       return { type: 'reconcileFailed', commandId, reason };
     case 'notifyOfRun':

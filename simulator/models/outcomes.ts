@@ -9,7 +9,8 @@ import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { AgentsModel } from './agents-model.ts';
 import type { IdleWatches } from './idle-watches.ts';
-import type { ModelOptions } from './model-options.ts';
+import { sandboxIdNamed } from './derived-id.ts';
+import type { ModelOptions, Policy } from './model-options.ts';
 import type { PlacementModel } from './placement-model.ts';
 import type { RunModel } from './run-model.ts';
 import type { RuntimeModel } from './runtime-model.ts';
@@ -41,6 +42,7 @@ interface Incarnation {
 interface Parts {
   readonly port: ModelPort;
   readonly models: ModelOptions;
+  readonly policy: Policy;
   readonly random: RandomStream;
   readonly runtime: RuntimeModel;
   readonly watches: IdleWatches;
@@ -85,6 +87,7 @@ export class Outcomes {
       case 'verifyItem':
       case 'collectItem':
       case 'cleanUpSandbox':
+      case 'warmPool':
       case 'reconcileRun':
       case 'reportRun':
       case 'notifyOfRun':
@@ -228,6 +231,8 @@ export class Outcomes {
         return runs.collected(command, agents.find(command.conversationId)?.spentBy(port.now()) ?? 0);
       case 'cleanUpSandbox':
         return this.cleanUp(command);
+      case 'warmPool':
+        return this.warmPool(command);
       case 'reconcileRun':
         return runs.reconciled(command);
       case 'reportRun':
@@ -241,11 +246,27 @@ export class Outcomes {
   private cleanUp({ id: commandId, runId, sandboxId, how }: CommandOf<'cleanUpSandbox'>): MachineEvent {
     const { port, placement, runs } = this.parts;
     const toRemove = how === 'delete';
-    const isOurs = placement.claim(sandboxId, { isOurs: (id) => runs.isOf(runId, id), toRemove });
+    const isOurs = placement.claim(sandboxId, { runId, isOurs: (id) => runs.isOf(runId, id), toRemove });
     const to = { machine: 'sandbox', id: sandboxId } as const;
     if (isOurs && toRemove) port.deliver(to, { type: 'deleteRequested', requestId: commandId });
     else if (isOurs) port.deliver(to, { type: 'pauseRequested', requestId: commandId, reason: 'user' });
     return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs };
+  }
+
+  /** Made again, each is known already. */
+  private warmPool(command: CommandOf<'warmPool'>): MachineEvent {
+    const { id: commandId, runId, userId, size } = command;
+    const { port, placement, policy } = this.parts;
+    const made: SandboxId[] = [];
+    for (let number = 0; number < size; number += 1) {
+      const id = sandboxIdNamed(`pool/${runId}/${number}`);
+      if (!placement.warm(id, command, port.now()))
+        return { type: 'poolWarmed', commandId, sandboxIds: made, reason: 'no more slots are free' };
+      const birth = { sandboxId: id, userId, createdBy: 'placement', limits: policy.limits } as const;
+      port.deliver({ machine: 'sandbox', id }, { type: 'created', birth });
+      made.push(id);
+    }
+    return { type: 'poolWarmed', commandId, sandboxIds: made, reason: null };
   }
 
   private startConversation(command: CommandOf<'startConversation'>): Outcome {
@@ -270,6 +291,7 @@ type RunCommandOut =
   | CommandOf<'verifyItem'>
   | CommandOf<'collectItem'>
   | CommandOf<'cleanUpSandbox'>
+  | CommandOf<'warmPool'>
   | CommandOf<'reconcileRun'>
   | CommandOf<'reportRun'>
   | CommandOf<'notifyOfRun'>;

@@ -4,11 +4,13 @@
  */
 import { isAtWork } from '../../core/at-work.ts';
 import type { CommandOf } from '../../core/command.ts';
-import type { ConversationId, SandboxId, UserId } from '../../core/ids.ts';
-import { place, type PlacementCandidate, type PlacementRefusal } from '../../core/place.ts';
+import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts';
+import type { PlacementCandidate, PlacementRefusal } from '../../core/place.ts';
+import { placeWithPool } from '../../core/place-in-pool.ts';
 import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/projection.ts';
 import { isNewer } from '../../core/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';
+import { PoolModel } from './pool-model.ts';
 import type { Policy } from './model-options.ts';
 
 /** With the sandbox that refused before, when it goes because nobody is in it. */
@@ -30,6 +32,11 @@ const NO_SANDBOX: PlaceOutcome = {
   refusal: { code: 'placement_failed', reason: 'Cannot place: no sandbox accepted it' },
 };
 
+const ATTEMPT_OVER: PlaceOutcome = {
+  kind: 'refused',
+  refusal: { code: 'not_found', reason: 'Cannot place: its attempt is over' },
+};
+
 interface Attachment {
   readonly sandboxId: SandboxId;
   readonly created: boolean;
@@ -49,6 +56,7 @@ export class PlacementModel {
   /** Conversations whose row says that they are not at work. */
   private readonly resting = new Set<ConversationId>();
   private readonly draining = new Set<SandboxId>();
+  private readonly pools = new PoolModel();
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
 
@@ -59,6 +67,7 @@ export class PlacementModel {
   project(rows: readonly ProjectionRow[]): void {
     for (const row of rows) {
       if (row.table === 'conversation') this.note(row);
+      if (row.table === 'run_item') this.pools.note(row);
       if (row.table !== 'sandbox' || !isNewer(row, this.rows.get(row.sandboxId) ?? null)) continue;
       this.rows.set(row.sandboxId, row);
       if (!row.holdsSlot) this.giveBack(row.sandboxId);
@@ -119,22 +128,25 @@ export class PlacementModel {
     if (!onlyLeaves && recorded !== undefined) return { kind: 'placed', ...recorded };
     if (!onlyLeaves && refusal !== undefined) return refusal;
     const outcome = onlyLeaves || look.fails === true ? NO_SANDBOX : this.placeAnew(command, look);
-    if (outcome.kind === 'refused' && this.isFinal(outcome.refusal))
+    if (outcome.kind === 'refused' && this.isFinal(outcome.refusal, command))
       this.refusals.set(conversationId, outcome);
     return outcome;
   }
 
   /** Who meets a full capacity asks again, unless the policy is to refuse (D17). */
-  private isFinal({ code }: PlacementRefusal): boolean {
+  private isFinal(
+    { code }: PlacementRefusal,
+    { pool }: Pick<CommandOf<'placeConversation'>, 'pool'>,
+  ): boolean {
+    if (code === 'pool_full' && pool?.onFull === 'wait') return false;
     return code !== 'concurrency_limit_reached' || this.policy.onFull === 'refuse';
   }
 
-  private placeAnew(
-    { conversationId, userId, strategy, sandboxId, excluded }: CommandOf<'placeConversation'>,
-    { now, lastActivityAt }: Look,
-  ): PlaceOutcome {
-    const needsCandidates = strategy !== 'NO_GROUPING' || sandboxId !== null;
-    const placement = place({
+  private placeAnew(command: CommandOf<'placeConversation'>, { now, lastActivityAt }: Look): PlaceOutcome {
+    const { conversationId, userId, strategy, sandboxId, excluded, pool } = command;
+    if (this.pools.hasLeft(conversationId)) return ATTEMPT_OVER;
+    const needsCandidates = strategy !== 'NO_GROUPING' || sandboxId !== null || pool !== undefined;
+    const question = {
       userId,
       strategy,
       explicit: sandboxId,
@@ -142,17 +154,36 @@ export class PlacementModel {
       candidates: needsCandidates ? this.candidates(lastActivityAt) : [],
       conversationsPerSandboxMax: this.policy.capacity.conversationsPerSandboxMax,
       now,
-    });
+    };
+    const placement = placeWithPool(question, pool);
     if (placement.kind === 'refused') return placement;
-    if (placement.kind === 'existing') return this.attach(conversationId, placement.sandboxId, false);
+    const isPooled = placement.decision.pool?.spilled === false;
+    if (placement.kind === 'existing')
+      return this.attach(command, { sandboxId: placement.sandboxId, created: false, isPooled });
     const fresh = sandboxIdOf(conversationId, excluded.length);
     const full = this.takeSlot(fresh, userId);
+    if (full !== null && placement.otherwise !== undefined)
+      return this.attach(command, { sandboxId: placement.otherwise, created: false, isPooled });
     if (full !== null)
       return {
         kind: 'refused',
         refusal: { code: 'concurrency_limit_reached', reason: `Cannot place: ${full}` },
       };
-    return this.attach(conversationId, fresh, true);
+    if (isPooled && pool !== undefined)
+      this.pools.join(fresh, { poolId: pool.poolId, userId, joinedAt: now });
+    return this.attach(command, { sandboxId: fresh, created: true, isPooled });
+  }
+
+  /** A sandbox made ahead; false when its pool is as large as it may be, or no slot is free. */
+  warm(sandboxId: SandboxId, { runId, userId, size }: CommandOf<'warmPool'>, now: number): boolean {
+    if (this.slots.has(sandboxId)) return true;
+    const living = this.candidates(() => 0).filter(
+      ({ pool, status, draining }) =>
+        pool?.poolId === runId && status !== 'ERROR' && status !== 'MISSING' && !draining,
+    );
+    if (living.length >= size || this.takeSlot(sandboxId, userId) !== null) return false;
+    this.pools.join(sandboxId, { poolId: runId, userId, joinedAt: now });
+    return true;
   }
 
   /** Null when the slot is held now; else why not (D17). */
@@ -186,6 +217,7 @@ export class PlacementModel {
 
   private leave(id: ConversationId, sandboxId: SandboxId): void {
     this.attached.delete(id);
+    this.pools.giveBack(id);
     this.members.get(sandboxId)?.delete(id);
   }
 
@@ -202,24 +234,35 @@ export class PlacementModel {
   /** True when everybody in it is among these; one that is to be removed takes nobody in from then on. */
   claim(
     sandboxId: SandboxId,
-    options: { readonly isOurs: (id: ConversationId) => boolean; readonly toRemove: boolean },
+    options: {
+      readonly runId: RunId;
+      readonly isOurs: (id: ConversationId) => boolean;
+      readonly toRemove: boolean;
+    },
   ): boolean {
     for (const id of this.membersOf(sandboxId)) if (!options.isOurs(id)) return false;
+    const pooled = this.pools.of(sandboxId);
+    if (pooled?.poolId === options.runId && pooled.heldCount > 0) return false;
     if (options.toRemove) this.draining.add(sandboxId);
     return true;
   }
 
-  private attach(id: ConversationId, sandboxId: SandboxId, created: boolean): PlaceOutcome {
+  private attach(
+    { conversationId: id, pool }: CommandOf<'placeConversation'>,
+    place: Attachment & { readonly isPooled: boolean },
+  ): PlaceOutcome {
+    const { sandboxId, created, isPooled } = place;
     this.attached.set(id, { sandboxId, created });
     const members = this.members.get(sandboxId) ?? new Set();
     this.members.set(sandboxId, members.add(id));
+    if (isPooled && pool !== undefined) this.pools.take(sandboxId, id, pool);
     return { kind: 'placed', sandboxId, created };
   }
 
   private candidates(lastActivityAt: (id: SandboxId) => number): readonly PlacementCandidate[] {
-    return [...this.rows.values()].map((row) => {
+    const known = [...this.rows.values()].map((row) => {
       const lies = this.misleading.has(row.sandboxId);
-      return {
+      return this.withPool({
         sandboxId: row.sandboxId,
         userId: row.userId,
         status: lies ? 'RUNNING' : row.status,
@@ -229,8 +272,17 @@ export class PlacementModel {
         lastActivityAt: lastActivityAt(row.sandboxId),
         sessionStartedAt: row.sessionStartedAt ?? (lies ? row.createdAt : null),
         attachedCount: this.members.get(row.sandboxId)?.size ?? 0,
-      };
+      });
     });
+    const coming = [...this.pools.coming((id) => this.rows.has(id))].map((one) =>
+      this.withPool({ ...one, draining: this.draining.has(one.sandboxId) }),
+    );
+    return [...known, ...coming];
+  }
+
+  private withPool(candidate: PlacementCandidate): PlacementCandidate {
+    const pool = this.pools.of(candidate.sandboxId);
+    return pool === null ? candidate : { ...candidate, pool };
   }
 
   private isLeaving({ sandboxId, transition }: SandboxRow): boolean {

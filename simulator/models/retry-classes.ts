@@ -32,6 +32,7 @@ export const RETRY_CLASSES: Readonly<Record<ActivityCommandType, RetryPolicy>> =
   verifyItem: BRIEF,
   collectItem: BRIEF,
   cleanUpSandbox: PATIENT,
+  warmPool: BRIEF,
   reconcileRun: BRIEF,
   reportRun: BRIEF,
   notifyOfRun: PATIENT,

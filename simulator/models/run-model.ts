@@ -6,6 +6,7 @@ import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import type { ConversationBirth } from '../../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan.ts';
+import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../../core/pool-placement.ts';
 import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { conversationIdOf } from './derived-id.ts';
@@ -48,6 +49,7 @@ export class RunModel {
     const conversationId = conversationIdOf(runId, item.key, attempt);
     this.runOf.set(conversationId, runId);
     const explicit = plan.placement.sandboxId;
+    const pool = poolPlacement(plan, item, runId);
     return {
       conversationId,
       userId: SIMULATED_USER,
@@ -60,13 +62,14 @@ export class RunModel {
       branch: item.repository?.branch ?? null,
       model: item.model,
       tags: item.tags,
-      strategy: plan.placement.strategy ?? this.grouping,
+      strategy: plan.placement.strategy ?? (pool === null ? this.grouping : POOL_STRATEGY_DEFAULT),
       sandboxId: explicit === null ? null : sandboxId(explicit),
       initialMessage: { messageId: initialMessageOf(conversationId), text: item.prompt, run: true },
       iterationsMax: item.limits.turns ?? ITERATIONS_DEFAULT,
       confirmation: 'never',
       nanoUsdMax: item.limits.nanoUsd,
       noProgressMs: plan.wait.noProgressMs,
+      ...(pool === null ? {} : { pool }),
     };
   }
 

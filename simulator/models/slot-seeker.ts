@@ -45,8 +45,9 @@ export class SlotSeeker {
       if (fails && command.type === 'reserveSlot') return port.answer(command, failureOf(command));
       const full = this.attempt(command, fails);
       if (full === null) return;
-      if (policy.onFull === 'refuse') return port.answer(command, full);
-      if (policy.onFull === 'pause_longest_idle') this.makeRoom(command);
+      const waitsForPool = full.type === 'placementRefused' && full.code === 'pool_full';
+      if (policy.onFull === 'refuse' && !waitsForPool) return port.answer(command, full);
+      if (policy.onFull === 'pause_longest_idle' && !waitsForPool) this.makeRoom(command);
       const longestMs = this.parts.models.slotRetryMaxMs ?? RETRY_MS.max;
       this.tryAfter(Math.min(longestMs, RETRY_MS.initial * 2 ** Math.min(tries, 10)), command, tries + 1);
     });
@@ -69,7 +70,9 @@ export class SlotSeeker {
     const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
     if (outcome.kind === 'refused') {
       const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal, ...left };
-      if (outcome.refusal.code === 'concurrency_limit_reached') return refusal;
+      const { code } = outcome.refusal;
+      if (code === 'concurrency_limit_reached') return refusal;
+      if (code === 'pool_full' && command.pool?.onFull === 'wait') return refusal;
       port.answer(command, refusal);
       return null;
     }

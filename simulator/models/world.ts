@@ -78,6 +78,7 @@ export class World implements WorldModel, WorldFacts {
     this.outcomes = new Outcomes({
       port,
       models,
+      policy,
       random,
       runtime,
       watches,

@@ -9,6 +9,7 @@ import { eventSuite } from './store-suite-events.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { partsSuite } from './store-suite-parts.ts';
 import { placementSuite } from './store-suite-placement.ts';
+import { poolSuite } from './store-suite-pools.ts';
 import { recordSuite } from './store-suite-records.ts';
 import { spendSuite } from './store-suite-spend.ts';
 import { vaultSuite } from './store-suite-vault.ts';
@@ -21,6 +22,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   recordSuite(open);
   placementSuite(open);
   warmPoolSuite(open);
+  poolSuite(open);
   eventSuite(open);
   spendSuite(open);
   accountsSuite(open);

@@ -152,6 +152,18 @@ export class RunLife extends Life<RunState | null, RunEvent, RunCommand> {
   }
 }
 
+export const POOL: NonNullable<RunRules['pool']> = {
+  size: 2,
+  maxPerSandbox: 1,
+  recycleAfter: null,
+  recycleAgeMs: null,
+  onFull: 'wait',
+};
+
+/** Its sandboxes are ordered, and nothing has begun. */
+export const warming = (rules: Partial<RunRules> = {}): RunLife =>
+  new RunLife({ ...rules, sharesSandboxes: true, pool: { ...POOL, warm: true } });
+
 export const begun = (rules: Partial<RunRules> = {}) => new RunLife(rules);
 export const working = (rules: Partial<RunRules> = {}) => begun(rules).works();
 export const collecting = (rules: Partial<RunRules> = {}) => working(rules).rests('FINISHED');

@@ -50,6 +50,13 @@ const LIVES: Readonly<Record<string, () => at.RunLife>> = {
   ...Object.fromEntries(
     Object.entries(CLEANING).map(([name, rules]) => [`cleaning (${name})`, () => at.cleaning(rules)]),
   ),
+  'running (its pool warms)': () => at.warming(),
+  ...Object.fromEntries(
+    Object.entries(ENDS).map(([name, rules]) => [
+      `cleaning (its pool warms, ${name})`,
+      () => at.warming(rules).ask('cancelRequested'),
+    ]),
+  ),
   'running (its shard is not there)': () => at.begun({ shardItems: 1 }),
   'running (lets a sandbox go)': () =>
     new at.RunLife({ sharesSandboxes: false }, [{}, { key: 'k1' }]).works().rests('FINISHED').collected(),
@@ -168,6 +175,12 @@ const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, {
     commandId: state.sandboxes[0]?.awaiting ?? 'none',
     sandboxId: SANDBOX,
     isOurs: false,
+  }),
+  poolWarmed: (state) => ({
+    type: 'poolWarmed',
+    commandId: state.warming ?? 'none',
+    sandboxIds: [SANDBOX],
+    reason: null,
   }),
   runReconciled: (state) => ({ type: 'runReconciled', ...awaited(state), summary: at.SUMMARY }),
   reconcileFailed: (state) => ({ type: 'reconcileFailed', ...awaited(state), reason: 'r' }),

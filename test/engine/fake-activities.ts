@@ -121,6 +121,7 @@ function success(
     case 'verifyItem':
     case 'collectItem':
     case 'cleanUpSandbox':
+    case 'warmPool':
     case 'reconcileRun':
     case 'reportRun':
     case 'notifyOfRun':

@@ -1,0 +1,44 @@
+/**
+ * warmPool: makes the sandboxes of a run's pool before anybody needs them.
+ * Owns the ids and the order reserve, then create; how many there may be is decided by the store, and none is no failure.
+ */
+import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { sandboxId, type SandboxId } from '../core/ids.ts';
+import { BRIEF, type Activity } from './activity.ts';
+import type { World } from './world.ts';
+
+export const warmPool = (world: World): Activity<'warmPool'> => ({
+  type: 'warmPool',
+  retry: BRIEF,
+  run: (command) => warm(world, command),
+  failed: (command, error) => ({
+    type: 'poolWarmed',
+    commandId: command.id,
+    sandboxIds: idsOf(world, command),
+    reason: error.message,
+  }),
+});
+
+async function warm(world: World, command: CommandOf<'warmPool'>): Promise<MachineEvent> {
+  const { id: commandId, runId: poolId, userId, size } = command;
+  const { capacity, limits } = world.deployment;
+  const sandboxIds: SandboxId[] = [];
+  for (const id of idsOf(world, command)) {
+    const pool = { poolId, size };
+    const request = { sandboxId: id, userId, limits: capacity, now: world.clock.now(), pool };
+    const slot = await world.placement.reserveSandbox(request);
+    if (slot.kind !== 'granted')
+      return { type: 'poolWarmed', commandId, sandboxIds, reason: 'no more slots are free' };
+    await world.notifier.deliver({
+      to: { machine: 'sandbox', id },
+      event: { type: 'created', birth: { sandboxId: id, userId, createdBy: 'placement', limits } },
+    });
+    sandboxIds.push(id);
+  }
+  return { type: 'poolWarmed', commandId, sandboxIds, reason: null };
+}
+
+/** The same for a repeat, so that nothing is made twice. */
+function idsOf({ keys }: World, { runId, size }: CommandOf<'warmPool'>): readonly SandboxId[] {
+  return Array.from({ length: size }, (_, index) => sandboxId(keys.uuidOf(`pool/${runId}/${index}`)));
+}

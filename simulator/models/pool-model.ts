@@ -1,0 +1,80 @@
+/**
+ * Pools of runs in memory: whose a sandbox is, and who takes a place in it.
+ * Owns what a store keeps in columns of its own; who is placed where is decided by the core.
+ */
+import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts';
+import type { PlacementCandidate, PooledSandbox } from '../../core/place.ts';
+import type { PoolPlacement } from '../../core/place-in-pool.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+
+interface Member {
+  readonly poolId: RunId;
+  readonly userId: UserId;
+  readonly joinedAt: number;
+  readonly held: Set<ConversationId>;
+  affinity: string | null;
+  placedCount: number;
+}
+
+export class PoolModel {
+  private readonly members = new Map<SandboxId, Member>();
+  private readonly homes = new Map<ConversationId, Member>();
+  /** Whose attempt is over: they take no place any more, and get none. */
+  private readonly left = new Set<ConversationId>();
+
+  /** With the row of an item: who is of an earlier attempt, or of one that is over, has given its place back. */
+  note({ left = [] }: RunItemRow): void {
+    for (const id of left) {
+      this.left.add(id);
+      this.giveBack(id);
+    }
+  }
+
+  hasLeft(id: ConversationId): boolean {
+    return this.left.has(id);
+  }
+
+  giveBack(id: ConversationId): void {
+    this.homes.get(id)?.held.delete(id);
+    this.homes.delete(id);
+  }
+
+  join(sandboxId: SandboxId, joined: Pick<Member, 'poolId' | 'userId' | 'joinedAt'>): void {
+    this.members.set(sandboxId, { ...joined, held: new Set(), affinity: null, placedCount: 0 });
+  }
+
+  /** Whoever comes to an empty sandbox says whose kind it is from then on. */
+  take(sandboxId: SandboxId, id: ConversationId, { affinity }: PoolPlacement): void {
+    const member = this.members.get(sandboxId);
+    if (member === undefined) return;
+    if (member.held.size === 0) member.affinity = affinity;
+    member.held.add(id);
+    member.placedCount += 1;
+    this.homes.set(id, member);
+  }
+
+  /** Null: it belongs to no pool. */
+  of(sandboxId: SandboxId): PooledSandbox | null {
+    const member = this.members.get(sandboxId);
+    if (member === undefined) return null;
+    const { poolId, affinity, placedCount, held } = member;
+    return { poolId, affinity, placedCount, heldCount: held.size };
+  }
+
+  /** Reserved, and its machine has not spoken yet: a store has a row of it all the same. */
+  *coming(hasSpoken: (id: SandboxId) => boolean): Iterable<Omit<PlacementCandidate, 'draining'>> {
+    for (const [sandboxId, { userId, joinedAt }] of this.members) {
+      if (hasSpoken(sandboxId)) continue;
+      yield {
+        sandboxId,
+        userId,
+        status: 'STARTING',
+        available: false,
+        createdAt: joinedAt,
+        lastActivityAt: joinedAt,
+        sessionStartedAt: null,
+        attachedCount: 0,
+      };
+    }
+  }
+}
