@@ -77,16 +77,27 @@ function sandboxesOf(
   { deployment, peak }: { readonly deployment: OutlookContext['deployment']; readonly peak: number },
 ): number | null {
   if (placement.sandboxId !== null) return 1;
-  if (deployment === null) return null;
+  const { pool } = placement;
+  if (deployment === null) return pool === undefined || pool.onFull === 'spill' ? null : pool.size;
   const { installationMax, userMax } = deployment.capacity;
+  if (pool !== undefined && pool.onFull !== 'spill') return Math.min(pool.size, installationMax, userMax);
   return Math.min(peak, installationMax, userMax);
 }
 
 /** With one conversation a sandbox, capacity is slots; shared sandboxes hold several. */
 function peakOf({ items, admission, placement }: Plan, deployment: OutlookContext['deployment']): number {
-  const wanted = Math.min(items.length, admission.concurrency);
+  const asked = Math.min(items.length, admission.concurrency);
+  const { pool } = placement;
+  const isClosed = pool !== undefined && pool.onFull !== 'spill';
+  const wanted = isClosed ? Math.min(asked, pool.size * pool.maxPerSandbox) : asked;
   if (deployment === null || placement.sandboxId !== null) return wanted;
   const { installationMax, userMax, conversationsPerSandboxMax } = deployment.capacity;
+  if (isClosed)
+    return Math.min(
+      wanted,
+      Math.min(pool.size, installationMax, userMax) *
+        Math.min(pool.maxPerSandbox, conversationsPerSandboxMax),
+    );
   const alone = placement.strategy === 'NO_GROUPING';
   const slots = Math.min(installationMax, userMax) * (alone ? 1 : conversationsPerSandboxMax);
   return Math.min(wanted, slots);
@@ -105,7 +116,10 @@ function limitsMet(
     ...paceSaid(admission),
     admission.concurrency < items.length &&
       `admission.concurrency: ${admission.concurrency} of ${counted(items.length, 'conversation')} at once`,
-    peak < wanted && `capacity: sandboxes for ${peak} of ${wanted} at once; the others are refused or wait`,
+    ...poolSaid(plan, deployment),
+    peak < wanted &&
+      plan.placement.pool === undefined &&
+      `capacity: sandboxes for ${peak} of ${wanted} at once; the others are refused or wait`,
     (wait.deadlineMs === null || outlastsSession(wait.deadlineMs)) &&
       `session: it ends after 12h (D10), and the deadline is ${duration(wait.deadlineMs)}`,
     budget !== null &&
@@ -118,6 +132,30 @@ function limitsMet(
       `idle time: a sandbox without activity is paused after ${duration(idle)}, before no_progress ends its work`,
   ];
   return said.filter((sentence): sentence is string => sentence !== false);
+}
+
+/** A pool that holds items back, and one that the deployment has no room for. */
+function poolSaid(
+  { items, admission, placement: { pool } }: Plan,
+  deployment: OutlookContext['deployment'],
+): string[] {
+  if (pool === undefined) return [];
+  const { size, maxPerSandbox, onFull } = pool;
+  const places = size * maxPerSandbox;
+  const wanted = Math.min(items.length, admission.concurrency);
+  const said =
+    places < wanted && onFull !== 'spill'
+      ? [`pool: ${places} of ${wanted} at once; the others ${onFull === 'wait' ? 'wait' : 'fail'}`]
+      : [];
+  if (deployment === null) return said;
+  const { installationMax, userMax, conversationsPerSandboxMax } = deployment.capacity;
+  const room = Math.min(installationMax, userMax);
+  if (size > room) said.push(`capacity: the pool has ${size} sandboxes, and there are slots for ${room}`);
+  if (maxPerSandbox > conversationsPerSandboxMax)
+    said.push(
+      `capacity: ${maxPerSandbox} at once in a sandbox of the pool, and the deployment allows ${conversationsPerSandboxMax}`,
+    );
+  return said;
 }
 
 /** What keeps starts apart, as the job spells it. */

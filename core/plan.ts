@@ -96,8 +96,8 @@ export interface PlanPlacement {
 
 /** Sandboxes of one run: only its conversations are placed there, and they are placed nowhere else unless it spills. */
 export interface PlanPool extends PoolRules {
-  /** They boot when the run begins; absent: each with the first conversation that needs it. */
-  readonly warm?: true;
+  /** They boot when the run begins; otherwise each with the first conversation that needs it. */
+  readonly warm: boolean;
 }
 
 /**

@@ -15,6 +15,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { buildAdmission, buildBudget } from './build-admission.ts';
 import { buildDeliver, collectFor } from './build-deliver.ts';
 import { buildFinally } from './build-finally.ts';
+import { buildPool } from './build-pool.ts';
 import { buildSchedule } from './build-schedule.ts';
 import type { InputValue } from './inputs/input-value.ts';
 import { hashPlan, type Hasher } from './plan-text.ts';
@@ -46,6 +47,7 @@ export function buildPlan(
   hasher: Hasher,
 ): Plan {
   const { cleanup } = job;
+  const pool = job.placement?.pool;
   const plan: Omit<Plan, 'hash'> = {
     format: 1,
     name: job.name,
@@ -54,7 +56,10 @@ export function buildPlan(
     ...(inputs.size === 0 ? {} : { inputs: byName(inputs) }),
     secrets: buildSecrets(job.secrets ?? {}),
     items,
-    placement: resolvePlacement(job.placement),
+    placement: {
+      ...resolvePlacement(job.placement),
+      ...(pool === undefined ? {} : { pool: buildPool(pool) }),
+    },
     admission: buildAdmission(job.admission),
     budget: buildBudget(job.budget, items),
     retry: job.retry?.map(buildRetry) ?? RETRY_DEFAULT,

@@ -127,7 +127,10 @@ function checkReferences(context: CheckContext): PromptFiles {
 }
 
 function planJob(job: JobDocument, context: ExpandContext): Plan | null {
-  const items = expandItems(job, context);
+  const items = expandItems(job, {
+    ...context,
+    ...defined({ affinity: job.placement?.pool?.affinity }),
+  });
   if (context.report.hasErrors()) return null;
   return buildPlan(job, { items, inputs: context.inputs.values }, context.world);
 }

@@ -14,9 +14,12 @@ import { quote } from './quote.ts';
 import { resolveBase, type FilledFields, type ItemBase } from './resolve-item.ts';
 import type { Row } from './rows/row.ts';
 import type { ConversationDocument } from './schema/conversation-schema.ts';
-import { BRANCH, MODEL, PRIORITY, REPOSITORY, type TextRule } from './schema/text-rule.ts';
+import { AFFINITY, BRANCH, MODEL, PRIORITY, REPOSITORY, type TextRule } from './schema/text-rule.ts';
 import type { Span } from './text-position.ts';
 import { childOf, treeAt, type Tree, type TreePath } from './tree.ts';
+
+/** In the job; every other field is in the conversation. */
+export const AFFINITY_PATH: TreePath = ['placement', 'pool', 'affinity'];
 
 export interface Variant {
   readonly base: ItemBase;
@@ -54,8 +57,10 @@ function createVariant(entry: Entry, extensions: readonly number[], context: Exp
     entry.conversation,
   );
   const sets = extensions.map((index) => treeAt(entry.tree, ['extend', index, 'set']));
+  const pool = treeAt(context.root, AFFINITY_PATH);
   const trees = [...sets.reverse(), entry.tree, childOf(context.root, 'defaults')];
   const place = (path: TreePath): Span | null => {
+    if (path === AFFINITY_PATH) return pool?.span ?? null;
     const found = trees.map((tree) => treeAt(tree, path)).find((tree): tree is Tree => tree !== undefined);
     return found?.span ?? null;
   };
@@ -96,6 +101,7 @@ function fillerOf(context: VariantContext): Variant['fill'] {
     repository: field(repo?.name, REPOSITORY, ['repo', 'name']),
     branch: field(repo?.branch, BRANCH, branchPath),
     priority: field(priority, PRIORITY, ['priority']),
+    affinity: field(context.affinity, AFFINITY, AFFINITY_PATH),
   };
   const tagFills: readonly Filled[] = Object.entries(tags ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -112,6 +118,7 @@ function fillerOf(context: VariantContext): Variant['fill'] {
       branch: fillRuled(fields.branch, item),
       tags: fillTags(tagFills, item),
       priority: priorityOf(fillRuled(fields.priority, item)),
+      affinity: fillRuled(fields.affinity, item) || null,
     };
   };
 }

@@ -10,6 +10,8 @@ import type { Tree } from './tree.ts';
 
 export interface ExpandContext extends CheckContext {
   readonly prompts: PromptFiles;
+  /** Template by which items share sandboxes of the pool; absent without one. */
+  readonly affinity?: string;
   /** Told of every item, in order; absent where nobody asks where values come from. */
   readonly onItem?: (trace: ItemTrace) => void;
 }

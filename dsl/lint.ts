@@ -6,6 +6,7 @@ import { outlastsSession } from '../core/session.ts';
 import type { Plan } from '../core/plan.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 import { formatDuration } from './duration.ts';
+import { lintPool } from './lint-pool.ts';
 import { nearestName } from './nearest-name.ts';
 import { quote } from './quote.ts';
 import type { Report } from './report.ts';
@@ -29,6 +30,7 @@ export function lint(context: LintContext): void {
   lintBudget(context);
   lintRetry(context);
   lintPlacement(context);
+  lintPool(context);
   lintAxes(context);
   lintPrompts(context);
   if (context.models !== null) lintModels(context, context.models);

@@ -30,6 +30,8 @@ export interface FilledFields {
   readonly branch: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly priority: number;
+  /** Null: it shares a sandbox of the pool with anybody. */
+  readonly affinity: string | null;
 }
 
 /** What every item of a conversation has alike, resolved once. */
@@ -78,6 +80,7 @@ export function resolveItem(
     ...(needs === undefined ? {} : { needs }),
     priority: filled.priority,
   };
+  if (filled.affinity !== null) item.affinity = filled.affinity;
   if (repeat !== null) item.repeat = repeat;
   if (confirmation !== undefined) item.confirmation = confirmation;
   if (plugins !== undefined) item.plugins = plugins;
@@ -126,7 +129,9 @@ export function amountNano(text: string | undefined): number | null {
   return text === undefined ? null : parseUsd(text);
 }
 
-export function resolvePlacement(placement: JobDocument['placement']): PlanPlacement {
+export function resolvePlacement(
+  placement: JobDocument['placement'],
+): Pick<PlanPlacement, 'strategy' | 'sandboxId'> {
   const { strategy, sandbox } = placement ?? {};
   return {
     strategy: strategy === undefined ? null : (strategy.toUpperCase() as GroupingStrategy),

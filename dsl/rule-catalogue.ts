@@ -211,6 +211,14 @@ export const RULE_CATALOGUE = {
     'schedule never fires',
     'No month that the schedule names has the day that it names, so the job never runs by itself.',
   ),
+  JOB516: warning(
+    'more at once than places',
+    'The pool has fewer places than conversations may be in flight, and lets no more of them begin.',
+  ),
+  JOB517: warning(
+    'age beyond the session',
+    'A sandbox of the pool is recycled at an age of 12 hours or more: its session ends before, and cuts off who works in it.',
+  ),
   // Schema of scenarios
   SCN201: error(
     'session length',

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { counted } from '../../core/counted.ts';
 import { fillDeliverText } from '../../core/deliver-name.ts';
-import type { Plan, PlanItem } from '../../core/plan.ts';
+import type { Plan, PlanItem, PlanPool } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import type { Outcome } from '../../core/status.ts';
 import { diffPlans } from '../../dsl/plan-diff.ts';
@@ -115,9 +115,11 @@ function save({ cwd, stderr }: Shell, loaded: Plan, file: string): void {
 
 function describe(loaded: Plan): string[] {
   const { items, admission, placement, budget, wait, cleanup } = loaded;
-  const strategy = placement.sandboxId ?? placement.strategy?.toLowerCase() ?? "the user's setting";
+  const otherwise = placement.pool === undefined ? "the user's setting" : 'fewest_conversations';
+  const strategy = placement.sandboxId ?? placement.strategy?.toLowerCase() ?? otherwise;
   return [
     `${loaded.name}: ${counted(items.length, 'conversation')}, ${admission.concurrency} at once, placement ${strategy}`,
+    ...(placement.pool === undefined ? [] : [poolLine(placement.pool)]),
     `hash: ${loaded.hash}`,
     `ends: ${wait.until.join(', ')}; deadline ${duration(wait.deadlineMs)}, no progress ${duration(wait.noProgressMs)}`,
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,
@@ -125,6 +127,20 @@ function describe(loaded: Plan): string[] {
     ...(budget === null ? [] : [`budget: ${usd(budget.nanoUsd)}, ${budget.mode}`]),
     ...(loaded.reconcile === null ? [] : [`reconcile: rows from the ${loaded.reconcile.rows.from}`]),
   ];
+}
+
+function poolLine({ size, maxPerSandbox, recycleAfter, recycleAgeMs, onFull, warm }: PlanPool): string {
+  const recycled = [
+    ...(recycleAfter === null ? [] : [`after ${counted(recycleAfter, 'conversation')}`]),
+    ...(recycleAgeMs === null ? [] : [`at the age of ${duration(recycleAgeMs)}`]),
+  ];
+  const said = [
+    `${size} ${size === 1 ? 'sandbox' : 'sandboxes'} with ${counted(maxPerSandbox, 'place')} each`,
+    ...(recycled.length === 0 ? [] : [`recycled ${recycled.join(' or ')}`]),
+    `when full ${onFull}`,
+    ...(warm ? ['warmed'] : []),
+  ];
+  return `pool: ${said.join(', ')}`;
 }
 
 /** With the key of one conversation, so that a person sees the names there will be. */

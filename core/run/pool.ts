@@ -18,7 +18,7 @@ export const POOL_WARMED = 'pool_warmed';
 export function warmPool(turn: RunTurn): void {
   const { state } = turn;
   const { pool } = state.rules;
-  if (pool?.warm !== true) return;
+  if (pool === undefined || !pool.warm) return;
   const { runId, userId } = state;
   state.warming = turn.order({ type: 'warmPool', runId, userId, size: pool.size });
 }

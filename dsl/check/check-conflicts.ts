@@ -3,12 +3,37 @@
  * Owns pairs of keys of one map; must not look at other conversations.
  */
 import type { Report } from '../report.ts';
-import { childOf, entryOf, itemsOf, treeAt, type Tree } from '../tree.ts';
+import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../tree.ts';
 import { allFields, conversationsOf, type CheckContext } from './check-context.ts';
 
 export function checkConflicts({ root, report }: CheckContext): void {
   for (const { tree } of allFields(root)) checkBranch(tree, root, report);
   for (const { tree } of conversationsOf(root)) checkMatrixKeys(tree, report);
+  checkPool(childOf(root, 'placement'), report);
+}
+
+function checkPool(placement: Tree | undefined, report: Report): void {
+  const pool = entryOf(placement, 'pool');
+  if (pool === undefined) return;
+  const sandbox = entryOf(placement, 'sandbox');
+  if (sandbox !== undefined)
+    report.add('JOB215', pool.keySpan, '"pool" and "sandbox" both say where conversations run', {
+      remedy: 'keep one of the two',
+      related: [{ span: sandbox.keySpan, message: '"sandbox" here' }],
+    });
+  const strategy = entryOf(placement, 'strategy');
+  const places = entryOf(pool.value, 'max_per_sandbox');
+  const isShared = places?.value.kind === 'scalar' && Number(places.value.value) > 1;
+  if (strategy !== undefined && textOf(strategy.value) === 'no_grouping' && isShared)
+    report.add('JOB215', places.keySpan, '"no_grouping" means one conversation in a sandbox', {
+      remedy: 'write another strategy, or leave out "max_per_sandbox"',
+      related: [{ span: strategy.keySpan, message: '"strategy" here' }],
+    });
+  const recycle = entryOf(pool.value, 'recycle');
+  if (recycle === undefined || recycle.value.kind !== 'map' || entriesOf(recycle.value).length > 0) return;
+  report.add('JOB215', recycle.keySpan, '"recycle" says neither after how many nor at which age', {
+    remedy: 'add "after" or "max_age", or remove the key',
+  });
 }
 
 function checkBranch(tree: Tree, root: Tree, report: Report): void {

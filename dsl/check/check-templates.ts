@@ -9,8 +9,8 @@ import type { Report } from '../report.ts';
 import { spanInScalar } from '../scalar-offset.ts';
 import { parseTemplate, type Interpolated, type TemplateProblem } from '../template.ts';
 import type { Span } from '../text-position.ts';
-import { textOf, type Tree } from '../tree.ts';
-import { allFields, type CheckContext } from './check-context.ts';
+import { textOf, treeAt, type Tree } from '../tree.ts';
+import { allFields, conversationsOf, type CheckContext } from './check-context.ts';
 import { addExpressionProblem } from './check-conditions.ts';
 import { templateFields } from './template-fields.ts';
 import type { EntryScope } from '../entry-scope.ts';
@@ -21,6 +21,18 @@ export function checkTemplates({ root, report, scopes, inputs }: CheckContext): 
     if (scope === undefined) continue;
     for (const field of templateFields(tree))
       checkTemplate(field.tree, { ...field, scope, report, knowsInputs: inputs.types !== null });
+  }
+  checkAffinity({ root, report, scopes, inputs });
+}
+
+/** Filled for the items of every conversation, so each of them must know what it names. */
+function checkAffinity({ root, report, scopes, inputs }: Omit<CheckContext, 'world'>): void {
+  const affinity = treeAt(root, ['placement', 'pool', 'affinity']);
+  if (affinity === undefined) return;
+  for (const { tree } of conversationsOf(root)) {
+    const scope = scopes.get(tree);
+    if (scope === undefined) continue;
+    checkTemplate(affinity, { withId: false, scope, report, knowsInputs: inputs.types !== null });
   }
 }
 

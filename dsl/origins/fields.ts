@@ -11,6 +11,8 @@ export interface PlanField {
   readonly keys: readonly string[];
   /** Each entry of a map is a value of its own. */
   readonly isMap?: true;
+  /** Of an item, and written for the whole run; said only where there is a value. */
+  readonly ofRun?: true;
   /** Who decides where the job says nothing; built in when absent. */
   readonly otherwise?: 'deployment';
 }
@@ -21,6 +23,14 @@ export const RUN_FIELDS: readonly PlanField[] = [
   { field: 'secrets', keys: ['secrets'], isMap: true },
   { field: 'placement.strategy', keys: ['placement.strategy'], otherwise: 'deployment' },
   { field: 'placement.sandboxId', keys: ['placement.sandbox'] },
+  ...below('placement.pool', {
+    size: 'size',
+    maxPerSandbox: 'max_per_sandbox',
+    recycleAfter: 'recycle.after',
+    recycleAgeMs: 'recycle.max_age',
+    onFull: 'on_full',
+    warm: 'warm',
+  }),
   { field: 'admission.concurrency', keys: ['admission.concurrency'] },
   { field: 'admission.per', keys: ['admission.per'] },
   { field: 'admission.startEveryMs', keys: ['admission.rate'] },
@@ -79,6 +89,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'limits.turns', keys: ['limits.turns'] },
   { field: 'limits.nanoUsd', keys: ['limits.usd'] },
   { field: 'needs', keys: ['needs'] },
+  { field: 'affinity', keys: ['placement.pool.affinity'], ofRun: true },
   { field: 'priority', keys: ['priority'] },
   { field: 'confirmation', keys: ['confirmation'] },
   { field: 'plugins', keys: ['plugins'] },

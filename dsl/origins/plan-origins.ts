@@ -43,8 +43,10 @@ export function planOrigins(compiled: Compiled): PlanOrigins {
       const item = plan.items[index];
       const trace = compiled.traces[index];
       if (item === undefined || trace === undefined) return [];
-      const search: Search = { owners: ownersOf(root, trace), look: { ...compiled, trace } };
-      return ITEM_FIELDS.flatMap((field) => valuesOf(item, field, search));
+      const look = { ...compiled, trace };
+      const own: Search = { owners: ownersOf(root, trace), look };
+      const whole: Search = { owners: top.owners, look };
+      return ITEM_FIELDS.flatMap((field) => valuesOf(item, field, field.ofRun === true ? whole : own));
     },
   };
 }
@@ -95,7 +97,7 @@ function inputValues(compiled: Compiled): EffectiveValue[] {
 function valuesOf(owner: object, field: PlanField, search: Search): EffectiveValue[] {
   const value = valueAt(owner, field.field);
   if (field.isMap !== true) {
-    if (value === undefined && parentIsAbsent(owner, field)) return [];
+    if (value === undefined && (field.ofRun === true || parentIsAbsent(owner, field))) return [];
     return [
       { key: field.keys[0] ?? '', field: field.field, value: value ?? null, origin: originOf(field, search) },
     ];

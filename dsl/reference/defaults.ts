@@ -7,12 +7,13 @@ import { compileExplained } from '../compile-job.ts';
 import { formatDuration } from '../duration.ts';
 import type { EffectiveValue } from '../origins/origin.ts';
 
-/** A budget has a mode, a reconciliation a window, a check a timeout: parts that are there only when they are asked for. */
+/** A budget has a mode, a reconciliation a window, a pool its places, a check a timeout: parts that are there only when they are asked for. */
 const LEAST = `kind: job
 version: 1
 name: least
 budget: {usd: 1}
 reconcile: {rows: gateway}
+placement: {pool: {size: 1}}
 conversations:
   - {id: a, prompt: Do it., model: m, repo: acme/shop, verify: 'true'}
 `;

@@ -19,6 +19,7 @@ import {
 import { deliverSchema } from './deliver-schema.ts';
 import { finallySchema } from './finally-schema.ts';
 import { inputsSchema } from './inputs-schema.ts';
+import { poolSchema } from './pool-schema.ts';
 import { scheduleSchema } from './schedule-schema.ts';
 import { asText, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
 import * as rules from './text-rule.ts';
@@ -52,6 +53,7 @@ export const placementSchema = z
   .strictObject({
     strategy: z.enum(STRATEGY_WORDS).meta({ description: 'How a sandbox is chosen (D16).' }).optional(),
     sandbox: rules.text(rules.SANDBOX_ID, 'Id of one sandbox for every conversation.').optional(),
+    pool: poolSchema.optional(),
   })
   .meta({ description: "Where conversations run; without it the user's own setting decides (D16)." })
   .register(SHORTHANDS, scalarAs('strategy'));

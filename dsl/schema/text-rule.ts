@@ -56,6 +56,15 @@ export const PRIORITY = rule({
   remedy: 'write a whole number from -1000 to 1000, or an interpolation that gives one',
   interpolates: true,
 });
+/** One line; what it says is nobody's business but the job's. */
+export const AFFINITY = rule({
+  code: 'JOB208',
+  // eslint-disable-next-line no-control-regex -- control characters are what must not be there
+  pattern: /^[^\x00-\x1f\x7f]{0,200}$/,
+  what: 'an affinity',
+  remedy: 'write one line of at most 200 characters, or an interpolation that gives one',
+  interpolates: true,
+});
 export const AUTHOR_NAME = rule({
   code: 'JOB208',
   pattern: /^(?=.*\S)[^<>\p{Cc}]{1,100}$/u,

@@ -4,7 +4,7 @@
  * Owns the checks on conversations that are at rest with their sandbox.
  */
 import type { Finding, Rest } from './checker.ts';
-import { conversationsAt, sandboxesAt } from './states-at-rest.ts';
+import { conversationsAt, runsAt, sandboxesAt } from './states-at-rest.ts';
 
 export function agentsAgree(rest: Rest): readonly Finding[] {
   return [...leftRunning(rest), ...stillListed(rest), ...leftAlone(rest)];
@@ -34,9 +34,17 @@ function stillListed(rest: Rest): readonly Finding[] {
   });
 }
 
+/** Of a pool: its run answers for what nobody is in, and who has ended is attached there without counting. */
+function pooled(rest: Rest): ReadonlySet<string> {
+  const uses = runsAt(rest).flatMap(({ state }) => state.sandboxes);
+  return new Set(uses.filter((used) => used.pooled !== undefined).map(({ sandboxId }) => sandboxId));
+}
+
 function leftAlone(rest: Rest): readonly Finding[] {
+  const ofPools = pooled(rest);
   const { conversationsPerSandboxMax } = rest.facts.policy.capacity;
-  return sandboxesAt(rest).flatMap(({ entity, state: { attached, createdBy, phase } }) => {
+  return sandboxesAt(rest).flatMap(({ entity, state: { sandboxId, attached, createdBy, phase } }) => {
+    if (ofPools.has(sandboxId)) return [];
     const count = Object.keys(attached).length;
     if (count > conversationsPerSandboxMax) return [{ entity, problem: `${count} conversations are in it` }];
     const isKept = phase === 'running' || phase === 'released';

@@ -69,8 +69,13 @@ export function awaitedBy(machine: MachineName, state: unknown): readonly (strin
     }
     case 'run':
     case 'shard': {
-      const { awaiting, items, sandboxes } = state as RunState;
-      return [awaiting, ...items.map((item) => item.awaiting), ...sandboxes.map((used) => used.awaiting)];
+      const { awaiting, warming = null, items, sandboxes } = state as RunState;
+      return [
+        awaiting,
+        warming,
+        ...items.map((item) => item.awaiting),
+        ...sandboxes.map((used) => used.awaiting),
+      ];
     }
   }
 }

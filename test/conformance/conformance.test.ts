@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { expectEqual } from './expect-equal.ts';
 import { randomScript } from './random-script.ts';
+import { POOL_SCRIPTS } from './scripts-of-pools.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
 import { SHARD_SCRIPTS } from './scripts-of-shards.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
 
-const SCRIPTS = [...SANDBOX_SCRIPTS, ...WORK_SCRIPTS, ...SHARD_SCRIPTS];
+const SCRIPTS = [...SANDBOX_SCRIPTS, ...WORK_SCRIPTS, ...POOL_SCRIPTS, ...SHARD_SCRIPTS];
 const RANDOM_SCRIPTS = 200;
 const PER_TEST = 20;
 

@@ -13,6 +13,7 @@ import type { ProbedScript, ProbeEvent } from './probe.ts';
 import { PROBE_EVENTS } from './probe-events.ts';
 import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start, told } from './script-parts.ts';
 import { inShards } from './scripts-of-shards.ts';
+import { POOL_SCRIPTS } from './scripts-of-pools.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
 
@@ -237,6 +238,7 @@ const SHARD_SCRIPTS: readonly Script[] = RUN_SCRIPTS.filter(
 export const BASES: readonly Script[] = [
   ...SANDBOX_SCRIPTS,
   ...WORK_SCRIPTS,
+  ...POOL_SCRIPTS,
   ...SLOW_SCRIPTS,
   ...RUN_SCRIPTS,
   ...SHARD_SCRIPTS,

@@ -88,7 +88,7 @@ function jobOf(stream: RandomStream): object {
     name: 'batch',
     defaults: { model: pick(stream, MODELS), ...maybe(stream, 'limits', () => limitsOf(stream)) },
     conversations: entries,
-    ...maybe(stream, 'placement', () => ({ strategy: pick(stream, STRATEGY_WORDS) })),
+    ...placementOf(stream),
     ...maybe(stream, 'admission', () => ({ concurrency: 1 + Math.floor(stream.next() * 4) })),
     ...maybe(stream, 'budget', () => ({
       usd: pick(stream, ['0.5', '3', '40']),
@@ -126,6 +126,22 @@ function jobOf(stream: RandomStream): object {
       { notify: { to: 'https://receiver.example', timeout: '1s' } },
     ]),
   };
+}
+
+function placementOf(stream: RandomStream): { readonly placement?: object } {
+  const { placement } = maybe(stream, 'placement', () => ({ strategy: pick(stream, STRATEGY_WORDS) }));
+  // Drawn apart: a seed keeps what it drew for the other keys.
+  const apart = stream.split('pool');
+  if (!apart.happens(0.3)) return placement === undefined ? {} : { placement };
+  const isLone = placement?.strategy === 'no_grouping';
+  const pool = {
+    size: 1 + Math.floor(apart.next() * 3),
+    ...(isLone ? {} : maybe(apart, 'max_per_sandbox', () => 1 + Math.floor(apart.next() * 3))),
+    ...maybe(apart, 'recycle', () => pick(apart, [{ after: 2 }, { max_age: '30m' }])),
+    ...maybe(apart, 'on_full', () => pick(apart, ['wait', 'spill', 'fail'])),
+    ...maybe(apart, 'warm', () => true),
+  };
+  return { placement: { ...placement, pool } };
 }
 
 function entryOf(stream: RandomStream, at: number): object {

@@ -158,6 +158,7 @@ export const POOL: NonNullable<RunRules['pool']> = {
   recycleAfter: null,
   recycleAgeMs: null,
   onFull: 'wait',
+  warm: false,
 };
 
 /** Its sandboxes are ordered, and nothing has begun. */

@@ -1,0 +1,97 @@
+/** Commands about a pool: sandboxes made ahead, and a place that is waited for or refused. */
+import { describe, expect, it } from 'vitest';
+import type { CommandOf } from '../../core/command.ts';
+import { userId } from '../../core/ids.ts';
+import { conversationNumber, runItemRow } from '../contract/store-rows.ts';
+import { activityWorld, answerOf, attempt, RUN } from './activity-world.ts';
+
+const USER = userId('ada');
+const WARM: CommandOf<'warmPool'> = {
+  type: 'warmPool',
+  id: 'run/run-1#1',
+  runId: RUN,
+  userId: USER,
+  size: 3,
+};
+
+const placing = (
+  index: number,
+  onFull: 'wait' | 'spill' | 'fail' = 'wait',
+): CommandOf<'placeConversation'> => ({
+  type: 'placeConversation',
+  id: `conversation/${conversationNumber(index)}#1`,
+  conversationId: conversationNumber(index),
+  userId: USER,
+  strategy: 'FEWEST_CONVERSATIONS',
+  sandboxId: null,
+  excluded: [],
+  pool: {
+    poolId: RUN,
+    key: `k${index}`,
+    affinity: null,
+    size: 1,
+    maxPerSandbox: 1,
+    recycleAfter: null,
+    recycleAgeMs: null,
+    onFull,
+  },
+});
+
+describe('warmPool', () => {
+  it('makes as many sandboxes as there are slots for, and says why there are fewer', async () => {
+    const around = await activityWorld();
+    const answer = await answerOf(around, WARM);
+    expect(answer).toMatchObject({
+      type: 'poolWarmed',
+      commandId: WARM.id,
+      reason: 'no more slots are free',
+    });
+    const made = around.told.map(({ to }) => to.id);
+    expect(made).toHaveLength(2);
+    expect(answer).toMatchObject({ sandboxIds: made });
+    expect(around.told[0]).toMatchObject({
+      to: { machine: 'sandbox' },
+      event: { type: 'created', birth: { userId: USER, createdBy: 'placement' } },
+    });
+  });
+
+  it('makes nothing twice', async () => {
+    const around = await activityWorld();
+    const first = await answerOf(around, { ...WARM, size: 2 });
+    expect(first).toMatchObject({ reason: null });
+    expect(await answerOf(around, { ...WARM, size: 2 })).toEqual(first);
+    expect(await around.store.records.sandboxes()).toHaveLength(2);
+  });
+
+  it('is what the first conversations are placed in', async () => {
+    const around = await activityWorld();
+    await answerOf(around, { ...WARM, size: 1 });
+    const [made] = around.told;
+    expect(await answerOf(around, placing(1))).toMatchObject({
+      type: 'placed',
+      sandboxId: made?.to.id,
+      birth: null,
+    });
+  });
+});
+
+describe('placeConversation in a pool', () => {
+  it('asks again while the job waits, whatever the deployment does when it is full', async () => {
+    const around = await activityWorld({ onFull: 'refuse' });
+    await answerOf(around, placing(1));
+    await expect(attempt(around, placing(2))).rejects.toMatchObject({ code: 'pool_full' });
+    await around.store.records.project([runItemRow('k1', { left: [conversationNumber(1)] })]);
+    expect(await answerOf(around, placing(2))).toMatchObject({ type: 'placed', birth: null });
+  });
+
+  it('says so at once where the job wants it to fail', async () => {
+    const around = await activityWorld({ onFull: 'queue' });
+    await answerOf(around, placing(1));
+    expect(await answerOf(around, placing(2, 'fail'))).toMatchObject({
+      type: 'placementRefused',
+      code: 'pool_full',
+      reason:
+        'Cannot place the conversation: the pool of its run is full, 1 of 1 sandboxes with 1 place each',
+    });
+  });
+});
