@@ -65,6 +65,12 @@ const CAPACITY: RecordType = {
   fields: { in_use: 'int', max: 'int', peak: 'int' },
 };
 
+const POOL: RecordType = {
+  name: 'Pool',
+  spoken: 'the pool',
+  fields: { ready: 'int', in_use: 'int', size: 'int' },
+};
+
 const BUDGET: RecordType = {
   name: 'Budget',
   spoken: 'the budget',
@@ -123,6 +129,7 @@ export const RECORD_TYPES: readonly RecordType[] = [
   CONVERSATION,
   SANDBOX,
   CAPACITY,
+  POOL,
   BUDGET,
   RUN,
   SUMMARY,
@@ -137,6 +144,7 @@ export const PHASE_VARIABLES: Readonly<Record<ExpressionPhase, Readonly<Record<s
     convs: `list<${CONVERSATION.name}>`,
     sandboxes: `list<${SANDBOX.name}>`,
     capacity: CAPACITY.name,
+    pool: POOL.name,
     budget: BUDGET.name,
     run: RUN.name,
     summary: SUMMARY.name,

@@ -53,6 +53,8 @@ export interface Observation {
   readonly convs: readonly ConversationSeen[];
   readonly sandboxes: readonly SandboxSeen[];
   readonly capacity: { readonly in_use: bigint; readonly max: bigint; readonly peak: bigint };
+  /** Sandboxes of the run's pool: those that are up, those with a conversation at work, and its size; 0 without a pool. */
+  readonly pool: { readonly ready: bigint; readonly in_use: bigint; readonly size: bigint };
   readonly budget: { readonly spent_usd: number; readonly reserved_usd: number; readonly limit_usd: number };
   readonly run: {
     readonly phase: string;

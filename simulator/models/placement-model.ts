@@ -44,6 +44,7 @@ interface Attachment {
 
 export class PlacementModel {
   readonly rows = new Map<SandboxId, SandboxRow>();
+  readonly pools = new PoolModel();
   /** Sandboxes that hold a slot, with their user. */
   readonly slots = new Map<SandboxId, UserId>();
   private readonly slotsOfUser = new Map<UserId, number>();
@@ -56,7 +57,6 @@ export class PlacementModel {
   /** Conversations whose row says that they are not at work. */
   private readonly resting = new Set<ConversationId>();
   private readonly draining = new Set<SandboxId>();
-  private readonly pools = new PoolModel();
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
 

@@ -7,6 +7,12 @@ import type { PlacementCandidate, PooledSandbox } from '../../core/place.ts';
 import type { PoolPlacement } from '../../core/place-in-pool.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 
+/** A sandbox of a pool, and how many take a place in it. */
+export interface PoolMember {
+  readonly sandboxId: SandboxId;
+  readonly heldCount: number;
+}
+
 interface Member {
   readonly poolId: RunId;
   readonly userId: UserId;
@@ -59,6 +65,13 @@ export class PoolModel {
     if (member === undefined) return null;
     const { poolId, affinity, placedCount, held } = member;
     return { poolId, affinity, placedCount, heldCount: held.size };
+  }
+
+  /** Every sandbox that ever belonged to the pool. */
+  membersOf(poolId: RunId): readonly PoolMember[] {
+    return [...this.members]
+      .filter(([, member]) => member.poolId === poolId)
+      .map(([sandboxId, { held }]) => ({ sandboxId, heldCount: held.size }));
   }
 
   /** Reserved, and its machine has not spoken yet: a store has a row of it all the same. */

@@ -115,6 +115,11 @@ export class World implements WorldModel, WorldFacts {
   get live() {
     return this.runtime.live;
   }
+  /** Every sandbox that ever belonged to the pool of the run. */
+  poolOf(runId: RunId) {
+    return this.placement.pools.membersOf(runId);
+  }
+
   get slots() {
     return this.placement.slots;
   }

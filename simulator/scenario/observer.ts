@@ -8,11 +8,12 @@ import type { Plan } from '../../core/plan.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { changedPositions } from '../../core/run/changed-positions.ts';
 import { indexAt, type RunState } from '../../core/run/state.ts';
-import type { SandboxId } from '../../core/ids.ts';
+import type { RunId, SandboxId } from '../../core/ids.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
 import { once } from '../../dsl/once.ts';
 import type { Policy } from '../models/model-options.ts';
+import type { PoolMember } from '../models/pool-model.ts';
 import { hostedItem } from '../hosted-item.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import { slotsMaxOf } from '../slots-max.ts';
@@ -31,6 +32,7 @@ export interface Observed {
   readonly world: {
     readonly slots: { readonly size: number };
     readonly policy: Pick<Policy, 'capacity'>;
+    poolOf(runId: RunId): readonly PoolMember[];
   };
 }
 
@@ -72,6 +74,7 @@ export class Observer {
     const now = simulation.now();
     const convs = once(() => this.refreshed(play));
     const sandboxes = once(() => [...this.sandboxes.values()].map((state) => this.sandboxAt(state, now)));
+    const pool = once(() => this.poolSeen(play));
     const budget = once(() => budgetSeen(run));
     const runPart = once(() => runSeen(run));
     const summary = once(() => summarySeen(run, this.tally, { startAt: this.startAt, now }));
@@ -87,6 +90,9 @@ export class Observer {
         in_use: BigInt(world.slots.size),
         max: BigInt(slotsMaxOf(world.policy.capacity)),
         peak: BigInt(play.peak.count),
+      },
+      get pool() {
+        return pool();
       },
       get budget() {
         return budget();
@@ -130,6 +136,16 @@ export class Observer {
     const seen = sandboxSeen(state, now);
     this.sandboxesSeen.set(state, { now, seen });
     return seen;
+  }
+
+  private poolSeen({ run, world }: Observed): Observation['pool'] {
+    const members = run === null ? [] : world.poolOf(run.runId);
+    const up = members.filter(({ sandboxId }) => this.sandboxes.get(sandboxId)?.phase === 'running');
+    return {
+      ready: BigInt(up.length),
+      in_use: BigInt(members.filter(({ heldCount }) => heldCount > 0).length),
+      size: BigInt(run?.rules.pool?.size ?? 0),
+    };
   }
 
   private joins(id: SandboxId, index: number): void {

@@ -59,6 +59,7 @@ const seen: Observation = {
     },
   ],
   capacity: { in_use: 1n, max: 20n, peak: 3n },
+  pool: { ready: 2n, in_use: 1n, size: 4n },
   budget: { spent_usd: 1.25, reserved_usd: 0.25, limit_usd: 10 },
   run: { phase: 'running', mode: 'run', reason: '', waiting: 0n, in_flight: 1n, ended: 1n },
   summary: {

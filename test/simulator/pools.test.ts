@@ -9,6 +9,7 @@ import { playSimulated } from '../conformance/play-simulated.ts';
 import { agent, item, POLICY } from '../conformance/script-parts.ts';
 import { pooledPlan, POOL_SCRIPTS } from '../conformance/scripts-of-pools.ts';
 import { question } from './questions.ts';
+import { seenAt } from './scenario-parts.ts';
 
 const named = (name: string): Script => {
   const found = POOL_SCRIPTS.find((script) => script.name === name);
@@ -118,5 +119,13 @@ describe('a simulated pool', () => {
     expect(answer.violations).toEqual([]);
     expect(answer.phase).toBe('finished');
     expect(answer.sandboxesPeak).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('what expectations see of a pool', () => {
+  it('is how many of its sandboxes are up, how many are used, and its size', () => {
+    const warmed = { plan: pooledPlan(5, { size: 4, warm: true }, { admission: { concurrency: 2 } }) };
+    expect(seenAt(10 * MINUTE_MS, warmed).pool).toEqual({ ready: 4n, in_use: 2n, size: 4n });
+    expect(seenAt(10 * MINUTE_MS).pool).toEqual({ ready: 0n, in_use: 0n, size: 0n });
   });
 });
