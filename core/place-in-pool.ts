@@ -31,6 +31,12 @@ export interface PoolRules {
   readonly onFull: 'wait' | 'spill' | 'fail';
 }
 
+/** Sandboxes of one run: only its conversations are placed there, and they are placed nowhere else unless it spills. */
+export interface PlanPool extends PoolRules {
+  /** They boot when the run begins; otherwise each with the first conversation that needs it. */
+  readonly warm: boolean;
+}
+
 export interface PoolPlacement extends PoolRules {
   /** The run whose pool it is. */
   readonly poolId: RunId;

@@ -3,7 +3,7 @@
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
 import type { Observability } from './observability.ts';
-import type { PoolRules } from './place-in-pool.ts';
+import type { PlanPool } from './place-in-pool.ts';
 import type { ExecutionStatus, FailureClass, GroupingStrategy } from './status.ts';
 
 /** A secret by reference; the value is opened only inside an activity (D20). */
@@ -92,12 +92,6 @@ export interface PlanPlacement {
   readonly sandboxId: string | null;
   /** Sandboxes that the run keeps for itself; absent when it has none. */
   readonly pool?: PlanPool;
-}
-
-/** Sandboxes of one run: only its conversations are placed there, and they are placed nowhere else unless it spills. */
-export interface PlanPool extends PoolRules {
-  /** They boot when the run begins; otherwise each with the first conversation that needs it. */
-  readonly warm: boolean;
 }
 
 /**

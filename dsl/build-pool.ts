@@ -2,7 +2,7 @@
  * `placement.pool` of a job as a plan has it.
  * Owns its built-in defaults.
  */
-import type { PlanPool } from '../core/plan.ts';
+import type { PlanPool } from '../core/place-in-pool.ts';
 import { durationMs } from './resolve-item.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 

@@ -3,12 +3,19 @@
  * Owns the warnings about `placement.pool`; a warning never changes the plan.
  */
 import { counted } from '../core/counted.ts';
+import type { Plan } from '../core/plan.ts';
 import { outlastsSession } from '../core/session.ts';
 import { formatDuration } from './duration.ts';
-import type { LintContext } from './lint.ts';
-import { treeAt } from './tree.ts';
+import type { Report } from './report.ts';
+import { treeAt, type Tree } from './tree.ts';
 
-export function lintPool({ plan, root, report }: LintContext): void {
+interface Linted {
+  readonly plan: Plan;
+  readonly root: Tree;
+  readonly report: Report;
+}
+
+export function lintPool({ plan, root, report }: Linted): void {
   const { pool } = plan.placement;
   if (pool === undefined) return;
   const { size, maxPerSandbox, recycleAgeMs, onFull } = pool;

@@ -5,6 +5,7 @@
  */
 import type { Generated } from 'kysely';
 import type { BigIntColumn, FlagColumn, NullableBigIntColumn } from './column-types.ts';
+import type { PooledAttachmentColumns, PooledSandboxColumns } from './pool-columns.ts';
 import type { WarmSandboxTable } from './warm-sandbox-table.ts';
 
 interface Stamped {
@@ -54,18 +55,13 @@ export interface InboxTable extends Addressed {
   readonly event: string;
 }
 
-export interface SandboxTable extends Stamped {
+export interface SandboxTable extends Stamped, PooledSandboxColumns {
   readonly sandbox_id: string;
   readonly user_id: string;
   readonly status: string;
   readonly available: FlagColumn;
   /** Set by `detach`, never by a projection. */
   readonly draining: Generated<FlagColumn>;
-  /** The run whose pool it belongs to; set by placement, never by a projection, as the next two. */
-  readonly pool: ColumnType<string | null, string | null | undefined, string | null>;
-  readonly pool_affinity: ColumnType<string | null, string | null | undefined, string | null>;
-  /** Conversations ever placed in it as one of a pool. */
-  readonly pool_placed: ColumnType<number | bigint | string, number | undefined, number>;
   readonly session_started_at: NullableBigIntColumn;
   readonly created_at: BigIntColumn;
   readonly created_by: string;
@@ -104,14 +100,12 @@ export interface RunItemTable extends Stamped {
   readonly body: string;
 }
 
-export interface AttachmentTable {
+export interface AttachmentTable extends PooledAttachmentColumns {
   readonly conversation_id: string;
   readonly sandbox_id: string;
   readonly attached_at: BigIntColumn;
   /** 1 once detached: the row stays, so that a repeated `detach` gives the same answer. */
   readonly detached: FlagColumn;
-  /** 1 while it takes a place of its run's pool: until its item has ended. */
-  readonly pool_place: FlagColumn;
 }
 
 export interface DecisionTable {

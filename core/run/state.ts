@@ -3,15 +3,8 @@
  * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
-import type {
-  PlanAdaptive,
-  PlanBreaker,
-  PlanBudget,
-  PlanCleanup,
-  PlanPool,
-  PlanRetryRule,
-  PlanWait,
-} from '../plan.ts';
+import type { PlanPool } from '../place-in-pool.ts';
+import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outlookLines, planOutlook } from '../../cli/plan-outlook.ts';
-import type { PlanPool } from '../../core/plan.ts';
+import type { PlanPool } from '../../core/place-in-pool.ts';
 import { runCli } from '../../cli/program.ts';
 import { pooledPlan } from '../conformance/scripts-of-pools.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
