@@ -36,8 +36,10 @@ const inPool = (index: number, pool: Partial<PoolPlacement> = {}, change: object
     },
     ...change,
   });
-const placedIn = (outcome: PlaceOutcome) =>
-  outcome.kind === 'placed' ? outcome.sandboxId : outcome.refusal.code;
+function placedIn(outcome: PlaceOutcome): string {
+  if (outcome.kind === 'placed') return outcome.sandboxId;
+  return outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind;
+}
 
 export function poolSuite(open: OpenEmptyStore): void {
   describe('PlacementStore with a pool', () => {
