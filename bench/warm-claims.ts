@@ -58,8 +58,13 @@ export async function openWarmClaims(runtime: SandboxRuntime, dir: string): Prom
 async function claim(world: World): Promise<SandboxId> {
   const context = { signal: new AbortController().signal, attempt: 0 };
   const command = {
-    ...{ type: 'placeConversation', id: 'c#1', conversationId: conversationId(hex()), excluded: [] },
-    ...{ userId: userId('bench'), strategy: 'NO_GROUPING', sandboxId: null },
+    type: 'placeConversation',
+    id: 'c#1',
+    conversationId: conversationId(hex()),
+    userId: userId('bench'),
+    strategy: 'NO_GROUPING',
+    sandboxId: null,
+    excluded: [],
   } as const;
   const placed = await placeConversation(world).run(command, context);
   const birth = placed?.type === 'placed' ? placed.birth : null;

@@ -40,10 +40,15 @@ async function readyIds({ world }: ActivityWorld): Promise<readonly SandboxId[]>
   return (await world.warmPool.held()).filter(({ state }) => state === 'ready').map((one) => one.sandboxId);
 }
 
-const place = (index: number, changes: object = {}) =>
+const place = (index: number, explicit: SandboxId | null = null) =>
   ({
-    ...{ type: 'placeConversation', id: `c#${index}`, conversationId: conversation(index) },
-    ...{ userId: userId('ada'), strategy: 'NO_GROUPING', sandboxId: null, excluded: [], ...changes },
+    type: 'placeConversation',
+    id: `c#${index}`,
+    conversationId: conversation(index),
+    userId: userId('ada'),
+    strategy: 'NO_GROUPING',
+    sandboxId: explicit,
+    excluded: [],
   }) as const;
 
 async function placedIn(around: ActivityWorld, index: number): Promise<SandboxId> {
@@ -182,7 +187,7 @@ describe('a claim', () => {
     const around = await pooled();
     await round(around);
     const other = sandboxId('d'.repeat(32));
-    expect(await answerOf(around, place(1, { sandboxId: other }))).toMatchObject({ code: 'not_found' });
+    expect(await answerOf(around, place(1, other))).toMatchObject({ code: 'not_found' });
     expect(await readyIds(around)).toHaveLength(2);
     const off = changed(around, { size: 0 });
     expect(await placedIn(off, 2)).toBe(around.world.keys.sandboxIdOf(conversation(2), 0));
