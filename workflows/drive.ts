@@ -14,7 +14,7 @@ import { addressFromKey } from '../core/ids.ts';
 import { isWatch } from '../core/resource.ts';
 import { Announcer, type Said } from './announcer.ts';
 import { cancellationOf } from './cancellation.ts';
-import { Entity, type StepRecord } from './entity.ts';
+import { Entity, type StepListener } from './entity.ts';
 import { HandOut } from './hand-out.ts';
 import { Inbox } from './input.ts';
 import { LazyTimer } from './lazy-timer.ts';
@@ -27,7 +27,7 @@ import { Visibility } from './visibility.ts';
 export const EVENTS_MAX_DEFAULT = 2_000;
 
 /** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
-export async function drive(input: DriveInput, onStep?: (record: StepRecord) => void): Promise<void> {
+export async function drive(input: DriveInput, onStep?: StepListener): Promise<void> {
   const { workflowId, runId } = workflowInfo();
   const entity = new Entity(addressFromKey(workflowId), input.carried, onStep);
   const inbox = new Inbox();

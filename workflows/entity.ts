@@ -30,9 +30,14 @@ export interface StepRecord {
   readonly commands: readonly Command[];
 }
 
+/** `number` counts the steps of one run of a workflow; a step that is taken back and taken anew has the same one. */
+export type StepListener = (record: StepRecord, number: number) => void;
+
 /** Where an entity can be taken back to. */
 interface Settled {
   readonly state: unknown;
+  /** Taken by then. */
+  readonly steps: number;
   readonly out: readonly ActivityCommand[];
   readonly seen: readonly string[];
   /** Commands that are ordered from here on without a step: those of the run before. */
@@ -46,19 +51,21 @@ export class Entity {
   state: unknown = null;
   private readonly machine: HostedMachine;
   private readonly seen = new Set<string>();
-  private readonly onStep: ((record: StepRecord) => void) | undefined;
+  private readonly onStep: StepListener | undefined;
+  private steps = 0;
   private settled: Settled;
   /** What was applied since. */
   private applied: Input[] = [];
   private activation = empty();
 
-  constructor(address: EntityAddress, carried: Carried | null, onStep?: (record: StepRecord) => void) {
+  constructor(address: EntityAddress, carried: Carried | null, onStep?: StepListener) {
     this.address = address;
     this.machine = machineOf(address.machine);
     this.onStep = onStep;
     // What the last run had out is handed out again by this one.
     this.settled = {
       state: carried?.state ?? null,
+      steps: 0,
       out: [],
       seen: carried?.seen ?? [],
       inherited: carried?.out ?? [],
@@ -113,8 +120,8 @@ export class Entity {
 
   /** What was ordered is on its way, whatever happens: there is no way back before here. */
   settle(): void {
-    const { state, seenIds: seen } = this;
-    this.settled = { state, out: [...this.out.values()], seen, inherited: [] };
+    const { state, steps, seenIds: seen } = this;
+    this.settled = { state, steps, out: [...this.out.values()], seen, inherited: [] };
     this.applied = [];
     this.activation = empty();
   }
@@ -128,8 +135,9 @@ export class Entity {
   }
 
   private goBack(): void {
-    const { state, out, seen, inherited } = this.settled;
+    const { state, steps, out, seen, inherited } = this.settled;
     this.state = state;
+    this.steps = steps;
     this.out.clear();
     for (const command of out) this.out.set(command.id, command);
     this.seen.clear();
@@ -154,7 +162,8 @@ export class Entity {
     const { state, commands } = this.machine.step(this.state, event, now);
     if (state === this.state && commands.length === 0) return;
     this.state = state;
-    this.onStep?.({ address: this.address, at: now, event, after: state, commands });
+    this.steps += 1;
+    this.onStep?.({ address: this.address, at: now, event, after: state, commands }, this.steps);
     for (const command of commands) this.order(command);
   }
 

@@ -11,11 +11,7 @@ import type { ObserverSinks } from './observer-sinks.ts';
 const { observer } = proxySinks<ObserverSinks>();
 
 function observed(input: DriveInput): Promise<void> {
-  let number = 0;
-  return drive(input, (record) => {
-    number += 1;
-    observer.step(number, record);
-  });
+  return drive(input, (record, number) => observer.step(number, record));
 }
 
 export const sandbox = (input: DriveInput): Promise<void> => observed(input);

@@ -115,6 +115,23 @@ describe('an entity', () => {
     );
   });
 
+  it('that is taken back counts its steps from there anew, so that a step taken twice has one number', () => {
+    const told: string[] = [];
+    const carried = { version: 1, state: born().state, out: [], seen: [], batch: 0 } as const;
+    const entity = new Entity(ADDRESS, carried, ({ event }, number) => told.push(`${number} ${event.type}`));
+    live(entity, [{ word: 'attach first', index: 1 }]);
+    entity.settle();
+    const before = told.splice(0);
+    live(entity, [{ word: 'attach second', index: 2 }]);
+    const inputs = entity.inputs;
+    const first = told.splice(0);
+    entity.retake(inputs);
+    expect(before.length).toBeGreaterThan(0);
+    expect(first.length).toBeGreaterThan(0);
+    expect(told).toEqual(first);
+    expect(first[0]?.split(' ')[0]).toBe(String(before.length + 1));
+  });
+
   it('that goes on from another run orders what that one had out, also when it is taken back', () => {
     fc.assert(
       fc.property(words, words, (before, tentative) => {
