@@ -25,6 +25,7 @@ export function pooledPlan(count: number, pool: Partial<PlanPool> = {}, change: 
 
 const run = (...parts: Parameters<typeof pooledPlan>) => ({ do: 'run', plan: pooledPlan(...parts) }) as const;
 const KEPT = { cleanup: { sandbox: 'keep', conversation: 'keep', onCollectFailure: 'keep' } } as const;
+const ONE_BY_ONE = { admission: { concurrency: 1 } } as const;
 const settling = (settleMs: number): Pick<Plan, 'reconcile'> => ({
   reconcile: {
     rows: { from: 'proxy' },
@@ -96,6 +97,13 @@ export const POOL_SCRIPTS: readonly Script[] = [
   script('a pool that idles in between', [[0, run(2, { warm: true, size: 3 })]], {
     models: agent({ work: fixed(H), quiet: { share: 1, length: fixed(30 * M), leased: 0 } }),
   }),
+  // One at a time: nothing happens in the same millisecond as something else.
+  script('a pool of one, warmed', [[0, run(2, { warm: true, size: 1 }, ONE_BY_ONE)]]),
+  script('a pool of one, recycled', [[0, run(3, { recycleAfter: 2, size: 1 }, ONE_BY_ONE)]]),
+  script('a pool of one, warmed, whose run is cancelled', [
+    [0, run(2, { warm: true, size: 1 }, ONE_BY_ONE)],
+    [10 * M, { do: 'cancelRun' }],
+  ]),
   script('a place that is late', [[0, run(3, { size: 1 })]], {
     models: { ...MODELS_STEADY, agentCall: fixed(30 * S) },
   }),
