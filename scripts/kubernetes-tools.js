@@ -121,7 +121,7 @@ async function buildApiServer(work, env) {
   writeFileSync(path.join(work, 'go.mod'), `${module.join('\n')}\n`);
   writeFileSync(path.join(work, 'main.go'), MAIN);
   const version = `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
-  const flags = ['-mod=mod', '-trimpath', '-ldflags', `-s -w ${version}`];
+  const flags = ['-mod=mod', '-ldflags', `-s -w ${version}`];
   await runQuietly(go, ['build', ...flags, '-o', 'kube-apiserver', '.'], { env, cwd: work });
   return path.join(work, 'kube-apiserver');
 }
