@@ -77,8 +77,7 @@ export async function playLives(
     expired(deployment),
     batch(deployment),
     largeBatch(deployment),
-    fired(deployment, FINISHED_JOB),
-    cancelled(deployment, firings),
+    scheduled(deployment, firings),
   ]);
   return {
     deployment,
@@ -202,14 +201,9 @@ async function begin({ client, queue }: Deployment, job: string): Promise<void> 
   await client.start('scheduledRun', { workflowId: `scheduled/${job}`, taskQueue: queue, args });
 }
 
-async function fired(deployment: Deployment, job: string): Promise<void> {
-  await begin(deployment, job);
-  await untilEnded(deployment, `scheduled/${job}`);
-}
-
-async function cancelled(deployment: Deployment, firings: Firings): Promise<void> {
-  await begin(deployment, CANCELLED_JOB);
+async function scheduled(deployment: Deployment, firings: Firings): Promise<void> {
+  await Promise.all([FINISHED_JOB, CANCELLED_JOB].map((job) => begin(deployment, job)));
   await eventually(() => firings.looks > 2, true);
   await deployment.client.getHandle(`scheduled/${CANCELLED_JOB}`).cancel();
-  await untilEnded(deployment, `scheduled/${CANCELLED_JOB}`);
+  for (const job of [FINISHED_JOB, CANCELLED_JOB]) await untilEnded(deployment, `scheduled/${job}`);
 }
