@@ -10,6 +10,7 @@ import { carrierActivities, type CarrierOptions } from '../../temporal/carrier.t
 import { freePort } from '../../temporal/dev-server/free-port.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { Post } from '../../temporal/post.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
 import { openMeters } from '../../temporal/telemetry/meters.ts';
 import { metricsTelemetry } from '../../temporal/telemetry/metrics-endpoint.ts';
 import { observed, observedTombstones } from '../../temporal/telemetry/observe.ts';
@@ -39,6 +40,7 @@ async function live(): Promise<void> {
   const client = new WorkflowClient({ connection });
   const clock = systemClock;
   const meters = openMeters(Runtime.instance().metricMeter);
+  keepPool(meters.warm);
   const queue = `parley-${randomBytes(6).toString('hex')}`;
   const stones = observedTombstones(tombstones(store.engine, clock), { meters });
   const post = new Post({ client, queue, eventsMax: 2_000, tombstones: stones, clock });
@@ -85,6 +87,14 @@ async function live(): Promise<void> {
   await untilEnded({ client }, `sandbox/${sandboxOf(id)}`);
   await post.requests.deliver(message(1, 'late'));
   await workers.stop();
+}
+
+/** As the keeper of a warm pool counts, and whoever claims. */
+function keepPool(warm: WarmMeter): void {
+  warm.held({ wanted: 3, booting: 1, ready: 2, leaving: 0 });
+  warm.claim('claimed');
+  warm.claim('lost');
+  warm.gaveUp();
 }
 
 async function page(): Promise<readonly string[]> {
@@ -137,6 +147,9 @@ describeWith('temporal', 'a worker that is watched', () => {
       ).toBeGreaterThan(0);
       expect(await valueOf('parley_rows_written_total', { table: 'conversation' })).toBeGreaterThan(5);
       expect(await valueOf('parley_tombstone_answers_total', conversation)).toBe(1);
+      expect(await valueOf('parley_warm_sandboxes', { state: 'ready' })).toBe(2);
+      expect(await valueOf('parley_warm_claims_total', { outcome: 'lost' })).toBe(1);
+      expect(await valueOf('parley_warm_sandboxes', { state: 'wanted' })).toBe(3);
       const names = (await page()).map((line) => line.slice(0, line.search(/[{ ]/)));
       expect(names).toEqual(
         expect.arrayContaining([
