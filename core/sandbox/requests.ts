@@ -55,11 +55,12 @@ export function attach(turn: SandboxTurn, event: EventOf<'attachRequested'>): vo
 /** Placement by a strategy may not land in a sandbox that is leaving; an explicit choice may, and resumes it (D16). */
 export function attachIfExplicit(turn: SandboxTurn, event: EventOf<'attachRequested'>): void {
   if (event.explicit) attach(turn, event);
-  else answerAttach(turn, event, false);
+  else refuseAttach(turn, event);
 }
 
+/** Nobody new; whoever is on the list already hears so again, and would be in two sandboxes with another answer. */
 export function refuseAttach(turn: SandboxTurn, event: EventOf<'attachRequested'>): void {
-  answerAttach(turn, event, false);
+  answerAttach(turn, event, event.conversationId in turn.state.attached);
 }
 
 /** A deleted conversation leaves; whether it takes the sandbox with it was decided with its removal (D11). */

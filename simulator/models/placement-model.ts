@@ -176,7 +176,8 @@ export class PlacementModel {
 
   /** A sandbox made ahead; false when its pool is as large as it may be, or no slot is free. */
   warm(sandboxId: SandboxId, { runId, userId, size }: CommandOf<'warmPool'>, now: number): boolean {
-    if (this.slots.has(sandboxId)) return true;
+    // What was made once stays made, also after its end.
+    if (this.pools.of(sandboxId) !== null) return true;
     const living = this.candidates(() => 0).filter(
       ({ pool, status, draining }) =>
         pool?.poolId === runId && status !== 'ERROR' && status !== 'MISSING' && !draining,

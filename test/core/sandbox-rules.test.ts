@@ -202,6 +202,16 @@ describe('failures (D13)', () => {
 });
 
 describe('attachment and capacity (D16, D17)', () => {
+  it('answers a repeat as it answered before, also while it leaves: nobody is in two sandboxes', () => {
+    const answers = (life: at.SandboxLife) => told(life, 'attachAnswered');
+    expect(answers(at.running().send({ type: 'deleteRequested', requestId: 'd' }).attach())).toMatchObject([
+      { accepted: true, sandbox: { usable: false } },
+    ]);
+    expect(
+      answers(at.running().send({ type: 'deleteRequested', requestId: 'd' }).attach(SECOND)),
+    ).toMatchObject([{ accepted: false }]);
+  });
+
   it('lets only an explicit choice into a sandbox that is not up', () => {
     expect(told(at.released().attach(SECOND), 'attachAnswered')).toMatchObject([{ accepted: false }]);
     expect(told(at.released().attach(SECOND, true), 'attachAnswered')).toMatchObject([{ accepted: true }]);
