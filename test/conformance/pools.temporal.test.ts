@@ -7,10 +7,10 @@ import { PATIENCE, playedOnTemporal } from './played-on-temporal.ts';
 import { POOL_SCRIPTS } from './scripts-of-pools.ts';
 
 /**
- * One in which no two conversations are placed at once: which of them comes first, and so which sandbox it gets, a
- * server does not say. What `core/` decides of the others is the same code.
+ * Those in which one conversation is placed at a time: which of two in one millisecond comes first, and so which sandbox
+ * it gets, a server does not say. What `core/` decides of the others is the same code.
  */
-const NAMES = ['a pool that spills'];
+const NAMES = ['a pool of one, warmed', 'a pool of one, warmed, whose run is cancelled'];
 const { played } = playedOnTemporal(POOL_SCRIPTS.filter(({ name }) => NAMES.includes(name)));
 
 installQuietRuntime();
