@@ -7,8 +7,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Removal is tried again this often: a process that is just ending may still write into the folder. */
-const REMOVE_RETRIES = 5;
+/** Removal is tried again this often, a tenth of a second later each time: a process that is just ending may still write. */
+const REMOVE_RETRIES = 20;
 
 /** A new, empty folder under the system's temporary one, removed when the running test ends. Call it inside a test. */
 export function tempDir(): string {
