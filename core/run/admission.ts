@@ -23,6 +23,7 @@ interface Hold {
 export function admit(turn: RunTurn): void {
   const { state } = turn;
   if (state.phase !== 'running' || state.mode !== 'normal') return;
+  state.standing ??= standingOf(state);
   if (state.warming !== undefined) return changePace(turn, { heldBy: 'pool', heldUntil: null });
   skipUnmet(turn);
   const slots = usedSlots(state);

@@ -16,6 +16,7 @@ import type { RunEvent } from './message.ts';
 import { isSharded } from './shards.ts';
 import { hasEndedForGood, standingOf } from './standing.ts';
 import { changePace } from './pace.ts';
+import { poolDeadline } from './pool.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
@@ -224,5 +225,6 @@ export function expired(turn: RunTurn): void {
 /** The one instant a driver has to arm a timer for. */
 export function runDeadline(state: RunState): number | null {
   if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy, state.closing?.by ?? null);
-  return earliest(isSharded(state) ? null : itemsDeadline(state), admissionDeadline(state));
+  const ofItems = isSharded(state) ? null : itemsDeadline(state);
+  return earliest(ofItems, admissionDeadline(state), poolDeadline(state));
 }

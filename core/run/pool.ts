@@ -5,6 +5,7 @@
 import type { SandboxId } from '../ids.ts';
 import { isRecycled } from '../place-in-pool.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
+import { earliest } from '../time.ts';
 import type { RunEvent } from './message.ts';
 import { standingOf } from './standing.ts';
 import type { RunItem, RunState } from './state.ts';
@@ -76,6 +77,21 @@ export function hasHadEnough(
 ): boolean {
   if (pool === undefined || pooled === undefined) return false;
   return isRecycled({ createdAt: pooled.since }, { placedCount: pooled.placed }, pool, now);
+}
+
+/** When one that nobody uses reaches the age at which it goes; null when none does. */
+export function poolDeadline(state: RunState): number | null {
+  const ageMs = state.rules.pool?.recycleAgeMs ?? null;
+  if (ageMs === null) return null;
+  const inUse = inFlightBySandbox(state);
+  const free = state.sandboxes.filter(
+    ({ sandboxId, state: use, pooled }) =>
+      use === 'used' && pooled?.isInUse === false && !inUse.has(sandboxId),
+  );
+  return free.reduce<number | null>(
+    (first, { pooled }) => earliest(first, pooled === undefined ? null : pooled.since + ageMs),
+    null,
+  );
 }
 
 /** A conversation that the run hears of in this sandbox for the first time. */

@@ -38,6 +38,7 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
     placement: {
       strategy: stream.happens(0.4) ? 'NO_GROUPING' : pick(stream, [null, ...GROUPING_STRATEGIES]),
       sandboxId: stream.happens(0.05) ? sandboxIdNamed('box-0') : null,
+      ...randomPool(stream.split('pool')),
     },
     admission: { concurrency: between(stream, 1, 5) },
     budget: stream.happens(0.3) ? randomBudget(stream) : null,
@@ -62,6 +63,21 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
     report: [],
     ...randomLastSteps(stream.split('last steps'), wishes.tells),
     hash: `plan ${name}`,
+  };
+}
+
+/** Small, so that it is full and recycled within a run; an explicit sandbox goes before it. */
+function randomPool(stream: RandomStream): Pick<Plan['placement'], 'pool'> {
+  if (stream.happens(0.7)) return {};
+  return {
+    pool: {
+      size: between(stream, 1, 3),
+      maxPerSandbox: between(stream, 1, 3),
+      recycleAfter: stream.happens(0.4) ? between(stream, 1, 4) : null,
+      recycleAgeMs: stream.happens(0.3) ? wholeMagnitude(stream, MINUTE_MS, 10 * HOUR_MS) : null,
+      onFull: pick(stream, ['wait', 'spill', 'fail']),
+      warm: stream.happens(0.5),
+    },
   };
 }
 

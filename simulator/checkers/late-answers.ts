@@ -1,7 +1,8 @@
 /**
  * I17: an answer that is not awaited changes nothing (D14).
  * Owns the one check on every machine; a driver may give an answer late, twice, or after its order was cancelled.
- * A run looks at its clock with every event: a place that has become free, or a retry that is due, is not the answer's.
+ * A run looks at its clock with every event: a place that has become free, a retry that is due, or a sandbox of its pool
+ * that has reached its age is not the answer's.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { MachineName } from '../../core/ids.ts';
@@ -21,11 +22,12 @@ export function lateAnswersChangeNothing({ step }: Moment): string | null {
   return `${event.type} answers ${event.commandId}, which is not awaited, and changed ${changed}`;
 }
 
-/** True when nothing but waiting items has changed, and each of them has only begun its next attempt. */
+/** True when nothing but waiting items and recycled sandboxes has changed, and each item has only begun its next attempt. */
 function isAdmission(before: RunState, after: RunState): boolean {
   const { items, standing, commandCount, sequence } = before;
   const pace = withAdmissionOf(before.pace, after.pace);
-  if (!isSame(before, { ...after, items, standing, commandCount, sequence, pace })) return false;
+  const sandboxes = withRecycledOf(before.sandboxes, after.sandboxes);
+  if (!isSame(before, { ...after, items, standing, commandCount, sequence, pace, sandboxes })) return false;
   return after.items.every((item, index) => {
     const was = before.items[index];
     if (was === item) return true;
@@ -39,6 +41,15 @@ function withAdmissionOf(before: RunState['pace'], after: RunState['pace']): Run
   if (before === undefined || after === undefined) return after;
   const { lastStartAt, canary, heldBy, heldUntil } = before;
   return { ...after, lastStartAt, canary, heldBy, heldUntil };
+}
+
+/** One of a pool that was in use a moment ago, and is let go now, is as it was otherwise. */
+function withRecycledOf(before: RunState['sandboxes'], after: RunState['sandboxes']): RunState['sandboxes'] {
+  return after.map((used, index) => {
+    const was = before[index];
+    const isLetGo = was?.state === 'used' && used.state === 'asked' && used.pooled !== undefined;
+    return isLetGo ? { ...used, state: was.state, awaiting: was.awaiting } : used;
+  });
 }
 
 function changedFields(before: unknown, after: unknown): readonly string[] {
