@@ -58,10 +58,13 @@ export async function keepWarm(
       ...{ wish, held, now, booting: memory.booting, isBackingOff: memory.isBackingOff },
       presences: memory.looks ? await presencesOf(world, held) : new Map(),
     });
+    const leaving = [...steps.remove];
     for (const { sandboxId, reason } of steps.giveUp) {
-      if (await giveUpWarm(world, sandboxId, WORDS[reason])) done.push(givenUp(sandboxId, reason));
+      // Somebody may have claimed it since it was looked at: what has an owner is never removed here.
+      if (!(await giveUpWarm(world, sandboxId, WORDS[reason]))) continue;
+      done.push(givenUp(sandboxId, reason));
+      leaving.push(sandboxId);
     }
-    const leaving = [...steps.remove, ...steps.giveUp.map(({ sandboxId }) => sandboxId)];
     problems.push(...(await removed(world, leaving)));
     boots.push(...steps.adopt);
     for (let count = 0; count < steps.boot; count += 1) {
@@ -114,7 +117,6 @@ async function removed(world: WarmWorld, ids: readonly SandboxId[]): Promise<rea
   const problems: string[] = [];
   for (const sandboxId of ids) {
     try {
-      if (!(await isLeaving(world, sandboxId))) continue;
       await world.runtime.destroy(sandboxId);
       await world.warmPool.removed(sandboxId);
     } catch (error) {
@@ -122,11 +124,6 @@ async function removed(world: WarmWorld, ids: readonly SandboxId[]): Promise<rea
     }
   }
   return problems;
-}
-
-/** Somebody may have claimed it since it was looked at: what has an owner is never removed here. */
-async function isLeaving({ warmPool }: WarmWorld, sandboxId: SandboxId): Promise<boolean> {
-  return (await warmPool.held()).some((one) => one.sandboxId === sandboxId && one.state === 'leaving');
 }
 
 const WORDS: Readonly<Record<WarmReason, string>> = {

@@ -34,7 +34,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     onlyLeaves = false,
     id: commandId,
   } = command;
-  const request = {
+  const request: PlaceRequest = {
     conversationId,
     userId,
     strategy,
@@ -42,7 +42,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     pool,
     excluded,
     onlyLeaves,
-    finalRefusals: world.deployment.onFull === 'refuse' ? ('all' as const) : ('all_but_full' as const),
+    finalRefusals: world.deployment.onFull === 'refuse' ? 'all' : 'all_but_full',
     newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
     limits: world.deployment.capacity,
     now: world.clock.now(),

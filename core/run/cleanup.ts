@@ -5,10 +5,10 @@
 import type { ConversationId, SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import type { RunEvent } from './message.ts';
-import { hasHadEnough } from './pool.ts';
+import { hasHadEnough, unusedOfPool } from './pool.ts';
 import { standingOf } from './standing.ts';
 import type { RunState } from './state.ts';
-import { newRequestId, type RunTurn } from './turn.ts';
+import { changeSandbox, newRequestId, type RunTurn } from './turn.ts';
 import type { UsedSandbox } from './used-sandbox.ts';
 
 /** What a conversation says about the sandbox it is in; without a conversation nobody else can be meant. */
@@ -53,11 +53,7 @@ function setSandbox(
   next: UsedSandbox['state'],
   awaiting: string | null = null,
 ): void {
-  const { sandboxes } = turn.state;
-  const index = sandboxes.findLastIndex((used) => used.sandboxId === sandboxId);
-  const pooled = sandboxes[index]?.pooled;
-  const changed = { sandboxId, state: next, awaiting, ...(pooled === undefined ? {} : { pooled }) };
-  if (index >= 0) turn.state.sandboxes = sandboxes.with(index, changed);
+  changeSandbox(turn, sandboxId, { state: next, awaiting });
 }
 
 /** Lets go of every sandbox that nothing of this run needs any more. */
@@ -76,13 +72,8 @@ export function releaseSandboxes(turn: RunTurn): void {
 /** Nobody is placed there any more: what is in it decides alone, and its slot is wanted for the next of the pool. */
 function releaseRecycled(turn: RunTurn): void {
   const { state, now } = turn;
-  if (state.rules.pool === undefined || state.phase !== 'running') return;
-  const enough = state.sandboxes.filter(
-    (used) => used.state === 'used' && used.pooled?.isInUse === false && hasHadEnough(state, used, now),
-  );
-  if (enough.length === 0) return;
-  const inUse = new Set(standingOf(state).inFlight.map((index) => state.items[index]?.sandboxId ?? null));
-  for (const { sandboxId } of enough) if (!inUse.has(sandboxId)) letGo(turn, sandboxId);
+  if (state.phase !== 'running') return;
+  for (const used of unusedOfPool(state)) if (hasHadEnough(state, used, now)) letGo(turn, used.sandboxId);
 }
 
 function mayStillPlace(state: RunState): boolean {
@@ -128,11 +119,9 @@ export function cleanedUp(
 }
 
 /** A conversation of this run came that it had not heard of: looked at again when it has, or at the end. */
-function stillInUse({ state }: RunTurn, { sandboxId, pooled }: UsedSandbox): void {
-  const index = state.sandboxes.findLastIndex((used) => used.sandboxId === sandboxId);
-  if (index < 0 || pooled === undefined) return;
-  const changed = { sandboxId, state: 'used', awaiting: null, pooled: { ...pooled, isInUse: true } } as const;
-  state.sandboxes = state.sandboxes.with(index, changed);
+function stillInUse(turn: RunTurn, { sandboxId, pooled }: UsedSandbox): void {
+  if (pooled === undefined) return;
+  changeSandbox(turn, sandboxId, { state: 'used', awaiting: null, pooled: { ...pooled, isInUse: true } });
 }
 
 /** Who waits for an answer is not cut off. */

@@ -9,7 +9,7 @@ import { earliest } from '../time.ts';
 import type { RunEvent } from './message.ts';
 import { standingOf } from './standing.ts';
 import type { RunItem, RunState } from './state.ts';
-import type { RunTurn } from './turn.ts';
+import { changeSandbox, type RunTurn } from './turn.ts';
 import type { UsedSandbox } from './used-sandbox.ts';
 
 /** Code of the lifecycle event that says how many sandboxes were made ahead. */
@@ -79,18 +79,23 @@ export function hasHadEnough(
   return isRecycled({ createdAt: pooled.since }, { placedCount: pooled.placed }, pool, now);
 }
 
+/** Sandboxes of the pool that no item in flight is in. */
+export function unusedOfPool(state: RunState): readonly UsedSandbox[] {
+  if (state.rules.pool === undefined) return [];
+  const free = state.sandboxes.filter(
+    ({ state: use, pooled }) => use === 'used' && pooled?.isInUse === false,
+  );
+  if (free.length === 0) return free;
+  const inUse = inFlightBySandbox(state);
+  return free.filter(({ sandboxId }) => !inUse.has(sandboxId));
+}
+
 /** When one that nobody uses reaches the age at which it goes; null when none does. */
 export function poolDeadline(state: RunState): number | null {
   const ageMs = state.rules.pool?.recycleAgeMs ?? null;
   if (ageMs === null) return null;
-  const inUse = inFlightBySandbox(state);
-  const free = state.sandboxes.filter(
-    ({ sandboxId, state: use, pooled }) =>
-      use === 'used' && pooled?.isInUse === false && !inUse.has(sandboxId),
-  );
-  return free.reduce<number | null>(
-    (first, { pooled }) => earliest(first, pooled === undefined ? null : pooled.since + ageMs),
-    null,
+  return earliest(
+    ...unusedOfPool(state).map(({ pooled }) => (pooled === undefined ? null : pooled.since + ageMs)),
   );
 }
 
@@ -101,10 +106,8 @@ export function countArrival(turn: RunTurn, item: RunItem, conversation: Convers
   if (state.rules.pool === undefined || sandboxId === null || sandboxStatus === null) return;
   const isKnown = item.conversationId === conversation.conversationId && item.sandboxId === sandboxId;
   if (isKnown && item.sandboxStatus !== null) return;
-  const index = state.sandboxes.findLastIndex((used) => used.sandboxId === sandboxId);
-  const used = state.sandboxes[index];
+  const used = state.sandboxes.findLast((one) => one.sandboxId === sandboxId);
   if (used === undefined) return;
   const { since, placed } = used.pooled ?? { since: now, placed: 0 };
-  const pooled = { since, placed: placed + 1, isInUse: false };
-  state.sandboxes = state.sandboxes.with(index, { ...used, pooled });
+  changeSandbox(turn, sandboxId, { pooled: { since, placed: placed + 1, isInUse: false } });
 }

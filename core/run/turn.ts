@@ -3,12 +3,13 @@
  * Owns no decision about items or phases.
  */
 import type { ConversationEvent } from '../conversation/message.ts';
-import { addressKey } from '../ids.ts';
+import { addressKey, type SandboxId } from '../ids.ts';
 import type { Turn } from '../turn.ts';
 import type { RunOrder } from './message.ts';
 import { shardAddress } from './shards.ts';
 import { standingAfter, standingOf } from './standing.ts';
 import { itemAt, positionOf, type RunItem, type RunState } from './state.ts';
+import type { UsedSandbox } from './used-sandbox.ts';
 
 export type RunTurn = Turn<RunState, RunOrder>;
 
@@ -22,6 +23,14 @@ export function changeItem(turn: RunTurn, index: number, change: Partial<RunItem
   state.items = state.items.with(position, changed);
   state.standing = standingAfter(before, state.items, position, item);
   return changed;
+}
+
+/** What the run remembers of a sandbox; one that it does not know stays unknown. */
+export function changeSandbox({ state }: RunTurn, id: SandboxId, change: Partial<UsedSandbox>): void {
+  // From the end: what is told of is mostly new.
+  const index = state.sandboxes.findLastIndex(({ sandboxId }) => sandboxId === id);
+  const used = state.sandboxes[index];
+  if (used !== undefined) state.sandboxes = state.sandboxes.with(index, { ...used, ...change });
 }
 
 /** The item whose command this answers; null when the answer is late. */
