@@ -11,7 +11,7 @@ import { request } from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../temporal/dev-server/free-port.ts';
+import { freePort } from '../loopback/free-port.ts';
 import { installedKubernetes } from './kubernetes-tools.js';
 import type { KubernetesPrograms } from './kubernetes-tools.js';
 

@@ -20,6 +20,7 @@ const SOURCE_FOLDERS = [
   'activities',
   'engine',
   'workflows',
+  'loopback',
   'temporal',
   'api',
   'cli',

@@ -5,10 +5,9 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '../../loopback/free-port.ts';
 import { litellmProgram, portkeyProgram } from './peers.ts';
 
 export interface Contender {
@@ -146,16 +145,6 @@ async function startPortkey({ upstream }: Ground): Promise<Omit<Contender, 'name
   };
   const url = `http://127.0.0.1:${port}`;
   return (await isReady(url)) ? { url, headers, child } : 'it did not answer in time';
-}
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -3,7 +3,6 @@
  * Owns the port's operations over containers and directories; every answer is read from them, so a restart of ours
  * loses nothing. Must not hold a rule about lifecycles.
  */
-import { writeFile } from 'node:fs/promises';
 import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError, asParleyError } from '../../core/parley-error.ts';
 import type {
@@ -18,7 +17,7 @@ import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
 import type { OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded, guardedOperations } from '../on-host/guarded.ts';
 import { checkHostSockets } from '../on-host/host-sockets.ts';
-import { DISK_LIMIT } from '../on-host/last-words.ts';
+import { leaveDiskLimit } from '../on-host/last-words.ts';
 import { DEFAULT_LIMITS, DISK_LOOK_MS } from '../on-host/limits.ts';
 import { overtakenOrder } from '../on-host/order-refusals.ts';
 import { sandboxIds, sandboxPlace } from '../on-host/sandbox-place.ts';
@@ -207,7 +206,7 @@ function watchWorkspaces(context: Context): void {
     upNow: async () => (await list(context)).filter((sandbox) => sandbox.up),
     treesOf: ({ sandboxId: id }) => [context.placeOf(id).workspace, context.placeOf(id).agent],
     async end({ sandboxId: id, generation }) {
-      await writeFile(context.placeOf(id).endedFor, `${DISK_LIMIT}\n`, { mode: 0o600 });
+      await leaveDiskLimit(context.placeOf(id).endedFor);
       await killContainer(context.containers, containerName(context.options.dataDir, id, generation));
     },
   });

@@ -2,11 +2,24 @@
  * The sentence that is shown for a sandbox that ended by itself.
  * Owns its words; the log was written by whatever ran inside, so it is bounded and made printable.
  */
+import { writeFile } from 'node:fs/promises';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
 import { LAST_WORDS_LINES_MAX } from './limits.ts';
 
 /** What a disk watch leaves behind when it ended a sandbox. */
 export const DISK_LIMIT = 'disk_limit';
+
+/**
+ * Leaves it behind, before the sandbox is ended. Once: a sandbox takes a moment to end and is looked at meanwhile, and
+ * whoever reads the file while it was written again would find it empty.
+ */
+export async function leaveDiskLimit(file: string): Promise<void> {
+  await writeFile(file, `${DISK_LIMIT}\n`, { mode: 0o600, flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
+}
 
 /** How it ended, where that is known, and the last lines of its log. */
 export function lastWords(cause: CrashCause, log: string): string {

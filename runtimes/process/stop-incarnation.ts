@@ -3,14 +3,13 @@
  * Owns the order: ask, wait, kill, make sure; must not touch what the sandbox wrote.
  */
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { killGroup, processesIn, removeGroup, setFrozen } from './cgroups/sandbox-group.ts';
 import { findProcesses, findProgram, findStrays, isRunning, readBwrapStatus } from './incarnation.ts';
 import type { IncarnationProcesses } from './incarnation.ts';
 import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from '../on-host/limits.ts';
-import { DISK_LIMIT } from '../on-host/last-words.ts';
+import { leaveDiskLimit } from '../on-host/last-words.ts';
 import { childrenOf, descendantsOf, isAlive, startOf } from './process-table.ts';
 import type { ProcessIdentity } from './process-table.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
@@ -83,7 +82,7 @@ export async function launchSettled({ paths, record }: StopTarget, clock: Clock)
 
 /** Ends one that keeps too much on disk; the reason stays behind for its last words. */
 export async function endForDisk(paths: SandboxPaths): Promise<void> {
-  await writeFile(paths.endedFor, `${DISK_LIMIT}\n`, { mode: 0o600 });
+  await leaveDiskLimit(paths.endedFor);
   await killProcesses(await findProcesses(paths));
 }
 

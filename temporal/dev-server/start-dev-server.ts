@@ -8,7 +8,7 @@ import path from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 import { registerOnServer } from '../register.ts';
 import { findCli } from './find-cli.ts';
-import { freePort, isPortFree } from './free-port.ts';
+import { freePort, isPortFree } from '../../loopback/free-port.ts';
 import { guardChild } from './guard-child.ts';
 import { LastLines } from './last-lines.ts';
 import type { Environment } from './program.ts';

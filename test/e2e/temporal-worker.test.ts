@@ -8,7 +8,7 @@ import { Connection, WorkflowClient } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeyMinter } from '../../store/key-minter.ts';
 import { loadSealKey } from '../../store/seal-key.ts';
-import { freePort } from '../../temporal/dev-server/free-port.ts';
+import { freePort } from '../../loopback/free-port.ts';
 import { connectionOptions } from '../../temporal/server-address.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { describeWith } from '../helpers/requires.ts';

@@ -4,9 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { freePort } from '../../loopback/free-port.ts';
 import { ROOT } from '../cli/parley-program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
@@ -18,17 +18,6 @@ const MARK = '=== block';
 
 function blocks(): string[] {
   return [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => match[1] ?? '');
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 interface Typed {

@@ -6,10 +6,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../loopback/free-port.ts';
 import { requirePeerPython } from '../helpers/python-peers.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 
@@ -147,10 +147,3 @@ async function rowsOf(file: string, count: number): Promise<readonly LitellmRow[
 }
 
 /** It cannot say which port it chose, so one is chosen for it. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -5,7 +5,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { checkServer } from '../../temporal/check-server.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
-import { freePort } from '../../temporal/dev-server/free-port.ts';
+import { freePort } from '../../loopback/free-port.ts';
 import { GRPC } from '../../temporal/grpc-code.ts';
 import { registerOnServer } from '../../temporal/register.ts';
 import {

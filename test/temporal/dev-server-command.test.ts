@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../cli/program.ts';
 import { checkServer } from '../../temporal/check-server.ts';
-import { freePort, isPortFree } from '../../temporal/dev-server/free-port.ts';
+import { freePort, isPortFree } from '../../loopback/free-port.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { fakeShell, recordsOf, until, type FakeShell } from '../cli/fake-shell.ts';
 import { expectGolden } from '../cli/golden-file.ts';

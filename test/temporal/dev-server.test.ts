@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Client } from '@temporalio/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkServer } from '../../temporal/check-server.ts';
-import { isPortFree } from '../../temporal/dev-server/free-port.ts';
+import { isPortFree } from '../../loopback/free-port.ts';
 import type { DevServer, DevServerOptions } from '../../temporal/dev-server/start-dev-server.ts';
 import { openServerClient } from '../../temporal/server-client.ts';
 import { describeWith } from '../helpers/requires.ts';

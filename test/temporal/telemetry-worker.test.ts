@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ParleyError } from '../../core/parley-error.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { carrierActivities, type CarrierOptions } from '../../temporal/carrier.ts';
-import { freePort } from '../../temporal/dev-server/free-port.ts';
+import { freePort } from '../../loopback/free-port.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { Post } from '../../temporal/post.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';

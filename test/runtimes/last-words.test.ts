@@ -1,0 +1,25 @@
+/** What a disk watch leaves behind for the last words of a sandbox. */
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { DISK_LIMIT, leaveDiskLimit } from '../../runtimes/on-host/last-words.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
+
+it('writes why once: a sandbox that takes its time to end is looked at again, and read meanwhile', async () => {
+  const file = path.join(tempDir(), 'ended-for');
+  await leaveDiskLimit(file);
+  const { mtimeNs, ino } = await stat(file, { bigint: true });
+  const texts = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      await leaveDiskLimit(file);
+      return await readFile(file, 'utf8');
+    }),
+  );
+  expect(new Set(texts)).toEqual(new Set([`${DISK_LIMIT}\n`]));
+  const after = await stat(file, { bigint: true });
+  expect([after.mtimeNs, after.ino]).toEqual([mtimeNs, ino]);
+});
+
+it('says so when it cannot be written', async () => {
+  await expect(leaveDiskLimit(path.join(tempDir(), 'missing', 'ended-for'))).rejects.toThrow(/ENOENT/);
+});
