@@ -107,6 +107,8 @@ async function startApiServer(parts: Parts, store: string): Promise<void> {
     `--service-account-signing-key-file=${file('account.key', privateKey)}`,
     // Accounts are made by a controller, and there is none.
     '--disable-admission-plugins=ServiceAccount',
+    // A store as old as Debian's tells no progress of a watch, and a list from a cache would wait for it.
+    ...['--watch-cache=false', '--feature-gates=WatchList=false,SizeBasedListCostEstimate=false'],
   ];
   const child = launch(dir, programs.apiServer, args);
   children.push(child);
