@@ -71,7 +71,7 @@ async function takeItems(changed: ChangedJob, rows: readonly RunItemRow[]): Prom
       `as they are: ${counted(kept.length, 'changed conversation')} that succeeded; run them anew with "parley run FILE --only KEY"`,
     );
   if (plan === planned && waiting.length === 0) return planned;
-  const why = await whyNot(host, runId, plan);
+  const why = await whyNot(changed, plan);
   if (why !== null) {
     say(`as planned: every conversation; ${why}`);
     return planned;
@@ -90,9 +90,10 @@ async function takeItems(changed: ChangedJob, rows: readonly RunItemRow[]): Prom
 }
 
 /** Why this run takes up no other conversations; null when it does. */
-async function whyNot(host: Host, runId: RunId, plan: Plan): Promise<string | null> {
-  if (plan.items.length > SHARD_ITEMS_MAX)
-    return `a run of more than ${SHARD_ITEMS_MAX} takes up no new or changed ones; start another run`;
+async function whyNot({ host, runId, planned }: ChangedJob, plan: Plan): Promise<string | null> {
+  // Whether items live in shards is decided when a run begins.
+  if (planned.items.length <= SHARD_ITEMS_MAX && plan.items.length > SHARD_ITEMS_MAX)
+    return `a run that began with at most ${SHARD_ITEMS_MAX} does not grow beyond that; start another run`;
   const row = await host.run(runId);
   const hasSucceeded = row?.phase === 'finished' && unsuccessfulOf(row) === 0;
   return hasSucceeded ? 'the run has ended for good; start another one' : null;

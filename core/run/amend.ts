@@ -8,7 +8,7 @@ import { backToWork, WAITS_AGAIN } from './back-to-work.ts';
 import { bornItem } from './born.ts';
 import type { RunEvent } from './message.ts';
 import { recordAmendment } from './settings.ts';
-import { isSharded } from './shards.ts';
+import { grownShards } from './shards.ts';
 import { hasEndedForGood, standingOfAll } from './standing.ts';
 import { isInFlight, type Ending, type RunItem, type RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
@@ -48,6 +48,7 @@ export function amendPlan(turn: RunTurn, event: Amended): void {
   state.planHash = event.planHash;
   takeUpSkipped(items);
   state.items = items;
+  state.shards = grownShards(state, before.length);
   state.standing = standingOfAll(items);
   if (state.standing.waiting.length > 0) backToWork(turn);
   recordAmendment(turn, `${step}: ${wordsOf(event, before)}`, event.by);
@@ -61,7 +62,6 @@ function isAnyWaiting({ items }: RunState, indexes: readonly number[]): boolean 
 /** Null when it can be taken up. */
 function refusal(state: RunState, { basePlanHash }: Amended): string | null {
   if (state.planHash !== basePlanHash) return 'the run has another plan meanwhile';
-  if (isSharded(state)) return 'its items live in shards';
   if (state.mode === 'cancelling') return 'the run is being cancelled';
   if (hasEndedForGood(state)) return 'the run has ended for good';
   return null;

@@ -51,7 +51,8 @@ export type ItemAnswer =
 
 /** What shards tell their run. */
 export type ShardTold =
-  | { readonly type: 'shardReady'; readonly number: number }
+  /** `items`: how many it has; absent from one that an older build began. */
+  | { readonly type: 'shardReady'; readonly number: number; readonly items?: number }
   | {
       readonly type: 'attemptEnded';
       readonly index: number;

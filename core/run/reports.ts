@@ -6,7 +6,7 @@ import { keepUncollected, noteSandbox } from './cleanup.ts';
 import { tellSoftLimit } from './budget.ts';
 import { endAttempt } from './items.ts';
 import type { RunEvent } from './message.ts';
-import { isSharded, shardOf } from './shards.ts';
+import { boundsOf, isSharded, shardOf } from './shards.ts';
 import { isInFlight } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
 import { tellWishes, wishOf } from './wishes.ts';
@@ -14,8 +14,11 @@ import { tellWishes, wishOf } from './wishes.ts';
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
 /** From here on it is told what the run wants; what it missed it hears now. */
-export function shardReady(turn: RunTurn, { number }: EventOf<'shardReady'>): void {
+export function shardReady(turn: RunTurn, { number, items }: EventOf<'shardReady'>): void {
   const { shards } = turn.state;
+  const { from, to } = boundsOf(turn.state, number);
+  // It will say so again when it has those that were added meanwhile.
+  if (items !== undefined && items !== to - from) return;
   if (shards?.[number] === false) turn.state.shards = shards.with(number, true);
 }
 

@@ -23,6 +23,20 @@ export function bornShards({ rules, items }: RunBirth): RunState['shards'] {
   return new Array<boolean>(Math.ceil(items.length / rules.shardItems)).fill(false);
 }
 
+/** Rows at a birth, of whatever hosts the item: older than any that a shard writes. */
+export const SEQUENCE_AT_BIRTH = 1;
+
+/** After items were added: the shards that have more of them now, and the new ones, have not said so yet. */
+export function grownShards(
+  { shards, rules, items }: Pick<RunState, 'shards' | 'rules' | 'items'>,
+  itemsBefore: number,
+): RunState['shards'] {
+  if (shards === undefined || rules.shardItems === undefined || items.length === itemsBefore) return shards;
+  const firstGrown = Math.floor(itemsBefore / rules.shardItems);
+  const count = Math.ceil(items.length / rules.shardItems);
+  return Array.from({ length: count }, (_, number) => number < firstGrown && shards[number] === true);
+}
+
 /** Index of the first item of a shard, and of the first that is not its own. */
 export function boundsOf({ rules, items }: Pick<RunState, 'rules' | 'items'>, number: number) {
   const size = rules.shardItems ?? items.length;

@@ -13,7 +13,7 @@ export function tellShards(before: RunState, turn: RunTurn, changed: readonly nu
   const { state } = turn;
   const wishes = new Map<number, ItemWish[]>();
   for (const [number, isThere] of (state.shards ?? []).entries()) {
-    if (before.sequence === 0) startShard(turn, number);
+    if (hasGrown(before, state, number)) startShard(turn, number);
     else if (isThere)
       wishes.set(number, before.shards?.[number] === true ? [] : wishesSinceBirth(state, number));
   }
@@ -28,6 +28,11 @@ export function tellShards(before: RunState, turn: RunTurn, changed: readonly nu
   for (const [number, about] of wishes) if (about.length > 0) tellWishes(turn, number, about);
 }
 
+/** At the birth of the run, and where items were added: a shard that has begun takes up those that it has not. */
+function hasGrown(before: RunState, state: RunState, number: number): boolean {
+  return before.sequence === 0 || boundsOf(before, number).to !== boundsOf(state, number).to;
+}
+
 export function tellWishes(turn: RunTurn, number: number, wishes: readonly ItemWish[]): void {
   turn.order({
     type: 'tell',
@@ -38,7 +43,7 @@ export function tellWishes(turn: RunTurn, number: number, wishes: readonly ItemW
 
 /** `revision` counts the turns of the run: of two wishes about one item the later one wins. */
 export function wishOf(item: RunItem, index: number, revision: number): ItemWish {
-  const { phase, attempt, ending, stopBy, failures, notBefore, endedAt } = item;
+  const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs } = item;
   return {
     index,
     revision,
@@ -49,6 +54,7 @@ export function wishOf(item: RunItem, index: number, revision: number): ItemWish
     failures,
     notBefore,
     endedAt,
+    ...(plan === undefined ? {} : { spec: { hasVerify, workingMs, plan } }),
   };
 }
 

@@ -3,11 +3,9 @@
  * Owns first values; must not own a transition.
  */
 import { bornRun } from '../run/born.ts';
+import { SEQUENCE_AT_BIRTH } from '../run/shards.ts';
 import type { RunRules, RunState } from '../run/state.ts';
 import type { ShardBirth } from './message.ts';
-
-/** The rows that the run wrote at its own birth are older than any of the shard's. */
-const SEQUENCE_AT_BIRTH = 1;
 
 export function bornShard({ slice, ...birth }: ShardBirth, now: number): RunState {
   const born = bornRun({ ...birth, rules: rulesOfItems(birth.rules) }, now);

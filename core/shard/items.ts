@@ -3,13 +3,33 @@
  * Owns nothing of an item's life, which is in core/run/items.ts; must not admit or retry anything by itself.
  */
 import { begin } from '../run/admission.ts';
+import { bornItem } from '../run/born.ts';
 import { noticed, startsWaitingForRate, stopItem } from '../run/items.ts';
+import { standingOfAll } from '../run/standing.ts';
 import { isInFlight, itemAt, type RunItem } from '../run/state.ts';
 import { changeItem, type RunTurn } from '../run/turn.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import type { ItemWish, ShardEvent } from './message.ts';
 
 type EventOf<Type extends ShardEvent['type']> = Extract<ShardEvent, { readonly type: Type }>;
+
+/** The items that it has not, from the longer of two lists: which of them was told first does not matter. */
+export function grown(turn: RunTurn, { birth }: EventOf<'shardStarted'>): void {
+  const { state } = turn;
+  const added = birth.items.slice(state.items.length);
+  if (added.length > 0) {
+    state.items = [...state.items, ...added.map(bornItem)];
+    state.standing = standingOfAll(state.items);
+  }
+  tellReady(turn);
+}
+
+/** Until then its run tells it nothing: a wish must not find nobody. */
+export function tellReady(turn: RunTurn): void {
+  const { runId, items, slice } = turn.state;
+  const event = { type: 'shardReady', number: slice?.number ?? 0, items: items.length } as const;
+  turn.order({ type: 'tell', to: { machine: 'run', id: runId }, event });
+}
 
 export function wished(turn: RunTurn, { wishes }: EventOf<'itemsWished'>): void {
   for (const wish of wishes) follow(turn, wish);
@@ -23,7 +43,7 @@ function follow(turn: RunTurn, wish: ItemWish): void {
   changeItem(turn, index, { revision });
   if (wish.phase !== 'starting') return settle(turn, item, wish);
   if (attempt > item.attempt) {
-    changeItem(turn, index, { failures });
+    changeItem(turn, index, { failures, ...wish.spec });
     begin(turn, index);
   }
   if (wish.isStopped) stop(turn, wish);

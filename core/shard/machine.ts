@@ -11,6 +11,7 @@ import { hostKey } from '../run/turn.ts';
 import { runCell } from '../transition-table.ts';
 import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import { bornShard } from './born.ts';
+import { tellReady } from './items.ts';
 import type { ShardEvent } from './message.ts';
 import { SHARD_TABLE, type ShardPhase } from './table.ts';
 import { settleShard } from './turn.ts';
@@ -37,17 +38,12 @@ function stepShard(
   return takeTurn(state, now, TURN, (turn) => runCell(SHARD_TABLE, phase, turn, event));
 }
 
-/** Before it has said that it is there, its run tells it nothing: a wish must not find nobody. */
 function birth(
   event: Extract<ShardEvent, { type: 'shardStarted' }>,
   now: number,
 ): Step<RunState, ShardCommand> {
   const born = bornShard(event.birth, now);
-  const { number } = event.birth.slice;
-  return takeTurn(born, now, TURN, (turn) => {
-    const to = { machine: 'run', id: born.runId } as const;
-    turn.order({ type: 'tell', to, event: { type: 'shardReady', number } });
-  });
+  return takeTurn(born, now, TURN, tellReady);
 }
 
 const TURN: TurnOptions<RunState, RunOrder> = {

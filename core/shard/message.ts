@@ -24,9 +24,12 @@ export interface ItemWish {
   readonly failures: RunItem['failures'];
   readonly notBefore: number | null;
   readonly endedAt: number | null;
+  /** What this attempt goes by; absent while the plan that the run was begun with says it. */
+  readonly spec?: RunItem['next'];
 }
 
 export type ShardEvent =
+  /** Again, with more items, when the run has taken up new ones. */
   | { readonly type: 'shardStarted'; readonly birth: ShardBirth }
   | { readonly type: 'itemsWished'; readonly wishes: readonly ItemWish[] }
   /** The run has ended for good. */

@@ -5,7 +5,7 @@
 import * as items from '../run/items.ts';
 import type { RunTurn } from '../run/turn.ts';
 import type { TransitionTable } from '../transition-table.ts';
-import { conversationNoticed, wished } from './items.ts';
+import { conversationNoticed, grown, wished } from './items.ts';
 import type { ShardEvent } from './message.ts';
 
 export const SHARD_PHASES = ['running', 'finished'] as const;
@@ -14,6 +14,11 @@ export type ShardPhase = (typeof SHARD_PHASES)[number];
 
 export const SHARD_TABLE: TransitionTable<ShardPhase, RunTurn, ShardEvent> = {
   running: {
+    shardStarted: {
+      to: ['running'],
+      says: 'takes up the items that it has not; the run is told how many it has',
+      run: grown,
+    },
     itemsWished: { to: ['running'], says: 'newest wins: begins, stops or settles items', run: wished },
     conversationStarted: {
       to: ['running'],

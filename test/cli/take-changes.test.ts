@@ -115,13 +115,17 @@ describe('parley resume RUN FILE', () => {
     expect(shell.stderr.text).toContain('the run has ended for good; start another one');
   });
 
-  it('takes up no conversation in a run so large that it gives them to shards', async () => {
+  it('lets no run grow beyond what it hosts itself, and one in shards as far as it wants', async () => {
     const many = (count: number): string =>
       JOB.replace('    prompt: Do the second', `    repeat: ${count}\n    prompt: Do the second`);
-    const { host, shell } = setUp(many(600), { plan: demoPlan(many(590)) });
-    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell);
-    expect(host.requests.map(({ type }) => type)).toEqual(['resumeRequested']);
-    expect(shell.stderr.text).toContain('a run of more than 500 takes up no new or changed ones');
+    const small = setUp(many(600), { plan: demoPlan(many(490)), rows: open });
+    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], small.shell);
+    expect(small.host.requests.map(({ type }) => type)).toEqual(['resumeRequested']);
+    expect(small.shell.stderr.text).toContain('began with at most 500 does not grow beyond that');
+    const large = setUp(many(600), { plan: demoPlan(many(590)), rows: open });
+    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], large.shell);
+    expect(large.host.requests.map(({ type }) => type)).toEqual(['planAmended', 'resumeRequested']);
+    expect(large.shell.stderr.text).toContain('taken up: 10 new conversations');
   });
 
   it('refuses another job, a broken one, and an acceptance of nothing', async () => {

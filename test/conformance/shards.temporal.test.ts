@@ -14,12 +14,23 @@ const PLAYED = [
   'a collection fails: its sandbox is kept',
 ];
 /** In one shard: two would say in one instant that they are there, and on a server either may be first. */
-const scripts = WORK_SCRIPTS.filter(({ name }) => PLAYED.includes(name)).map((one) => inShards(one, 1));
+const scripts = WORK_SCRIPTS.filter(({ name }) => PLAYED.includes(name)).map((one) =>
+  inShards(one, (items) => items),
+);
+/** One more item: it has a shard of its own, or it is added to the one that is there. */
+const amended = WORK_SCRIPTS.filter(({ name }) => name.includes('is amended')).flatMap((one) => [
+  { script: inShards(one, (items) => items), how: 'by a shard' },
+  { script: inShards(one, (items) => items + 1), how: 'by an item' },
+]);
 
 installQuietRuntime();
 
 describeWith('temporal-test-server', 'simulator and Temporal, batches in shards', () => {
   it.each(scripts)('$name', PATIENCE, async (script) => {
+    await expectEqualOnTemporal(script);
+  });
+
+  it.each(amended)('$script.name, grown $how', PATIENCE, async ({ script }) => {
     await expectEqualOnTemporal(script);
   });
 

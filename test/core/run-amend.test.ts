@@ -141,7 +141,6 @@ describe('a run that takes up a changed plan', () => {
   });
 
   it.each([
-    ['in shards', () => at.begun({ shardItems: 1 }), 'its items live in shards'],
     ['cancelled', () => at.begun().ask('cancelRequested'), 'the run is being cancelled'],
     ['at its good end', () => at.finished(), 'the run has ended for good'],
   ])('says so when it cannot: %s', (_, live, why) => {
@@ -150,6 +149,81 @@ describe('a run that takes up a changed plan', () => {
     amend(life, { added: [{}], retired: [0] });
     expect(life.its).toMatchObject({ items, planHash: 'h' });
     expect(said(life)).toEqual([`plan h -> h2 was not taken up: ${why}, by ann`]);
+  });
+});
+
+describe('a run in shards that takes up a changed plan', () => {
+  const ready = (life: at.RunLife, number: number, items: number) =>
+    life.send({ type: 'shardReady', number, items });
+  /** Two shards, the second with a place left, and both have said that they are there. */
+  const sharded = (): at.RunLife =>
+    ready(ready(new at.RunLife({ shardItems: 2, concurrency: 9 }, [{}, {}, {}]), 0, 2), 1, 1);
+  const toShards = (life: at.RunLife) =>
+    life.orders.flatMap((order) =>
+      order.type === 'tell' && order.to.machine === 'shard' ? [{ to: order.to.id, ...order.event }] : [],
+    );
+
+  it('tells the shard with room and the new ones of all their items, and no wish before they have them', () => {
+    const life = amend(sharded(), { added: [{ priority: 3 }, { hasVerify: true }] });
+    expect(life.its.shards).toEqual([true, false, false]);
+    expect(toShards(life)).toMatchObject([
+      {
+        to: 'r.1',
+        type: 'shardStarted',
+        birth: { slice: { number: 1, from: 2 }, items: [{ key: 'k2' }, { key: 'new0' }] },
+      },
+      { to: 'r.2', type: 'shardStarted', birth: { slice: { number: 2, from: 4 }, items: [{ key: 'new1' }] } },
+    ]);
+    expect(phases(life)).toBe('starting starting starting starting starting');
+    const wish = { type: 'itemsWished', wishes: [{ index: 4, spec: { hasVerify: true, plan: 'h2' } }] };
+    expect(toShards(ready(life, 2, 1))).toMatchObject([{ to: 'r.2', ...wish }]);
+  });
+
+  it('waits for the shard as it is now: what it said of the time before does not count', () => {
+    const life = amend(sharded(), { added: [{}] });
+    expect(toShards(ready(life, 1, 1))).toEqual([]);
+    expect(life.its.shards).toEqual([true, false]);
+    const wishes = [{ index: 2 }, { index: 3, attempt: 1, phase: 'starting', spec: { plan: 'h2' } }];
+    expect(toShards(ready(life, 1, 2))).toMatchObject([{ to: 'r.1', type: 'itemsWished', wishes }]);
+    expect(toShards(ready(life, 1, 2))).toEqual([]);
+  });
+
+  it('writes rows of new items that any row of a shard is newer than', () => {
+    const life = amend(sharded(), { added: [{}], changed: [0] });
+    const row = life.orders.find((order) => order.type === 'project');
+    expect(row).toMatchObject({ rows: [{ total: 4 }, { key: 'new0', sequence: 1 }] });
+    expect(row?.type === 'project' ? row.rows : []).toHaveLength(2);
+  });
+
+  it('gives a changed item to its shard with the attempt that goes by it', () => {
+    const life = ready(ready(new at.RunLife({ shardItems: 1 }, [{}, {}]), 0, 1), 1, 1);
+    amend(life, { changed: [1] });
+    expect(toShards(life)).toEqual([]);
+    life.send({
+      type: 'attemptEnded',
+      index: 0,
+      attempt: 1,
+      phase: 'ended',
+      ending: { outcome: 'succeeded', failureClass: null, detail: null },
+      notBefore: null,
+      costNanoUsd: 1,
+      conversationId: at.conversationOf(0, 1),
+      sandboxId: null,
+      sandboxStatus: null,
+      isUncollected: false,
+    });
+    expect(toShards(life)).toMatchObject([
+      { to: 'r.1', wishes: [{ index: 1, attempt: 1, spec: { hasVerify: true, plan: 'h2' } }] },
+    ]);
+  });
+
+  it('ends those that the job no longer has, where they live', () => {
+    const life = new at.RunLife({ shardItems: 1, concurrency: 1 }, [{}, {}]);
+    ready(ready(life, 0, 1), 1, 1);
+    amend(life, { retired: [1] });
+    expect(toShards(life)).toMatchObject([
+      { to: 'r.1', wishes: [{ index: 1, phase: 'ended', ending: { outcome: 'cancelled' } }] },
+    ]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { RunState } from '../../core/run/state.ts';
 import { shardMachine } from '../../core/shard/machine.ts';
 import type { ShardEvent } from '../../core/shard/message.ts';
 import { SHARD_PHASES, SHARD_TABLE } from '../../core/shard/table.ts';
-import { conversationOf, RULES } from './run-life.ts';
+import { conversationOf, ITEM, RULES } from './run-life.ts';
 import { SANDBOX } from './sandbox-life.ts';
 import { INDEX, noticed, ShardLife, wishOf } from './shard-life.ts';
 import { walkTable } from './table-walk.ts';
@@ -67,6 +67,10 @@ walkTable({
   }),
   events: EVENTS,
   more: (state) => [
+    shown('with more items', {
+      type: 'shardStarted',
+      birth: { ...state, slice: { number: 1, from: INDEX }, items: [ITEM, { ...ITEM, key: 'k1' }] },
+    }),
     shown('to stop', {
       type: 'itemsWished',
       wishes: [wishOf(state, 1_000, { isStopped: true, ending: CANCELLED })],
@@ -98,7 +102,7 @@ describe('a shard and its run', () => {
     );
 
   it('says that it is there before it is told anything', () => {
-    expect(told(new ShardLife())).toEqual([{ type: 'shardReady', number: 1 }]);
+    expect(told(new ShardLife())).toEqual([{ type: 'shardReady', number: 1, items: 1 }]);
   });
 
   it('tells how an attempt ended, with its cost and its sandbox, and that its class is tried again', () => {
@@ -121,6 +125,36 @@ describe('a shard and its run', () => {
     const life = new ShardLife().works().rests('FINISHED');
     life.send({ type: 'collectFailed', ...item(life.its), reason: 'disk' });
     expect(told(life)).toMatchObject([{ type: 'attemptEnded', phase: 'ended', isUncollected: true }]);
+  });
+
+  it('takes up the items that it has not, in whatever order it hears of them, and says how many it has', () => {
+    const life = new ShardLife().works();
+    const birth = (count: number) =>
+      ({
+        type: 'shardStarted',
+        birth: {
+          ...life.its,
+          slice: { number: 1, from: INDEX },
+          items: Array.from({ length: count }, (_, index) => ({ ...ITEM, key: `k${index}` })),
+        },
+      }) as const;
+    const before = life.item;
+    expect(told(life.send(birth(3)))).toEqual([{ type: 'shardReady', number: 1, items: 3 }]);
+    expect(life.its.items.map(({ key, phase }) => [key, phase])).toEqual([
+      ['k0', 'working'],
+      ['k1', 'waiting'],
+      ['k2', 'waiting'],
+    ]);
+    expect(life.item).toBe(before);
+    expect(told(life.send(birth(2)))).toEqual([{ type: 'shardReady', number: 1, items: 3 }]);
+    expect(life.its.items).toHaveLength(3);
+  });
+
+  it('goes by what the wish says of the attempt', () => {
+    const life = new ShardLife();
+    life.wish({ attempt: 1, spec: { hasVerify: true, workingMs: 5, plan: 'h2' } });
+    expect(life.item).toMatchObject({ hasVerify: true, workingMs: 5, plan: 'h2', phase: 'starting' });
+    expect(life.orders.find(({ type }) => type === 'startConversation')).toMatchObject({ plan: 'h2' });
   });
 
   it('keeps to itself what concerns the item alone', () => {
