@@ -3,10 +3,11 @@
  * Owns the counting for both ways; nothing is left out.
  */
 import { runId, userId, type ConversationId } from '../../core/ids.ts';
+import type { ConversationRow } from '../../core/projection.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { planOf } from '../engine/run-load.ts';
-import { birthOf, eachAtOnce } from './conversations.ts';
+import { birthOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer, type Ground } from './ground.ts';
 import { eventsAtRest } from './histories.ts';
@@ -19,12 +20,17 @@ export interface HistoryLoad {
   readonly activityMs: number;
 }
 
-export interface HistoryCost {
-  /** Means over the conversations. */
+/** Means over the conversations. */
+export interface HistoryMeans {
   readonly own: number;
   readonly sandbox: number;
-  readonly shareOfRun: number;
-  readonly all: number;
+}
+
+export interface HistoryCost {
+  /** Started by themselves, as in the ordinary way: they touch no other history. */
+  readonly alone: HistoryMeans;
+  /** As items of one run. */
+  readonly inRun: HistoryMeans & { readonly shareOfRun: number };
   /** One conversation in full: types of events, in order. */
   readonly listing: { readonly conversation: readonly string[]; readonly sandbox: readonly string[] };
   readonly runListing: readonly string[];
@@ -33,15 +39,37 @@ export interface HistoryCost {
 }
 
 export async function measureHistoryCost(load: HistoryLoad): Promise<HistoryCost> {
-  const ours = await onDevServer((ground) => countOurs(ground, load));
+  const alone = await onDevServer((ground) => countAlone(ground, load));
+  const inRun = await onDevServer((ground) => countInRun(ground, load));
   const ordinary = await onDevServer((ground) => countOrdinary(ground, load));
-  return { ...ours, ...ordinary };
+  return { alone, ...inRun, ...ordinary };
 }
 
-type Ours = Omit<HistoryCost, 'ordinary' | 'ordinaryListing'>;
+async function countAlone(ground: Ground, load: HistoryLoad): Promise<HistoryMeans> {
+  const { activityMs, conversations, atOnce } = load;
+  const { store, requests, milestones, stop } = await deploy(ground, { activityMs });
+  try {
+    const births = Array.from({ length: conversations }, (_, index) => birthOf(`alone ${index}`));
+    await eachAtOnce(births, atOnce, async (birth) => {
+      await requests.deliver(started(birth));
+      await milestones.at(birth.conversationId, 'FINISHED');
+    });
+    const rows = await store.records.conversations({});
+    if (rows.length !== conversations) throw new Error(`Cannot count: ${rows.length} conversations began`);
+    const { own, sandbox } = await countOf(ground, rows);
+    return { own, sandbox };
+  } finally {
+    await stop();
+  }
+}
 
-/** As items of one run, which lets everything stand when it has ended. */
-async function countOurs(ground: Ground, { conversations, atOnce, activityMs }: HistoryLoad): Promise<Ours> {
+type InRun = Pick<HistoryCost, 'inRun' | 'listing' | 'runListing'>;
+
+/** The run lets everything stand when it has ended. */
+async function countInRun(
+  ground: Ground,
+  { conversations, atOnce, activityMs }: HistoryLoad,
+): Promise<InRun> {
   const { store, requests, milestones, stop } = await deploy(ground, { activityMs });
   try {
     const id = runId('run');
@@ -54,19 +82,25 @@ async function countOurs(ground: Ground, { conversations, atOnce, activityMs }: 
     const rows = await store.records.conversations({ runId: id });
     if (rows.length !== conversations) throw new Error(`Cannot count: ${rows.length} conversations began`);
     await Promise.all(rows.map(({ conversationId }) => milestones.at(conversationId, 'FINISHED')));
-    const ids = rows.map((row) => [`conversation/${row.conversationId}`, `sandbox/${row.sandboxId}`]);
-    const histories = await eventsAtRest(ground.client, [...ids.flat(), `run/${id}`]);
-    const lengthsOf = (offset: number): readonly number[] =>
-      ids.map((_, index) => histories[2 * index + offset]?.length ?? Number.NaN);
-    const own = mean(lengthsOf(0));
-    const sandbox = mean(lengthsOf(1));
-    const runListing = histories.at(-1) ?? [];
-    const shareOfRun = runListing.length / conversations;
-    const listing = { conversation: histories[0] ?? [], sandbox: histories[1] ?? [] };
-    return { own, sandbox, shareOfRun, all: own + sandbox + shareOfRun, listing, runListing };
+    const { own, sandbox, listing } = await countOf(ground, rows);
+    const [runListing = []] = await eventsAtRest(ground.client, [`run/${id}`]);
+    return { inRun: { own, sandbox, shareOfRun: runListing.length / conversations }, listing, runListing };
   } finally {
     await stop();
   }
+}
+
+/** Each with a sandbox of its own. */
+async function countOf(
+  { client }: Ground,
+  rows: readonly ConversationRow[],
+): Promise<HistoryMeans & Pick<HistoryCost, 'listing'>> {
+  const ids = rows.map((row) => [`conversation/${row.conversationId}`, `sandbox/${row.sandboxId}`]);
+  const histories = await eventsAtRest(client, ids.flat());
+  const lengthsOf = (offset: number): readonly number[] =>
+    ids.map((_, index) => histories[2 * index + offset]?.length ?? Number.NaN);
+  const listing = { conversation: histories[0] ?? [], sandbox: histories[1] ?? [] };
+  return { own: mean(lengthsOf(0)), sandbox: mean(lengthsOf(1)), listing };
 }
 
 async function runEnded(phase: () => Promise<RunState['phase'] | null>): Promise<void> {

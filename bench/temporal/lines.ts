@@ -11,13 +11,13 @@ import type { Pace, Speed } from './speed.ts';
 const count = (events: number): string => String(Math.round(events * 10) / 10);
 
 export function historyCostLines(cost: HistoryCost, withListing: boolean): readonly string[] {
-  const { own, sandbox, shareOfRun, ordinary } = cost;
-  const pair = own + sandbox;
+  const { alone, inRun, ordinary } = cost;
+  const all = alone.own + alone.sandbox;
+  const withRun = inRun.own + inRun.sandbox + inRun.shareOfRun;
   return [
-    `own ${count(own)} events (aim: at most 60), sandbox ${count(sandbox)}, together ${count(pair)}`,
-    `share of the run ${count(shareOfRun)}, over all histories ${count(cost.all)} (aim: at most 85)`,
-    `ordinary way, without a run above it: ${count(ordinary)}`,
-    `together / ordinary ${(pair / ordinary).toFixed(2)}, over all / ordinary ${(cost.all / ordinary).toFixed(2)} (aim: at most 0.8)`,
+    `own ${count(alone.own)} events (aim: at most 60), sandbox ${count(alone.sandbox)}, over all histories ${count(all)} (aim: at most 85)`,
+    `ordinary way ${count(ordinary)}, ours / ordinary ${(all / ordinary).toFixed(2)} (aim: at most 0.8)`,
+    `as an item of a run: own ${count(inRun.own)}, sandbox ${count(inRun.sandbox)}, share of the run ${count(inRun.shareOfRun)}, together ${count(withRun)}`,
     ...(withListing
       ? [
           ...numbered('conversation', cost.listing.conversation),
