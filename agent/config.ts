@@ -3,7 +3,7 @@
  * Never reads arguments: process lists are public.
  */
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export interface WebhookConfig {
   /** No trailing slash. */

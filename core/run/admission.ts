@@ -26,11 +26,13 @@ export function admit(turn: RunTurn): void {
   state.standing ??= standingOf(state);
   if (state.warming !== undefined) return changePace(turn, { heldBy: 'pool', heldUntil: null });
   skipUnmet(turn);
-  const slots = usedSlots(state);
+  // Counted only once somebody may begin: mostly all places are taken.
+  let counted: Slots | null = null;
+  const slots = (): Slots => (counted ??= usedSlots(state));
   for (;;) {
     const next = standingOf(state).waiting.length === 0 ? null : nextOf(turn, slots);
     if (typeof next === 'number') {
-      take(slots, state.items[next]);
+      take(slots(), state.items[next]);
       begin(turn, next);
       continue;
     }
@@ -41,7 +43,7 @@ export function admit(turn: RunTurn): void {
 }
 
 /** The item that may begin now, or what keeps all of them from it. */
-function nextOf(turn: RunTurn, slots: Slots): number | Hold {
+function nextOf(turn: RunTurn, slots: () => Slots): number | Hold {
   const { state, now } = turn;
   const places = placesOf(state, now);
   if (standingOf(state).inFlight.length >= places.max)
@@ -50,7 +52,7 @@ function nextOf(turn: RunTurn, slots: Slots): number | Hold {
   if (tripped !== null) return { by: 'breaker', until: tripped.until };
   const startAt = nextStartAt(state);
   if (!canaryLetsGo(turn)) return { by: 'canary', until: null };
-  const index = nextWaiting(state, now, slots);
+  const index = nextWaiting(state, now, slots());
   if (typeof index !== 'number') return index;
   if (startAt !== null && startAt > now) return { by: 'rate', until: startAt };
   return withinBudget(turn) ? index : { by: 'budget', until: null };
