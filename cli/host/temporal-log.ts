@@ -42,10 +42,13 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'No activities registered, not polling for activity tasks',
 ]);
 
+/** A busy machine: the server gives such a task out again by itself, and the metrics of the worker tell of it. */
+const SLOW_TASK = /^\[TMPRL1104\]|^Task not found when completing/;
+
 /** Null for what is expected: a try that failed comes back by itself, and its command says when it is given up. */
 export function noticeOf({ message, meta }: Pick<LogEntry, 'message' | 'meta'>): string | null {
   const error: unknown = meta?.['error'];
-  if (EXPECTED.has(message)) return null;
+  if (EXPECTED.has(message) || SLOW_TASK.test(message)) return null;
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return null;
   const reason = error instanceof Error ? `: ${error.message}` : '';
   return `Temporal: ${message}${reason}`.replaceAll(/\s+/g, ' ');

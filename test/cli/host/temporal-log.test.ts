@@ -10,6 +10,13 @@ it('drops what is expected', () => {
   expect(noticeOf({ message: 'No workflows registered, not polling for workflow tasks' })).toBeNull();
 });
 
+it('drops what a busy machine makes of a task: it comes again by itself', () => {
+  const slow = '[TMPRL1104] 01a20479:4:1 Workflow task duration exceeded 5 seconds.';
+  expect(noticeOf({ message: slow })).toBeNull();
+  expect(noticeOf({ message: 'Task not found when completing' })).toBeNull();
+  expect(noticeOf({ message: 'Nondeterminism [TMPRL1100]' })).toContain('TMPRL1100');
+});
+
 it('says trouble in one line', () => {
   const error = new Error('first line\nsecond line');
   expect(noticeOf({ message: 'Worker failed', meta: { error } })).toBe(
