@@ -3,7 +3,7 @@
  * commits, and its plugins.
  * Owns their place, which is sealed: a header may hold a credential (D20). Must not hold what a machine decides by.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { ConversationId } from '../core/ids.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 

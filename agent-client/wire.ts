@@ -2,7 +2,7 @@
  * Spelling of the Agent API: lower-case statuses, hyphenated ids, snake case.
  * Owns turning answers into what the port promises, and requests into bodies; must not send anything.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { conversationId, hyphenatedUuid } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { EXECUTION_STATUSES } from '../core/status.ts';

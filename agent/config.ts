@@ -3,7 +3,7 @@
  * Never reads arguments: process lists are public.
  */
 import { join } from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 
 export interface WebhookConfig {
   /** No trailing slash. */

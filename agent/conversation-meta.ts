@@ -2,7 +2,7 @@
  * What a conversation's meta.json holds: the request it was started with, minus everything secret (D15, D20).
  * Owns the stored shape and the split between what is stored and what lives in memory.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { isCredentialHeader } from './credential-header.ts';
 import { hookConfigSchema } from './hooks/hook-config.ts';

@@ -2,7 +2,7 @@
  * The events of a conversation as they stand in the log and go over the wire.
  * Owns their types and the check of what is read back from disk. Emits no field the reference does not know.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 export interface TextContent {
   readonly type: 'text';

@@ -3,7 +3,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import type { CallUsage } from './metrics.ts';
 

@@ -2,7 +2,7 @@
  * Tokens and cost per usage id, as `stats` tells them. Pure.
  * The amounts are the agent's own view; accounting is the proxy's and the gateway's (D26).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 const tokenUsageSchema = z.object({
   model: z.string(),

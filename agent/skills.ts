@@ -5,7 +5,7 @@
 import { readFile, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { SKILL_BYTES_MAX, SKILLS_PER_FOLDER_MAX } from './limits.ts';
 

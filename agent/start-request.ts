@@ -2,7 +2,7 @@
  * The body of `POST /api/conversations`. Owns its schema and nothing else; unknown fields are accepted and ignored,
  * since clients of other releases send many.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { hookConfigSchema } from './hooks/hook-config.ts';
 import {

@@ -3,7 +3,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { HttpError } from './http-error.ts';
 import type { Finding } from './http-error.ts';

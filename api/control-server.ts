@@ -4,7 +4,7 @@
  */
 import { chmod, rm } from 'node:fs/promises';
 import Fastify from 'fastify';
-import * as z from 'zod';
+import { z } from 'zod';
 import { runId } from '../core/ids.ts';
 import { FAILURE_CLASSES } from '../core/status.ts';
 import type { Notifier } from '../ports/notifier.ts';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 import type { Plan } from '../core/plan.ts';
 
 const schema = z.object({

@@ -4,7 +4,7 @@
  */
 import { isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, Node, Pair, YAMLMap } from 'yaml';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { canonicalJson } from './canonical-json.ts';
 import { checkIndentation } from './check-indentation.ts';

@@ -2,7 +2,7 @@
  * What to say about a key that is not known where it stands.
  * Owns the map of all keys of a language, taken from its schema, and the search in it.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import type { EntryWords, Language } from './language.ts';
 import { nearestName } from './nearest-name.ts';

@@ -2,7 +2,7 @@
  * Shorthands to long forms, and scalars that lose their text: one walk of the file beside its schema.
  * Owns the walk; the rewriting of a value is registered with its schema (schema/shorthand.ts).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import type { Report } from './report.ts';
 import { loseNothing, SHORTHANDS, type Findings } from './schema/shorthand.ts';

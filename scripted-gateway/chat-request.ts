@@ -1,7 +1,7 @@
 // The body of a chat completion request: the fields this server reads, all others let through unread.
 // It must not know scripts or keys.
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { ApiError } from './api-error.ts';
 

@@ -1,7 +1,7 @@
 // One billed call as a row: the ledger file, the export and the tests all see this shape.
 // It must not know how rows are kept.
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { parseUsd } from './decimal-usd.ts';
 

@@ -1,7 +1,7 @@
 // The shape of a script file as written: every key, its type and its bounds. Unknown keys are refused everywhere.
 // It must not look at what the keys mean together; parse-script.ts and build-script.ts do that.
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import {
   callsPerTurnMax,

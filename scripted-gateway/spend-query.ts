@@ -1,7 +1,7 @@
 // Which rows an export or a total is about: the query string, the caller's rights, the filter.
 // It must not format rows.
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { ApiError } from './api-error.ts';
 import { formatUsd, parseUsd } from './decimal-usd.ts';

@@ -3,7 +3,7 @@
  * Owns which items push and the evidence of it, `delivery.json` beside the results; a failure is kept there and loses
  * nothing that was collected.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { fillDeliverText, isBranchName } from '../../core/deliver-name.ts';
 import type { ConversationId, RunId } from '../../core/ids.ts';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';

@@ -2,7 +2,7 @@
  * How the last steps of a run went, as kept beside its results in `finally.json`.
  * Owns the file and its shape; must not decide what a step is.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { RunId } from '../../core/ids.ts';
 import type { World } from '../world.ts';
 

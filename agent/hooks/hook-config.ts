@@ -2,7 +2,7 @@
  * Hooks: commands that are run around an agent's steps and may forbid them.
  * Owns the shape in its two spellings, and which hooks an event calls for. Pure.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 export const HOOK_EVENTS = [
   'pre_tool_use',

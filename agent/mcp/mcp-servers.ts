@@ -2,7 +2,7 @@
  * Tool servers of a conversation as they are configured: programs to start, or addresses to call.
  * Owns the shape, the names of secrets in it, and which of its values are kept in no file (D20). Pure.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { isCredentialHeader } from '../credential-header.ts';
 import { MCP_SERVERS_MAX } from '../limits.ts';

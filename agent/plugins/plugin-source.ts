@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { runChild } from '../child.ts';
 import { PLUGIN_CLONE_MS } from '../limits.ts';

@@ -2,7 +2,7 @@
  * Commands in a fresh shell, for setup and verification by the server above: run to the end, or in the background.
  */
 import type { FastifyInstance } from 'fastify';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { BashCommands } from '../bash-commands.ts';
 import type { BashEvent } from '../bash-commands.ts';

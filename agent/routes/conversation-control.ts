@@ -2,7 +2,7 @@
  * What a caller tells a conversation's agent to do, and what it is given to do it with.
  */
 import type { FastifyInstance } from 'fastify';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { finalResponse } from '../action-step.ts';
 import { armLlm, setConfirmationPolicy, setSecurityAnalyzer, switchLlm } from '../conversation-commands.ts';

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { EXECUTION_STATUSES } from '../conversation.ts';
 import { armLlm, patchConversation, sendMessage } from '../conversation-commands.ts';

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { sendMessage } from '../conversation-commands.ts';
 import type { Entry } from '../conversation-registry.ts';

@@ -2,7 +2,7 @@
  * A conversation's events: messages in, answers to held actions in, everything out.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { answerConfirmation, sendMessage } from '../conversation-commands.ts';
 import { withoutNulls } from '../event.ts';

@@ -4,7 +4,7 @@
 import { isAbsolute, join } from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { hookConfigSchema } from '../hooks/hook-config.ts';
 import { HttpError } from '../http-error.ts';

@@ -7,7 +7,7 @@ import { basename, dirname, isAbsolute } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { HttpError } from '../http-error.ts';
 import { UPLOAD_BYTES_MAX } from '../limits.ts';

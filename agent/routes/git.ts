@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isAbsolute } from 'node:path';
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { GitError } from '../git.ts';
 import { gitChanges, gitDiff, gitPatch } from '../git-changes.ts';

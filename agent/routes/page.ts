@@ -1,7 +1,7 @@
 /**
  * Pages of search results, as all searches use them. Pure.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { PAGE_ROWS_MAX } from '../limits.ts';
 import { parseTimestampUs } from '../timestamp.ts';

@@ -3,7 +3,7 @@
  */
 import { unlink } from 'node:fs/promises';
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { EDITOR_EVENT_CONTENT_CHARS_MAX, EDITOR_UNDO_FILES_MAX, EDITOR_UNDO_STEPS_MAX } from '../limits.ts';
 import { messageOf } from '../log.ts';

@@ -1,7 +1,7 @@
 /**
  * The tool that ends a run with an account of what was done.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { defineTool } from './tool.ts';
 import type { Tool } from './tool.ts';

@@ -1,7 +1,7 @@
 /**
  * The agent's own task list. Owns the list in memory; after a restart it is read back from the log.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import type { ConversationEvent } from '../event.ts';
 import { TASKS_MAX } from '../limits.ts';

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { OBSERVATION_CHARS_MAX, TERMINAL_QUIET_MS, TERMINAL_WAIT_MS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';

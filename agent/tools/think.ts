@@ -1,7 +1,7 @@
 /**
  * The tool that lets a model write down a thought. Changes nothing.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { defineTool } from './tool.ts';
 import type { Tool } from './tool.ts';

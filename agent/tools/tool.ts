@@ -1,7 +1,7 @@
 /**
  * What a tool is: a name, a schema the model sees, and a run. Owns the reading of arguments; no tool in particular.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { textContent } from '../event.ts';
 import type { Action, Observation, SecurityRisk } from '../event.ts';

@@ -2,7 +2,7 @@
  * Page ids: where a page begins, as text that clients hand back unread.
  * Owns the spelling; one that cannot be read begins at the start, as in the reference product.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { Cursor } from '../../ports/record-search.ts';
 
 const cursorSchema = z.tuple([z.union([z.string(), z.number()]), z.string()]);

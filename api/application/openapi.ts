@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 document of the application API, from the routes themselves.
  * Owns the translation; what a route accepts and answers is said nowhere else.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error-catalogue.ts';
 import { isChange, type Route } from './route.ts';
 

@@ -2,7 +2,7 @@
  * What clients ask before anything else: whether the service is there, what it offers, which models there are.
  * Owns the routes; all but the models are open.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { isoInstant, limitIn, pageIdIn, pageOf } from './wire.ts';
 import { route } from './route.ts';
 

@@ -2,7 +2,7 @@
  * Pieces of the wire that many shapes share: ids, instants, lists in a query, pages.
  * Owns their forms and bounds; must not know a resource.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { normalUuid } from '../../core/ids.ts';
 
 /** Rows of one page at most. */

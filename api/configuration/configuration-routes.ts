@@ -2,7 +2,7 @@
  * Reading and changing the deployment's configuration, for administrators.
  * Owns the routes and the wire's spelling; what is checked, kept and applied is the desk's.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Application } from '../application/application.ts';
 import { route } from '../application/route.ts';

@@ -3,7 +3,7 @@
  * Owns the routes; tags are replaced when they are there (D21), and a deletion leaves a tombstone (D11).
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import * as z from 'zod';
+import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow } from '../../core/projection.ts';
 import type { Application } from '../application/application.ts';

@@ -2,7 +2,7 @@
  * The conversation record as clients see it (spec "Conversation").
  * Owns the shape and how it is put together: the record, its sandbox as it is now, and what its calls came to.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { ConversationId, UserId } from '../../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
 import {

@@ -2,7 +2,7 @@
  * Sending and queueing messages, and what else a user tells a running agent.
  * Owns the routes and the ids of messages: an `Idempotency-Key` is the id, so that a repeat is delivered once (D7).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow } from '../../core/projection.ts';

@@ -2,7 +2,7 @@
  * Reading conversations: by id, by filter, counted.
  * Owns the routes; reading never resumes a sandbox (D7).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { conversationId, sandboxId } from '../../core/ids.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
 import { CONVERSATION_ORDERS, type ConversationFilter } from '../../ports/record-search.ts';

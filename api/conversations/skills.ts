@@ -2,7 +2,7 @@
  * Skills and hooks that a workspace brings, read where they are.
  * Owns where they are looked for and their form on the wire; what an agent makes of them is the agent's.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { World } from '../../activities/world.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -2,7 +2,7 @@
  * The body of a start request (spec "Start request"): every field is optional (D18).
  * Owns forms and bounds; what a request leads to is in start.ts.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { SECRET_BYTES_MAX, SECRETS_MAX } from '../../core/limits.ts';
 import type { LaunchPlugin } from '../../activities/launch-facts.ts';
 import { uuidIn } from '../application/wire.ts';

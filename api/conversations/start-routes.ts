@@ -2,7 +2,7 @@
  * Starting a conversation, and polling until it is READY.
  * Owns the routes; the order of a start is in start.ts.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { conversationId } from '../../core/ids.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Call } from '../application/route.ts';

@@ -2,7 +2,7 @@
  * A start task as clients poll it (spec "Start task", D18).
  * Owns the shape; where the start stands is read from the conversation's own record.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { ConversationRow } from '../../core/projection.ts';
 import { START_TASK_STATUSES, type StartTaskStatus } from '../../core/status.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';

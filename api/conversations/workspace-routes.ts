@@ -2,7 +2,7 @@
  * Reading the workspace of a conversation: files, Git, skills, hooks.
  * Owns the routes; each resumes a released sandbox (D7) and refuses a path that leads out.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { quoted } from '../../activities/in-sandbox.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { ParleyError } from '../../core/parley-error.ts';

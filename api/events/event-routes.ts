@@ -2,7 +2,7 @@
  * Reading a conversation's events: the source of messages, actions, observations, state changes and errors.
  * Owns the routes and the stable cursor, the sequence number; works with the sandbox gone, and resumes nothing.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { conversationId, type ConversationId } from '../../core/ids.ts';
 import type { EventFilter } from '../../ports/event-search.ts';
 import type { Application, Principal } from '../application/application.ts';

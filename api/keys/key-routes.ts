@@ -2,7 +2,7 @@
  * API keys of the caller, and the audit log for administrators.
  * Owns the routes; a key is shown once, when it is made.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { userId as asUserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { KEY_SCOPES, type ApiKey } from '../../ports/api-keys.ts';

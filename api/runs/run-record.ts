@@ -2,7 +2,7 @@
  * Runs and their items as clients see them.
  * Owns the shapes; amounts are integers of nano-USD, as everywhere below the reports.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';

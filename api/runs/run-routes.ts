@@ -3,7 +3,7 @@
  * Owns the routes; runs are told what to do by the command line, and no route here changes one.
  * They belong to the local user, so for everybody else there are none (D4).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import { runId, type UserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';

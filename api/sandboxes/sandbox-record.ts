@@ -2,7 +2,7 @@
  * The sandbox record as clients see it (spec "Sandbox").
  * Owns the shape; both spellings of id and status are there (D3).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { SandboxRow } from '../../core/projection.ts';
 import { PAUSE_REASONS, SANDBOX_STATUSES } from '../../core/status.ts';
 import type { Application } from '../application/application.ts';

@@ -2,7 +2,7 @@
  * Sandboxes: create, search, get, pause, resume, delete, and what that would do to the conversations in it.
  * Owns the routes; what is asked of a sandbox is carried out after the answer.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';

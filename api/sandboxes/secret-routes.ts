@@ -2,7 +2,7 @@
  * What a sandbox may ask for itself: its user's stored secrets, and which kinds of sandbox there are.
  * Owns the routes; only the session key of that sandbox's present generation opens the first two (D5, D14).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import { route } from '../application/route.ts';
 import {

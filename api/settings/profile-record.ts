@@ -2,7 +2,7 @@
  * Model profiles as they are kept: a document without values that could be credentials, and a sealed part (D20).
  * Owns both halves and the way from a profile to what a start needs.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { UserId } from '../../core/ids.ts';
 import type { Json } from '../../ports/engine-store.ts';
 import type { Application } from '../application/application.ts';

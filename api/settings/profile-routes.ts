@@ -2,7 +2,7 @@
  * Model profiles: save, read, list, delete, activate, rename (spec "Model profile").
  * Owns the routes; a stored key is never answered, and headers survive the round trip.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import { route, type Call } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';

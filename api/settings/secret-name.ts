@@ -2,7 +2,7 @@
  * Names of secrets as documents of the API tell them (D20).
  * Owns the spelling of the rule; it is checked, and answered with a code of its own, where secrets are taken.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../../core/limits.ts';
 

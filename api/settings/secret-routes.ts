@@ -2,7 +2,7 @@
  * A user's stored secrets: names out, values in.
  * Owns the routes; no route answers a value to a user (D20).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { requirePermitted } from '../../activities/secret-rules.ts';
 import { SECRET_BYTES_MAX, SECRETS_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';

@@ -2,7 +2,7 @@
  * A user's application settings, with the deployment's word where the user said nothing.
  * Owns the stored form; limits of the deployment are shown and never set here (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { UserId } from '../../core/ids.ts';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 import type { Json } from '../../ports/engine-store.ts';

@@ -2,7 +2,7 @@
  * A user's application settings (spec "Placement": Sandbox Grouping Strategy), and the limits that hold for everybody.
  * Owns the routes and the wire's spelling; no field sets a limit of the deployment (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route, type Call } from '../application/route.ts';

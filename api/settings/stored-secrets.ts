@@ -2,7 +2,7 @@
  * A user's stored secrets: sealed values, and descriptions beside them.
  * Owns their place; a value is never told to the user again (D20).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { UserId } from '../../core/ids.ts';
 import { SECRETS_MAX } from '../../core/limits.ts';
 import type { Application } from '../application/application.ts';

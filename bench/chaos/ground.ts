@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
 import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';

@@ -5,7 +5,7 @@
  */
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { PayloadCodec } from '@temporalio/common';
-import * as z from 'zod';
+import { z } from 'zod';
 import { answerErrors } from '../../api/error-answer.ts';
 import { sameText } from '../../api/session-auth.ts';
 import { ParleyError } from '../../core/parley-error.ts';

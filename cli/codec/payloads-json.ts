@@ -3,7 +3,7 @@
  * Owns the form in both directions; must not decrypt.
  */
 import type { Payload } from '@temporalio/common';
-import * as z from 'zod';
+import { z } from 'zod';
 
 const payloadSchema = z.object({
   metadata: z.record(z.string(), z.base64()).optional(),

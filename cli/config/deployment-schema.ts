@@ -2,7 +2,7 @@
  * The form of `parley.yaml`: closed objects, one description per key.
  * Owns forms and bounds; defaults are in settings.ts. No key reaches the length of a session (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 
 /** More than any machine boots in advance. */

@@ -2,7 +2,7 @@
  * The value of every setting and where it comes from: environment over file over default.
  * Owns the precedence and the reading of variables; must not turn values into a deployment.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { treeAt } from '../../dsl/tree.ts';
 import { placeOf } from './config-place.ts';
 import type { DeploymentFile } from './deployment-file.ts';

@@ -2,7 +2,7 @@
  * The keys of `parley.yaml` as paths, taken from its schema.
  * Owns the walk over the schema; must not hold a value.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { deploymentSchema } from './deployment-schema.ts';
 
 /** Keys of the map at `at`; none where keys are names of the user. */

@@ -3,7 +3,7 @@
  * Owns the file that says so; whether its writer still lives is the lock's to say.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import * as z from 'zod';
+import { z } from 'zod';
 import type { Places } from './places.ts';
 
 const noteSchema = z.object({

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 import { builtProgram } from './places.ts';
 
 export function programVersion(): string {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import * as z from 'zod';
+import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import { buildIdOf } from '../../temporal/versioning/worker-version.ts';
 import { builtProgram } from './places.ts';

@@ -2,7 +2,7 @@
  * `KEY=VALUE` and `KEY=A,B,C` as they are typed, read in the form of the key's file.
  * Owns the spelling and its messages; what a key does is in changeable-keys.ts.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
 import { withConcurrency } from '../load-plan.ts';

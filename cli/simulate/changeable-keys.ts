@@ -3,7 +3,7 @@
  * Owns the list and what each does to a policy or a plan; forms and bounds are those of the files. The length of a
  * session is no key (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import type { Plan, PlanBudget } from '../../core/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { SECOND_MS } from '../../core/time.ts';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 import type { Recording } from '../../simulator/recording/recording.ts';
 import { CliError } from '../cli-error.ts';
 import { reasonOf } from '../job-file.ts';

@@ -2,7 +2,7 @@
  * How agents and runtimes behave, as a scenario writes it.
  * Owns shapes and bounds of models; what needs more than one value is checked in check-figures.ts.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { duration } from '../schema/conversation-schema.ts';
 import { SHORTHANDS } from '../schema/shorthand.ts';

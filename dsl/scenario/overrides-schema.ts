@@ -2,7 +2,7 @@
  * The guards of a job that a scenario may lift, in the form the job has them.
  * Owns the choice of keys; shapes and bounds are the job's own.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { limitsSchema, prioritySchema } from '../schema/conversation-schema.ts';
 import { placementSchema } from '../schema/job-schema.ts';

@@ -3,7 +3,7 @@
  * Owns the top level, policy, events and expectations; behaviour-schema.ts has the models, overrides-schema.ts the job's guards.
  * No key sets the length of a session (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { STRATEGY_WORDS } from '../schema/job-schema.ts';
 import { durationOrNone } from '../schema/run-schema.ts';

@@ -2,7 +2,7 @@
  * One entry of `conversations`, and `defaults`, which has the same optional fields.
  * Owns shapes and bounds; what needs more than one value is checked in check/.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { SECRETS_MAX, TAG_VALUE_CODE_POINTS_MAX } from '../../core/limits.ts';
 import {

@@ -2,7 +2,7 @@
  * What is pushed to the repositories.
  * Owns the keys of `deliver`; how a branch is pushed is no business of the language.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';

@@ -2,7 +2,7 @@
  * What a job does when its run has ended, however it ended.
  * Owns the keys of `finally`; how a message is sent is no business of the language.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { duration } from './conversation-schema.ts';
 import { addressForm, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';

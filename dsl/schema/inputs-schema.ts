@@ -2,7 +2,7 @@
  * The parameters of a job, and the data files it is run over.
  * Owns shapes and bounds; values of inputs are checked in ../inputs/, rows in ../rows/.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { asText, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';

@@ -3,7 +3,7 @@
  * Owns the top level; entries are in conversation-schema.ts, how a run goes in run-schema.ts.
  * No key here, or anywhere, sets an idle or deletion limit or the length of a session (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 import { amount, conversationSchema, defaultsSchema, duration } from './conversation-schema.ts';

@@ -2,7 +2,7 @@
  * The JSON Schema (draft-07) that editors use for completion: generated from the schema the compiler uses.
  * Owns the generation; schema/job.v1.json is its output, and a test compares the two.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { jobSchema as job } from './job-schema.ts';
 import { SHORTHANDS, type JsonSchema } from './shorthand.ts';

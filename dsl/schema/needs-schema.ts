@@ -2,7 +2,7 @@
  * `needs` of a conversation: the entries that must have ended before it starts.
  * Owns the shape; whether the entries exist, and go in a circle, is checked in check/check-needs.ts.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { SHORTHANDS, scalarAs, listOfOne } from './shorthand.ts';
 import * as rules from './text-rule.ts';

@@ -3,7 +3,7 @@
  * Owns shapes and bounds; who is placed where is decided in core/place-in-pool.ts.
  * No key here sets an idle or deletion limit or the length of a session (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { duration } from './conversation-schema.ts';
 import * as rules from './text-rule.ts';

@@ -3,7 +3,7 @@
  * Owns their shapes and bounds; what they mean while a run goes on is decided in core/run/.
  * No key here sets an idle or deletion limit or the length of a session (D10).
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { FAILURE_CLASSES, type ExecutionStatus } from '../../core/status.ts';
 import { amount, duration, positiveAmount } from './conversation-schema.ts';

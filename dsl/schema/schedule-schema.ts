@@ -2,7 +2,7 @@
  * When a job runs by itself.
  * Owns the keys of `schedule`; what a cron expression may say is in dsl/schedule/.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { duration } from './conversation-schema.ts';
 import { listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';

@@ -2,7 +2,7 @@
  * Short spellings and how they become the one long form the schema knows.
  * Owns the rewriting of single values; normalise.ts walks the file, json-schema.ts shows both spellings.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { quote } from '../quote.ts';
 import type { Report } from '../report.ts';

@@ -2,7 +2,7 @@
  * Text with a pattern, and what to say when it does not match.
  * Owns the patterns of names, durations, amounts, paths; the JSON Schema gets the same patterns.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 
 import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../../core/limits.ts';
 import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';

@@ -2,7 +2,7 @@
  * What is written down about a sandbox before its container is made, so that a crash leaves nothing unknown.
  * Owns the shape of `spec.json`. Holds no secret: the session key goes through a pipe only.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { readRecordFile, writeRecordFile } from '../on-host/record-file.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 

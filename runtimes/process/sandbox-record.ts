@@ -2,7 +2,7 @@
  * What is written down about a sandbox before anything is started for it, so that a crash leaves nothing unknown.
  * Owns the shape of `spec.json`. Holds no secret: the session key goes through a pipe only.
  */
-import * as z from 'zod';
+import { z } from 'zod';
 import { readRecordFile, writeRecordFile } from '../on-host/record-file.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 

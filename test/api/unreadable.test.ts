@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import * as z from 'zod';
+import { z } from 'zod';
 import { refuseUnreadable } from '../../api/application/unreadable.ts';
 import { instantIn, parseInstant, wordIn } from '../../api/application/wire.ts';
 import { openService } from './service.ts';
