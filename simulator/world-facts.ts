@@ -2,8 +2,25 @@
  * What really happened in the world behind the commands, as checkers see it.
  * Owns the interface; asking never changes anything, so that a run is the same with and without checkers.
  */
-import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
+import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { Policy } from './models/model-options.ts';
+
+/** A sandbox that came into the pool of a run; it belongs there until its end. */
+export interface PoolJoin {
+  readonly sandboxId: SandboxId;
+  readonly poolId: RunId;
+  /** Epoch milliseconds. */
+  readonly joinedAt: number;
+}
+
+export interface PoolFacts {
+  /** In the order in which they came. */
+  readonly joined: readonly PoolJoin[];
+  /** Whose pool it belongs to; null for none. */
+  ownerOf(sandboxId: SandboxId): RunId | null;
+  /** Conversations that ever took a place in it. */
+  placedIn(sandboxId: SandboxId): number;
+}
 
 export interface WorldFacts {
   readonly policy: Policy;
@@ -13,6 +30,9 @@ export interface WorldFacts {
   wasUp(sandboxId: SandboxId, generation: number): boolean;
   /** Sandboxes beside which a runtime object stands that nobody started for us. */
   foreign(): Iterable<SandboxId>;
+  readonly pools: PoolFacts;
+  /** It takes nobody in any more, whether it has heard of its end or not. */
+  isGoing(sandboxId: SandboxId): boolean;
   /** Who holds a capacity slot. */
   readonly slots: ReadonlyMap<SandboxId, UserId>;
   readonly archived: ReadonlySet<SandboxId>;

@@ -16,6 +16,7 @@ import { lateAnswersChangeNothing } from './late-answers.ts';
 import { laterWishWins } from './later-wish-wins.ts';
 import { newestWins } from './newest-wins.ts';
 import { nobodyWaitsInVain } from './nobody-waits-in-vain.ts';
+import { poolsKeepTheirBounds } from './pools-keep-their-bounds.ts';
 import { rateLimitsEnd } from './rate-limits-end.ts';
 import { repeatsChangeNothing } from './repeats.ts';
 import { runsEndWhole } from './runs-end-whole.ts';
@@ -106,6 +107,7 @@ function ofWork(): readonly SafetyChecker[] {
       machine: 'run',
       check: itemsStayAsGiven,
     },
+    { name: 'R5', says: 'a pool keeps its bounds', machine: null, check: poolsKeepTheirBounds() },
   ];
 }
 

@@ -286,6 +286,10 @@ export class PlacementModel {
     return pool === null ? candidate : { ...candidate, pool };
   }
 
+  isGoing(sandboxId: SandboxId): boolean {
+    return this.draining.has(sandboxId);
+  }
+
   private isLeaving({ sandboxId, transition }: SandboxRow): boolean {
     return this.draining.has(sandboxId) || transition === 'deleting' || transition === 'archiving';
   }

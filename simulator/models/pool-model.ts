@@ -6,6 +6,7 @@ import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts
 import type { PlacementCandidate, PooledSandbox } from '../../core/place.ts';
 import type { PoolPlacement } from '../../core/place-in-pool.ts';
 import type { RunItemRow } from '../../core/projection.ts';
+import type { PoolFacts, PoolJoin } from '../world-facts.ts';
 
 /** A sandbox of a pool, and how many take a place in it. */
 export interface PoolMember {
@@ -22,7 +23,8 @@ interface Member {
   placedCount: number;
 }
 
-export class PoolModel {
+export class PoolModel implements PoolFacts {
+  readonly joined: PoolJoin[] = [];
   private readonly members = new Map<SandboxId, Member>();
   private readonly homes = new Map<ConversationId, Member>();
   /** Whose attempt is over: they take no place any more, and get none. */
@@ -46,6 +48,7 @@ export class PoolModel {
   }
 
   join(sandboxId: SandboxId, joined: Pick<Member, 'poolId' | 'userId' | 'joinedAt'>): void {
+    this.joined.push({ sandboxId, ...joined });
     this.members.set(sandboxId, { ...joined, held: new Set(), affinity: null, placedCount: 0 });
   }
 
@@ -57,6 +60,14 @@ export class PoolModel {
     member.held.add(id);
     member.placedCount += 1;
     this.homes.set(id, member);
+  }
+
+  ownerOf(sandboxId: SandboxId): RunId | null {
+    return this.members.get(sandboxId)?.poolId ?? null;
+  }
+
+  placedIn(sandboxId: SandboxId): number {
+    return this.members.get(sandboxId)?.placedCount ?? 0;
   }
 
   /** Null: it belongs to no pool. */

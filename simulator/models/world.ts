@@ -120,6 +120,13 @@ export class World implements WorldModel, WorldFacts {
     return this.placement.pools.membersOf(runId);
   }
 
+  get pools() {
+    return this.placement.pools;
+  }
+  isGoing(sandboxId: SandboxId): boolean {
+    return this.placement.isGoing(sandboxId);
+  }
+
   get slots() {
     return this.placement.slots;
   }

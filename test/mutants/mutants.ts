@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 import { OF_CONVERSATIONS } from './of-conversations.ts';
 import { OF_DRIVERS } from './of-drivers.ts';
 import { OF_PAUSES } from './of-pauses.ts';
+import { OF_POOLS } from './of-pools.ts';
 import { OF_RUNS } from './of-runs.ts';
 import { OF_SANDBOXES } from './of-sandboxes.ts';
 
@@ -11,5 +12,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...OF_PAUSES,
   ...OF_CONVERSATIONS,
   ...OF_RUNS,
+  ...OF_POOLS,
   ...OF_DRIVERS,
 ];

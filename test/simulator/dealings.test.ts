@@ -23,6 +23,7 @@ import {
   type Doctored,
   usable,
 } from './doctored.ts';
+import { OF_POOLS } from './broken-pools.ts';
 import { OF_RUNS } from './broken-runs.ts';
 
 const pausing = { ...running, phase: 'pausing' as const };
@@ -205,6 +206,7 @@ const begins = [{ type: 'startConversation' }] as never;
 const cleansUp = [{ type: 'cleanUpSandbox', sandboxId: BOX, how: 'delete' }] as never;
 const WORK: readonly Case[] = [
   ...OF_RUNS,
+  ...OF_POOLS,
   {
     name: 'I25',
     machine: 'conversation',

@@ -54,6 +54,8 @@ export function facts(change: Partial<WorldFacts> = {}): WorldFacts {
     live: new Map(),
     wasUp: () => false,
     foreign: () => [],
+    pools: { joined: [], ownerOf: () => null, placedIn: () => 0 },
+    isGoing: () => false,
     slots: new Map(),
     archived: new Set(),
     delivered: new Map(),
@@ -93,6 +95,9 @@ export interface Case {
 }
 
 export interface Doctored {
+  /** Absent: the machine of the case, and its one entity. */
+  readonly machine?: EntityAddress['machine'];
+  readonly id?: string;
   readonly before?: unknown;
   readonly after: unknown;
   readonly event?: Partial<MachineEvent> & { readonly type: MachineEvent['type'] };
@@ -106,11 +111,12 @@ const IDS = { sandbox: BOX, conversation: TALK, run: 'r', shard: 'r.0' } as cons
 
 export function moment(machine: EntityAddress['machine'], doctored: Doctored): Moment {
   const { before = null, after, event = { type: 'deadline' }, orders = [], at = NOW } = doctored;
+  const spoken = doctored.machine ?? machine;
   return {
     step: {
       at,
       sequence: 1,
-      address: { machine, id: IDS[machine] },
+      address: { machine: spoken, id: doctored.id ?? IDS[spoken] },
       event: event as MachineEvent,
       before,
       after,
