@@ -28,6 +28,8 @@ export interface Leanings {
   readonly retry: 'none' | 'long' | null;
   /** Runs tell somebody of their end. */
   readonly tells: boolean | null;
+  /** Runs make their pools ahead, and keep their sandboxes. */
+  readonly warms: boolean;
   /** Runs have few items. */
   readonly short: boolean;
   /** Messages between machines are late; `much`: nearly every one, and the answers of commands, too. */
@@ -59,6 +61,7 @@ const NONE: Leanings = {
   hasty: false,
   retry: null,
   tells: null,
+  warms: false,
   short: false,
   delayed: 'no',
   turnover: false,
@@ -265,6 +268,8 @@ function ofRun({ from, event, to }: Transition, base: Leanings): Leanings {
       return { ...leanings, failing: ['notifyOfRun'] };
     case 'reconcileFailed':
       return { ...leanings, failing: ['reconcileRun'] };
+    case 'poolWarmed':
+      return { ...leanings, warms: true, pace: 'slow', reactions: [...base.reactions, CANCELLED_EARLY] };
     case 'cancelRequested':
       return { ...leanings, failing: ['prepareRepository', 'startConversation'], retry: 'long' };
     case 'resumeRequested':
@@ -278,5 +283,15 @@ function ofRun({ from, event, to }: Transition, base: Leanings): Leanings {
       return leanings;
   }
 }
+
+/** Before its pool is made: nothing waits for anybody then, and the answer is all that the end waits for. */
+const CANCELLED_EARLY: Reaction = {
+  machine: 'run',
+  phase: 'running',
+  asked: 'cancelRequested',
+  of: 'self',
+  share: 0.9,
+  withinMs: 20 * SECOND_MS,
+};
 
 const SETTLE: Readonly<Record<string, Leanings['settle']>> = { settling: 'later', reconciling: 'atOnce' };

@@ -126,6 +126,6 @@ function leaningModels(stream: RandomStream, { pace, stubborn, failing }: Leanin
   };
 }
 
-function planWishes({ settle, hasty, retry, tells, short }: Leanings) {
-  return { settle, hasty, retry, tells, itemsMax: short ? 2 : null };
+function planWishes({ settle, hasty, retry, tells, warms, short }: Leanings) {
+  return { settle, hasty, retry, tells, warms, itemsMax: short ? 2 : null };
 }

@@ -24,6 +24,8 @@ export interface PlanWishes {
   readonly retry: 'none' | 'long' | null;
   /** Somebody is told of its end; null leaves it to chance. */
   readonly tells: boolean | null;
+  /** Its pool is made ahead, and its sandboxes stay at the end; false leaves both to chance. */
+  readonly warms: boolean;
 }
 
 export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishes): Plan {
@@ -38,7 +40,7 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
     placement: {
       strategy: stream.happens(0.4) ? 'NO_GROUPING' : pick(stream, [null, ...GROUPING_STRATEGIES]),
       sandboxId: stream.happens(0.05) ? sandboxIdNamed('box-0') : null,
-      ...randomPool(stream.split('pool')),
+      ...randomPool(stream.split('pool'), wishes.warms),
     },
     admission: { concurrency: between(stream, 1, 5) },
     budget: stream.happens(0.3) ? randomBudget(stream) : null,
@@ -53,11 +55,7 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
       : null,
     wait: randomWait(stream, wishes.hasty),
     collect: [],
-    cleanup: {
-      sandbox: pick(stream, ['delete', 'pause', 'keep'], [4, 1, 1]),
-      conversation: pick(stream, ['keep', 'delete'], [2, 1]),
-      onCollectFailure: pick(stream, ['keep', 'delete']),
-    },
+    cleanup: randomCleanup(stream, wishes.warms),
     tolerate: { failed: 0 },
     reconcile: randomReconcile(stream, wishes.settle),
     report: [],
@@ -66,9 +64,18 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
   };
 }
 
+function randomCleanup(stream: RandomStream, keeps: boolean): Plan['cleanup'] {
+  const cleanup: Plan['cleanup'] = {
+    sandbox: pick(stream, ['delete', 'pause', 'keep'], [4, 1, 1]),
+    conversation: pick(stream, ['keep', 'delete'], [2, 1]),
+    onCollectFailure: pick(stream, ['keep', 'delete']),
+  };
+  return keeps ? { ...cleanup, sandbox: 'keep' } : cleanup;
+}
+
 /** Small, so that it is full and recycled within a run; an explicit sandbox goes before it. */
-function randomPool(stream: RandomStream): Pick<Plan['placement'], 'pool'> {
-  if (stream.happens(0.7)) return {};
+function randomPool(stream: RandomStream, warms: boolean): Pick<Plan['placement'], 'pool'> {
+  if (!warms && stream.happens(0.7)) return {};
   return {
     pool: {
       size: between(stream, 1, 3),
@@ -76,7 +83,7 @@ function randomPool(stream: RandomStream): Pick<Plan['placement'], 'pool'> {
       recycleAfter: stream.happens(0.4) ? between(stream, 1, 4) : null,
       recycleAgeMs: stream.happens(0.3) ? wholeMagnitude(stream, MINUTE_MS, 10 * HOUR_MS) : null,
       onFull: pick(stream, ['wait', 'spill', 'fail']),
-      warm: stream.happens(0.5),
+      warm: warms || stream.happens(0.5),
     },
   };
 }

@@ -188,6 +188,16 @@ const newerNotice: ProbeEvent = (state) => {
   return { type: 'conversationNoticed', conversation };
 };
 
+/** None was made: what is there is known already, or comes with the answer that is still out. */
+function poolMade(commandId: string | null): MachineEvent | null {
+  return commandId === null ? null : { type: 'poolWarmed', commandId, sandboxIds: [], reason: REASON };
+}
+
+/** A run that makes its pool orders that before anything else; null for any other, and while the answer is out. */
+function firstOrder({ runId, rules, warming }: RunState): string | null {
+  return rules.pool?.warm === true && warming === undefined ? `run/${runId}#1` : null;
+}
+
 const RUN_EVENTS: Readonly<Record<string, ProbeEvent>> = {
   'a resume of nothing': again([]),
   'a resume of what failed': again(FAILURE_CLASSES),
@@ -240,6 +250,9 @@ const RUN_EVENTS: Readonly<Record<string, ProbeEvent>> = {
     index,
     reason: REASON,
   })),
+  'a pool that is made': (state) => poolMade((state as RunState).warming ?? null),
+  'a pool that is made, said again': (state) => poolMade(firstOrder(state as RunState)),
+  'a pool that is made, said too late': () => poolMade('run/late#1'),
   'a receiver that refuses': answer((commandId) => ({ type: 'notifyFailed', commandId, reason: REASON })),
 };
 

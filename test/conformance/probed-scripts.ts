@@ -12,6 +12,7 @@ import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ProbedScript, ProbeEvent } from './probe.ts';
 import { PROBE_EVENTS } from './probe-events.ts';
 import { agent, BUSY, D, failing, H, item, M, plan, POLICY, S, script, start, told } from './script-parts.ts';
+import { POOL_PROBES } from './probes-of-pools.ts';
 import { inShards, SHARD_SCRIPTS as SCRIPTS_IN_SHARDS } from './scripts-of-shards.ts';
 import { POOL_SCRIPTS } from './scripts-of-pools.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
@@ -373,4 +374,5 @@ const SPECIAL: readonly ProbedScript[] = [
     ),
     probe: { machine: 'run', when: itemIn(1, 'starting'), events: said(SAID_TO_RUN, 'a refused start') },
   },
+  ...POOL_PROBES,
 ];

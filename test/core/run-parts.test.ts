@@ -24,7 +24,7 @@ interface RunStep {
 
 function stepsOf(seed: number): readonly RunStep[] {
   const steps: RunStep[] = [];
-  const shape = { itemsMax: 20, settle: null, hasty: seed % 2 === 0, retry: null, tells: null };
+  const shape = { itemsMax: 20, settle: null, hasty: seed % 2 === 0, retry: null, tells: null, warms: false };
   const plan = randomPlan(new RandomStream(seed), `parts ${seed}`, shape);
   const onStep = (step: SimulationStep): void => {
     if (step.address.machine === 'run') steps.push(step as unknown as RunStep);

@@ -28,6 +28,7 @@ function stepsOf(seed: number): readonly RunStep[] {
     itemsMax: 30,
     settle: null,
     tells: null,
+    warms: false,
     hasty: seed % 2 === 0,
     retry: null,
   });
