@@ -66,7 +66,8 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
         ...warmth(outcome.decision),
       }
     : null;
-  return { type: 'placed', commandId, sandboxId: outcome.sandboxId, birth, ...left };
+  const spilled = outcome.decision.pool?.spilled === true ? { spilled: true as const } : {};
+  return { type: 'placed', commandId, sandboxId: outcome.sandboxId, birth, ...left, ...spilled };
 }
 
 /** An explicit choice, and one that only leaves, have no use for a new sandbox: they name no warm one. */

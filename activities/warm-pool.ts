@@ -4,6 +4,7 @@
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import { sandboxId, type SandboxId } from '../core/ids.ts';
+import { warmedName } from '../core/warmed-name.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import type { World } from './world.ts';
 
@@ -28,7 +29,7 @@ async function warm(world: World, command: CommandOf<'warmPool'>): Promise<Machi
     const request = { sandboxId: id, userId, limits: capacity, now: world.clock.now(), pool };
     const slot = await world.placement.reserveSandbox(request);
     if (slot.kind !== 'granted')
-      return { type: 'poolWarmed', commandId, sandboxIds, reason: 'no more slots are free' };
+      return { type: 'poolWarmed', commandId, sandboxIds, reason: 'there is no room for more' };
     await world.notifier.deliver({
       to: { machine: 'sandbox', id },
       event: { type: 'created', birth: { sandboxId: id, userId, createdBy: 'placement', limits } },
@@ -39,6 +40,8 @@ async function warm(world: World, command: CommandOf<'warmPool'>): Promise<Machi
 }
 
 /** The same for a repeat, so that nothing is made twice. */
-function idsOf({ keys }: World, { runId, size }: CommandOf<'warmPool'>): readonly SandboxId[] {
-  return Array.from({ length: size }, (_, index) => sandboxId(keys.uuidOf(`pool/${runId}/${index}`)));
+function idsOf({ keys }: World, command: CommandOf<'warmPool'>): readonly SandboxId[] {
+  return Array.from({ length: command.size }, (_, number) =>
+    sandboxId(keys.uuidOf(warmedName(command, number))),
+  );
 }

@@ -39,6 +39,8 @@ export interface ConversationSnapshot extends Stamp {
   readonly startTask: StartTaskStatus;
   readonly sandboxId: SandboxId | null;
   readonly sandboxStatus: SandboxStatus | null;
+  /** The pool of its run was full, and the sandbox is none of it; absent otherwise. */
+  readonly spilled?: true;
   readonly pauseReason: PauseReason | null;
   readonly executionStatus: ExecutionStatus | null;
   /** True when the agent was working as its session limit or a crash hit, and has not been continued (D15). */

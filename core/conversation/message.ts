@@ -32,7 +32,7 @@ export type ConversationEvent =
   | { readonly type: 'started'; readonly birth: ConversationBirth; readonly watcher: EntityAddress | null }
   /**
    * `birth` is set when placement made a new sandbox; `leftBehind` when the one that refused before has nobody left in
-   * it and goes, too (D11).
+   * it and goes, too (D11); `spilled` when the pool of its run was full, and the sandbox is none of it.
    */
   | {
       readonly type: 'placed';
@@ -40,6 +40,7 @@ export type ConversationEvent =
       readonly sandboxId: SandboxId;
       readonly birth: SandboxBirth | null;
       readonly leftBehind?: SandboxId;
+      readonly spilled?: true;
     }
   | {
       readonly type: 'placementRefused';

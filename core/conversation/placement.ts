@@ -39,6 +39,7 @@ export function leaveRefused(turn: ConversationTurn): void {
 function exclude({ state }: ConversationTurn): void {
   if (state.sandboxId !== null) state.excluded = [...state.excluded, state.sandboxId];
   state.sandboxId = null;
+  state.spilled = undefined;
   state.sandbox = null;
 }
 

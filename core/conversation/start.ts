@@ -57,6 +57,7 @@ function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): vo
   const { state } = turn;
   state.awaiting = null;
   state.sandboxId = event.sandboxId;
+  state.spilled = event.spilled;
   state.attachRequestId = newRequestId(turn);
   tellSandbox(turn, {
     type: 'attachRequested',

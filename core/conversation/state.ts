@@ -94,6 +94,8 @@ export interface ConversationState {
   /** Sandbox generation that command was meant for. */
   readonly awaitingGeneration: number | null;
   readonly sandboxId: SandboxId | null;
+  /** The pool of its run was full, and the sandbox is none of it; absent otherwise. */
+  readonly spilled?: true | undefined;
   /** The newest snapshot accepted; null before the first. */
   readonly sandbox: SandboxSnapshot | null;
   readonly attachRequestId: string | null;
@@ -184,6 +186,7 @@ export function copyConversation(state: ConversationState): Mutable<Conversation
     awaiting: state.awaiting,
     awaitingGeneration: state.awaitingGeneration,
     sandboxId: state.sandboxId,
+    spilled: state.spilled,
     sandbox: state.sandbox,
     attachRequestId: state.attachRequestId,
     placements: state.placements,
@@ -234,6 +237,7 @@ export function conversationSnapshot(state: ConversationState): ConversationSnap
     startTask: state.startTask,
     sandboxId: state.sandboxId,
     sandboxStatus: state.sandbox?.status ?? null,
+    ...(state.spilled === true ? { spilled: true } : {}),
     pauseReason: state.sandbox?.pauseReason ?? null,
     executionStatus: state.executionStatus,
     interrupted: state.interrupted,

@@ -2,6 +2,7 @@
  * A run that was on its way to its end goes back to work, because items of it wait again.
  * Owns what of the way to the end is taken back; who waits is decided by whoever calls.
  */
+import { warmPoolAgain } from './pool.ts';
 import type { RunTurn } from './turn.ts';
 
 /** What an item that waits again forgets: it has all its tries. */
@@ -17,4 +18,5 @@ export function backToWork(turn: RunTurn): void {
   state.closing = undefined;
   state.endedAt = null;
   state.phase = 'running';
+  warmPoolAgain(turn);
 }

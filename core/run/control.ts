@@ -16,7 +16,7 @@ import type { RunEvent } from './message.ts';
 import { isSharded } from './shards.ts';
 import { hasEndedForGood, standingOf } from './standing.ts';
 import { changePace } from './pace.ts';
-import { poolDeadline } from './pool.ts';
+import { poolDeadline, warmPoolAgain } from './pool.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
@@ -79,13 +79,15 @@ export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
   if (!isFirst(turn, event.requestId)) return;
   const retaken = [...state.items.keys()].filter((index) => isRetaken(state.items[index], event));
   if (state.mode === 'normal' && retaken.length === 0 && state.trip === undefined) return;
+  const stoodStill = state.mode !== 'normal';
   // A run that stood still begins as softly as a new one.
-  if (state.mode !== 'normal') changePace(turn, { rampFrom: turn.now });
+  if (stoodStill) changePace(turn, { rampFrom: turn.now });
   state.mode = 'normal';
   state.reason = null;
   state.breakerHits = [];
   state.trip = undefined;
   takeUp(turn, retaken);
+  if (stoodStill) warmPoolAgain(turn);
 }
 
 /** However they ended; who was skipped for them is looked at again. */

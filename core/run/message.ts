@@ -111,12 +111,14 @@ export type RunOrder =
       readonly sandboxId: SandboxId;
       readonly how: 'delete' | 'pause';
     }
-  /** Makes the sandboxes of the pool ahead, as many as there are slots for. */
+  /** Makes sandboxes of the pool ahead until so many live, as far as there are slots for them. */
   | {
       readonly type: 'warmPool';
       readonly runId: RunId;
       readonly userId: UserId;
       readonly size: number;
+      /** Never the same twice in a run: those made before keep their ids, also after their end. Absent at its beginning. */
+      readonly round?: number;
     }
   | { readonly type: 'reconcileRun'; readonly runId: RunId }
   | { readonly type: 'reportRun'; readonly runId: RunId }

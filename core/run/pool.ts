@@ -24,6 +24,29 @@ export function warmPool(turn: RunTurn): void {
   state.warming = turn.order({ type: 'warmPool', runId, userId, size: pool.size });
 }
 
+/**
+ * When items wait again after the sandboxes of the pool were let go: no more than they have use for, and none while the
+ * run holds.
+ */
+export function warmPoolAgain(turn: RunTurn): void {
+  const { state } = turn;
+  const { pool } = state.rules;
+  if (pool === undefined || !pool.warm || state.warming !== undefined) return;
+  if (state.mode !== 'normal' || state.phase !== 'running') return;
+  const wanted = Math.ceil(standingOf(state).waiting.length / pool.maxPerSandbox);
+  const size = Math.min(pool.size, wanted);
+  if (livingOfPool(state) >= size) return;
+  const { runId, userId, commandCount: round } = state;
+  state.warming = turn.order({ type: 'warmPool', runId, userId, size, round });
+}
+
+/** As far as the run knows: the store counts again. */
+function livingOfPool({ sandboxes }: RunState): number {
+  return sandboxes.filter(
+    ({ state: use, pooled }) => pooled !== undefined && (use === 'used' || use === 'kept'),
+  ).length;
+}
+
 /** However few there are: the others are made when they are needed. */
 export function poolWarmed(turn: RunTurn, event: Extract<RunEvent, { readonly type: 'poolWarmed' }>): void {
   const { state, now } = turn;
@@ -99,11 +122,13 @@ export function poolDeadline(state: RunState): number | null {
   );
 }
 
-/** A conversation that the run hears of in this sandbox for the first time. */
+/** A conversation of the pool that the run hears of in this sandbox for the first time. */
 export function countArrival(turn: RunTurn, item: RunItem, conversation: ConversationSnapshot): void {
   const { state, now } = turn;
   const { sandboxId, sandboxStatus } = conversation;
   if (state.rules.pool === undefined || sandboxId === null || sandboxStatus === null) return;
+  // Where it spilled over to, or was sent by name, is no sandbox of the pool: its end is that of the run.
+  if (conversation.spilled === true || sandboxId === state.rules.explicitSandboxId) return;
   const isKnown = item.conversationId === conversation.conversationId && item.sandboxId === sandboxId;
   if (isKnown && item.sandboxStatus !== null) return;
   const used = state.sandboxes.findLast((one) => one.sandboxId === sandboxId);

@@ -48,7 +48,7 @@ const END: readonly RunPhase[] = ['cleaning', 'settling', 'reconciling', 'report
 const controllable = (phase: RunPhase) => ({
   resumeRequested: cell<'resumeRequested'>(
     phase === 'running' ? ['running'] : [phase, 'running'],
-    'admits again; takes up failures of the classes named',
+    'admits again; takes up failures of the classes named; warms its pool again',
     control.resume,
   ),
   requeueRequested: cell<'requeueRequested'>(

@@ -4,6 +4,7 @@
  */
 import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/command.ts';
 import { addressOfCommand, type ConversationId, type SandboxId } from '../../core/ids.ts';
+import { warmedName } from '../../core/warmed-name.ts';
 import type { CallError } from '../faults/runtime-fates.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
@@ -255,13 +256,13 @@ export class Outcomes {
 
   /** Made again, each is known already. */
   private warmPool(command: CommandOf<'warmPool'>): MachineEvent {
-    const { id: commandId, runId, userId, size } = command;
+    const { id: commandId, userId, size } = command;
     const { port, placement, policy } = this.parts;
     const made: SandboxId[] = [];
     for (let number = 0; number < size; number += 1) {
-      const id = sandboxIdNamed(`pool/${runId}/${number}`);
+      const id = sandboxIdNamed(warmedName(command, number));
       if (!placement.warm(id, command, port.now()))
-        return { type: 'poolWarmed', commandId, sandboxIds: made, reason: 'no more slots are free' };
+        return { type: 'poolWarmed', commandId, sandboxIds: made, reason: 'there is no room for more' };
       const birth = { sandboxId: id, userId, createdBy: 'placement', limits: policy.limits } as const;
       port.deliver({ machine: 'sandbox', id }, { type: 'created', birth });
       made.push(id);

@@ -15,7 +15,7 @@ import type { Policy } from './model-options.ts';
 
 /** With the sandbox that refused before, when it goes because nobody is in it. */
 export type PlaceOutcome = { readonly leftBehind?: SandboxId } & (
-  | { readonly kind: 'placed'; readonly sandboxId: SandboxId; readonly created: boolean }
+  | ({ readonly kind: 'placed' } & Attachment)
   | { readonly kind: 'refused'; readonly refusal: PlacementRefusal }
 );
 
@@ -40,6 +40,8 @@ const ATTEMPT_OVER: PlaceOutcome = {
 interface Attachment {
   readonly sandboxId: SandboxId;
   readonly created: boolean;
+  /** Whether the sandbox is outside the pool that was asked; absent where none was. */
+  readonly spilled?: boolean | undefined;
 }
 
 export class PlacementModel {
@@ -157,21 +159,21 @@ export class PlacementModel {
     };
     const placement = placeWithPool(question, pool);
     if (placement.kind === 'refused') return placement;
-    const isPooled = placement.decision.pool?.spilled === false;
+    const spilled = placement.decision.pool?.spilled;
     if (placement.kind === 'existing')
-      return this.attach(command, { sandboxId: placement.sandboxId, created: false, isPooled });
+      return this.attach(command, { sandboxId: placement.sandboxId, created: false, spilled });
     const fresh = sandboxIdOf(conversationId, excluded.length);
     const full = this.takeSlot(fresh, userId);
     if (full !== null && placement.otherwise !== undefined)
-      return this.attach(command, { sandboxId: placement.otherwise, created: false, isPooled });
+      return this.attach(command, { sandboxId: placement.otherwise, created: false, spilled });
     if (full !== null)
       return {
         kind: 'refused',
         refusal: { code: 'concurrency_limit_reached', reason: `Cannot place: ${full}` },
       };
-    if (isPooled && pool !== undefined)
+    if (spilled === false && pool !== undefined)
       this.pools.join(fresh, { poolId: pool.poolId, userId, joinedAt: now });
-    return this.attach(command, { sandboxId: fresh, created: true, isPooled });
+    return this.attach(command, { sandboxId: fresh, created: true, spilled });
   }
 
   /** A sandbox made ahead; false when its pool is as large as it may be, or no slot is free. */
@@ -250,14 +252,14 @@ export class PlacementModel {
 
   private attach(
     { conversationId: id, pool }: CommandOf<'placeConversation'>,
-    place: Attachment & { readonly isPooled: boolean },
+    place: Attachment,
   ): PlaceOutcome {
-    const { sandboxId, created, isPooled } = place;
-    this.attached.set(id, { sandboxId, created });
+    const { sandboxId, spilled } = place;
+    this.attached.set(id, place);
     const members = this.members.get(sandboxId) ?? new Set();
     this.members.set(sandboxId, members.add(id));
-    if (isPooled && pool !== undefined) this.pools.take(sandboxId, id, pool);
-    return { kind: 'placed', sandboxId, created };
+    if (spilled === false && pool !== undefined) this.pools.take(sandboxId, id, pool);
+    return { kind: 'placed', ...place };
   }
 
   private candidates(lastActivityAt: (id: SandboxId) => number): readonly PlacementCandidate[] {

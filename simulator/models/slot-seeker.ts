@@ -80,7 +80,8 @@ export class SlotSeeker {
     const birth = created
       ? { sandboxId, userId: command.userId, createdBy: 'placement' as const, limits: policy.limits }
       : null;
-    port.answer(command, { type: 'placed', commandId, sandboxId, birth, ...left });
+    const spilled = outcome.spilled === true ? { spilled: true as const } : {};
+    port.answer(command, { type: 'placed', commandId, sandboxId, birth, ...left, ...spilled });
     return null;
   }
 

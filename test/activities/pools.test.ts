@@ -44,7 +44,7 @@ describe('warmPool', () => {
     expect(answer).toMatchObject({
       type: 'poolWarmed',
       commandId: WARM.id,
-      reason: 'no more slots are free',
+      reason: 'there is no room for more',
     });
     const made = around.told.map(({ to }) => to.id);
     expect(made).toHaveLength(2);
@@ -61,6 +61,19 @@ describe('warmPool', () => {
     expect(first).toMatchObject({ reason: null });
     expect(await answerOf(around, { ...WARM, size: 2 })).toEqual(first);
     expect(await around.store.records.sandboxes()).toHaveLength(2);
+  });
+
+  it('makes others for a run that is taken up again', async () => {
+    const around = await activityWorld();
+    const sandboxesOf = async (command: CommandOf<'warmPool'>) => {
+      const answer = await answerOf(around, command);
+      return answer?.type === 'poolWarmed' ? answer.sandboxIds : [];
+    };
+    const [before] = await sandboxesOf({ ...WARM, size: 1 });
+    expect(await sandboxesOf({ ...WARM, size: 1, round: 7 })).toEqual([]);
+    const again = await sandboxesOf({ ...WARM, size: 2, round: 7 });
+    expect(again).toHaveLength(1);
+    expect(again).not.toContain(before);
   });
 
   it('is what the first conversations are placed in', async () => {
@@ -82,6 +95,15 @@ describe('placeConversation in a pool', () => {
     await expect(attempt(around, placing(2))).rejects.toMatchObject({ code: 'pool_full' });
     await around.store.records.project([runItemRow('k1', { left: [conversationNumber(1)] })]);
     expect(await answerOf(around, placing(2))).toMatchObject({ type: 'placed', birth: null });
+  });
+
+  it('says of a sandbox outside the pool that it is none of it, and says it again', async () => {
+    const around = await activityWorld();
+    const first = await answerOf(around, placing(1, 'spill'));
+    expect(first).not.toHaveProperty('spilled');
+    const answer = await answerOf(around, placing(2, 'spill'));
+    expect(answer).toMatchObject({ type: 'placed', spilled: true });
+    expect(await answerOf(around, placing(2, 'spill'))).toEqual(answer);
   });
 
   it('says so at once where the job wants it to fail', async () => {

@@ -72,6 +72,9 @@ export const POOL_SCRIPTS: readonly Script[] = [
   script('a pool that is recycled', [[0, run(6, { recycleAfter: 2, maxPerSandbox: 2 })]]),
   script('a pool that is recycled by age', [[0, run(6, { recycleAgeMs: 20 * M })]]),
   script('a pool that spills', [[0, run(5, { onFull: 'spill', size: 1 })]]),
+  script('a pool that spills, and is recycled', [
+    [0, run(4, { onFull: 'spill', size: 1, recycleAfter: 1 }, { admission: { concurrency: 2 } })],
+  ]),
   script('a pool that fails whom it has no place for', [[0, run(4, { onFull: 'fail', size: 1 })]]),
   script('a pool of tries that failed', [[0, run(3, {}, { retry: RETRY })]], { models: ERRORS }),
   script('a pool that is kept', [[0, run(3, { warm: true }, KEPT)]]),
@@ -86,6 +89,23 @@ export const POOL_SCRIPTS: readonly Script[] = [
     'a pool whose run is resumed',
     [
       [0, run(3, { warm: true })],
+      [3 * H, { do: 'resumeRun', classes: ['agent_error'] }],
+    ],
+    { models: ERRORS },
+  ),
+  script(
+    'a pool whose drained run is resumed',
+    [
+      [0, run(5, { warm: true })],
+      [2 * M, { do: 'drainRun' }],
+      [3 * H, { do: 'resumeRun', classes: [] }],
+    ],
+    { models: agent({ work: fixed(H) }) },
+  ),
+  script(
+    'a pool that is kept, whose run is resumed',
+    [
+      [0, run(3, { warm: true }, KEPT)],
       [3 * H, { do: 'resumeRun', classes: ['agent_error'] }],
     ],
     { models: ERRORS },

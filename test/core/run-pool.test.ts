@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import type { RunItemRow } from '../../core/projection.ts';
+import { poolDeadline } from '../../core/run/pool.ts';
 import type { RunRules } from '../../core/run/state.ts';
 import { conversationOf, POOL, RULES, RunLife, warming } from './run-life.ts';
 
@@ -75,10 +76,10 @@ describe('a pool that is warmed', () => {
     expect(life.orders.filter(({ type }) => type === 'warmPool')).toMatchObject([{ size: 2, runId: 'r' }]);
     expect(phases(life)).toEqual(['waiting']);
     expect(life.its.pace?.heldBy).toBe('pool');
-    warmed(life, [box(1)], 'no more slots are free');
+    warmed(life, [box(1)], 'there is no room for more');
     expect(phases(life)).toEqual(['starting']);
     expect(life.orders.find(({ type }) => type === 'record')).toMatchObject({
-      event: { code: 'pool_warmed', detail: '1 of 2 sandboxes: no more slots are free' },
+      event: { code: 'pool_warmed', detail: '1 of 2 sandboxes: there is no room for more' },
     });
     expect(warmed(life, [box(2)]).its.sandboxes).toHaveLength(1);
   });
@@ -165,5 +166,88 @@ describe('a sandbox that has had enough', () => {
     life.notice({ sandboxId: box(1), executionStatus: 'FINISHED', settled: true }, 0);
     life.answer('collectFailed', { reason: 'r' }, 0);
     expect(cleanUps(life)).toEqual([]);
+  });
+});
+
+describe('a sandbox outside the pool that a full pool spilled over to', () => {
+  const spilled = (life: RunLife, index: number, sandbox: SandboxId) =>
+    life.started(index).notice({ sandboxId: sandbox, spilled: true }, index);
+
+  it('is not recycled, and goes with the end of the run', () => {
+    const life = pooled({ onFull: 'spill', size: 1, recycleAfter: 1 });
+    worksIn(life, 0, box(1));
+    spilled(life, 1, box(2));
+    expect(life.its.sandboxes.map(({ pooled: use }) => use?.placed)).toEqual([1, undefined]);
+    ends(life, 1, box(2));
+    expect(cleanUps(life)).toEqual([]);
+    ends(life, 0, box(1));
+    expect(cleanUps(life)).toEqual([box(1)]);
+    for (const index of [2, 3, 4]) ends(spilled(life, index, box(2)), index, box(2));
+    expect(cleanUps(life)).toEqual([box(2)]);
+  });
+
+  it('wakes nobody when it has the age of recycling', () => {
+    const life = pooled({ onFull: 'spill', size: 1, recycleAgeMs: 60_000 });
+    ends(spilled(life, 0, box(2)), 0, box(2));
+    expect(poolDeadline(life.its)).toBeNull();
+    life.now += 60_000;
+    life.send({ type: 'deadline' });
+    expect(cleanUps(life)).toEqual([]);
+  });
+});
+
+describe('a run that is taken up again', () => {
+  const warmings = (life: RunLife) => life.orders.filter(({ type }) => type === 'warmPool');
+  const failsIn = (life: RunLife, index: number, sandbox: SandboxId) =>
+    life.notice({ sandboxId: sandbox, executionStatus: 'ERROR', settled: true }, index).collected(5, index);
+  /** Of five items in two sandboxes of a warmed pool every one has failed. */
+  const failed = (rules: Partial<RunRules> = {}): RunLife => {
+    const life = pooled({ warm: true }, rules);
+    warmed(life, [box(1), box(2)]);
+    for (const index of [0, 1, 2, 3, 4]) {
+      const sandbox = box(1 + (index % 2));
+      failsIn(worksIn(life, index, sandbox), index, sandbox);
+    }
+    return life;
+  };
+  const resume = (life: RunLife): RunLife =>
+    life.send({ type: 'resumeRequested', requestId: 'again', classes: ['agent_error'] });
+
+  it('has its pool made again, under other ids, before its items begin', () => {
+    const life = resume(failed());
+    expect(warmings(life)).toMatchObject([{ size: 2, round: expect.any(Number) as number }]);
+    expect(new Set(phases(life))).toEqual(new Set(['waiting']));
+    expect(life.its.pace?.heldBy).toBe('pool');
+    warmed(life, [box(3), box(4)]);
+    expect(phases(life).filter((phase) => phase === 'starting')).toHaveLength(2);
+  });
+
+  it('has no more made than the items that wait have use for', () => {
+    const life = failed().send({ type: 'requeueRequested', requestId: 'one', keys: ['k3'] });
+    expect(warmings(life)).toMatchObject([{ size: 1 }]);
+  });
+
+  it('has none made where its sandboxes were kept', () => {
+    const life = resume(failed({ cleanup: { ...RULES.cleanup, sandbox: 'keep' } }));
+    expect(warmings(life)).toEqual([]);
+    expect(phases(life)).toContain('starting');
+  });
+
+  it('waits for the answer that is still out, and orders nothing more', () => {
+    const life = warming().ask('cancelRequested');
+    life.send({ type: 'resumeRequested', requestId: 'again', classes: ['cancelled'] });
+    expect(warmings(life)).toEqual([]);
+    expect(life.its).toMatchObject({ phase: 'running', pace: { heldBy: 'pool' } });
+  });
+
+  it('has it made when the run goes on, and not while it is drained', () => {
+    const life = pooled({ warm: true });
+    warmed(life, [box(1), box(2)]).ask('drainRequested');
+    for (const index of [0, 1]) worksIn(life, index, box(index + 1));
+    for (const index of [0, 1]) ends(life, index, box(index + 1));
+    expect(life.its.sandboxes.map(({ state }) => state)).toEqual(['asked', 'asked']);
+    life.send({ type: 'requeueRequested', requestId: 'one', keys: ['k0'] });
+    expect(warmings(life)).toEqual([]);
+    expect(warmings(resume(life))).toMatchObject([{ size: 2 }]);
   });
 });

@@ -86,6 +86,10 @@ describe('a simulated pool', () => {
     ['a pool that is warmed beyond the slots there are', 2, 'missing'],
     ['a pool whose run is cancelled', 3, 'missing'],
     ['a pool that is warmed while its run is cancelled, with sandboxes to remove', 2, 'missing'],
+    ['a pool whose run is resumed', 4, 'missing'],
+    ['a pool whose drained run is resumed', 4, 'missing'],
+    ['a pool that is kept, whose run is resumed', 2, 'missing'],
+    ['a pool that spills, and is recycled', 3, 'missing'],
   ] as const)('%s: %i sandboxes, in the end %s', (name, count, phase) => {
     const { sandboxes, phases } = played(name);
     expect(sandboxes).toHaveLength(count);
