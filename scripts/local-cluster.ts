@@ -20,7 +20,7 @@ const START_MS = 120_000;
 const LOOK_MS = 100;
 /** Pods get addresses of the loopback network, so that a test can answer at them. */
 const POD_NETWORK = '127.250.0.1/16';
-/** A node with this label, empty, is kwok's. */
+/** Nodes with this label, empty, are kwok's; others are whoever's made them. */
 export const KWOK_LABEL = 'kwok';
 const LOG_TAIL_BYTES = 2_000;
 
@@ -29,6 +29,8 @@ export interface LocalCluster {
   kubeconfig(namespace: string): string;
   /** Credentials of an account that may do nothing. */
   powerless(namespace: string): string;
+  /** Files of the server's own certificate, for whoever stands in for a node. */
+  readonly certificate: { readonly cert: string; readonly key: string };
   close(): Promise<void>;
 }
 
@@ -67,6 +69,10 @@ export async function startLocalCluster(): Promise<LocalCluster> {
   return {
     kubeconfig: (namespace) => writeKubeconfig(parts, tokens.admin, namespace),
     powerless: (namespace) => writeKubeconfig(parts, tokens.powerless, namespace),
+    certificate: {
+      cert: path.join(dir, 'certs', 'apiserver.crt'),
+      key: path.join(dir, 'certs', 'apiserver.key'),
+    },
     close,
   };
 }

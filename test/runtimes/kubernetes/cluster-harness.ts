@@ -53,7 +53,7 @@ export async function standInCluster(): Promise<ClusterHarness> {
   };
 }
 
-/** A namespace of its own, in which no pod below the level `restricted` is let in. */
+/** A namespace of its own on nodes of kwok, in which no pod below the level `restricted` is let in. */
 export async function realCluster(local: LocalCluster): Promise<ClusterHarness> {
   const namespace = `test-${newId().slice(0, 12)}`;
   const options = runtimeOptions({ kubeconfig: local.kubeconfig(namespace), namespace });
@@ -80,9 +80,14 @@ export async function realCluster(local: LocalCluster): Promise<ClusterHarness> 
   };
 }
 
-async function prepare({ core }: ClusterApi, namespace: string): Promise<void> {
+export async function makeNamespace({ core }: ClusterApi, name: string): Promise<void> {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-  await core.createNamespace({ body: { metadata: { name: namespace, labels } } });
+  await core.createNamespace({ body: { metadata: { name, labels } } });
+}
+
+async function prepare(api: ClusterApi, namespace: string): Promise<void> {
+  const { core } = api;
+  await makeNamespace(api, namespace);
   // The node is there once for all namespaces.
   const node = core.createNode({ body: { metadata: { name: LOCAL_NODE, labels: { [KWOK_LABEL]: '' } } } });
   await node.catch((error: unknown) => {

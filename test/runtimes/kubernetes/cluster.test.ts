@@ -1,13 +1,17 @@
 /**
  * The Kubernetes runtime against an API server: always the stand-in, and the real one with etcd and kwok where
- * `npm run k8s:local` has built it.
+ * `npm run k8s:local` has built it. There the contract of a runtime is kept as well, with pods that are processes.
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { startLocalCluster } from '../../../scripts/local-cluster.ts';
 import type { LocalCluster } from '../../../scripts/local-cluster.ts';
+import { describeRuntimeFacts } from '../../contract/runtime-facts.ts';
+import { describeRuntimePauses } from '../../contract/runtime-pauses.ts';
+import { describeRuntime } from '../../contract/runtime-suite.ts';
 import { describeWith } from '../../helpers/requires.ts';
 import { realCluster, standInCluster } from './cluster-harness.ts';
 import { describeCluster } from './cluster-suite.ts';
+import { createRealApiHarness } from './real-api-harness.ts';
 
 const START_MS_MAX = 180_000;
 
@@ -19,5 +23,12 @@ describeWith('k8s-local', 'a real API server', () => {
     local = await startLocalCluster();
   }, START_MS_MAX);
   afterAll(() => local.close());
-  describeCluster(() => realCluster(local));
+
+  describe('with nodes of kwok', () => describeCluster(() => realCluster(local)));
+
+  describeWith('bwrap', 'with a node that runs processes', () => {
+    describeRuntime(() => createRealApiHarness(local));
+    describeRuntimePauses(() => createRealApiHarness(local));
+    describe('from inside', () => describeRuntimeFacts(() => createRealApiHarness(local)));
+  });
 });

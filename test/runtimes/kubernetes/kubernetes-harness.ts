@@ -35,11 +35,7 @@ export async function createKubernetesHarness(
   agentSource: { readonly name: string; readonly source: string } = STAND_IN,
 ): Promise<KubernetesHarness> {
   const dir = newDir();
-  const programs = {
-    'agent-server.cjs': await bundleProgram(agentSource.name, agentSource.source),
-    'sandbox-init.cjs': await bundleProgram('sandbox-init', 'runtimes/process/inside/init.ts'),
-    'workspace-reader.cjs': await bundleProgram('workspace-reader', 'runtimes/kubernetes/reader/main.ts'),
-  };
+  const programs = await podPrograms(agentSource);
   const late: { api: FakeApi | null } = { api: null };
   const store = (): FakeApi['store'] => {
     if (late.api === null) throw new Error('no stand-in cluster yet');
@@ -54,6 +50,15 @@ export async function createKubernetesHarness(
     given,
     workspaceOf: (uid) => path.join(runner.volumeDir(uid), 'workspace'),
   });
+}
+
+/** What the image of a pod has, by name. */
+export async function podPrograms(agentSource = STAND_IN): Promise<Readonly<Record<string, string>>> {
+  return {
+    'agent-server.cjs': await bundleProgram(agentSource.name, agentSource.source),
+    'sandbox-init.cjs': await bundleProgram('sandbox-init', 'runtimes/process/inside/init.ts'),
+    'workspace-reader.cjs': await bundleProgram('workspace-reader', 'runtimes/kubernetes/reader/main.ts'),
+  };
 }
 
 export interface ScriptedHarness extends KubernetesHarness {

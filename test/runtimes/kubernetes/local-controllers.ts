@@ -77,17 +77,22 @@ export function startControllers(cluster: Cluster): LocalControllers {
 }
 
 /** What a scheduler does when there is one node. */
-async function bindTo({ core }: ClusterApi, { metadata }: V1Pod, node: string): Promise<void> {
+export async function bindTo({ core }: ClusterApi, { metadata }: V1Pod, node: string): Promise<void> {
   const { name = '', namespace = '' } = metadata ?? {};
   const target = { apiVersion: 'v1', kind: 'Node', name: node };
   await core.createNamespacedPodBinding({ name, namespace, body: { metadata: { name }, target } });
 }
 
-/** Lets go of volumes that are to go and that no pod has any more. */
-async function releaseVolumes(api: ClusterApi, namespace: string, pods: readonly V1Pod[]): Promise<void> {
+/** Lets go of volumes that are to go and that no pod has any more; resolves with the ids of all that are there, by name. */
+export async function releaseVolumes(
+  api: ClusterApi,
+  namespace: string,
+  pods: readonly V1Pod[],
+): Promise<ReadonlyMap<string, string>> {
   const { items } = await api.core.listNamespacedPersistentVolumeClaim({ namespace });
   const used = new Set(pods.flatMap(claimsOf));
   for (const claim of items) if (isFree(claim, used)) await release(api, claim);
+  return new Map(items.map(({ metadata }) => [metadata?.name ?? '', metadata?.uid ?? '']));
 }
 
 function claimsOf({ spec }: V1Pod): readonly string[] {

@@ -34,7 +34,8 @@ const NETWORK_SCRIPT = `env -i /usr/bin/env node ${NETWORK_DIR}/network.cjs & ex
 
 export interface BwrapRunnerOptions {
   readonly dir: string;
-  readonly store: () => ObjectStore;
+  /** Where volumes and secrets are looked up. */
+  readonly store: () => Pick<ObjectStore, 'get'>;
   /** What the image has in `/opt/parley`, by name. */
   readonly programs: Readonly<Record<string, string>>;
 }
