@@ -88,8 +88,8 @@ async function removePod(on: Pods, { name, uid }: PodState): Promise<void> {
         api.core.deleteNamespacedPod({
           name,
           namespace,
-          gracePeriodSeconds: STOP_GRACE_S,
-          body: { preconditions: { uid } },
+          // All in the body: beside one, a server does not read the query.
+          body: { gracePeriodSeconds: STOP_GRACE_S, preconditions: { uid } },
         }),
       ),
     );

@@ -7,6 +7,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { STOP_GRACE_S } from '../../../runtimes/kubernetes/limits.ts';
 import { labelsOf, podName, policyName, volumeName } from '../../../runtimes/kubernetes/names.ts';
 import { unless } from '../../../runtimes/kubernetes/api-errors.ts';
 import type { ClusterApi } from '../../../runtimes/kubernetes/cluster.ts';
@@ -270,6 +271,21 @@ export function describeCluster(create: () => Promise<ClusterHarness>): void {
       reason: 'its pod was removed by somebody else',
     });
     expect(await volume(removed)).not.toBeNull();
+  });
+
+  test('gives a pod that is to go the time of a stop, whatever its form says', async () => {
+    const { namespace } = harness.cluster;
+    const { spec, metadata } = plainPod('unowned');
+    // On a node that is not there nothing is confirmed, so it can be looked at.
+    const slow = { nodeName: 'nowhere', terminationGracePeriodSeconds: 3_600 };
+    const body = { metadata: metadata ?? {}, spec: { ...spec, containers: spec?.containers ?? [], ...slow } };
+    await ask(({ core }) => core.createNamespacedPod({ namespace, body }));
+    const removing = harness.runtime.removeLeftovers?.();
+    const look = () => ask(({ core }) => core.readNamespacedPod(inNamespace('unowned')));
+    await expect.poll(async () => (await look()).metadata?.deletionTimestamp).toBeInstanceOf(Date);
+    expect((await look()).metadata?.deletionGracePeriodSeconds).toBe(STOP_GRACE_S);
+    await ask(({ core }) => core.deleteNamespacedPod({ ...inNamespace('unowned'), gracePeriodSeconds: 0 }));
+    expect(await removing).toEqual(['pod unowned']);
   });
 
   test('removes what no sandbox owns, and nothing else', async () => {

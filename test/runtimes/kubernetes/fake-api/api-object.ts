@@ -28,6 +28,7 @@ export interface ApiObject {
 export interface PodSpec {
   nodeName?: string;
   hostname?: string;
+  terminationGracePeriodSeconds?: number;
   containers?: Container[];
   initContainers?: Container[];
   volumes?: Volume[];

@@ -130,19 +130,29 @@ function patch({ store }: RouteContext, resource: Resource, name: string, body: 
   });
 }
 
+interface DeleteOptions {
+  readonly preconditions?: { readonly uid?: string };
+  readonly gracePeriodSeconds?: number;
+}
+
 function remove(
   { store }: RouteContext,
   resource: Resource,
   name: string,
   { body, url }: ApiCall,
 ): ApiObject {
-  const options = (body ?? {}) as { readonly preconditions?: { readonly uid?: string } };
+  const options = (body ?? {}) as DeleteOptions;
   const expected = { uid: options.preconditions?.uid };
-  const grace = Number(url.searchParams.get('gracePeriodSeconds') ?? '30');
   const found = store.get(resource, name);
+  // The query counts only where there is no body.
+  const inQuery = body == null ? url.searchParams.get('gracePeriodSeconds') : null;
+  const grace =
+    inQuery === null
+      ? (options.gracePeriodSeconds ?? found.spec?.terminationGracePeriodSeconds ?? 30)
+      : Number(inQuery);
   const removed = store.remove(resource, name, expected);
   if (resource !== 'pods') return removed;
-  if (found.spec?.nodeName === undefined) store.drop('pods', name);
+  if (found.spec?.nodeName === undefined || grace === 0) store.drop('pods', name);
   else store.change('pods', name, (pod) => (pod.metadata.deletionGracePeriodSeconds = grace));
   return removed;
 }

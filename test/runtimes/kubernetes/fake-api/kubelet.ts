@@ -89,6 +89,10 @@ class Node implements Kubelet {
     const isFreed = resource === 'pods' && type === 'DELETED';
     if (isFreed || (isClaim && deletionTimestamp !== undefined)) this.#releaseVolumes();
     if (resource !== 'pods') return;
+    // Another node's, if there is one of that name.
+    if ((object.spec?.nodeName ?? NODE) !== NODE) return;
+    // Removed without a grace: nobody waits for what still runs.
+    if (type === 'DELETED') this.#do(this.#running.get(uid)?.stop(0) ?? Promise.resolve());
     if (type === 'ADDED') {
       this.#starting.add(uid);
       this.#do(this.#startPod(object).finally(() => this.#starting.delete(uid)));
@@ -142,6 +146,7 @@ class Node implements Kubelet {
       this.#finish(name, uid, { ...this.#ended(name, { exitCode: 1, reason: 'Error' }), message: started });
       return;
     }
+    if (this.#store.find('pods', name)?.metadata.uid !== uid) return await started.stop(0);
     this.#running.set(uid, started);
     this.#do(
       started.ended.then((end) => {
