@@ -23,6 +23,9 @@ const FAULT_MS = [500, 2_500] as const;
 /** What the last shift may take; past it, something does not settle, and that is a finding. */
 const SETTLE_MS = 10 * MINUTE_MS;
 const REASON_LENGTH_MAX = 100;
+/** A conversation with hyphens, or a sandbox with its generation where a container is named after it. */
+const IDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,}(-\d+)?/g;
+const LOG_TAIL = /; its log ends with: .*/;
 
 const { values } = parseArgs({
   options: {
@@ -126,9 +129,9 @@ function hear(line: string): void {
   if (process.env['CHAOS_LOG'] !== undefined) process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 }
 
-/** Without what differs from sandbox to sandbox. */
+/** Without what differs from sandbox to sandbox, and without the log of one. */
 const reasonOf = (detail: string): string =>
-  detail.replaceAll(/[0-9a-f]{12,}/g, 'ID').slice(0, REASON_LENGTH_MAX);
+  detail.replace(LOG_TAIL, '').replaceAll(IDS, 'ID').slice(0, REASON_LENGTH_MAX);
 
 function judged(detail: string): void {
   const { messages, lost, twice, inOrder } = JSON.parse(detail) as {
