@@ -1,13 +1,18 @@
 /**
  * The first batch in containers of a real daemon, embedded and on Temporal: the same report as in processes, and nothing
- * left behind. Namespaces on Temporal are beside it; plain processes there are in temporal-run.test.ts.
+ * left behind, also from a pool of warm containers. Namespaces on Temporal are beside it; plain processes there are in
+ * temporal-run.test.ts.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { SandboxId } from '../../core/ids.ts';
 import { closeDaemon, containersOf, dockerSocket } from '../../scripts/docker-daemon.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
+import type { BatchCopy } from './batch-copy.ts';
+import { startProgram } from './running-program.ts';
+import { openWarmBeside } from './warm-beside.ts';
 import { runWholeBatch, type WholeBatch } from './whole-batch.ts';
 
 /** Both runs, and the image the first time. */
@@ -60,6 +65,51 @@ describeWith('dockerd', 'the first batch in containers', () => {
       expect(containersOf(dockerSocket())).toEqual([]);
       expect(leftOf(inContainers)).toEqual([]);
     });
+  });
+
+  describe('from the warm pool', () => {
+    const POOL = 3;
+    /** The deployment of the example wants to know its gateway; a service that only boots asks none. */
+    const gateway = { PARLEY_GATEWAY_URL: 'http://127.0.0.1:9/v1', PARLEY_GATEWAY_KEY: 'unused' };
+    const envOf = (size: number) => ({ ...onDocker(), PARLEY_WARM_POOL: String(size) });
+
+    /** `parley serve` over the data of the copy, for as long as `work` takes. */
+    async function whileServed(copy: BatchCopy, size: number, work: () => Promise<unknown>): Promise<void> {
+      const env = { ...envOf(size), ...gateway, PARLEY_GATEWAY_EXPORT: '', PARLEY_MODEL: 'openai/unused' };
+      const served = startProgram(copy, 'bin/parley.js', ['serve', '--port', '0'], env);
+      onTestFinished(() => served.kill());
+      await Promise.race([
+        work(),
+        served.ended.then(({ stderr }) => Promise.reject(new Error(`it ended too early: ${stderr}`))),
+      ]);
+      process.kill(served.pid, 'SIGTERM');
+      expect((await served.ended).code).toBe(0);
+    }
+
+    it(
+      'claims the oldest containers, leaves the others, and the pool gives these back',
+      async () => {
+        const filled: SandboxId[] = [];
+        const fill = (copy: BatchCopy): Promise<void> =>
+          whileServed(copy, POOL, async () => {
+            await expect.poll(() => containersOf(dockerSocket())).toHaveLength(POOL);
+            filled.push(...(await (await openWarmBeside(copy.dataDir)).filled(POOL)));
+          });
+        const batch = await runWholeBatch(envOf(POOL), fill);
+        batches.push(batch);
+        expect(batch.end.stdout).toContain(SUCCESS);
+        expect(batch.report).toEqual(inProcesses.report);
+        expect([...batch.sandboxIds].sort()).toEqual(filled.slice(0, 2).sort());
+        const pool = await openWarmBeside(batch.copy.dataDir);
+        expect(await pool.ready()).toEqual(filled.slice(2));
+        expect(containersOf(dockerSocket())).toHaveLength(1);
+
+        await whileServed(batch.copy, 0, () => pool.filled(0));
+        await expect.poll(() => containersOf(dockerSocket())).toEqual([]);
+        expect(leftOf(batch)).toEqual([]);
+      },
+      START_MS_MAX,
+    );
   });
 
   describeWith('temporal', 'on Temporal', () => {

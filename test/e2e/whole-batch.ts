@@ -15,15 +15,31 @@ export interface WholeBatch {
   readonly copy: BatchCopy;
   readonly end: ProgramEnd;
   readonly report: NormalizedReport;
+  /** Sandboxes that its conversations were in. */
+  readonly sandboxIds: readonly string[];
 }
 
-/** Rejects with what the program wrote when it ends with anything but success. */
-export async function runWholeBatch(env: Readonly<Record<string, string>>): Promise<WholeBatch> {
+/** `before` finds the copy as it is installed. Rejects with what the program wrote when it ends with anything but success. */
+export async function runWholeBatch(
+  env: Readonly<Record<string, string>>,
+  before: (copy: BatchCopy) => Promise<void> = () => Promise.resolve(),
+): Promise<WholeBatch> {
   const copy = copyBatch('none');
-  const job = path.join(copy.example, 'job.yaml');
-  writeFileSync(job, withRecords(readFileSync(job, 'utf8')));
-  const end = await runProgram(copy, 'examples/first-batch/main.js', ['--run-id', RUN_ID], env);
-  if (end.code === 0) return { copy, end, report: normalizedReport(new Results(copy, RUN_ID)) };
-  copy.close();
-  throw new Error(`Cannot run the batch: ${end.stderr}`);
+  try {
+    const job = path.join(copy.example, 'job.yaml');
+    writeFileSync(job, withRecords(readFileSync(job, 'utf8')));
+    await before(copy);
+    const end = await runProgram(copy, 'examples/first-batch/main.js', ['--run-id', RUN_ID], env);
+    if (end.code !== 0) throw new Error(`Cannot run the batch: ${end.stderr}`);
+    const results = new Results(copy, RUN_ID);
+    return { copy, end, report: normalizedReport(results), sandboxIds: sandboxesOf(results) };
+  } catch (error) {
+    copy.close();
+    throw error;
+  }
+}
+
+function sandboxesOf(results: Results): readonly string[] {
+  const records = results.text('report.jsonl').trim().split('\n');
+  return [...new Set(records.map((line) => (JSON.parse(line) as { sandbox_id: string }).sandbox_id))];
 }
