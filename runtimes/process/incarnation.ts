@@ -69,8 +69,10 @@ export async function findStrays(paths: SandboxPaths, record: SandboxRecord): Pr
   return await processesWith([`HOME=${paths.home}`, `PARLEY_AGENT_SOCKET=${paths.socket}`]);
 }
 
+/** Bubblewrap writes a line in pieces, the child before its namespaces: a line without its end is not told yet. */
 export async function readBwrapStatus(file: string): Promise<BwrapStatus> {
-  const text = await readFile(file, 'utf8').catch(() => '');
+  const written = await readFile(file, 'utf8').catch(() => '');
+  const text = written.slice(0, written.lastIndexOf('\n') + 1);
   const number = (name: string): number | null => {
     const found = new RegExp(`"${name}": (\\d+)`).exec(text)?.[1];
     return found === undefined ? null : Number(found);

@@ -146,6 +146,19 @@ describeWith('bwrap', "bubblewrap's outer half", () => {
     const call = { address: await harness.runtime.start(next), sessionKey: next.sessionKey };
     expect((await runInside(call, 'echo anew')).stdout).toBe('anew\n');
   });
+
+  it('makes a sandbox while it is in the middle of telling what it has started', async () => {
+    const harness = await harnessFor('namespaces');
+    const request = newRequest();
+    await harness.runtime.start(request);
+    const { status } = sandboxPaths(harness.options, request.sandboxId);
+    const whole = readFileSync(status, 'utf8');
+    const [half] = /^\{ "child-pid": \d+/.exec(whole) ?? [''];
+    for (const written of ['', half, whole.trimEnd(), whole]) {
+      writeFileSync(status, written);
+      expect((await harness.runtime.inspect(request.sandboxId)).kind, written).toBe('up');
+    }
+  });
 });
 
 describe('createProcessRuntime()', () => {
