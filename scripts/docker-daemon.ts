@@ -10,6 +10,7 @@ import {
   existsSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -77,7 +78,37 @@ export async function closeDaemon(): Promise<void> {
   ask(socket, REMOVE_ALL);
   await ended(child, 'SIGTERM');
   await ended(containerd, 'SIGTERM');
+  endShims(dir);
   removeWithMounts(dir);
+}
+
+/** A daemon that is killed while a container starts may forget it: its shim, and what that began, go on without it. */
+function endShims(dir: string): void {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  const parents = new Map(pids.map((pid) => [pid, parentOf(pid)]));
+  const isShim = (pid: number): boolean => readProc(pid, 'cmdline').includes(`\0-address\0${dir}/`);
+  const left = new Set(pids.filter(isShim));
+  for (const shim of [...left]) for (const [pid, parent] of parents) if (parent === shim) left.add(pid);
+  for (const pid of left) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended with the one before it.
+    }
+  }
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(readProc(pid, 'status'))?.[1] ?? 0);
+}
+
+/** Empty for one that has ended. */
+function readProc(pid: number, file: 'cmdline' | 'status'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function findDaemon(): NonNullable<typeof found> {
