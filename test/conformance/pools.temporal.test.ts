@@ -7,10 +7,11 @@ import { PATIENCE, playedOnTemporal } from './played-on-temporal.ts';
 import { POOL_SCRIPTS } from './scripts-of-pools.ts';
 
 /**
- * Those in which one conversation is placed at a time: which of two in one millisecond comes first, and so which sandbox
- * it gets, a server does not say. What `core/` decides of the others is the same code.
+ * Those in which there is one conversation at a time: which of two is placed first in one millisecond, and which of two
+ * in one sandbox first tells the run that it has gone, a server does not say. What `core/` decides of the others is the
+ * same code.
  */
-const NAMES = ['a pool of one, warmed', 'a pool of one, warmed, whose run is cancelled'];
+const NAMES = ['a pool of one for one conversation, warmed', 'a pool of one, warmed, whose run is cancelled'];
 const { played } = playedOnTemporal(POOL_SCRIPTS.filter(({ name }) => NAMES.includes(name)));
 
 installQuietRuntime();

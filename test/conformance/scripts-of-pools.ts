@@ -119,6 +119,7 @@ export const POOL_SCRIPTS: readonly Script[] = [
   }),
   // One at a time: nothing happens in the same millisecond as something else.
   script('a pool of one, warmed', [[0, run(2, { warm: true, size: 1 }, ONE_BY_ONE)]]),
+  script('a pool of one for one conversation, warmed', [[0, run(1, { warm: true, size: 1 })]]),
   script('a pool of one, recycled', [[0, run(3, { recycleAfter: 2, size: 1 }, ONE_BY_ONE)]]),
   script('a pool of one, warmed, whose run is cancelled', [
     [0, run(2, { warm: true, size: 1 }, ONE_BY_ONE)],
