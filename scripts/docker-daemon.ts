@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { descendantsOf } from '../runtimes/process/process-table.ts';
 
 const USUAL_SOCKET = '/var/run/docker.sock';
 /** Time a daemon gets to answer; one that takes longer does not work here. */
@@ -78,34 +79,28 @@ export async function closeDaemon(): Promise<void> {
   ask(socket, REMOVE_ALL);
   await ended(child, 'SIGTERM');
   await ended(containerd, 'SIGTERM');
-  endShims(dir);
+  await endShims(dir);
   removeWithMounts(dir);
 }
 
 /** A daemon that is killed while a container starts may forget it: its shim, and what that began, go on without it. */
-function endShims(dir: string): void {
+async function endShims(dir: string): Promise<void> {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
-  const parents = new Map(pids.map((pid) => [pid, parentOf(pid)]));
-  const isShim = (pid: number): boolean => readProc(pid, 'cmdline').includes(`\0-address\0${dir}/`);
-  const left = new Set(pids.filter(isShim));
-  for (const shim of [...left]) for (const [pid, parent] of parents) if (parent === shim) left.add(pid);
-  for (const pid of left) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It ended with the one before it.
+  for (const shim of pids.filter((pid) => commandLineOf(pid).includes(`\0-address\0${dir}/`))) {
+    for (const pid of [...(await descendantsOf(shim)), shim]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It ended with the one before it.
+      }
     }
   }
 }
 
-function parentOf(pid: number): number {
-  return Number(/^PPid:\s+(\d+)$/m.exec(readProc(pid, 'status'))?.[1] ?? 0);
-}
-
 /** Empty for one that has ended. */
-function readProc(pid: number, file: 'cmdline' | 'status'): string {
+function commandLineOf(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
     return '';
   }

@@ -19,8 +19,7 @@ export function isSharded({ shards }: Pick<RunState, 'shards'>): boolean {
 
 /** None has said that it is there. */
 export function bornShards({ rules, items }: RunBirth): RunState['shards'] {
-  if (rules.shardItems === undefined) return undefined;
-  return new Array<boolean>(Math.ceil(items.length / rules.shardItems)).fill(false);
+  return rules.shardItems === undefined ? undefined : grownShards({ shards: [], rules, items }, 0);
 }
 
 /** Rows at a birth, of whatever hosts the item: older than any that a shard writes. */
@@ -28,7 +27,7 @@ export const SEQUENCE_AT_BIRTH = 1;
 
 /** After items were added: the shards that have more of them now, and the new ones, have not said so yet. */
 export function grownShards(
-  { shards, rules, items }: Pick<RunState, 'shards' | 'rules' | 'items'>,
+  { shards, rules, items }: Pick<RunState, 'shards' | 'rules'> & { readonly items: readonly unknown[] },
   itemsBefore: number,
 ): RunState['shards'] {
   if (shards === undefined || rules.shardItems === undefined || items.length === itemsBefore) return shards;
