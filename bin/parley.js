@@ -14,7 +14,6 @@ if (existsSync(path.join(root, '.git'))) {
   const { isFresh } = await import('../scripts/sources.js');
   if (!existsSync(program) || !isFresh(root)) await buildFirst();
 }
-process.setSourceMapsEnabled(true);
 await import(program);
 
 async function buildFirst() {

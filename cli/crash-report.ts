@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { mappedStack } from './mapped-stack.ts';
 import type { Shell } from './shell.ts';
 
 /** A chain of causes longer than this is a loop. */
@@ -60,7 +61,9 @@ function describe(error: unknown, { shell, command, at }: Crash): string {
 }
 
 function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error);
+  return error instanceof Error
+    ? mappedStack(error.stack ?? `${error.name}: ${error.message}`)
+    : String(error);
 }
 
 function maskSecrets(text: string, env: Shell['env']): string {

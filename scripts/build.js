@@ -51,6 +51,18 @@ const LOADED_BY_PATH = { 'failure-converter': 'workflows/failure-converter.ts' }
 const BUNDLED_PACKAGES = ['@marcbachmann/cel-js', 'commander', 'yaml', 'zod'];
 /** The same parser as modules: what nothing calls is left out, and nothing is wrapped. */
 const AS_MODULES = { yaml: './node_modules/yaml/browser/index.js' };
+/**
+ * zod's messages in forty languages, of which its default is one: a third of what a quick command parses. Only English
+ * is kept; `z.locales` is not used.
+ */
+const ENGLISH_ONLY = {
+  name: 'english-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
 /** What a bundled package of CommonJS asks for is a part of Node, and a module has no `require` of its own. */
 const REQUIRE_OF_NODE =
   "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);";
@@ -138,6 +150,7 @@ async function bundleHost(outdir) {
     splitting: true,
     external: loadedPackages(),
     alias: AS_MODULES,
+    plugins: [ENGLISH_ONLY],
     banner: { js: REQUIRE_OF_NODE },
     chunkNames: 'chunk-[name]-[hash]',
     sourceRoot: SOURCE_ROOT,
