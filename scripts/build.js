@@ -18,6 +18,8 @@ import {
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildWeb } from './build-web.js';
+import { bundle, ENGLISH_ONLY } from './bundle.js';
+import { keepCompiled } from './keep-compiled.js';
 import { withLock } from './lock.js';
 import { ROOT, setup } from './setup.js';
 import { isFresh, listSources, STATS_FILE, statSources } from './sources.js';
@@ -51,18 +53,6 @@ const LOADED_BY_PATH = { 'failure-converter': 'workflows/failure-converter.ts' }
 const BUNDLED_PACKAGES = ['@marcbachmann/cel-js', 'commander', 'yaml', 'zod'];
 /** The same parser as modules: what nothing calls is left out, and nothing is wrapped. */
 const AS_MODULES = { yaml: './node_modules/yaml/browser/index.js' };
-/**
- * zod's messages in forty languages, of which its default is one: a third of what a quick command parses. Only English
- * is kept; `z.locales` is not used.
- */
-const ENGLISH_ONLY = {
-  name: 'english-only',
-  setup({ onLoad }) {
-    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
-      contents: "export { default as en } from './en.js';",
-    }));
-  },
-};
 /** What a bundled package of CommonJS asks for is a part of Node, and a module has no `require` of its own. */
 const REQUIRE_OF_NODE =
   "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);";
@@ -129,6 +119,8 @@ async function bundleAside() {
   rmSync(aside, { recursive: true, force: true });
   try {
     const inputs = await Promise.all([bundleHost(aside), bundleInside(aside), bundleByPath(aside)]);
+    const agent = path.join(aside, 'agent-server.cjs');
+    if (existsSync(agent)) await keepCompiled(agent);
     writeLicences(aside, inputs.flat());
     await bundleWorkflows(aside);
     const files = existsSync(aside) ? readdirSync(aside).sort(chunksFirst) : [];
@@ -165,6 +157,9 @@ async function bundleInside(outdir) {
     outdir,
     format: 'cjs',
     outExtension: { '.js': '.cjs' },
+    plugins: [ENGLISH_ONLY],
+    // Kept code cannot ask for a module later; `require` does the same for what is there anyway.
+    supported: { 'dynamic-import': false },
     sourceRoot: SOURCE_ROOT,
   });
 }
@@ -239,23 +234,6 @@ function writeLicences(outdir, inputs) {
 
 /** The innermost package of a path, with its scope. */
 const PACKAGE_FOLDER = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
-
-/** One esbuild call with what every bundle of the project has in common; returns the files that went into it. */
-export async function bundle(options) {
-  const esbuild = await import('esbuild');
-  const { metafile } = await esbuild.build({
-    absWorkingDir: ROOT,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    sourcemap: true,
-    sourcesContent: false,
-    logLevel: 'error',
-    metafile: true,
-    ...options,
-  });
-  return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
-}
 
 /** Entries whose source exists. */
 function existing(programs) {

@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
-import { bundle } from './build.js';
+import { bundle } from './bundle.js';
 import { ROOT, setup } from './setup.js';
 
 /** Every bug has to be found within this many seeds. */

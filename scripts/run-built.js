@@ -4,7 +4,8 @@
  */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, bundle } from './build.js';
+import { build } from './build.js';
+import { bundle } from './bundle.js';
 import { runNode } from './child.js';
 import { ROOT, setup } from './setup.js';
 

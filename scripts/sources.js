@@ -34,6 +34,8 @@ const SOURCE_FILES = [
   'package-lock.json',
   'scripts/build.js',
   'scripts/build-web.js',
+  'scripts/bundle.js',
+  'scripts/keep-compiled.js',
   'scripts/sources.js',
 ];
 

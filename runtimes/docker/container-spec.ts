@@ -11,6 +11,7 @@ import {
   INSIDE,
   BOUND_PORTS,
   boundView,
+  compiledAgent,
   initCommand,
   insideEnvironment,
 } from '../on-host/inside-view.ts';
@@ -104,6 +105,7 @@ function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettin
     ReadOnly,
   });
   const { programs, hostSockets, egressSocket = null } = options;
+  const compiled = compiledAgent(programs.agentServer);
   return [
     bind(place.workspace, INSIDE.workspace, false),
     bind(place.agent, INSIDE.agent, false),
@@ -114,6 +116,7 @@ function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettin
     ...(egressSocket === null ? [] : [bind(dirname(egressSocket), INSIDE.egressSocket, true)]),
     ...(guard === null ? [] : [bind(guard, INSIDE.guard, true)]),
     bind(programs.agentServer, INSIDE.agentServer, true),
+    ...(compiled === null ? [] : [bind(compiled, INSIDE.compiledAgent, true)]),
     bind(programs.sandboxInit, INSIDE.sandboxInit, true),
   ];
 }

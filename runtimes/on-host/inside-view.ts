@@ -2,6 +2,7 @@
  * A sandbox as seen from inside: its paths, its loopback ports and its environment.
  * Owns what the agent server is told, by whatever runtime; must not start anything.
  */
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import { guardObject } from './guard-object.ts';
@@ -19,6 +20,8 @@ export interface RoutePorts {
 export const BOUND_PORTS: RoutePorts = { proxy: 4100, webhook: 4101, git: 4102 };
 export const EGRESS_PORT = 4103;
 export const HOST_SOCKET_NAMES = ['proxy', 'webhook', 'git'] as const;
+/** Beside a program: the code that V8 made of it; inside/compiled-code.ts looks for it under this name. */
+const COMPILED_SUFFIX = '.compiled';
 /** Where things are bound in a sandbox that sees nothing else of the host. */
 export const INSIDE = {
   workspace: '/workspace',
@@ -30,6 +33,7 @@ export const INSIDE = {
   egressSocket: '/run/parley/egress',
   guard: '/opt/parley/guard.node',
   agentServer: '/opt/parley/agent-server.cjs',
+  compiledAgent: `/opt/parley/agent-server.cjs${COMPILED_SUFFIX}`,
   sandboxInit: '/opt/parley/sandbox-init.cjs',
 } as const;
 /** Callbacks leave after this many seconds: a status that arrives late delays every pause decision. */
@@ -81,6 +85,12 @@ export function boundView(
     egressSocket: egressSocket === null ? null : join(INSIDE.egressSocket, basename(egressSocket)),
     guard: guardObject(process.arch) === null ? null : INSIDE.guard,
   };
+}
+
+/** The compiled code of the Agent Server on the host; null where none was kept, as for a program made on the way. */
+export function compiledAgent(agentServer: string): string | null {
+  const file = `${agentServer}${COMPILED_SUFFIX}`;
+  return existsSync(file) ? file : null;
 }
 
 /** The first program and its arguments; process lists show them, so no secret is among them. */

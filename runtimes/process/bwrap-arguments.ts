@@ -6,7 +6,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { HostSockets } from '../on-host/host-sockets.ts';
-import { HOST_SOCKET_NAMES, INSIDE } from '../on-host/inside-view.ts';
+import { HOST_SOCKET_NAMES, INSIDE, compiledAgent } from '../on-host/inside-view.ts';
 import { TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 
@@ -78,6 +78,7 @@ export function isolationArguments(
 
 /** Everything between `bwrap` and the first program. Descriptor 3 receives the status, 4 gives the filter. */
 export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): readonly string[] {
+  const compiled = compiledAgent(parts.programs.agentServer);
   const writable = bind('--bind', [
     { from: paths.workspace, to: INSIDE.workspace },
     { from: paths.agent, to: INSIDE.agent },
@@ -92,6 +93,7 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
     ...(parts.guard === null ? [] : [{ from: parts.guard, to: INSIDE.guard }]),
     ...parts.nodeBinds,
     { from: parts.programs.agentServer, to: INSIDE.agentServer },
+    ...(compiled === null ? [] : [{ from: compiled, to: INSIDE.compiledAgent }]),
     { from: parts.programs.sandboxInit, to: INSIDE.sandboxInit },
     ...['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
       from: join(paths.etc, name),

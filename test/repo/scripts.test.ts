@@ -112,6 +112,8 @@ describe('sources', () => {
       'package-lock.json',
       'scripts/build.js',
       'scripts/build-web.js',
+      'scripts/bundle.js',
+      'scripts/keep-compiled.js',
       'scripts/sources.js',
       'core/a.ts',
     ]) {

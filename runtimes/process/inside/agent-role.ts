@@ -5,6 +5,7 @@
  */
 import { closeSync, readFileSync } from 'node:fs';
 import Module from 'node:module';
+import { runCompiled } from './compiled-code.ts';
 import { loadGuard } from './guard.ts';
 
 /** The name under which Agent Servers read their key. */
@@ -17,7 +18,7 @@ export function becomeAgent(guard: string | null, file: string): void {
   if (guard !== null) loadGuard(guard);
   process.env[KEY_VARIABLE] = takeText(KEY_DESCRIPTOR);
   process.argv.splice(1, process.argv.length - 1, file);
-  Module.runMain();
+  if (!runCompiled(file)) Module.runMain();
 }
 
 /** All that is in the pipe; nobody can read it again. */

@@ -9,7 +9,7 @@ const ENTRIES: readonly RegExp[] = [
   /^(cli|scripted-gateway|agent)\/main\.ts$/,
   /^agent\/openhands\/main\.ts$/,
   /^web\/main\.tsx$/,
-  /^runtimes\/process\/inside\/init\.ts$/,
+  /^runtimes\/process\/inside\/(init|write-compiled)\.ts$/,
   /^runtimes\/kubernetes\/reader\/main\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,
   /^(test|examples)\/.*\.test\.ts$/,
