@@ -23,6 +23,9 @@ export interface ProxyCaller {
 }
 
 export interface KeyDirectory {
-  /** The caller behind a key, or null when it is unknown, expired or of a stale generation (D14). */
-  find(key: string): Promise<ProxyCaller | null>;
+  /**
+   * The caller behind a key, or null when it is unknown, expired or of a stale generation (D14); at once where it is
+   * in memory, because every call asks. `sha256` is the digest of the key in hexadecimal.
+   */
+  find(key: string, sha256: string): ProxyCaller | null | Promise<ProxyCaller | null>;
 }

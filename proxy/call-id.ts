@@ -17,24 +17,32 @@ const CHANCE_BYTES = 8;
 export function callIds(now: () => number): () => string {
   let lastMs = 0;
   let count = 0;
+  let head = headOf(0);
   let chance = Buffer.alloc(0);
   return () => {
     const ms = now();
     // A clock that was set back, or a full count, goes on from the last id.
-    if (ms > lastMs) [lastMs, count] = [ms, 0];
-    else if (count < COUNT_MAX) count += 1;
-    else [lastMs, count] = [lastMs + 1, 0];
+    if (ms <= lastMs && count < COUNT_MAX) {
+      count += 1;
+    } else {
+      lastMs = Math.max(ms, lastMs + 1);
+      count = 0;
+      head = headOf(lastMs);
+    }
     if (chance.length < CHANCE_BYTES) chance = randomBytes(CHANCE_BYTES * IDS_PER_FETCH);
     const tail = chance.toString('hex', 0, CHANCE_BYTES);
     chance = chance.subarray(CHANCE_BYTES);
-    return written(lastMs, count, tail);
+    return `${head}${count.toString(16).padStart(COUNT_DIGITS, '0')}-${variantOf(tail)}${tail.slice(1, 4)}-${tail.slice(4)}`;
   };
 }
 
-function written(ms: number, count: number, chance: string): string {
+/** The same for every id of a millisecond: the time, and the version. */
+function headOf(ms: number): string {
   const time = ms.toString(16).padStart(TIME_DIGITS, '0');
-  const counted = count.toString(16).padStart(COUNT_DIGITS, '0');
-  // The variant of the standard is the two upper bits of this digit.
-  const variant = (0x8 | (Number.parseInt(chance.slice(0, 1), 16) & 0x3)).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}-${variant}${chance.slice(1, 4)}-${chance.slice(4)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7`;
+}
+
+/** The variant of the standard is the two upper bits of this digit. */
+function variantOf(chance: string): string {
+  return (0x8 | (Number.parseInt(chance.slice(0, 1), 16) & 0x3)).toString(16);
 }

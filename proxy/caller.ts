@@ -6,16 +6,20 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KeyDirectory, ProxyCaller } from '../ports/key-directory.ts';
 import { failure, type Failure } from './failure.ts';
+import { apiKeyHeader } from './header-names.ts';
 
-export interface Caller extends ProxyCaller {
-  /** Holds the master key: may use the admin routes. */
-  readonly isAdmin: boolean;
-}
+export type Caller = ProxyCaller;
 
-export type FindCaller = (headers: IncomingHttpHeaders) => Promise<Caller | Failure>;
+/** At once where the key is known in memory. */
+export type FindCaller = (headers: IncomingHttpHeaders) => Caller | Failure | Promise<Caller | Failure>;
 
-const MASTER: Caller = { name: 'master', sessionId: null, userId: null, models: null, isAdmin: true };
+const MASTER: Caller = { name: 'master', sessionId: null, userId: null, models: null };
 const BEARER = /^bearer +(\S+) *$/i;
+
+/** Whether the caller holds the master key: it may use the admin routes. */
+export function isAdmin(caller: Caller): boolean {
+  return caller === MASTER;
+}
 
 /** The check of one proxy. The master key is compared by digest in constant time; every call asks the directory. */
 export function callerFinder(options: {
@@ -25,30 +29,44 @@ export function callerFinder(options: {
   readonly vendor: string;
 }): FindCaller {
   const master = options.masterKey === null ? null : digest(options.masterKey);
-  return async (headers) => {
-    const key = presentedKey(headers, options.vendor);
+  const keyHeader = apiKeyHeader(options.vendor);
+  return (headers) => {
+    const key = presentedKey(headers, keyHeader);
     if (key === null) return failure('unauthorized', 'Cannot authenticate the call: no API key was passed');
-    if (master !== null && timingSafeEqual(digest(key), master)) return MASTER;
-    return findVirtual(options.directories, key);
+    const digested = digest(key);
+    if (master !== null && timingSafeEqual(digested, master)) return MASTER;
+    return findVirtual(options.directories, { key, sha256: digested.toString('hex') });
   };
 }
 
-async function findVirtual(directories: readonly KeyDirectory[], key: string): Promise<Caller | Failure> {
-  try {
-    for (const keys of directories) {
-      const caller = await keys.find(key);
-      if (caller !== null) return { ...caller, isAdmin: false };
-    }
-    return failure('unauthorized', 'Cannot authenticate the call: the API key is unknown or expired');
-  } catch {
-    return failure('store_unavailable', 'Cannot authenticate the call: the key directory did not answer');
-  }
+interface Presented {
+  readonly key: string;
+  readonly sha256: string;
 }
 
-function presentedKey(headers: IncomingHttpHeaders, vendor: string): string | null {
+/** From the directory at `index` on. */
+function findVirtual(
+  directories: readonly KeyDirectory[],
+  presented: Presented,
+  index = 0,
+): Caller | Failure | Promise<Caller | Failure> {
+  const keys = directories[index];
+  if (keys === undefined)
+    return failure('unauthorized', 'Cannot authenticate the call: the API key is unknown or expired');
+  const next = (caller: Caller | null): ReturnType<typeof findVirtual> =>
+    caller ?? findVirtual(directories, presented, index + 1);
+  const found = keys.find(presented.key, presented.sha256);
+  return found instanceof Promise ? found.then(next, refuseUnanswered) : next(found);
+}
+
+function refuseUnanswered(): Failure {
+  return failure('store_unavailable', 'Cannot authenticate the call: the key directory did not answer');
+}
+
+function presentedKey(headers: IncomingHttpHeaders, keyHeader: string): string | null {
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
-  const other = headers[`x-${vendor}-api-key`] ?? headers['x-api-key'] ?? headers['api-key'];
+  const other = headers[keyHeader] ?? headers['x-api-key'] ?? headers['api-key'];
   if (typeof other !== 'string' || other === '') return null;
   return BEARER.exec(other)?.[1] ?? other;
 }

@@ -24,7 +24,7 @@ export interface GatewayCallOptions {
   readonly headers: readonly string[];
   /** What the proxy itself tells the caller about this call, name and value alternating. */
   readonly ownHeaders: readonly OutgoingHttpHeader[];
-  readonly body: readonly Buffer[];
+  readonly body: Buffer;
   readonly isUsageShown: boolean;
   /**
    * Asked before a failure is passed on, while the caller has nothing of a reply: true when another try follows.
@@ -35,7 +35,7 @@ export interface GatewayCallOptions {
   readonly onClosed: (end: CallEnd) => void;
 }
 
-export interface CallEnd extends Omit<CloseFacts, 'endedAt'> {
+export interface CallEnd extends CloseFacts {
   /** The caller was told nothing, because another try follows. */
   readonly isHandedOver: boolean;
   readonly retryAfter: string | null;
@@ -51,26 +51,21 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   private isClosed = false;
   private isHandedOver = false;
   private readonly onLeft = (): void => this.leave();
-  private readonly onDrained = (): void => this.controller?.resume();
 
   constructor(options: GatewayCallOptions) {
     this.options = options;
     options.res.on('close', this.onLeft);
-    options.res.on('drain', this.onDrained);
   }
 
   /** Sends the call; everything further happens on its events. */
   dispatch(pool: Pool): void {
     const { entry, kind, headers, body } = this.options;
-    const [first] = body;
-    const isOne = body.length === 1 && first !== undefined;
     const request: Dispatcher.DispatchOptions = {
       method: 'POST',
       path: `${entry.basePath}${kind.suffix}`,
       // Neither the pool nor a later try changes the list.
       headers: headers as string[],
-      // Joined, whatever its size: copying costs less than a write for each piece.
-      body: isOne ? first : Buffer.concat(body),
+      body,
       headersTimeout: entry.timeoutMs,
       bodyTimeout: entry.timeoutMs,
     };
@@ -109,7 +104,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isClosed) return;
-    if (this.reply?.data(chunk) === false) controller.pause();
+    if (this.reply?.data(chunk) === false) this.pause(controller);
     if (this.reply?.isOver !== true) return;
     this.close('failed');
     controller.abort(new Error('The stream began with an error'));
@@ -133,6 +128,13 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     this.close(this.reply?.drop(failed) === true ? 'succeeded' : 'failed');
   }
 
+  /** Until the caller has taken what was written; most calls never come here. */
+  private pause(controller: Dispatcher.DispatchController): void {
+    if (controller.paused) return;
+    controller.pause();
+    this.options.res.once('drain', () => controller.resume());
+  }
+
   private handsOver(status: number | null): boolean {
     if (this.options.handOver(status, this.retryAfter)) this.isHandedOver = true;
     return this.isHandedOver;
@@ -141,8 +143,8 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   private close(state: CloseFacts['state']): void {
     const { res } = this.options;
     this.isClosed = true;
-    res.off('close', this.onLeft);
-    res.off('drain', this.onDrained);
+    // Else it is called in vain, which costs less than to take it back.
+    if (this.isHandedOver) res.off('close', this.onLeft);
     this.options.onClosed({
       state,
       httpStatus: this.httpStatus,

@@ -39,6 +39,11 @@ export function tagsHeader(vendor: string): string {
   return `x-${vendor}-tags`;
 }
 
+/** Where a key may stand besides `Authorization`. */
+export function apiKeyHeader(vendor: string): string {
+  return `x-${vendor}-api-key`;
+}
+
 /** Names that an entry's static headers cannot set. */
 export function isReservedStaticHeader(name: string, vendor: string): boolean {
   return HOP_BY_HOP_OR_OWN.has(name) || name === sessionHeader(vendor);
@@ -48,7 +53,7 @@ export function isReservedStaticHeader(name: string, vendor: string): boolean {
 export function credentialHeaders(vendor: string): readonly string[] {
   return [
     'x-api-key',
-    `x-${vendor}-api-key`,
+    apiKeyHeader(vendor),
     'x-session-api-key',
     'x-access-token',
     'x-init-api-key',

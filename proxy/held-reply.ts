@@ -6,7 +6,8 @@ import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import { sendFailure } from './http-exchange.ts';
 import { failure, type Failure } from './failure.ts';
 import { relayedError, relayedHeaders, type ReplyHeaders } from './gateway-reply.ts';
-import { asObject, asText, parseJson } from './json-value.ts';
+import { scanTopLevel, type TopLevel } from './json-scan.ts';
+import { asObject, asText, parseJson, type JsonObject } from './json-value.ts';
 import { REPLY_HELD_BYTES_MAX } from './limits.ts';
 import type { Reply } from './reply.ts';
 import { readUsage, type Usage } from './usage.ts';
@@ -19,6 +20,8 @@ export interface HeldReplyOptions {
   readonly ownHeaders: readonly OutgoingHttpHeader[];
   readonly apiKey: string;
 }
+
+const LEARNED: ReadonlySet<string> = new Set(['id', 'usage']);
 
 export class HeldReply implements Reply {
   responseId: string | null = null;
@@ -70,8 +73,10 @@ export class HeldReply implements Reply {
     return false;
   }
 
+  /** Only two members matter, so that only they are parsed, where the body is plain. */
   private learn(body: Buffer): void {
-    const json = asObject(parseJson(body.toString('utf8')));
+    const top = scanTopLevel(body, LEARNED);
+    const json = top === null ? asObject(parseJson(body.toString('utf8'))) : membersOf(body, top);
     this.responseId = asText(json?.['id']);
     this.usage = readUsage(json?.['usage']);
   }
@@ -92,4 +97,11 @@ export class HeldReply implements Reply {
     const message = `Cannot use the gateway's reply: it answered ${status}, a redirect`;
     sendFailure(res, failure('gateway_failed', message), ownHeaders);
   }
+}
+
+function membersOf(body: Buffer, { members }: TopLevel): JsonObject {
+  const json: Record<string, unknown> = {};
+  for (const [key, { valueStart, valueEnd }] of members)
+    json[key] = parseJson(body.toString('utf8', valueStart, valueEnd));
+  return json;
 }

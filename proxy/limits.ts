@@ -51,8 +51,8 @@ export const CLOSE_GRACE_MS = 5_000;
 export const FLUSH_AFTER_MS = 500;
 /** The longest pause between two tries while the store is away; the first is `FLUSH_AFTER_MS`, then doubled. */
 export const FLUSH_RETRY_MS_MAX = 30_000;
-/** Rows of one write to the store: calls wait meanwhile where the store writes in this thread. */
-export const FLUSH_ROWS_MAX = 128;
+/** Rows of one write to the store: calls wait meanwhile where it writes in this thread, and each write has its sync. */
+export const FLUSH_ROWS_MAX = 256;
 /** A spool segment is sealed at this many rows: small enough to read back whole. */
 export const SEGMENT_ROWS_MAX = 2_000;
 /** Rows kept in memory while the store is away; further ones are only in the spool and read back from there. */

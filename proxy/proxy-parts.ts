@@ -11,6 +11,7 @@ import type { Environment } from './environment.ts';
 import type { GatewayPools } from './gateway-pools.ts';
 import type { ProxyLog } from './log.ts';
 import type { ModelTable } from './model-table.ts';
+import type { OpenCalls } from './open-calls.ts';
 import type { HeaderRule } from './request-headers.ts';
 import type { RunBudgets } from './run-budgets.ts';
 import type { SpendWriter } from './spend-writer.ts';
@@ -42,8 +43,7 @@ export interface ProxyParts {
   readonly log: ProxyLog;
   readonly counters: CallCounters;
   readonly metrics: CallMetrics;
-  /** Calls that have not ended. */
-  readonly openCalls: Set<{ leave(): void }>;
+  readonly openCalls: OpenCalls;
   /** The proxy takes no new call and ends those in flight. */
   isDraining: boolean;
 }

@@ -16,6 +16,7 @@ import { openListener, type Listener, type ProxyAddress } from './listener.ts';
 import { CLOSE_GRACE_MS } from './limits.ts';
 import type { ProxyLog } from './log.ts';
 import { ModelTable } from './model-table.ts';
+import { OpenCalls } from './open-calls.ts';
 import type { CallCounters, LiveConfig, ProxyParts } from './proxy-parts.ts';
 import { headerRule } from './request-headers.ts';
 import { route } from './router.ts';
@@ -84,7 +85,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       // The store being away is no reason not to serve: the writer keeps the order and tries again.
       recovery ??= parts.writer.flush().then(() => retention?.start());
       await recovery;
-      const listener = await openListener(address, (req, res) => void route(parts, req, res));
+      const listener = await openListener(address, (req, res) => route(parts, req, res));
       listeners.push(listener);
       return listener.address;
     },
@@ -94,7 +95,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     async close(graceMs = CLOSE_GRACE_MS) {
       parts.isDraining = true;
       await Promise.all(listeners.map((listener) => listener.close(graceMs)));
-      for (const call of parts.openCalls) call.leave();
+      parts.openCalls.leaveAll();
       await parts.pools.close();
       await retention?.stop();
       parts.metrics.stop();
@@ -166,7 +167,7 @@ function assemble(options: ProxyOptions): ProxyParts {
       reloadFailures: 0,
     },
     metrics: new CallMetrics(),
-    openCalls: new Set(),
+    openCalls: new OpenCalls(),
     isDraining: false,
   };
 }

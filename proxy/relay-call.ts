@@ -10,6 +10,7 @@ import { GatewayCall, type CallEnd } from './gateway-call.ts';
 import { recordCall } from './call-record.ts';
 import { sendFailure, type Exchange } from './http-exchange.ts';
 import type { Target } from './model-table.ts';
+import type { OpenCall } from './open-calls.ts';
 import type { LiveConfig, ProxyParts } from './proxy-parts.ts';
 import type { RelayKind } from './relay-kind.ts';
 import type { RelayRequest } from './relay-request.ts';
@@ -28,8 +29,6 @@ export interface RelayCallOptions {
   /** One for each try, in order; at least one. */
   readonly targets: readonly Target[];
   readonly facts: CallerFacts;
-  /** Called once, when nothing further will be sent; the row of the last try, null when none was sent. */
-  readonly onEnded: (row: SpendRow | null) => void;
 }
 
 /** A try that waits for its row to be on disk. */
@@ -37,10 +36,11 @@ interface ReadyTry {
   readonly target: Target;
   readonly row: SpendRow;
   readonly headers: readonly string[];
-  readonly body: readonly Buffer[];
+  readonly body: Buffer;
 }
 
-export class RelayCall {
+export class RelayCall implements OpenCall {
+  place = 0;
   private readonly options: RelayCallOptions;
   private tries = 0;
   private current: GatewayCall | null = null;
@@ -65,7 +65,7 @@ export class RelayCall {
       rawHeaders: exchange.req.rawHeaders,
       sessionId: caller.sessionId,
       entry: target.entry,
-      contentLength: body.reduce((sum, piece) => sum + piece.length, 0),
+      contentLength: body.length,
     });
     if (!outcome.ok) {
       const message = `Cannot forward header "${outcome.name}": its value holds a character that cannot be sent`;
@@ -86,7 +86,6 @@ export class RelayCall {
     return null;
   }
 
-  /** Ends the call because nobody waits for it any more. */
   leave(): void {
     this.isLeft = true;
     this.current?.leave();
@@ -137,7 +136,7 @@ export class RelayCall {
   private closed(target: Target, row: SpendRow, closed: CallEnd): void {
     const { parts, live } = this.options;
     const at = parts.clock.now();
-    const ended = closeRow(row, { ...closed, endedAt: at });
+    const ended = closeRow(row, at, closed);
     const isFailure = closed.state === 'failed';
     live.models.states.end(target.entry, { isFailure, status: closed.httpStatus, at });
     parts.writer.close(ended);
@@ -166,11 +165,14 @@ export class RelayCall {
     }, pauseMs);
   }
 
+  /** Nothing further will be sent; the row of the last try, null when none was sent. */
   private end(row: SpendRow | null, failed: Failure | null = null): Failure | null {
     if (this.isEnded) return failed;
     this.isEnded = true;
     this.timer = null;
-    this.options.onEnded(row);
+    const { parts, caller } = this.options;
+    parts.openCalls.remove(this);
+    if (caller.limits !== undefined) parts.virtualKeys?.settle(caller.limits, row);
     return failed;
   }
 }

@@ -5,13 +5,13 @@
 import { normalUuid } from '../core/ids.ts';
 import { mayUse, type Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
-import { metadataHeader, tagsHeader } from './header-names.ts';
 import { readBody, sendFailure, type Exchange } from './http-exchange.ts';
 import { REQUEST_BYTES_MAX } from './limits.ts';
 import type { Resolved, Target } from './model-table.ts';
 import type { LiveConfig, ProxyParts } from './proxy-parts.ts';
 import { RelayCall } from './relay-call.ts';
 import type { RelayKind } from './relay-kind.ts';
+import type { HeaderRule } from './request-headers.ts';
 import { readRelayRequest, type RelayRequest } from './relay-request.ts';
 import { readMetadata, readTags, type CallerFacts } from './spend-row.ts';
 
@@ -30,7 +30,9 @@ async function startCall(
   exchange: Exchange,
   form: { readonly kind: RelayKind; readonly pathModel: string | null },
 ): Promise<Failure | null> {
-  const caller = await parts.findCaller(exchange.req.headers);
+  // What is in memory is there at once: each wait would cost a call more than the look-up.
+  const found = parts.findCaller(exchange.req.headers);
+  const caller = found instanceof Promise ? await found : found;
   if ('code' in caller) return caller;
   const body = await readBody(exchange.req, REQUEST_BYTES_MAX);
   if ('code' in body) return body;
@@ -42,16 +44,11 @@ async function startCall(
   if ('code' in targets) return targets;
   const { kind } = form;
   const { request } = reading;
-  const facts = callerFacts(parts, exchange, { caller, request });
-  const refused = await admit(parts, caller, facts.sessionId);
+  const facts = callerFacts(live.headerRule, exchange, { caller, request });
+  const admission = admit(parts, caller, facts.sessionId);
+  const refused = admission instanceof Promise ? await admission.catch(refuseUnread) : admission;
   if (refused !== null) return refused;
-  const call: RelayCall = new RelayCall({
-    ...{ parts, live, exchange, caller, kind, request, targets, facts },
-    onEnded: (row) => {
-      parts.openCalls.delete(call);
-      if (caller.limits !== undefined) parts.virtualKeys?.settle(caller.limits, row);
-    },
-  });
+  const call = new RelayCall({ parts, live, exchange, caller, kind, request, targets, facts });
   parts.openCalls.add(call);
   return call.send();
 }
@@ -116,36 +113,36 @@ function repeated(targets: readonly Target[], count: number): readonly Target[] 
 }
 
 /** The budget of the run first: what the key admits is counted at once. */
-async function admit(
+function admit(
   { runBudgets, virtualKeys }: ProxyParts,
   { limits }: Caller,
   sessionId: string | null,
-): Promise<Failure | null> {
-  try {
-    const refused = runBudgets === null || sessionId === null ? null : await runBudgets.admit(sessionId);
-    if (refused !== null || limits === undefined || virtualKeys === null) return refused;
-    return await virtualKeys.admit(limits);
-  } catch {
-    const message = 'Cannot call the model: what the key or its run has spent cannot be read';
-    return failure('store_unavailable', message);
-  }
+): Failure | null | Promise<Failure | null> {
+  const byKey = (): Failure | null | Promise<Failure | null> =>
+    limits === undefined || virtualKeys === null ? null : virtualKeys.admit(limits);
+  if (runBudgets === null || sessionId === null) return byKey();
+  return runBudgets.admit(sessionId).then((refused) => refused ?? byKey());
+}
+
+function refuseUnread(): Failure {
+  const message = 'Cannot call the model: what the key or its run has spent cannot be read';
+  return failure('store_unavailable', message);
 }
 
 function callerFacts(
-  parts: ProxyParts,
+  rule: HeaderRule,
   exchange: Exchange,
   { caller, request }: { readonly caller: Caller; readonly request: RelayRequest },
 ): CallerFacts {
   const { headers } = exchange.req;
-  const tags = readTags(headers[tagsHeader(parts.vendor)], caller.tags ?? []);
   return {
     modelName: request.model,
-    sessionId: sessionOf(caller, headers[parts.live.headerRule.sessionHeader]),
+    sessionId: sessionOf(caller, headers[rule.sessionHeader]),
     user: request.user ?? caller.userId,
     keyName: caller.name,
-    metadata: readMetadata(headers[metadataHeader(parts.vendor)], caller.metadata),
-    ...(caller.team === undefined ? {} : { team: caller.team }),
-    ...(tags.length === 0 ? {} : { tags }),
+    metadata: readMetadata(headers[rule.metadataHeader], caller.metadata),
+    team: caller.team,
+    tags: readTags(headers[rule.tagsHeader], caller.tags),
   };
 }
 

@@ -3,12 +3,20 @@
  * Owns the rule as one pure function; must not read a clock, a socket or a configuration file.
  */
 import type { ModelEntry, ProxyConfig } from './config.ts';
-import { credentialHeaders, isSendableValue, sessionHeader } from './header-names.ts';
+import {
+  credentialHeaders,
+  isSendableValue,
+  metadataHeader,
+  sessionHeader,
+  tagsHeader,
+} from './header-names.ts';
 
 /** The part of the rule that is the same for every call, computed once. */
 export interface HeaderRule {
   readonly forward: boolean;
   readonly sessionHeader: string;
+  readonly metadataHeader: string;
+  readonly tagsHeader: string;
   /** Exact names that stay here. */
   readonly keptBack: ReadonlySet<string>;
   /** Prefixes that stay here. */
@@ -41,6 +49,8 @@ export function headerRule(
   return {
     forward: config.forwardClientHeaders,
     sessionHeader: sessionHeader(vendor),
+    metadataHeader: metadataHeader(vendor),
+    tagsHeader: tagsHeader(vendor),
     keptBack: new Set([
       ...credentialHeaders(vendor),
       ...config.headersKeptBack.filter((name) => !isPrefix(name)),

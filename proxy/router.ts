@@ -3,7 +3,7 @@
  * Owns the list of routes and who may call each; must not read a body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from './caller.ts';
+import { isAdmin, type Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { showHealth, showLiveness, showReadiness } from './health-route.ts';
 import { sendFailure, type Exchange } from './http-exchange.ts';
@@ -15,7 +15,7 @@ import { CHAT, EMBEDDINGS, RESPONSES, type RelayKind } from './relay-kind.ts';
 import { serveRelay } from './relay-route.ts';
 import { exportSpend, showDaily } from './spend-route.ts';
 
-type Serve = (parts: ProxyParts, exchange: Exchange, id: string) => Promise<void> | void;
+type Serve = (parts: ProxyParts, exchange: Exchange, id: string) => Promise<void> | undefined;
 
 interface Route {
   readonly method: 'GET' | 'POST';
@@ -48,9 +48,9 @@ const FIXED: Readonly<Record<string, Readonly<Partial<Record<string, Serve>>>>> 
   '/spend/daily': { GET: forAdmin(showDaily) },
   '/metrics': { GET: forAdmin(showMetrics) },
   '/health': { GET: forAdmin(showHealth) },
-  '/health/liveliness': { GET: showLiveness },
-  '/health/liveness': { GET: showLiveness },
-  '/health/readiness': { GET: showReadiness },
+  '/health/liveliness': { GET: forAnyone(showLiveness) },
+  '/health/liveness': { GET: forAnyone(showLiveness) },
+  '/health/readiness': { GET: forAnyone(showReadiness) },
 };
 
 /** A model's name may hold slashes. */
@@ -73,20 +73,24 @@ const WITH_MODEL: readonly Route[] = [
 ];
 
 /** Serves one request; whatever a route throws becomes a 500 in the envelope, and a log line. */
-export async function route(parts: ProxyParts, req: IncomingMessage, res: ServerResponse): Promise<void> {
+export function route(parts: ProxyParts, req: IncomingMessage, res: ServerResponse): void {
   if (parts.isDraining) res.setHeader('connection', 'close');
   try {
     const url = urlOf(req.url ?? '');
     if (url === null)
       sendFailure(res, failure('invalid_request', 'Cannot read the request: its target is no path'));
-    else await serveFirst(parts, { req, res, url });
+    else serveFirst(parts, { req, res, url })?.catch((cause: unknown) => fail(parts, res, cause));
   } catch (cause) {
-    parts.log.error(
-      { cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) },
-      'Cannot serve a request',
-    );
-    sendFailure(res, failure('internal', 'Cannot serve the request: an internal error was logged'));
+    fail(parts, res, cause);
   }
+}
+
+function fail(parts: ProxyParts, res: ServerResponse, cause: unknown): void {
+  parts.log.error(
+    { cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) },
+    'Cannot serve a request',
+  );
+  sendFailure(res, failure('internal', 'Cannot serve the request: an internal error was logged'));
 }
 
 /** What is already a plain path needs no parsing. */
@@ -97,7 +101,7 @@ function urlOf(target: string): Exchange['url'] | null {
 
 const NO_QUERY = new URLSearchParams();
 
-async function serveFirst(parts: ProxyParts, exchange: Exchange): Promise<void> {
+function serveFirst(parts: ProxyParts, exchange: Exchange): Promise<void> | undefined {
   const { method = '' } = exchange.req;
   const { pathname } = exchange.url;
   const fixed = Object.hasOwn(FIXED, pathname) ? FIXED[pathname] : undefined;
@@ -115,6 +119,7 @@ async function serveFirst(parts: ProxyParts, exchange: Exchange): Promise<void> 
     ? failure('method_not_allowed', `Cannot serve ${place}: the route has another method`)
     : failure('not_found', `Cannot serve ${place}: there is no such route`);
   sendFailure(exchange.res, failed);
+  return undefined;
 }
 
 /** Enough to recognise a typing error. */
@@ -134,6 +139,13 @@ function relay(kind: RelayKind): Serve {
 
 type ForCaller = (parts: ProxyParts, exchange: Exchange, caller: Caller, id: string) => Promise<void> | void;
 
+function forAnyone(serve: (parts: ProxyParts, exchange: Exchange) => void): Serve {
+  return (parts, exchange) => {
+    serve(parts, exchange);
+    return undefined;
+  };
+}
+
 function forCaller(serve: ForCaller): Serve {
   return async (parts, exchange, id) => {
     const caller = await parts.findCaller(exchange.req.headers);
@@ -144,7 +156,7 @@ function forCaller(serve: ForCaller): Serve {
 
 function forAdmin(serve: ForCaller): Serve {
   return forCaller((parts, exchange, caller, id) => {
-    if (caller.isAdmin) return serve(parts, exchange, caller, id);
+    if (isAdmin(caller)) return serve(parts, exchange, caller, id);
     sendFailure(
       exchange.res,
       failure('forbidden', 'Cannot use an admin route: the API key is not the master key'),

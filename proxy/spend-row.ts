@@ -10,10 +10,13 @@ import { costOf, type TokenPrice } from '../core/price.ts';
 import type { Usage } from './usage.ts';
 
 /** What is the same for every try of one call. */
-export type CallerFacts = Pick<
+export interface CallerFacts extends Pick<
   SpendRow,
-  'modelName' | 'sessionId' | 'user' | 'keyName' | 'metadata' | 'team' | 'tags'
->;
+  'modelName' | 'sessionId' | 'user' | 'keyName' | 'metadata'
+> {
+  readonly team?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
 
 export type TryFacts = Pick<SpendRow, 'callId' | 'startedAt' | 'route' | 'upstreamModel' | 'streamed'>;
 
@@ -68,7 +71,6 @@ function rowOf(caller: CallerFacts, facts: TryFacts, end: End): SpendRow {
 
 export interface CloseFacts {
   readonly state: 'succeeded' | 'failed' | 'aborted';
-  readonly endedAt: number;
   readonly httpStatus: number | null;
   readonly responseId: string | null;
   readonly usage: Usage | null;
@@ -77,13 +79,13 @@ export interface CloseFacts {
   readonly headerCost: NanoUsd | null;
 }
 
-export function closeRow(row: SpendRow, facts: CloseFacts): SpendRow {
+export function closeRow(row: SpendRow, endedAt: number, facts: CloseFacts): SpendRow {
   const { usage } = facts;
   const fromEntry = entryCost(facts.price, usage);
   const cost = fromEntry ?? usage?.cost ?? facts.headerCost;
   return rowOf(row, row, {
     state: facts.state,
-    endedAt: facts.endedAt,
+    endedAt,
     httpStatus: facts.httpStatus,
     responseId: facts.responseId,
     promptTokens: usage?.promptTokens ?? null,
@@ -114,12 +116,16 @@ export function readMetadata(
   return own === null ? 'invalid' : { ...ofKey, ...own };
 }
 
-/** Tags of the key and of the call, each once; what is too much is left out, and never fails the call. */
-export function readTags(header: string | string[] | undefined, ofKey: readonly string[]): readonly string[] {
-  if (header === undefined) return ofKey;
+/** Tags of the key and of the call, each once; undefined for none. What is too much is left out, and never fails the call. */
+export function readTags(
+  header: string | string[] | undefined,
+  ofKey: readonly string[] = [],
+): readonly string[] | undefined {
+  if (header === undefined) return ofKey.length === 0 ? undefined : ofKey;
   const own = (typeof header === 'string' ? header : header.join(','))
     .split(',')
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '' && tag.length <= TAG_LENGTH_MAX);
-  return [...new Set([...ofKey, ...own])].slice(0, TAGS_MAX);
+  const all = [...new Set([...ofKey, ...own])].slice(0, TAGS_MAX);
+  return all.length === 0 ? undefined : all;
 }

@@ -40,14 +40,22 @@ export class VirtualKeys implements KeyDirectory {
     this.options = options;
   }
 
-  async find(key: string): Promise<ProxyCaller | null> {
-    const { record, caller } = await this.look(hashOf(key));
-    return record === null || record.isBlocked || this.isExpired(record) ? null : caller;
+  find(_key: string, sha256: string): ProxyCaller | null | Promise<ProxyCaller | null> {
+    const known = this.known.get(sha256);
+    if (known !== undefined && this.options.clock.now() - known.readAt < KEY_MEMORY_MS)
+      return this.usable(known);
+    return this.options.store.find(sha256).then((record) => this.usable(this.remember(sha256, record)));
   }
 
   /** Why a call is refused; null lets it go on. Its beginning is counted at once, so that calls side by side add up. */
-  async admit(record: ProxyKeyRecord): Promise<Failure | null> {
-    const use = this.uses.get(record.name) ?? (await this.loadUse(record));
+  admit(record: ProxyKeyRecord): Failure | null | Promise<Failure | null> {
+    const use = this.uses.get(record.name);
+    return use === undefined
+      ? this.loadUse(record).then((loaded) => this.begin(record, loaded))
+      : this.begin(record, use);
+  }
+
+  private begin(record: ProxyKeyRecord, use: KeyUse): Failure | null {
     const refused = refusalOf(record, use, this.options.clock.now());
     if (refused === null) countBegin(use);
     return refused;
@@ -122,14 +130,12 @@ export class VirtualKeys implements KeyDirectory {
     return this.options.accounts.spentBy(record.name, budgetWindow(record, this.options.clock.now()));
   }
 
-  private isExpired({ expiresAt }: ProxyKeyRecord): boolean {
-    return expiresAt !== null && expiresAt <= this.options.clock.now();
+  private usable({ record, caller }: Known): ProxyCaller | null {
+    return record === null || record.isBlocked || this.isExpired(record) ? null : caller;
   }
 
-  private async look(hashed: string): Promise<Known> {
-    const known = this.known.get(hashed);
-    if (known !== undefined && this.options.clock.now() - known.readAt < KEY_MEMORY_MS) return known;
-    return this.remember(hashed, await this.options.store.find(hashed));
+  private isExpired({ expiresAt }: ProxyKeyRecord): boolean {
+    return expiresAt !== null && expiresAt <= this.options.clock.now();
   }
 
   private remember(hashed: string, record: ProxyKeyRecord | null): Known {

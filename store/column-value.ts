@@ -29,8 +29,13 @@ export function flag(value: boolean): 0 | 1 {
  * like the half of a surrogate pair. JSON text needs none of this: JSON spells both as escapes.
  */
 export function columnText(text: string): string {
+  if (!NUL_OR_SURROGATE.test(text)) return text;
   return text.replaceAll('\u0000', '\uFFFD').replace(/\p{Surrogate}/gu, '\uFFFD');
 }
+
+/** Most texts have neither, and one look at them tells. */
+// eslint-disable-next-line no-control-regex -- this character is what is looked for
+const NUL_OR_SURROGATE = /[\u0000\ud800-\udfff]/;
 
 export function columnTextOrNull(text: string | null): string | null {
   return text === null ? null : columnText(text);

@@ -35,7 +35,7 @@ export interface ProxyPlace {
 }
 
 /** A process of its own serves virtual keys only; those of conversations belong to the engine that made them. */
-const NO_CONVERSATIONS: KeyDirectory = { find: () => Promise.resolve(null) };
+const NO_CONVERSATIONS: KeyDirectory = { find: () => null };
 
 /** @throws CliError when the configuration, its folder or the address cannot be used. */
 export async function openProxyHost(shell: Shell, place: ProxyPlace): Promise<ProxyHost> {
