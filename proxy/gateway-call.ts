@@ -95,7 +95,11 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     if (!isStream) this.headerCost = readCostHeader(headers);
     this.reply = isStream
       ? new StreamedReply({
-          ...{ res, kind, headers, ownHeaders, isUsageShown },
+          res,
+          kind,
+          headers,
+          ownHeaders,
+          isUsageShown,
           apiKey: entry.apiKey,
           handOver: (refusal) => this.handsOver(refusal),
         })

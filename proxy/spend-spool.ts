@@ -63,14 +63,15 @@ export class SpendSpool {
     const { current } = this;
     let text = '';
     for (const row of rows) text += `${JSON.stringify(row)}\n`;
-    const bytes = Buffer.from(text);
+    const length = Buffer.byteLength(text);
     try {
-      for (let at = 0; at < bytes.length;) at += writeSync(current.fd, bytes, at);
+      const written = writeSync(current.fd, text);
+      if (written < length) writeRest(current.fd, Buffer.from(text), written);
     } catch (error) {
       this.takeBack(current);
       throw error;
     }
-    current.bytes += bytes.length;
+    current.bytes += length;
     current.lines += rows.length;
     for (const row of rows) current.rows.set(row.callId, row);
     if (current.lines >= SEGMENT_ROWS_MAX) this.seal();
@@ -125,6 +126,11 @@ export class SpendSpool {
     this.nextNumber += 1;
     return { file, fd: openSync(file, 'ax', 0o600), rows: new Map(), lines: 0, bytes: 0 };
   }
+}
+
+/** A write may end early, on a disk that is nearly full. */
+function writeRest(fd: number, bytes: Buffer, from: number): void {
+  for (let at = from; at < bytes.length;) at += writeSync(fd, bytes, at);
 }
 
 function leftover(file: string): Segment {

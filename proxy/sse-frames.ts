@@ -24,8 +24,9 @@ export class FrameSplitter {
       this.rest = NOTHING;
       return bytes;
     }
-    this.rest = bytes.subarray(end);
-    return bytes.subarray(0, end);
+    // Mostly a chunk is whole frames: then nothing is cut.
+    this.rest = end === bytes.length ? NOTHING : bytes.subarray(end);
+    return end === bytes.length ? bytes : bytes.subarray(0, end);
   }
 
   /** What is left when the stream has ended: a frame without its blank line, or nothing. */
@@ -73,10 +74,18 @@ function frameEnd(bytes: Buffer, from: number): number {
 /** The frame's `data:` lines joined; null for a frame without any (a comment, a bare event name). */
 export function frameData(frame: Buffer): string | null {
   const lines: string[] = [];
+  // Nearly every frame is one line of data.
+  if (frame.indexOf(LINE_FEED) === frame.length - BLANK_LINE.length && !frame.includes(CARRIAGE_RETURN))
+    return dataOf(frame.toString('utf8', 0, frame.length - BLANK_LINE.length));
   for (const line of frame.toString('utf8').split(/\r\n|\n|\r/)) {
-    if (line.startsWith('data:')) lines.push(line.slice(line[5] === ' ' ? 6 : 5));
+    const data = dataOf(line);
+    if (data !== null) lines.push(data);
   }
   return lines.length === 0 ? null : lines.join('\n');
+}
+
+function dataOf(line: string): string | null {
+  return line.startsWith('data:') ? line.slice(line[5] === ' ' ? 6 : 5) : null;
 }
 
 /** The frame's data as JSON; undefined when it has none that parses. */

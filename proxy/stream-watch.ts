@@ -8,18 +8,20 @@ import { cutFrames, firstFrame, FrameSplitter, frameData, frameJson, lastFrameEn
 import { readUsage, type Usage } from './usage.ts';
 
 /**
- * A key of JSON, cut where the native search is quick: it goes from one first byte to the next, and a quote or an `e`
- * stands in every line.
+ * A text of JSON, cut where the native search is quick: it goes from one first byte to the next, and a quote, a bracket
+ * or an `e` stands in every line.
  */
-interface Key {
+interface Mark {
   readonly before: Buffer;
   readonly searched: Buffer;
 }
 
-const USAGE_KEY: Key = { before: Buffer.from('"'), searched: Buffer.from('usage"') };
-const ERROR_KEY: Key = { before: Buffer.from('"e'), searched: Buffer.from('rror"') };
+const USAGE_KEY: Mark = { before: Buffer.from('"usa'), searched: Buffer.from('ge"') };
+const ERROR_KEY: Mark = { before: Buffer.from('"e'), searched: Buffer.from('rror"') };
 const DONE = '[DONE]';
-const DONE_BYTES = Buffer.from(DONE);
+/** What only quotes the end is looked at in vain. */
+const DONE_BYTES = Buffer.from('DONE]');
+const NO_FRAMES: readonly Buffer[] = [];
 /** Frames parsed in search of the id: it stands in the first ones or in none. */
 const FRAMES_WITHOUT_ID_MAX = 8;
 
@@ -40,13 +42,14 @@ export class StreamWatch {
   constructor(options: { readonly isUsageShown: boolean; readonly kind: Pick<RelayKind, 'lastEvents'> }) {
     this.isUsageShown = options.isUsageShown;
     this.lastEvents = options.kind.lastEvents;
-    this.lastMarks = [...(this.lastEvents ?? [])].map((name) => Buffer.from(`${lastWord(name)}"`));
+    this.lastMarks = lastMarksOf(options.kind);
   }
 
   /** The frames to relay, each whole; several in one piece where nothing in them is of interest. */
   push(chunk: Buffer): readonly Buffer[] {
     const whole = this.splitter.push(chunk);
-    if (whole.length === 0) return [];
+    if (whole.length === 0) return NO_FRAMES;
+    if (this.isIdSettled && this.firstMark(whole) < 0) return [whole];
     const frames: Buffer[] = [];
     let rest = whole;
     while (!this.isIdSettled && rest.length > 0) {
@@ -66,11 +69,16 @@ export class StreamWatch {
 
   /** Most of a stream is content that the proxy has no business with: up to here, which is after a frame, it is not cut. */
   private plainEnd(bytes: Buffer): number {
-    const marks = [valueAt(bytes, USAGE_KEY), valueAt(bytes, ERROR_KEY), bytes.indexOf(DONE_BYTES)];
-    for (const mark of this.lastMarks) marks.push(bytes.indexOf(mark));
-    let first = bytes.length;
-    for (const at of marks) if (at >= 0 && at < first) first = at;
-    return first === bytes.length ? first : lastFrameEnd(bytes.subarray(0, first));
+    const first = this.firstMark(bytes);
+    return first < 0 ? bytes.length : lastFrameEnd(bytes.subarray(0, first));
+  }
+
+  /** Where something of interest stands first; -1 where nothing does. */
+  private firstMark(bytes: Buffer): number {
+    let first = earlier(valueAt(bytes, USAGE_KEY), valueAt(bytes, ERROR_KEY));
+    first = earlier(first, bytes.indexOf(DONE_BYTES));
+    for (const mark of this.lastMarks) first = earlier(first, bytes.indexOf(mark));
+    return first;
   }
 
   /** The last frame to relay when the gateway ended without a blank line; empty when there is none. */
@@ -100,6 +108,22 @@ export class StreamWatch {
   }
 }
 
+function earlier(a: number, b: number): number {
+  if (a < 0) return b;
+  return b < 0 ? a : Math.min(a, b);
+}
+
+const LAST_MARKS = new WeakMap<Pick<RelayKind, 'lastEvents'>, readonly Buffer[]>();
+
+/** Made once for a kind of call. */
+function lastMarksOf(kind: Pick<RelayKind, 'lastEvents'>): readonly Buffer[] {
+  const known = LAST_MARKS.get(kind);
+  if (known !== undefined) return known;
+  const marks = [...(kind.lastEvents ?? [])].map((name) => Buffer.from(`${lastWord(name)}"`));
+  LAST_MARKS.set(kind, marks);
+  return marks;
+}
+
 /** From the dot on, which text seldom has, so that the search is quick. */
 function lastWord(event: string): string {
   return event.slice(Math.max(0, event.lastIndexOf('.')));
@@ -116,7 +140,7 @@ function errorOf(json: JsonObject): JsonObject | null {
 }
 
 /** Where the key stands with a value other than null; -1 where it does not. One inside a text is escaped and not found. */
-function valueAt(bytes: Buffer, { before, searched }: Key): number {
+function valueAt(bytes: Buffer, { before, searched }: Mark): number {
   for (let at = bytes.indexOf(searched); at >= 0; at = bytes.indexOf(searched, at + searched.length)) {
     const start = at - before.length;
     if (start < 0 || before.compare(bytes, start, at) !== 0) continue;
