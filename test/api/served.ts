@@ -1,6 +1,6 @@
 /**
  * `parley serve` as a real process, and calls to it.
- * Owns the start, the configuration that a test names, and the end of the child; must not assert.
+ * Owns the start, the configuration that a test names, and the end of the child and its sandboxes; must not assert.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { PARLEY } from '../cli/parley-program.ts';
+import { processesOf } from '../e2e/process-list.ts';
 import { send, type ServiceAnswer, type ServiceCall } from './service.ts';
 
 export interface Served {
@@ -44,7 +45,7 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
     env: { ...inherited(), NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  (options.atEnd ?? onTestFinished)(() => void child.kill('SIGKILL'));
+  (options.atEnd ?? onTestFinished)(() => endAll(folder, child));
   let notices = '';
   child.stderr.on('data', (text: Buffer) => (notices += text.toString()));
   for await (const line of createInterface({ input: child.stdout })) {
@@ -61,6 +62,18 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
     };
   }
   throw new Error(`it ended before it served: ${notices}`);
+}
+
+/** Sandboxes outlive the service that made them: the next one takes them up. Nobody comes after the test. */
+function endAll(folder: string, child: ChildProcess): void {
+  child.kill('SIGKILL');
+  for (const { pid } of processesOf(folder)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // One of them ended with another.
+    }
+  }
 }
 
 function inherited(): NodeJS.ProcessEnv {
