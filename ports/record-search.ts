@@ -59,18 +59,23 @@ export interface FullConversation {
   readonly usage: ConversationUsage | null;
 }
 
+export interface PagedConversation extends FullConversation {
+  /** What the page behind it begins with. */
+  readonly cursor: Cursor;
+}
+
 export interface PlacedItem {
   readonly row: RunItemRow;
   readonly position: number;
 }
 
 export interface RecordSearch {
-  /** Which conversations are on a page, each by what it is sorted by and its id: the records are read by id. */
-  conversationKeys(
+  /** In their order, each with what is shown beside it, of one moment. */
+  conversationPage(
     userId: UserId,
     filter: ConversationFilter,
     page: ConversationPageRequest,
-  ): Promise<readonly Cursor[]>;
+  ): Promise<readonly PagedConversation[]>;
   countConversations(userId: UserId, filter: ConversationFilter): Promise<number>;
   /** Null where there is no such record, or it is somebody else's. */
   conversationsById(

@@ -1,26 +1,18 @@
 /**
  * Conversations with what their records show besides themselves: the sandbox as it is now, and what their calls came to.
- * Owns the one statement that reads all of it; it goes through the ids, whoever else has rows.
+ * Owns the columns that hold all of it, and the statement that reads it by id, whoever else has rows.
  */
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { ConversationId, UserId } from '../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../core/projection.ts';
-import type { FullConversation } from '../ports/record-search.ts';
+import type { ConversationUsage, FullConversation } from '../ports/record-search.ts';
 import { safeInteger } from './column-value.ts';
 import { prepareRows } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
 
-type Sum = number | bigint | string | null;
-
-interface FullRow {
-  readonly id: string;
-  readonly body: string;
-  readonly sandbox: string | null;
-  readonly model: string | null;
-  readonly prompt: Sum;
-  readonly completion: Sum;
-  readonly cached: Sum;
-  readonly cost: Sum;
+/** Everything in one column, because SQLite's library takes its time for each: two bodies and a usage, a line each. */
+export interface FullText {
+  readonly text: string;
 }
 
 interface Key {
@@ -28,17 +20,24 @@ interface Key {
   readonly userId: string;
 }
 
+/** A space between sums and name; no row when there was no call. */
+const USAGE = sql`select coalesce(sum(prompt_tokens), 0) || ' ' || coalesce(sum(completion_tokens), 0) || ' ' ||
+    coalesce(sum(cached_tokens), 0) || ' ' || coalesce(sum(cost_nano_usd), 0) || ' ' || max(model_name)
+  from spend where session_id = c.conversation_id`;
+
+/** Of the conversations `c`, with their order behind it. A body is JSON on one line. */
+export function selectFull(which: RawBuilder<unknown>): RawBuilder<FullText> {
+  const line = sql.lit('\n');
+  return sql<FullText>`select c.body || ${line} || coalesce(s.body, '') || ${line} || coalesce((${USAGE}), '') as text
+    from conversation c
+    left join sandbox s on s.sandbox_id = c.sandbox_id and s.user_id = c.user_id
+    where ${which}`;
+}
+
 const FULL = prepareRows((db, keys: readonly Key[]) => {
   const ids = sql.join(keys.map(({ id }) => sql`${id}`));
   const userId = keys[0]?.userId ?? '';
-  return sql<FullRow>`select c.conversation_id as id, c.body, s.body as sandbox,
-      u.model, u.prompt, u.completion, u.cached, u.cost
-    from conversation c
-    left join sandbox s on s.sandbox_id = c.sandbox_id and s.user_id = c.user_id
-    left join (select session_id, max(model_name) as model, sum(prompt_tokens) as prompt,
-        sum(completion_tokens) as completion, sum(cached_tokens) as cached, sum(cost_nano_usd) as cost
-      from spend where session_id in (${ids}) group by session_id) u on u.session_id = c.conversation_id
-    where c.conversation_id in (${ids}) and c.user_id = ${userId}`.compile(db);
+  return selectFull(sql`c.conversation_id in (${ids}) and c.user_id = ${userId}`).compile(db);
 });
 
 /** In the order of the ids; null where there is no such record, or it is somebody else's. */
@@ -48,11 +47,8 @@ export async function fullConversations(
   ids: readonly ConversationId[],
 ): Promise<readonly (FullConversation | null)[]> {
   const rows = await FULL.execute(db, keysOf(userId, ids));
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => {
-    const row = found.get(id);
-    return row === undefined ? null : fullOf(id, row);
-  });
+  const found = new Map(rows.map(fullOf).map((full) => [full.row.conversationId, full]));
+  return ids.map((id) => found.get(id) ?? null);
 }
 
 /** Filled up to a power of two with the last one, so that a list of any length is one statement of few texts. */
@@ -64,20 +60,28 @@ function keysOf(userId: UserId, ids: readonly ConversationId[]): readonly Key[] 
   return [...keys, ...Array.from({ length: size - keys.length }, () => last)];
 }
 
-function fullOf(conversationId: ConversationId, row: FullRow): FullConversation {
+export function fullOf({ text }: FullText): FullConversation {
+  const first = text.indexOf('\n');
+  const second = text.indexOf('\n', first + 1);
+  const row = JSON.parse(text.slice(0, first)) as ConversationRow;
+  const sandbox = text.slice(first + 1, second);
+  const usage = text.slice(second + 1);
   return {
-    row: JSON.parse(row.body) as ConversationRow,
-    sandbox: row.sandbox === null ? null : (JSON.parse(row.sandbox) as SandboxRow),
-    usage:
-      row.model === null
-        ? null
-        : {
-            conversationId,
-            modelName: row.model,
-            promptTokens: safeInteger(row.prompt ?? 0),
-            completionTokens: safeInteger(row.completion ?? 0),
-            cachedTokens: safeInteger(row.cached ?? 0),
-            costNanoUsd: safeInteger(row.cost ?? 0),
-          },
+    row,
+    sandbox: sandbox === '' ? null : (JSON.parse(sandbox) as SandboxRow),
+    usage: usage === '' ? null : usageOf(row.conversationId, usage),
+  };
+}
+
+/** The name is the last, so that it may have spaces. */
+function usageOf(conversationId: ConversationId, text: string): ConversationUsage {
+  const [prompt = '', completion = '', cached = '', cost = '', ...model] = text.split(' ');
+  return {
+    conversationId,
+    modelName: model.join(' '),
+    promptTokens: safeInteger(prompt),
+    completionTokens: safeInteger(completion),
+    cachedTokens: safeInteger(cached),
+    costNanoUsd: safeInteger(cost),
   };
 }

@@ -21,6 +21,10 @@ export function sandboxColumns(row: SandboxRow) {
   };
 }
 
+export function titleColumn({ title }: ConversationRow): string {
+  return columnText(title ?? '');
+}
+
 export function conversationColumns(row: ConversationRow) {
   return {
     conversation_id: row.conversationId,
@@ -30,7 +34,7 @@ export function conversationColumns(row: ConversationRow) {
     at_work: flag(isAtWork(row)),
     created_at: row.createdAt,
     updated_at: row.updatedAt,
-    title: columnText(row.title ?? ''),
+    title: titleColumn(row),
     sandbox_status: row.sandboxStatus ?? '',
     execution_status: row.executionStatus ?? '',
     generation: row.generation,

@@ -8,22 +8,19 @@ import type { ConversationRow, SandboxRow } from '../core/projection.ts';
 import type {
   ConversationFilter,
   ConversationPageRequest,
-  Cursor,
+  PagedConversation,
   PageRequest,
   RecordSearch,
 } from '../ports/record-search.ts';
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
-import { fullConversations } from './full-conversations.ts';
+import { fullConversations, fullOf, selectFull } from './full-conversations.ts';
 import { behind, ordered } from './keyset.ts';
+import { titleColumn } from './projection-columns.ts';
 import { runItemPage, runPage } from './run-pages.ts';
 import type { Tables } from './tables.ts';
 
 type Condition = RawBuilder<unknown>;
-interface KeyRow {
-  readonly value: string | number | bigint;
-  readonly id: string;
-}
 
 interface Body {
   readonly body: string;
@@ -33,7 +30,7 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
   const read = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
     connection.read('search the records', work);
   return {
-    conversationKeys: (userId, filter, page) =>
+    conversationPage: (userId, filter, page) =>
       read((db) => conversationPage(db, conditionsOf(connection, userId, filter), page)),
     countConversations: (userId, filter) => read((db) => count(db, conditionsOf(connection, userId, filter))),
     conversationsById: (userId, ids) =>
@@ -85,23 +82,29 @@ function hasTag(userId: UserId, key: string, value: string): Condition {
 
 const and = (conditions: readonly Condition[]): Condition => sql.join(conditions, sql` and `);
 
-const ORDER_COLUMNS = { CREATED_AT: 'c.created_at', UPDATED_AT: 'c.updated_at', TITLE: 'c.title' } as const;
+/** By order: the column, and the same value of a row, for the page behind it. */
+const ORDERS = {
+  CREATED_AT: { kind: 'number', column: 'c.created_at', valueOf: (row: ConversationRow) => row.createdAt },
+  UPDATED_AT: { kind: 'number', column: 'c.updated_at', valueOf: (row: ConversationRow) => row.updatedAt },
+  TITLE: { kind: 'text', column: 'c.title', valueOf: titleColumn },
+} as const;
 
+/** Which ones, and what they show, in one statement. */
 async function conversationPage(
   db: Kysely<Tables>,
   conditions: readonly Condition[],
   page: ConversationPageRequest,
-): Promise<readonly Cursor[]> {
-  const kind = page.order === 'TITLE' ? 'text' : 'number';
-  const bounds = {
-    kind,
-    value: sql.ref(ORDER_COLUMNS[page.order]),
-    id: sql.ref('c.conversation_id'),
-  } as const;
+): Promise<readonly PagedConversation[]> {
+  const { kind, column, valueOf } = ORDERS[page.order];
+  const bounds = { kind, value: sql.ref(column), id: sql.ref('c.conversation_id') } as const;
   const all = [...conditions, ...behind(bounds, page)];
-  const { rows } = await sql<KeyRow>`select ${bounds.value} as value, c.conversation_id as id
-    from conversation c where ${and(all)} ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
-  return rows.map(({ value, id }) => ({ value: kind === 'text' ? String(value) : safeInteger(value), id }));
+  const order = ordered(bounds, page);
+  const ids = sql`select c.conversation_id from conversation c where ${and(all)} ${order} limit ${page.limit}`;
+  const { rows } = await selectFull(sql`c.conversation_id in (${ids}) ${order}`).execute(db);
+  return rows.map((text) => {
+    const full = fullOf(text);
+    return { ...full, cursor: { value: valueOf(full.row), id: full.row.conversationId } };
+  });
 }
 
 async function count(db: Kysely<Tables>, conditions: readonly Condition[]): Promise<number> {

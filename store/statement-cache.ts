@@ -13,7 +13,7 @@ export function statementCache(database: SqliteDatabase): SqliteDatabase {
   return {
     prepare(text) {
       const known = statements.get(text);
-      const statement = known ?? database.prepare(text);
+      const statement = known ?? prepared(database, text);
       statements.delete(text);
       statements.set(text, statement);
       if (statements.size > STATEMENTS_MAX) statements.delete(oldestKey(statements));
@@ -23,6 +23,18 @@ export function statementCache(database: SqliteDatabase): SqliteDatabase {
       statements.clear();
       database.close();
     },
+  };
+}
+
+/** Whether it reads is asked at every execution, and is known here. */
+function prepared(database: SqliteDatabase, text: string): SqliteStatement {
+  const statement = database.prepare(text);
+  const { reader } = statement;
+  return {
+    reader,
+    all: (values) => statement.all(values),
+    run: (values) => statement.run(values),
+    iterate: (values) => statement.iterate(values),
   };
 }
 

@@ -2,7 +2,7 @@
  * Who is calling (D5): the holder of an API key, or of a sandbox's session key.
  * Owns the reading and checking of keys; a key is compared as its hash, and is in no log or error.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sandboxId as asSandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -26,7 +26,7 @@ const KEY_PARAMETERS = [
 ];
 
 export function hashOfKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** @throws ParleyError unauthorized */

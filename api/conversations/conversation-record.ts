@@ -11,7 +11,7 @@ import {
   START_TASK_STATUSES,
   type SandboxStatus,
 } from '../../core/status.ts';
-import type { ConversationUsage } from '../../ports/record-search.ts';
+import type { ConversationUsage, FullConversation } from '../../ports/record-search.ts';
 import type { Application } from '../application/application.ts';
 import { hexId, instantOut, isoInstant } from '../application/wire.ts';
 import { agentUrl } from '../sandboxes/agent-url.ts';
@@ -87,7 +87,11 @@ export async function recordsById(
   ids: readonly ConversationId[],
 ): Promise<(ConversationRecord | null)[]> {
   const found = await application.search.fullConversations(userId, ids);
-  return found.map((full) => (full === null ? null : recordOf(application, full.row, full)));
+  return found.map((full) => (full === null ? null : recordOfFull(application, full)));
+}
+
+export function recordOfFull(application: Application, full: FullConversation): ConversationRecord {
+  return recordOf(application, full.row, full);
 }
 
 interface Around {

@@ -19,7 +19,7 @@ import {
   uuidIn,
   wordIn,
 } from '../application/wire.ts';
-import { conversationSchema, recordsById } from './conversation-record.ts';
+import { conversationSchema, recordOfFull, recordsById } from './conversation-record.ts';
 
 /** As in the reference product. */
 const IDS_MAX = 99;
@@ -72,19 +72,14 @@ export const CONVERSATION_READ_ROUTES = [
       sandbox_id: '$response.body#/items/0/sandbox_id',
     },
     handler: async ({ application, caller, query }) => {
-      const found = await application.search.conversationKeys(caller.userId, filterOf(query), {
+      const found = await application.search.conversationPage(caller.userId, filterOf(query), {
         order: orderOf(query.sort_order),
         descending: query.sort_order.endsWith('_DESC'),
         ...pageRequest(query),
       });
       return await answerPage(found, query.limit, {
-        cursor: (key) => key,
-        records: (keys) =>
-          recordsById(
-            application,
-            caller.userId,
-            keys.map(({ id }) => conversationId(id)),
-          ),
+        cursor: ({ cursor }) => cursor,
+        records: (rows) => Promise.resolve(rows.map((full) => recordOfFull(application, full))),
       });
     },
   }),

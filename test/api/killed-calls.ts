@@ -198,6 +198,7 @@ export async function killOnce(service: Mortal, call: KilledCall, point: number)
   const { ask, taken, done } = await call.prepare(service, point);
   await service.arm(point);
   let answer = await service.call(ask).catch(() => null);
+  if (answer !== null) expect(taken).toContain(answer.status);
   const early = await service.untilOrDead(() => done(answer));
   if (early !== null && !service.isDead) {
     expect(early).toEqual(call.expected);
@@ -209,7 +210,19 @@ export async function killOnce(service: Mortal, call: KilledCall, point: number)
   expect(taken).toContain(answer.status);
   const found = await service.untilOrDead(() => done(answer));
   expect(found).toEqual(call.expected);
+  await clear(service);
   return true;
+}
+
+/** Its sandboxes go, so that the next point finds as much room as this one. */
+async function clear(service: Mortal): Promise<void> {
+  const sandboxes = async (): Promise<readonly { readonly id: string; readonly status: string }[]> =>
+    (await service.call({ path: `${SANDBOXES}/search` })).body.items;
+  for (const { id, status } of await sandboxes())
+    if (status !== 'MISSING') await service.call({ method: 'DELETE', path: `${SANDBOXES}/${id}` });
+  const isGone = async (): Promise<true | null> =>
+    (await sandboxes()).every(({ status }) => status === 'MISSING') ? true : null;
+  expect(await service.untilOrDead(isGone)).toBe(true);
 }
 
 function pause(): Promise<void> {

@@ -33,19 +33,19 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
     CONVERSATION_ORDERS.map((order) => [
       `conversations, ${order}`,
       (connection: StoreConnection) =>
-        recordSearch(connection).conversationKeys(USER, {}, { ...PAGE, order, after: after(order) }),
+        recordSearch(connection).conversationPage(USER, {}, { ...PAGE, order, after: after(order) }),
     ]),
   ),
   'conversations by tag': (connection) =>
-    recordSearch(connection).conversationKeys(
+    recordSearch(connection).conversationPage(
       USER,
       { tags: { team: 'blue' } },
       { ...PAGE, order: 'CREATED_AT' },
     ),
   'conversations of a sandbox': (connection) =>
-    recordSearch(connection).conversationKeys(USER, { sandboxId: BOX }, { ...PAGE, order: 'CREATED_AT' }),
+    recordSearch(connection).conversationPage(USER, { sandboxId: BOX }, { ...PAGE, order: 'CREATED_AT' }),
   'conversations by status': (connection) =>
-    recordSearch(connection).conversationKeys(
+    recordSearch(connection).conversationPage(
       USER,
       { executionStatus: 'FINISHED' },
       { ...PAGE, order: 'UPDATED_AT' },
@@ -60,7 +60,7 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
     CONVERSATION_ORDERS.map((order) => [
       `conversations, ${order}, behind a page id of another kind`,
       (connection: StoreConnection) =>
-        recordSearch(connection).conversationKeys(USER, {}, { ...PAGE, order, after: strange(order) }),
+        recordSearch(connection).conversationPage(USER, {}, { ...PAGE, order, after: strange(order) }),
     ]),
   ),
   'sandboxes behind a page id of another kind': (connection) =>
