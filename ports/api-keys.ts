@@ -28,8 +28,8 @@ export interface ApiKeyStore {
   noteUse(keyId: number, at: number): Promise<void>;
   /** Oldest first. */
   list(userId: UserId): Promise<readonly ApiKey[]>;
-  /** True when there was one. */
-  remove(userId: UserId, keyId: number): Promise<boolean>;
+  /** Of that user, or whose ever it is with null. True when there was one. */
+  remove(userId: UserId | null, keyId: number): Promise<boolean>;
   /** Whether anybody can call at all. */
   hasAny(): Promise<boolean>;
 }

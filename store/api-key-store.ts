@@ -64,8 +64,8 @@ export function apiKeyStore(connection: StoreConnection): ApiKeyStore {
       connection.write('remove an API key', async (transaction) => {
         const removed = await transaction
           .deleteFrom('api_key')
-          .where('user_id', '=', userId)
           .where('key_id', '=', keyId)
+          .$if(userId !== null, (own) => own.where('user_id', '=', userId ?? ''))
           .returning('key_id')
           .execute();
         return removed.length > 0;

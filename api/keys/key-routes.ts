@@ -101,13 +101,14 @@ export const KEY_ROUTES = [
     method: 'DELETE',
     url: '/api/keys/:key_id',
     operation: 'revoke_key',
-    summary: 'Revokes a key of the caller at once.',
+    summary: 'Revokes a key of the caller at once; an administrator may revoke any.',
     access: 'key',
     params: z.object({ key_id: z.coerce.number().int().min(1) }),
     result: z.object({ message: z.string() }),
     errors: ['not_found'],
     handler: async ({ application, caller, params }) => {
-      if (await application.apiKeys.remove(caller.userId, params.key_id)) return { message: 'Key revoked' };
+      const owner = caller.scope === 'admin' ? null : caller.userId;
+      if (await application.apiKeys.remove(owner, params.key_id)) return { message: 'Key revoked' };
       throw new ParleyError('not_found', 'Key not found');
     },
   }),

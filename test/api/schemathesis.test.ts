@@ -1,5 +1,7 @@
 /** Every operation of the OpenAPI document, tried with what fits its schemas and with what does not. */
 import { expect, it } from 'vitest';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Notifier } from '../../ports/notifier.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tryOut } from './schemathesis.ts';
 import { openService, startReady } from './service.ts';
@@ -15,7 +17,9 @@ const ROOM = { installationMax: 1e6, userMax: 1e6, conversationsPerSandboxMax: 2
 
 describeWith('schemathesis', 'Schemathesis, all checks, stateful', () => {
   it('finds no server error, no undocumented status and no answer against its schema', async () => {
+    const kept = new Set<string>();
     const service = await openService({
+      requests: (engine) => keeping(engine, kept),
       rateLimits: { perKey: NO_LIMIT, refusals: NO_LIMIT },
       deployment: { capacity: ROOM },
     });
@@ -25,6 +29,7 @@ describeWith('schemathesis', 'Schemathesis, all checks, stateful', () => {
       keyId === 1 ? Promise.resolve(false) : service.store.apiKeys.remove(user, keyId);
     Object.assign(service.application, { apiKeys: { ...apiKeys, remove } });
     const { id: conversationId, sandboxId } = await startReady(service);
+    kept.add(conversationId).add(sandboxId);
     const { body } = await service.call({ path: `/api/v1/sandboxes?id=${sandboxId}` });
     const { exitCode, cases, report } = await tryOut({
       url: service.server.url,
@@ -40,3 +45,13 @@ describeWith('schemathesis', 'Schemathesis, all checks, stateful', () => {
     expect(service.lines.filter(({ status }) => status >= 500)).toEqual([]);
   }, 3_000_000);
 });
+
+/** What needs a conversation at work finds one, whatever is deleted: these cannot be found by who deletes. */
+function keeping(engine: Notifier, ids: ReadonlySet<string>): Notifier {
+  return {
+    deliver: (delivery) =>
+      delivery.event.type === 'deleteRequested' && ids.has(delivery.to.id)
+        ? Promise.reject(new ParleyError('not_found', 'It stays'))
+        : engine.deliver(delivery),
+  };
+}

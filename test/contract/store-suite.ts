@@ -11,6 +11,7 @@ import { partsSuite } from './store-suite-parts.ts';
 import { placementSuite } from './store-suite-placement.ts';
 import { poolSuite } from './store-suite-pools.ts';
 import { recordSuite } from './store-suite-records.ts';
+import { searchSuite } from './store-suite-search.ts';
 import { spendSuite } from './store-suite-spend.ts';
 import { vaultSuite } from './store-suite-vault.ts';
 import { warmPoolSuite } from './store-suite-warm-pool.ts';
@@ -20,6 +21,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   partsSuite(open);
   journalSuite(open);
   recordSuite(open);
+  searchSuite(open);
   placementSuite(open);
   warmPoolSuite(open);
   poolSuite(open);

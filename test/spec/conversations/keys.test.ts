@@ -40,6 +40,20 @@ describe('API keys', () => {
     expect((await service.call({ path: '/api/keys', key })).status).toBe(401);
   });
 
+  it('are revoked by their user or an administrator, and are not there for others', async () => {
+    const service = await openService();
+    const body = { user_id: 'carl' };
+    const issue = async () => (await service.call({ method: 'POST', path: '/api/keys', body })).body;
+    const [own, others] = [await issue(), await issue()];
+    const revoke = (id: number, key?: string) =>
+      service.call({ method: 'DELETE', path: `/api/keys/${id}`, ...(key === undefined ? {} : { key }) });
+    expect((await revoke(own.id, service.ben)).status).toBe(404);
+    expect((await revoke(own.id)).status).toBe(200);
+    expect((await service.call({ path: '/api/keys', key: own.key })).status).toBe(401);
+    expect((await revoke(own.id)).status).toBe(404);
+    expect((await service.call({ path: '/api/keys', key: others.key })).status).toBe(200);
+  });
+
   it('C89: of the profile API are taken in X-Session-API-Key, and a profile survives the round trip without its key', async () => {
     const service = await openService();
     const headers = { 'x-session-api-key': service.ada };
