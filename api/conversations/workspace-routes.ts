@@ -27,10 +27,15 @@ const ERRORS: readonly ErrorCode[] = [
 
 const FILES_MAX = 10_000;
 const LIST_TIMEOUT_MS = 60_000;
-const pathIn = z.string().max(4_096).optional();
+/** No program takes the character that ends its arguments. */
+const pathText = z
+  .string()
+  .max(4_096)
+  .regex(/^[^\0]*$/, 'Input should be a path');
+const pathIn = pathText.optional();
 const refIn = z
   .string()
-  .regex(/^[^-\s][^\s]{0,199}$/)
+  .regex(/^[^-\s\0][^\s\0]{0,199}$/)
   .optional();
 const gitQuery = z.object({ path: pathIn, ref: refIn });
 
@@ -42,7 +47,7 @@ export const WORKSPACE_ROUTES = [
     summary: 'The text of one file of the workspace.',
     access: 'key',
     params: conversationParams,
-    query: z.object({ file_path: z.string().min(1).max(4_096).default('/workspace/project/PLAN.md') }),
+    query: z.object({ file_path: pathText.min(1).default('/workspace/project/PLAN.md') }),
     result: z.string(),
     errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {
@@ -96,7 +101,7 @@ export const WORKSPACE_ROUTES = [
     summary: 'One file before and after.',
     access: 'key',
     params: conversationParams,
-    query: z.object({ path: z.string().min(1).max(4_096), ref: refIn }),
+    query: z.object({ path: pathText.min(1), ref: refIn }),
     result: z.object({ modified: z.string().nullable(), original: z.string().nullable() }),
     errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {

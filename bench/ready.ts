@@ -1,0 +1,153 @@
+/**
+ * How long a start over the API of `parley serve` takes until READY, beside the boot of the same sandbox with its Agent Server.
+ * Owns what is compared: both in turns, on the process runtime in the same form of isolation. Figures are printed, never
+ * asserted; docs/bench.md says how to read them.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import { sandboxId } from '../core/ids.ts';
+import { systemClock } from '../engine/system-clock.ts';
+import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
+import { createProcessRuntime } from '../runtimes/process/process-runtime.ts';
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '20' },
+    isolation: { type: 'string', default: 'namespaces' },
+  },
+});
+const COUNT = Number(values.count);
+const LOOK_MS = 10;
+const READY_MS_MAX = 60_000;
+const APP = '/api/v1/app-conversations';
+const SANDBOXES = '/api/v1/sandboxes';
+
+interface Service {
+  readonly child: ChildProcess;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every answer has another shape
+  ask(method: 'GET' | 'POST' | 'DELETE', route: string): Promise<any>;
+}
+
+async function serve(folder: string): Promise<Service> {
+  const config = path.join(folder, 'parley.yaml');
+  writeFileSync(config, `runtime: { isolation: ${values.isolation} }\nlimits: { idle_time: 0 }\n`);
+  const args = ['serve', '--config', config, '--port', '0', '--data', path.join(folder, 'data'), '--json'];
+  const child = spawn(process.execPath, [path.resolve('bin/parley.js'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { url, key } = await servingOf(child.stdout);
+  return {
+    child,
+    async ask(method, route) {
+      const body = method === 'POST' ? '{}' : null;
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      return await (await fetch(`${url}${route}`, { method, headers, body })).json();
+    },
+  };
+}
+
+async function servingOf(output: Readable): Promise<{ readonly url: string; readonly key: string }> {
+  for await (const line of createInterface({ input: output })) {
+    const { type, url, key } = JSON.parse(line) as Readonly<Record<string, string>>;
+    if (type === 'serving' && url !== undefined && key !== undefined) return { url, key };
+  }
+  throw new Error('it ended before it served');
+}
+
+/** Until the record says READY; a look is far shorter than what is measured. */
+async function start({ ask }: Service): Promise<{ readonly took: number; readonly sandboxId: string }> {
+  const began = performance.now();
+  const { id } = await ask('POST', APP);
+  for (;;) {
+    const [task] = await ask('GET', `${APP}/start-tasks?ids=${id}`);
+    const took = performance.now() - began;
+    if (task.status === 'READY') return { took, sandboxId: task.sandbox_id };
+    if (task.status === 'ERROR' || took > READY_MS_MAX) throw new Error(`the start failed: ${task.detail}`);
+    await pause();
+  }
+}
+
+async function remove({ ask }: Service, id: string): Promise<void> {
+  await ask('DELETE', `${SANDBOXES}/${id}`);
+  while ((await ask('GET', `${SANDBOXES}?id=${id}`))[0].status !== 'MISSING') await pause();
+}
+
+function runtimeIn(folder: string): SandboxRuntime {
+  const socket = (name: string): string => path.join(folder, 'h', name, 's.sock');
+  return createProcessRuntime({
+    dataDir: path.join(folder, 'd'),
+    socketDir: path.join(folder, 's'),
+    programs: {
+      agentServer: path.resolve('dist/agent-server.cjs'),
+      sandboxInit: path.resolve('dist/sandbox-init.cjs'),
+    },
+    hostSockets: { proxy: socket('p'), webhook: socket('w'), git: socket('g') },
+    clock: systemClock,
+    warn: () => undefined,
+    isolation: values.isolation as 'namespaces',
+  });
+}
+
+/** The same sandbox without a service: from its start until its Agent Server answers. */
+async function boot(runtime: SandboxRuntime): Promise<number> {
+  const id = sandboxId(randomBytes(16).toString('hex'));
+  const began = performance.now();
+  await runtime.start({
+    sandboxId: id,
+    generation: 1,
+    sessionKey: 'bench',
+    deadline: Date.now() + READY_MS_MAX,
+  });
+  const took = performance.now() - began;
+  await runtime.destroy(id);
+  return took;
+}
+
+async function main(): Promise<void> {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'pr-')));
+  const runtime = runtimeIn(folder);
+  const service = await serve(folder);
+  const boots: number[] = [];
+  const starts: number[] = [];
+  try {
+    // The first turn of each is not counted.
+    for (let turn = 0; turn <= COUNT; turn += 1) {
+      const bare = await boot(runtime);
+      const { took, sandboxId: id } = await start(service);
+      await remove(service, id);
+      if (turn === 0) continue;
+      boots.push(bare);
+      starts.push(took);
+    }
+  } finally {
+    service.child.kill('SIGTERM');
+    await once(service.child, 'exit');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+  report({ boot: boots, 'start to READY': starts, above: starts.map((took, n) => took - (boots[n] ?? 0)) });
+}
+
+function report(figures: Readonly<Record<string, readonly number[]>>): void {
+  console.log(`process, ${values.isolation}, ${COUNT} each, load ${loadavg()[0]?.toFixed(1)}; milliseconds`);
+  for (const [part, all] of Object.entries(figures)) {
+    const at = (share: number): string => quantile(all, share).toFixed(1).padStart(8);
+    console.log(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  least ${at(0)}`);
+  }
+}
+
+function quantile(all: readonly number[], share: number): number {
+  return all.toSorted((a, b) => a - b)[Math.floor((all.length - 1) * share)] ?? Number.NaN;
+}
+
+function pause(): Promise<void> {
+  return new Promise((wake) => setTimeout(wake, LOOK_MS));
+}
+
+await main();
