@@ -27,15 +27,15 @@ const ERRORS: readonly ErrorCode[] = [
 
 const FILES_MAX = 10_000;
 const LIST_TIMEOUT_MS = 60_000;
-/** No program takes the character that ends its arguments. */
+/** No program takes the character that ends its arguments; spelled as every reader of the document knows it. */
 const pathText = z
   .string()
   .max(4_096)
-  .regex(/^[^\0]*$/, 'Input should be a path');
+  .regex(new RegExp(String.raw`^[^\x00]*$`), 'Input should be a path');
 const pathIn = pathText.optional();
 const refIn = z
   .string()
-  .regex(/^[^-\s\0][^\s\0]{0,199}$/)
+  .regex(new RegExp(String.raw`^[^-\s\x00][^\s\x00]{0,199}$`))
   .optional();
 const gitQuery = z.object({ path: pathIn, ref: refIn });
 
