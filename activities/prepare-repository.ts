@@ -8,11 +8,15 @@ import { agentTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { launchFacts } from './launch-facts.ts';
 import { quoted, runScript } from './in-sandbox.ts';
+import { lookForScripts, noteScripts } from './own-scripts.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { World } from './world.ts';
 
 /** Large repositories over a slow line; past it the step has failed. */
 const CLONE_TIMEOUT_MS = 600_000;
+
+/** Nothing is fetched, and nothing of the host's configuration counts. */
+const WITHOUT_CREDENTIAL = 'set -e\nexport GIT_CONFIG_GLOBAL=/dev/null';
 
 type Prepare = CommandOf<'prepareRepository'>;
 
@@ -48,14 +52,18 @@ async function prepare(
       : cloneScript(cloneUrl(world, target, command), command, workingDir);
   const { gitAuthor } = await launchFacts(world.vault, command.conversationId);
   const author = gitAuthor ?? world.deployment.gitAuthor;
-  const credential = await writeCredential(world, target, command, workingDir);
+  const before =
+    command.repository === null
+      ? WITHOUT_CREDENTIAL
+      : withGitCredential(await writeCredential(world, target, command, workingDir));
   const result = await runScript(world, target, {
-    script: `${identify(author, credential)}\n${script}`,
+    script: [before, identify(author), script, lookForScripts(workingDir), headOf(workingDir)].join('\n'),
     workingDir: target.address.workspaceDir,
     timeoutMs: CLONE_TIMEOUT_MS,
     code: 'repository_failed',
     doing: command.repository === null ? 'prepare the workspace' : `clone repository "${command.repository}"`,
   });
+  noteScripts(world, command.conversationId, result.stdout);
   return result.stdout.trim().split('\n').at(-1) ?? '';
 }
 
@@ -73,11 +81,12 @@ async function writeCredential(
 }
 
 /** The author of commits is configured apart from any push credential (D19). */
-function identify({ name, email }: World['deployment']['gitAuthor'], credential: string): string {
-  return [
-    withGitCredential(credential),
-    `identity() { git -C "$1" config user.name ${quoted(name)}; git -C "$1" config user.email ${quoted(email)}; }`,
-  ].join('\n');
+function identify({ name, email }: World['deployment']['gitAuthor']): string {
+  return `identity() { git -C "$1" config user.name ${quoted(name)}; git -C "$1" config user.email ${quoted(email)}; }`;
+}
+
+function headOf(dir: string): string {
+  return `git -C ${quoted(dir)} rev-parse HEAD`;
 }
 
 function cloneUrl(world: World, target: AgentTarget, { codeHost: provider, repository }: Prepare): string {
@@ -96,7 +105,6 @@ function cloneScript(url: string, command: Prepare, workingDir: string): string 
     `  identity ${aside}`,
     `  mv ${aside} ${dir}`,
     'fi',
-    `git -C ${dir} rev-parse HEAD`,
   ].join('\n');
 }
 
@@ -112,6 +120,5 @@ function emptyScript(workingDir: string): string {
     `  git -C ${aside} commit --quiet --allow-empty -m 'Start' 1>&2`,
     `  mv ${aside} ${dir}`,
     'fi',
-    `git -C ${dir} rev-parse HEAD`,
   ].join('\n');
 }

@@ -7,6 +7,7 @@ import type { ParleyError } from '../core/parley-error.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { quoted, runScript, workspaceFacts } from './in-sandbox.ts';
+import { bringsNone, forgetScripts, HOOK_SCRIPT, SETUP_SCRIPT, type OwnScript } from './own-scripts.ts';
 import type { World } from './world.ts';
 
 const SETUP_TIMEOUT_MS = 600_000;
@@ -16,12 +17,22 @@ type Step = Extract<ActivityCommandType, 'runSetupScript' | 'setUpGitHooks' | 's
 
 const step = (
   world: World,
-  does: { readonly script: (dir: string) => string; readonly timeoutMs: number; readonly doing: string },
+  does: {
+    readonly script: (dir: string) => string;
+    readonly timeoutMs: number;
+    readonly doing: string;
+    /** Where the repository brings none of these, there is nothing to do. */
+    readonly needs: readonly OwnScript[];
+  },
 ) => ({
   retry: BRIEF,
   async carryOut(command: CommandOf<Step>): Promise<void> {
+    const { conversationId } = command;
+    if (bringsNone(world, conversationId, does.needs)) return;
+    // A script may change what was seen.
+    forgetScripts(world, conversationId);
     const target = await agentTarget(world, command);
-    const { workingDir } = await workspaceFacts(world, command.conversationId);
+    const { workingDir } = await workspaceFacts(world, conversationId);
     const { timeoutMs, doing } = does;
     await runScript(world, target, {
       script: does.script(workingDir),
@@ -42,8 +53,9 @@ const step = (
 /** Runs the repository's own set-up script, if it brings one. */
 export function runSetupScript(world: World): Activity<'runSetupScript'> {
   const { carryOut, ...rest } = step(world, {
-    script: () => 'if [ -f .openhands/setup.sh ]; then bash .openhands/setup.sh; fi',
+    script: () => `if [ -f ${SETUP_SCRIPT} ]; then bash ${SETUP_SCRIPT}; fi`,
     timeoutMs: SETUP_TIMEOUT_MS,
+    needs: [SETUP_SCRIPT],
     doing: 'run the set-up script of the repository',
   });
   return {
@@ -60,8 +72,9 @@ export function runSetupScript(world: World): Activity<'runSetupScript'> {
 export function setUpGitHooks(world: World): Activity<'setUpGitHooks'> {
   const { carryOut, ...rest } = step(world, {
     script: (dir) =>
-      `if [ -f .openhands/pre-commit.sh ]; then install -m 755 .openhands/pre-commit.sh ${quoted(`${dir}/.git/hooks/pre-commit`)}; fi`,
+      `if [ -f ${HOOK_SCRIPT} ]; then install -m 755 ${HOOK_SCRIPT} ${quoted(`${dir}/.git/hooks/pre-commit`)}; fi`,
     timeoutMs: HOOKS_TIMEOUT_MS,
+    needs: [HOOK_SCRIPT],
     doing: 'install the Git hooks of the repository',
   });
   return {
@@ -74,11 +87,15 @@ export function setUpGitHooks(world: World): Activity<'setUpGitHooks'> {
   };
 }
 
-/** The agent reads skills from the repository itself; the step checks that the repository can be read by it. */
+/**
+ * The agent reads skills from the repository itself; the step checks that the repository can be read by it, which
+ * nobody but a script has changed since its commit was read.
+ */
 export function setUpSkills(world: World): Activity<'setUpSkills'> {
   const { carryOut, ...rest } = step(world, {
     script: () => 'git rev-parse --is-inside-work-tree >/dev/null',
     timeoutMs: HOOKS_TIMEOUT_MS,
+    needs: [SETUP_SCRIPT, HOOK_SCRIPT],
     doing: 'look for skills in the repository',
   });
   return {
