@@ -24,5 +24,15 @@ export function guardChild(pid: number): () => void {
   // Without a shell there is no guard; the server works all the same.
   guard.on('error', () => undefined);
   guard.unref();
-  return () => void guard.kill('SIGKILL');
+  return () => endGroup(guard.pid);
+}
+
+/** The shell and what it has started; both have gone when nobody is left in the group. */
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 }
