@@ -100,9 +100,11 @@ export const SANDBOX_ROUTES = [
     access: 'key',
     params: sandboxParams,
     result: impactSchema,
-    errors: ['not_found'],
+    errors: ['not_found', 'sandbox_missing'],
     handler: async ({ application, caller, params }) => {
       const row = await findSandbox(application, caller, params.sandbox_id);
+      if (row.status === 'MISSING')
+        throw new ParleyError('sandbox_missing', 'Cannot show what would happen: the sandbox is gone');
       const attached = await application.world.records.conversations({ sandboxId: row.sandboxId });
       const ids = attached.map(({ conversationId }) => conversationId);
       const records = await recordsById(application, caller.userId, ids);

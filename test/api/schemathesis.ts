@@ -73,13 +73,12 @@ const IN_CONVERSATION = [
   'queue_pending_message',
   'answer_confirmation',
   'interrupt_agent',
-  'read_workspace_file',
-  'list_workspace_files',
-  'list_git_changes',
-  'read_git_diff',
   'list_skills',
   'list_hooks',
 ];
+
+/** As those, and of a path in its workspace: where one leads is no matter of a schema. */
+const BY_PATH = ['read_workspace_file', 'list_workspace_files', 'list_git_changes', 'read_git_diff'];
 
 /**
  * Refusals that are right and that its lists leave out: 431 for an address that is too long, 410 for what is gone.
@@ -96,6 +95,13 @@ function configOf({ conversationId, sandboxId, sessionKey }: Campaign): string {
     '[[operations]]',
     `include-operation-id = ${JSON.stringify(IN_CONVERSATION)}`,
     `parameters = { "path.conversation_id" = "${conversationId}" }`,
+    '[[operations]]',
+    `include-operation-id = ${JSON.stringify(BY_PATH)}`,
+    `parameters = { "path.conversation_id" = "${conversationId}" }`,
+    'checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 422]',
+    '[[operations]]',
+    'include-operation-id = "get_sandbox_impact"',
+    'checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 410]',
     '[[operations]]',
     'include-operation-id = ["list_sandbox_secrets", "get_sandbox_secret"]',
     `headers = { X-Session-API-Key = "${sessionKey}" }`,

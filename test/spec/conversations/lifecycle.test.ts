@@ -137,13 +137,15 @@ describe('statuses of a sandbox', () => {
     );
     expect(service.runtime.log.at(-1)).toBe('destroy');
     expect(await service.store.archives.archives(sandboxId as never)).toHaveLength(1);
-    const [sent, resumed, read, again] = [
+    const [sent, resumed, read, impact, again] = [
       await say(service, id, 'hello'),
       await tell(service, sandboxId, 'resume'),
       await service.call({ path: `${APP}/${id}/file?file_path=a.txt` }),
+      await service.call({ path: `/api/v1/sandboxes/${sandboxId}/impact` }),
       await service.call({ method: 'DELETE', path }),
     ];
-    expect([sent.status, resumed.status, read.status, again.status]).toEqual([410, 409, 410, 200]);
+    const statuses = [sent, resumed, read, impact, again].map(({ status }) => status);
+    expect(statuses).toEqual([410, 409, 410, 410, 200]);
     const { body } = await service.call({ path: `/api/v1/conversation/${id}/events/search` });
     expect(body.items.length).toBeGreaterThan(0);
     expect(JSON.stringify((await service.call({ path: '/openapi.json' })).body.paths)).not.toContain(
