@@ -31,7 +31,7 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     connection.read('search the records', work);
   return {
     conversationPage: (userId, filter, page) =>
-      read((db) => conversationPage(db, conditionsOf(connection, userId, filter), page)),
+      read((db) => conversationPage(db, sourceOf(connection, userId, { filter, page }), page)),
     countConversations: (userId, filter) => read((db) => count(db, conditionsOf(connection, userId, filter))),
     conversationsById: (userId, ids) =>
       read((db) => byIds<ConversationRow>(db, 'conversation', { userId, ids })),
@@ -74,11 +74,54 @@ function where<Value>(
   return value === undefined ? [] : [condition(value)];
 }
 
+/** Where a page is gone through: rows in the order of an index, and which of them are wanted. */
+interface Source {
+  readonly from: Condition;
+  readonly conditions: readonly Condition[];
+  readonly created: Condition;
+  readonly id: Condition;
+}
+
+/**
+ * By creation, the conversations of a tag stand in its own index in that order: a page is as long as it is, however
+ * many have the tag.
+ */
+function sourceOf(
+  connection: StoreConnection,
+  userId: UserId,
+  { filter, page }: { readonly filter: ConversationFilter; readonly page: ConversationPageRequest },
+): Source {
+  const [first, ...others] = Object.entries(filter.tags ?? {});
+  if (first === undefined || page.order !== 'CREATED_AT') {
+    const conditions = conditionsOf(connection, userId, filter);
+    return {
+      from: sql`conversation c`,
+      conditions,
+      created: sql.ref('c.created_at'),
+      id: sql.ref('c.conversation_id'),
+    };
+  }
+  const [key, value] = first;
+  const rest = conditionsOf(connection, userId, { ...filter, tags: Object.fromEntries(others) });
+  return {
+    from: sql`conversation_tag t join conversation c on c.conversation_id = t.conversation_id`,
+    conditions: [...isTag(userId, key, value), ...rest],
+    created: sql.ref('t.created_at'),
+    id: sql.ref('t.conversation_id'),
+  };
+}
+
 /** Its own list of ids, so that the index over keys and values is gone through, and not every record. */
 function hasTag(userId: UserId, key: string, value: string): Condition {
   return sql`c.conversation_id in (select t.conversation_id from conversation_tag t
-    where t.user_id = ${userId} and t.key = ${columnText(key)} and t.value = ${columnText(value)})`;
+    where ${and(isTag(userId, key, value))})`;
 }
+
+const isTag = (userId: UserId, key: string, value: string): readonly Condition[] => [
+  sql`t.user_id = ${userId}`,
+  sql`t.key = ${columnText(key)}`,
+  sql`t.value = ${columnText(value)}`,
+];
 
 const and = (conditions: readonly Condition[]): Condition => sql.join(conditions, sql` and `);
 
@@ -92,15 +135,17 @@ const ORDERS = {
 /** Which ones, and what they show, in one statement. */
 async function conversationPage(
   db: Kysely<Tables>,
-  conditions: readonly Condition[],
+  source: Source,
   page: ConversationPageRequest,
 ): Promise<readonly PagedConversation[]> {
   const { kind, column, valueOf } = ORDERS[page.order];
-  const bounds = { kind, value: sql.ref(column), id: sql.ref('c.conversation_id') } as const;
-  const all = [...conditions, ...behind(bounds, page)];
-  const order = ordered(bounds, page);
-  const ids = sql`select c.conversation_id from conversation c where ${and(all)} ${order} limit ${page.limit}`;
-  const { rows } = await selectFull(sql`c.conversation_id in (${ids}) ${order}`).execute(db);
+  const shown = { kind, value: sql.ref(column), id: sql.ref('c.conversation_id') } as const;
+  const bounds =
+    page.order === 'CREATED_AT' ? ({ kind, value: source.created, id: source.id } as const) : shown;
+  const all = [...source.conditions, ...behind(bounds, page)];
+  const ids = sql`select ${source.id} from ${source.from} where ${and(all)} ${ordered(bounds, page)} limit ${page.limit}`;
+  const which = sql`c.conversation_id in (${ids}) ${ordered(shown, page)}`;
+  const { rows } = await selectFull(which).execute(db);
   return rows.map((text) => {
     const full = fullOf(text);
     return { ...full, cursor: { value: valueOf(full.row), id: full.row.conversationId } };
