@@ -47,6 +47,14 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
 }
 
 function conditionsOf(
+  connection: StoreConnection,
+  userId: UserId,
+  filter: ConversationFilter,
+): readonly Condition[] {
+  return [sql`c.user_id = ${userId}`, ...wishesOf(connection, userId, filter)];
+}
+
+function wishesOf(
   { dialect }: StoreConnection,
   userId: UserId,
   filter: ConversationFilter,
@@ -54,7 +62,6 @@ function conditionsOf(
   const { titleContains: title, tags = {} } = filter;
   const found = dialect === 'sqlite' ? sql`instr` : sql`strpos`;
   return [
-    sql`c.user_id = ${userId}`,
     ...where(title, (text) => sql`${found}(lower(c.title), lower(${columnText(text)})) > 0`),
     ...where(filter.createdFrom, (at) => sql`c.created_at >= ${at}`),
     ...where(filter.createdBefore, (at) => sql`c.created_at < ${at}`),
@@ -102,10 +109,13 @@ function sourceOf(
     };
   }
   const [key, value] = first;
-  const rest = conditionsOf(connection, userId, { ...filter, tags: Object.fromEntries(others) });
+  const wishes = wishesOf(connection, userId, { ...filter, tags: Object.fromEntries(others) });
+  // A server that takes the tag for a rare one would fetch all its records before it sorts them.
+  const joined =
+    wishes.length === 0 ? sql`` : sql`join conversation c on c.conversation_id = t.conversation_id`;
   return {
-    from: sql`conversation_tag t join conversation c on c.conversation_id = t.conversation_id`,
-    conditions: [...isTag(userId, key, value), ...rest],
+    from: sql`conversation_tag t ${joined}`,
+    conditions: [...isTag(userId, key, value), ...wishes],
     created: sql.ref('t.created_at'),
     id: sql.ref('t.conversation_id'),
   };

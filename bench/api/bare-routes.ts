@@ -25,9 +25,10 @@ interface Rows {
 }
 
 const GET = 'select body from conversation where conversation_id = $1 and user_id = $2';
-const SEARCH = `select c.body from conversation_tag t join conversation c on c.conversation_id = t.conversation_id
-  where t.user_id = $1 and t.key = $2 and t.value = $3
-  order by t.created_at desc, t.conversation_id desc limit 20`;
+const SEARCH = `select c.body from conversation c where c.conversation_id in (
+    select conversation_id from conversation_tag where user_id = $1 and key = $2 and value = $3
+    order by created_at desc, conversation_id desc limit 20)
+  order by c.created_at desc, c.conversation_id desc`;
 const EVENTS = 'select body from event where conversation_id = $1 order by sequence limit 100';
 
 export function sqliteRows(file: string): Rows {
