@@ -15,7 +15,7 @@ import type {
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { fullConversations, fullOf, selectFull } from './full-conversations.ts';
-import { behind, ordered } from './keyset.ts';
+import { behind, ordered, type Bounds } from './keyset.ts';
 import { titleColumn } from './projection-columns.ts';
 import { runItemPage, runPage } from './run-pages.ts';
 import type { Tables } from './tables.ts';
@@ -85,14 +85,10 @@ function where<Value>(
 interface Source {
   readonly from: Condition;
   readonly conditions: readonly Condition[];
-  readonly created: Condition;
-  readonly id: Condition;
+  readonly bounds: Bounds;
 }
 
-/**
- * By creation, the conversations of a tag stand in its own index in that order: a page is as long as it is, however
- * many have the tag.
- */
+/** By creation, the conversations of a tag stand in its own index in that order: no other record is read for a page. */
 function sourceOf(
   connection: StoreConnection,
   userId: UserId,
@@ -101,12 +97,7 @@ function sourceOf(
   const [first, ...others] = Object.entries(filter.tags ?? {});
   if (first === undefined || page.order !== 'CREATED_AT') {
     const conditions = conditionsOf(connection, userId, filter);
-    return {
-      from: sql`conversation c`,
-      conditions,
-      created: sql.ref('c.created_at'),
-      id: sql.ref('c.conversation_id'),
-    };
+    return { from: sql`conversation c`, conditions, bounds: boundsOf(page.order) };
   }
   const [key, value] = first;
   const wishes = wishesOf(connection, userId, { ...filter, tags: Object.fromEntries(others) });
@@ -116,8 +107,7 @@ function sourceOf(
   return {
     from: sql`conversation_tag t ${joined}`,
     conditions: [...isTag(userId, key, value), ...wishes],
-    created: sql.ref('t.created_at'),
-    id: sql.ref('t.conversation_id'),
+    bounds: { kind: 'number', value: sql.ref('t.created_at'), id: sql.ref('t.conversation_id') },
   };
 }
 
@@ -142,19 +132,22 @@ const ORDERS = {
   TITLE: { kind: 'text', column: 'c.title', valueOf: titleColumn },
 } as const;
 
+/** As the records themselves have them. */
+function boundsOf(order: ConversationPageRequest['order']): Bounds {
+  const { kind, column } = ORDERS[order];
+  return { kind, value: sql.ref(column), id: sql.ref('c.conversation_id') };
+}
+
 /** Which ones, and what they show, in one statement. */
 async function conversationPage(
   db: Kysely<Tables>,
-  source: Source,
+  { from, conditions, bounds }: Source,
   page: ConversationPageRequest,
 ): Promise<readonly PagedConversation[]> {
-  const { kind, column, valueOf } = ORDERS[page.order];
-  const shown = { kind, value: sql.ref(column), id: sql.ref('c.conversation_id') } as const;
-  const bounds =
-    page.order === 'CREATED_AT' ? ({ kind, value: source.created, id: source.id } as const) : shown;
-  const all = [...source.conditions, ...behind(bounds, page)];
-  const ids = sql`select ${source.id} from ${source.from} where ${and(all)} ${ordered(bounds, page)} limit ${page.limit}`;
-  const which = sql`c.conversation_id in (${ids}) ${ordered(shown, page)}`;
+  const { valueOf } = ORDERS[page.order];
+  const all = [...conditions, ...behind(bounds, page)];
+  const ids = sql`select ${bounds.id} from ${from} where ${and(all)} ${ordered(bounds, page)} limit ${page.limit}`;
+  const which = sql`c.conversation_id in (${ids}) ${ordered(boundsOf(page.order), page)}`;
   const { rows } = await selectFull(which).execute(db);
   return rows.map((text) => {
     const full = fullOf(text);

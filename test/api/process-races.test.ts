@@ -4,18 +4,15 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { placesOf } from '../../cli/host/places.ts';
 import { openStore } from '../../store/open-store.ts';
-import { agentEvent } from '../activities/fake-agent.ts';
 import { processesOf } from '../e2e/process-list.ts';
-import { seededRandom } from '../e2e/seeded-random.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { lateAgent, waitsUpTo } from './race-means.ts';
 import { RACES, runRaces, type RaceName, type Racetrack } from './races.ts';
 import { callServed, serve, type Served } from './served.ts';
-import { callSocket } from './socket-call.ts';
 
 /** Repetitions of each race; 50 is the long form. */
 const TIMES = Number(process.env['PARLEY_TEST_PROCESS_RACES'] ?? 2);
-const SEED = Number(process.env['PARLEY_RACES_SEED'] ?? 1);
 /** Each has sandboxes that boot: more would only wait for the processors. */
 const AT_ONCE = 2;
 /** A sandbox boots and stops within some tenths of a second; callers begin within this. */
@@ -53,12 +50,10 @@ interface ServedTrack {
 }
 
 function racetrack(served: Served, folder: string): ServedTrack {
-  const random = seededRandom(SEED);
   const socketPath = placesOf(path.join(realpathSync(folder), 'data')).webhookSocket;
   const admin = served.key ?? '';
   const failures: string[] = [];
   let users = 0;
-  let events = 0;
   const call: Racetrack['call'] = async (one) => {
     const answer = await callServed(served, admin, one);
     if (answer.status >= 500) failures.push(`${one.method ?? 'GET'} ${one.path}: ${answer.text}`);
@@ -69,21 +64,13 @@ function racetrack(served: Served, folder: string): ServedTrack {
     failures,
     track: {
       call,
-      jitter: () => wait(random() < 0.3 ? 0 : random() * WAIT_MS_MAX),
+      jitter: waitsUpTo(WAIT_MS_MAX),
       async newUser() {
         const body = { user_id: USER((users += 1)) };
         const answer = await call({ method: 'POST', path: '/api/keys', body });
         return answer.body.key as string;
       },
-      async callBack({ id, sessionKey }) {
-        const { status } = await callSocket({
-          socketPath,
-          path: `/api/v1/webhooks/events/${id}`,
-          headers: { 'x-session-api-key': sessionKey },
-          body: [agentEvent(`late-${(events += 1)}`)],
-        });
-        return status;
-      },
+      callBack: lateAgent(socketPath),
     },
   };
 }
@@ -94,8 +81,4 @@ async function expectNothingTaken(folder: string, users: readonly string[]): Pro
   onTestFinished(() => store.close());
   for (const user of users)
     expect(await store.search.slotsTaken(user as never)).toEqual({ user: 0, installation: 0 });
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => (ms === 0 ? setImmediate(resolve) : setTimeout(resolve, ms)));
 }

@@ -2,15 +2,12 @@
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startWebhookServer } from '../../api/webhook-server.ts';
-import { agentEvent } from '../activities/fake-agent.ts';
-import { seededRandom } from '../e2e/seeded-random.ts';
+import { lateAgent, waitsUpTo } from './race-means.ts';
 import { RACES, runRaces, type Racetrack } from './races.ts';
 import { openService, type Service } from './service.ts';
-import { callSocket } from './socket-call.ts';
 
 /** Repetitions of each race; 1000 is the long form. */
 const TIMES = Number(process.env['PARLEY_RACES'] ?? 20);
-const SEED = Number(process.env['PARLEY_RACES_SEED'] ?? 1);
 const AT_ONCE = 8;
 /** Runtime and agent take up to this long for each thing; callers begin within it. */
 const WAIT_MS_MAX = 12;
@@ -41,27 +38,17 @@ it.each(Object.keys(RACES) as (keyof typeof RACES)[])(
 );
 
 async function racetrack(service: Service): Promise<Racetrack> {
-  const random = seededRandom(SEED);
-  const jitter = (): Promise<void> => wait(random() < 0.3 ? 0 : random() * WAIT_MS_MAX);
+  const jitter = waitsUpTo(WAIT_MS_MAX);
   slow(service, jitter);
   const socketPath = path.join(service.folder, 'webhook.sock');
   const webhooks = await startWebhookServer(service.world, socketPath, service.store.audit);
   onTestFinished(() => webhooks.close());
   let users = 0;
-  let events = 0;
   return {
     call: service.call,
     jitter,
     newUser: () => service.issue(`runner-${(users += 1)}`),
-    async callBack({ id, sessionKey }) {
-      const { status } = await callSocket({
-        socketPath,
-        path: `/api/v1/webhooks/events/${id}`,
-        headers: { 'x-session-api-key': sessionKey },
-        body: [agentEvent(`late-${(events += 1)}`)],
-      });
-      return status;
-    },
+    callBack: lateAgent(socketPath),
   };
 }
 
@@ -77,8 +64,4 @@ function slow({ runtime, agent }: Service, jitter: () => Promise<void>): void {
     await jitter(),
     await sendMessage.call(agent, target, id, message)
   );
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => (ms === 0 ? setImmediate(resolve) : setTimeout(resolve, ms)));
 }
