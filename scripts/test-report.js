@@ -14,7 +14,10 @@ export function countTests({ reportText, skipsText, exitCode, strict, filtered }
   }
   const files = JSON.parse(reportText).testResults;
   const tests = files.flatMap((file) => file.assertionResults);
-  const problems = files.filter(isBroken).map((file) => `${file.name}: ${firstLine(file.message)}`);
+  const problems = [
+    ...files.filter(isBroken).map((file) => `${file.name}: ${firstLine(file.message)}`),
+    ...files.flatMap(failedIn),
+  ];
   const left = skippedTests(skipsText, filtered ? [] : tests.filter(isSkipped));
   const skipped = linesOf(left);
   const notRun = strict ? linesOf(left.filter(({ group }) => group?.isOptional !== true)).length : 0;
@@ -33,6 +36,13 @@ export function countTests({ reportText, skipsText, exitCode, strict, filtered }
 /** A file that failed although none of its tests did: it could not be loaded, or a hook failed. */
 function isBroken(file) {
   return file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed');
+}
+
+/** Each failed test with its file and the first line of what it said: whoever has only the end of a log reads these. */
+function failedIn(file) {
+  return file.assertionResults
+    .filter((test) => test.status === 'failed')
+    .map((test) => `${file.name} > ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
 }
 
 function isSkipped(test) {

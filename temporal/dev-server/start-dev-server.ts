@@ -128,17 +128,22 @@ function launch(cli: string, { args, options }: Launch): Launched {
   // A group of its own: Ctrl-C of a terminal must reach us alone, so that workers end before their server.
   const child = spawn(cli, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true, env: options.env });
   child.stderr.setEncoding('utf8').on('data', (text: string) => lines.add(text));
+  let unguard = (): Promise<void> => Promise.resolve();
   const ended = new Promise<DevServerEnd>((resolve) => {
     child.once('error', (error) => lines.add(`${error.message}\n`));
-    child.once('close', () => resolve({ stopped: stopping, lastLine: lines.last() }));
+    child.once('close', () => {
+      const end = { stopped: stopping, lastLine: lines.last() };
+      // Nobody is told of the end while the watcher over the server is still there.
+      void unguard().then(() => resolve(end));
+    });
   });
   if (child.pid === undefined) {
     throw new ParleyError('engine_misconfigured', `Cannot start a Temporal server: "${cli}" cannot be run`, {
       remedy: 'install the Temporal CLI anew, or name another in PARLEY_TEMPORAL_CLI',
     });
   }
-  const unguard = guardChild(child.pid);
-  child.once('exit', unguard);
+  unguard = guardChild(child.pid);
+  child.once('exit', () => void unguard());
   const stop = async (): Promise<void> => {
     stopping = true;
     await endChild(child, ended);

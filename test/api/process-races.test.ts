@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { placesOf } from '../../cli/host/places.ts';
 import { openStore } from '../../store/open-store.ts';
-import { processesOf } from '../e2e/process-list.ts';
+import { leftProcesses } from '../e2e/process-list.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { lateAgent, waitsUpTo } from './race-means.ts';
@@ -30,7 +30,7 @@ describeWith('bwrap', 'in namespaces', () => {
       await runRaces(track, name, { times: TIMES, atOnce: AT_ONCE });
       expect(failures).toEqual([]);
       expect(await served.end('SIGTERM'), served.notices()).toBe(0);
-      expect(processesOf(folder)).toEqual([]);
+      expect(await leftProcesses(folder)).toEqual([]);
       await expectNothingTaken(folder, users());
     },
     3_000_000,

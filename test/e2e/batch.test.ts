@@ -9,7 +9,7 @@ import { describeWith } from '../helpers/requires.ts';
 import { keepAgentLogs, type AgentLog } from './agent-logs.ts';
 import { copyBatch, TOKEN, type BatchCopy, type Isolation } from './batch-copy.ts';
 import { ledgerRows, sumOf } from './ledger.ts';
-import { processesOf, sampleCommandLines, type RunningProcess } from './process-list.ts';
+import { leftProcesses, sampleCommandLines, type RunningProcess } from './process-list.ts';
 import { KEYS, Results } from './results.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 import { startProgram, type ProgramEnd } from './running-program.ts';
@@ -43,7 +43,7 @@ async function runWhole(copy: BatchCopy): Promise<WholeRun> {
   const foundAtWork = await findForms(copy.root, FORMS);
   const end = await program.ended;
   const tookMs = performance.now() - startedAt;
-  const left = processesOf(copy.root);
+  const left = await leftProcesses(copy.root);
   const status = await runStatus(copy, RUN_ID);
   if (status === null) throw new Error(`there is no run: ${end.stderr}`);
   return { end, tookMs, logs: logs.stop(), commandLines: lines.stop(), foundAtWork, left, status };

@@ -15,7 +15,7 @@ import { KEYS, Results, type Sums } from './results.ts';
 import { runStatus, type ItemStatus } from './run-status.ts';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
 import { seededRandom } from './seeded-random.ts';
-import { openTemporalBatch, type TemporalBatch } from './temporal-batch.ts';
+import { openTemporalBatch, type Leftovers, type TemporalBatch } from './temporal-batch.ts';
 import { finishesOf, transcriptFacts, type TranscriptFacts } from './transcripts.ts';
 
 const RUN_ID = 'first-batch-disturbed';
@@ -43,7 +43,7 @@ export interface Disturbed {
   readonly sums: Sums;
   /** The gateway's own sum, in nano-USD. */
   readonly billed: bigint;
-  readonly left: ReturnType<TemporalBatch['left']>;
+  readonly left: Leftovers;
 }
 
 /** `seed` null disturbs nothing. */
@@ -105,7 +105,7 @@ async function played(batch: TemporalBatch, { seed, servers, databaseFile }: Sce
     finishes: finishesOf(logs),
     sums: results.sums(),
     billed: sumOf(ledgerRows(copy)),
-    left: batch.left(),
+    left: await batch.left(),
   };
 }
 

@@ -8,7 +8,7 @@ import { copyBatch, type BatchCopy, type Isolation } from './batch-copy.ts';
 import { openGateway, type BatchGateway } from './batch-gateway.ts';
 import type { KillMoment } from './kill-plan.ts';
 import { ledgerRows, sumOf } from './ledger.ts';
-import { processesOf, type RunningProcess } from './process-list.ts';
+import { leftProcesses, type RunningProcess } from './process-list.ts';
 import { KEYS, Results, type Key, type Sums } from './results.ts';
 import { runStatus, type ItemStatus } from './run-status.ts';
 import { startProgram, type ProgramEnd, type RunningProgram } from './running-program.ts';
@@ -93,7 +93,7 @@ async function outcomeOf(
     logs,
   }: { readonly kills: readonly Kill[]; readonly end: ProgramEnd; readonly logs: readonly AgentLog[] },
 ): Promise<KilledRun> {
-  const leftProcesses = processesOf(copy.root).filter(({ pid }) => pid !== gateway.pid);
+  const left = await leftProcesses(copy.root, gateway.pid);
   const status = await runStatus(copy, RUN_ID);
   if (status === null || end.code !== 0)
     throw new Error(`${told(kills)} the run ended with ${end.code}: ${end.stderr}`);
@@ -105,7 +105,7 @@ async function outcomeOf(
     patches: Object.fromEntries(KEYS.map((key) => [key, results.patch(key)])) as Record<Key, string>,
     facts: await transcriptFacts(results, status.items, logs),
     finishes: finishesOf(logs),
-    leftProcesses,
+    leftProcesses: left,
     leftSandboxes: namesIn(`${copy.dataDir}/sandboxes`),
     sums: results.sums(),
     billed: sumOf(ledgerRows(copy)),

@@ -3,9 +3,14 @@
  * Owns the reading of /proc; must not end a process.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Often enough to see a command that runs for a moment, seldom enough to cost little. */
 const SAMPLE_EVERY_MS = 100;
+
+/** A process that was ended is still listed until the system has taken it down: soon, but not at once on a busy machine. */
+const GONE_WITHIN_MS = 10_000;
+const LOOK_EVERY_MS = 20;
 
 export interface RunningProcess {
   readonly pid: number;
@@ -22,6 +27,19 @@ export function processesOf(folder: string): readonly RunningProcess[] {
     const names = [commandLine, workingDir(pid), read(pid, 'environ'), read(pid, 'mountinfo')];
     return names.some((text) => text.includes(folder)) ? [{ pid, commandLine }] : [];
   });
+}
+
+/** Those of `folder` that stay: what is on its way out is waited for, and what was left behind is there however long. */
+export async function leftProcesses(
+  folder: string,
+  ...except: readonly number[]
+): Promise<readonly RunningProcess[]> {
+  const untilMs = performance.now() + GONE_WITHIN_MS;
+  for (;;) {
+    const left = processesOf(folder).filter(({ pid }) => !except.includes(pid));
+    if (left.length === 0 || performance.now() > untilMs) return left;
+    await sleep(LOOK_EVERY_MS);
+  }
 }
 
 /** Collects every command line of the machine until it is stopped. */

@@ -8,8 +8,13 @@ import { copyBatch, type BatchCopy } from './batch-copy.ts';
 import { openGateway, type BatchGateway } from './batch-gateway.ts';
 import { namesIn } from './folder.ts';
 import { withRecords } from './normalized-report.ts';
-import { processesOf, type RunningProcess } from './process-list.ts';
+import { leftProcesses, type RunningProcess } from './process-list.ts';
 import { startProgram, type RunningProgram } from './running-program.ts';
+
+export interface Leftovers {
+  readonly processes: readonly RunningProcess[];
+  readonly folders: readonly string[];
+}
 
 export interface TemporalBatch {
   readonly copy: BatchCopy;
@@ -19,7 +24,7 @@ export interface TemporalBatch {
   /** A worker that serves. */
   startWorker(address: string): Promise<RunningProgram>;
   /** What is left of sandboxes once nobody works any more. */
-  left(): { readonly processes: readonly RunningProcess[]; readonly folders: readonly string[] };
+  left(): Promise<Leftovers>;
   close(): Promise<void>;
 }
 
@@ -42,10 +47,10 @@ export async function openTemporalBatch(env: Readonly<Record<string, string>>): 
       if (await worker.says(/Ctrl-C ends it/)) return worker;
       throw new Error(`the worker ended: ${(await worker.ended).stderr}`);
     },
-    left: () => ({
-      processes: processesOf(copy.root).filter(({ pid }) => pid !== gateway.pid),
-      folders: namesIn(`${copy.dataDir}/sandboxes`),
-    }),
+    async left() {
+      const processes = await leftProcesses(copy.root, gateway.pid);
+      return { processes, folders: namesIn(`${copy.dataDir}/sandboxes`) };
+    },
     async close() {
       await gateway.stop();
       copy.close();

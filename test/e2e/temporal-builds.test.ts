@@ -93,7 +93,7 @@ describeWith('temporal', 'two builds of the worker over one data directory', () 
       expect(status?.items.map(({ key, outcome, attempt }) => [key, outcome, attempt])).toEqual(
         KEYS.map((key) => [key, 'succeeded', 1]),
       );
-      expect(batch.left()).toEqual({ processes: [], folders: [] });
+      expect(await batch.left()).toEqual({ processes: [], folders: [] });
     },
     ALL_MS_MAX,
   );

@@ -79,7 +79,7 @@ describeWith('temporal', 'a batch whose server is killed with it', () => {
     expect(assigned + ambiguous + unassigned).toBe(total);
   });
 
-  it('leaves no server and no sandbox', () => {
-    expect(batch.left()).toEqual({ processes: [], folders: [] });
+  it('leaves no server and no sandbox', async () => {
+    expect(await batch.left()).toEqual({ processes: [], folders: [] });
   });
 });

@@ -11,7 +11,7 @@ import { requireTemporalCli, startServerForTests } from '../helpers/temporal-too
 import { normalizedReport, type NormalizedReport } from './normalized-report.ts';
 import { KEYS, Results, type Key } from './results.ts';
 import type { ProgramEnd } from './running-program.ts';
-import { openTemporalBatch, type TemporalBatch } from './temporal-batch.ts';
+import { openTemporalBatch, type Leftovers } from './temporal-batch.ts';
 
 const RUN_ID = 'first-batch-engine';
 const ALL_MS_MAX = 240_000;
@@ -20,7 +20,7 @@ interface EngineRun {
   readonly end: ProgramEnd;
   readonly report: NormalizedReport;
   readonly patches: readonly string[];
-  readonly left: ReturnType<TemporalBatch['left']>;
+  readonly left: Leftovers;
   readonly files: { readonly note: boolean; readonly database: boolean };
 }
 
@@ -36,7 +36,7 @@ async function runOn(engine: readonly string[], env: Readonly<Record<string, str
       end,
       report: normalizedReport(results),
       patches: KEYS.map((key: Key) => results.patch(key)),
-      left: batch.left(),
+      left: await batch.left(),
       files: { note: has('engine.json'), database: has('temporal.db') },
     };
   } finally {

@@ -18,7 +18,11 @@ function report(...files: readonly FakeFile[]): string {
     name: `test/${index}.test.ts`,
     status: file.status,
     message: file.message ?? '',
-    assertionResults: Object.entries(file.tests).map(([fullName, status]) => ({ fullName, status })),
+    assertionResults: Object.entries(file.tests).map(([fullName, status]) => ({
+      fullName,
+      status,
+      failureMessages: status === 'failed' ? [`Error: of ${fullName}\nat x`] : [],
+    })),
   }));
   return JSON.stringify({ testResults });
 }
@@ -32,7 +36,7 @@ describe('countTests()', () => {
       passed: 2,
       failed: 1,
       skipped: [],
-      problems: [],
+      problems: ['test/0.test.ts > b: Error: of b'],
     });
   });
 
