@@ -6,6 +6,7 @@ import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
+import type { SentBody } from './body-chunks.ts';
 import type { ModelEntry } from './config.ts';
 import { connectionFailure, type ReplyHeaders } from './gateway-reply.ts';
 import { HeldReply } from './held-reply.ts';
@@ -24,7 +25,7 @@ export interface GatewayCallOptions {
   readonly headers: readonly string[];
   /** What the proxy itself tells the caller about this call, name and value alternating. */
   readonly ownHeaders: readonly OutgoingHttpHeader[];
-  readonly body: Buffer;
+  readonly body: SentBody;
   readonly isUsageShown: boolean;
   /**
    * Asked before a failure is passed on, while the caller has nothing of a reply: true when another try follows.
@@ -65,7 +66,8 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
       path: `${entry.basePath}${kind.suffix}`,
       // Neither the pool nor a later try changes the list.
       headers: headers as string[],
-      body,
+      // A list is sent piece by piece, which its types do not say.
+      body: body as Buffer,
       headersTimeout: entry.timeoutMs,
       bodyTimeout: entry.timeoutMs,
     };

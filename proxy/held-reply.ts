@@ -3,6 +3,7 @@
  * Owns that; must not re-encode a successful reply. Holding it turns a gateway that hangs up midway into a clean 502.
  */
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
+import { joined } from './body-chunks.ts';
 import { sendFailure } from './http-exchange.ts';
 import { failure, type Failure } from './failure.ts';
 import { relayedError, relayedHeaders, type ReplyHeaders } from './gateway-reply.ts';
@@ -43,7 +44,7 @@ export class HeldReply implements Reply {
     this.chunks.push(chunk);
     if (this.length <= REPLY_HELD_BYTES_MAX) return true;
     res.writeHead(status, relayedHeaders(headers, ownHeaders));
-    return res.write(Buffer.concat(this.chunks.splice(0)));
+    return res.write(joined(this.chunks.splice(0)));
   }
 
   end(): boolean {
@@ -52,8 +53,7 @@ export class HeldReply implements Reply {
       res.end();
       return status < 300;
     }
-    const [first] = this.chunks;
-    const body = this.chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.chunks);
+    const body = joined(this.chunks);
     if (status >= 400) this.endWithError(body);
     else if (status >= 300) this.refuseRedirect();
     else {
@@ -75,7 +75,7 @@ export class HeldReply implements Reply {
 
   /** Only two members matter, so that only they are parsed, where the body is plain. */
   private learn(body: Buffer): void {
-    const top = scanTopLevel(body, LEARNED);
+    const top = scanTopLevel([body], LEARNED);
     const json = top === null ? asObject(parseJson(body.toString('utf8'))) : membersOf(body, top);
     this.responseId = asText(json?.['id']);
     this.usage = readUsage(json?.['usage']);

@@ -3,6 +3,7 @@
  * Owns reading a bounded body and writing JSON and envelopes; must not know a route.
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
+import { BodyChunks } from './body-chunks.ts';
 import { envelope, failure, type Failure } from './failure.ts';
 import { asObject, parseJson, type JsonObject } from './json-value.ts';
 import { ADMIN_REQUEST_BYTES_MAX } from './limits.ts';
@@ -42,7 +43,7 @@ function sendBody(
 }
 
 /** The whole body, or why there is none. The caller being gone reads as a failure nobody will see. */
-export function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer | Failure> {
+export function readBody(req: IncomingMessage, bytesMax: number): Promise<BodyChunks | Failure> {
   const tooLarge = failure(
     'request_too_large',
     `Cannot read the request: its body is over ${bytesMax} bytes`,
@@ -56,7 +57,7 @@ export function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer
       if (length <= bytesMax) chunks.push(chunk);
       else resolve(tooLarge);
     });
-    req.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    req.on('end', () => resolve(new BodyChunks(chunks)));
     req.on('close', () =>
       resolve(failure('invalid_request', 'Cannot read the request: the caller went away')),
     );
@@ -69,7 +70,7 @@ export async function readJsonBody(
 ): Promise<{ readonly json: JsonObject } | { readonly failed: Failure }> {
   const body = await readBody(req, ADMIN_REQUEST_BYTES_MAX);
   if ('code' in body) return { failed: body };
-  const json = asObject(parseJson(body.toString('utf8')));
+  const json = asObject(parseJson(body.bytes().toString('utf8')));
   if (json !== null) return { json };
   const message = 'Cannot read the request: it must be a JSON object';
   return { failed: failure('invalid_request', message, 'request_body') };

@@ -1,7 +1,9 @@
 /**
  * Where the top-level members of a JSON object stand, without parsing it.
- * Owns a scanner over bytes; must not change them. Anything it does not understand is null: the caller parses instead.
+ * Owns a scanner over bytes, which come in chunks cut anywhere; must not change them. Anything it does not understand
+ * is null: the caller parses instead.
  */
+import { TextWalk } from './json-text-walk.ts';
 
 /** One top-level member: offsets into the body. */
 export interface Member {
@@ -29,11 +31,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+const SPACE = 0x20;
 
-/** Strings shorter than this are walked in place: a call into the native search costs more than it saves. */
-const WALKED_BYTES = 24;
-/** Where one quote is escaped, as in code, the next is near. */
-const WALKED_AFTER_ESCAPE_BYTES = 4_096;
 /** A key longer than this is none that anybody wants. */
 const KEY_BYTES_MAX = 64;
 
@@ -41,114 +40,218 @@ const KEY_BYTES_MAX = 64;
  * The members named in `wanted`; null when the body is no plain object, or names one of them twice or in escapes.
  * Nested values are only skipped: a fault inside them goes unseen and is the gateway's to refuse.
  */
-export function scanTopLevel(body: Buffer, wanted: ReadonlySet<string>): TopLevel | null {
-  const start = skipSpace(body, 0);
-  if (body[start] !== OPEN_BRACE) return null;
-  const members = new Map<string, Member>();
-  let keyStart = skipSpace(body, start + 1);
-  if (body[keyStart] === CLOSE_BRACE) return isOnlySpace(body, keyStart + 1) ? { start, members } : null;
-  for (let commaBefore = -1; ;) {
-    const keyEnd = skipString(body, keyStart);
-    if (keyEnd < 0) return null;
-    const colon = skipSpace(body, keyEnd);
-    if (body[colon] !== COLON) return null;
-    const valueStart = skipSpace(body, colon + 1);
-    const valueEnd = skipValue(body, valueStart);
-    if (valueEnd < 0) return null;
-    const after = skipSpace(body, valueEnd);
-    const isLast = body[after] === CLOSE_BRACE;
-    if (!isLast && body[after] !== COMMA) return null;
-    const nextKeyStart = isLast ? -1 : skipSpace(body, after + 1);
-    const key = readKey(body, keyStart, keyEnd);
-    if (key === null || members.has(key)) return null;
-    if (wanted.has(key)) members.set(key, { keyStart, valueStart, valueEnd, commaBefore, nextKeyStart });
-    if (isLast) return isOnlySpace(body, after + 1) ? { start, members } : null;
-    commaBefore = after;
-    keyStart = nextKeyStart;
-  }
+export function scanTopLevel(chunks: readonly Buffer[], wanted: ReadonlySet<string>): TopLevel | null {
+  const scan = new Scan(wanted);
+  for (const chunk of chunks) if (!scan.push(chunk)) return null;
+  return scan.end();
 }
 
 /** No text of JSON holds one as it is. */
 // eslint-disable-next-line no-control-regex -- these characters are what is looked for
 export const ESCAPE_OR_CONTROL = /[\\\u0000-\u001f]/;
 
-/** The key's text, "" for one too long to matter; null when it may spell any name, or is no JSON. */
-function readKey(body: Buffer, keyStart: number, keyEnd: number): string | null {
-  if (keyEnd - keyStart > KEY_BYTES_MAX)
-    return body.subarray(keyStart, keyEnd).includes(BACKSLASH) ? null : '';
-  const key = body.toString('latin1', keyStart + 1, keyEnd - 1);
-  return ESCAPE_OR_CONTROL.test(key) ? null : key;
-}
+/** What the next byte belongs to. White space may stand before those of the first two lines. */
+type Place =
+  | 'object'
+  | 'first key'
+  | 'next key'
+  | 'colon'
+  | 'value'
+  | 'behind value'
+  | 'behind object'
+  | 'key'
+  | 'text'
+  | 'nested'
+  | 'scalar'
+  | 'fault';
 
-/**
- * `at` is the opening quote. Returns one past the closing quote, or -1.
- * Text is walked as long as escapes are near, because a call into the native search costs more than a few steps; a
- * stretch without any, as of an image, is searched.
- */
-function skipString(body: Buffer, at: number): number {
-  if (body[at] !== QUOTE) return -1;
-  let walkEnd = Math.min(body.length, at + 1 + WALKED_BYTES);
-  for (let i = at + 1; ;) {
-    while (i < walkEnd) {
-      const byte = body[i] ?? 0;
-      // Small letters are most of any text: one comparison decides for them.
-      if (byte > BACKSLASH) i += 1;
-      else if (byte === QUOTE) return i + 1;
-      else i += byte === BACKSLASH ? 2 : 1;
-    }
-    const quote = body.indexOf(QUOTE, i);
-    if (quote < 0) return -1;
-    let run = quote - 1;
-    while (run >= i && body[run] === BACKSLASH) run -= 1;
-    if ((quote - 1 - run) % 2 === 0) return quote + 1;
-    i = quote + 1;
-    walkEnd = Math.min(body.length, i + WALKED_AFTER_ESCAPE_BYTES);
+class Scan {
+  private readonly wanted: ReadonlySet<string>;
+  private readonly members = new Map<string, Member>();
+  private place: Place = 'object';
+  /** Bytes of the chunks before this one. */
+  private before = 0;
+  private start = 0;
+  private key = '';
+  private keyStart = 0;
+  private valueStart = 0;
+  private valueEnd = 0;
+  private comma = -1;
+  /** The member whose value came last, when it is wanted: it lacks what stands behind it. */
+  private last: { nextKeyStart: number } | null = null;
+  /** Of braces and brackets inside a value. */
+  private depth = 0;
+  private readonly walk = new TextWalk();
+
+  constructor(wanted: ReadonlySet<string>) {
+    this.wanted = wanted;
   }
-}
 
-/** Returns one past the value's last byte, or -1. */
-function skipValue(body: Buffer, at: number): number {
-  const first = body[at];
-  if (first === QUOTE) return skipString(body, at);
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) return skipNested(body, at);
-  let i = at;
-  while (i < body.length && !endsScalar(body[i])) i += 1;
-  return i === at ? -1 : i;
-}
+  /** False once the body is none that can be told apart like this. */
+  push(chunk: Buffer): boolean {
+    for (let i = 0; i < chunk.length;) {
+      switch (this.place) {
+        case 'key':
+          i = this.inKey(chunk, i);
+          break;
+        case 'text':
+          i = this.inText(chunk, i);
+          break;
+        case 'nested':
+          i = this.inNested(chunk, i);
+          break;
+        case 'scalar':
+          i = this.inScalar(chunk, i);
+          break;
+        case 'fault':
+          return false;
+        default:
+          if (!isSpace(chunk[i])) this.mark(chunk[i], this.before + i);
+          i += 1;
+      }
+    }
+    this.before += chunk.length;
+    return this.place !== 'fault';
+  }
 
-function skipNested(body: Buffer, at: number): number {
-  let depth = 0;
-  for (let i = at; i < body.length;) {
-    const byte = body[i];
+  end(): TopLevel | null {
+    return this.place === 'behind object' ? { start: this.start, members: this.members } : null;
+  }
+
+  /** A byte of the object itself. */
+  private mark(byte: number | undefined, at: number): void {
+    switch (this.place) {
+      case 'object':
+        this.start = at;
+        this.place = byte === OPEN_BRACE ? 'first key' : 'fault';
+        return;
+      case 'first key':
+        if (byte === CLOSE_BRACE) this.place = 'behind object';
+        else this.openKey(byte, at);
+        return;
+      case 'next key':
+        this.openKey(byte, at);
+        return;
+      case 'colon':
+        this.place = byte === COLON ? 'value' : 'fault';
+        return;
+      case 'value':
+        this.openValue(byte, at);
+        return;
+      case 'behind value':
+        this.closeMember(byte, at);
+        return;
+      default:
+        this.place = 'fault';
+    }
+  }
+
+  private openKey(byte: number | undefined, at: number): void {
+    if (this.last !== null) this.last.nextKeyStart = at;
+    this.keyStart = at;
+    this.key = '';
+    this.place = byte === QUOTE ? 'key' : 'fault';
+  }
+
+  private openValue(byte: number | undefined, at: number): void {
+    this.valueStart = at;
+    this.depth = 0;
     if (byte === QUOTE) {
-      i = skipString(body, i);
-      if (i < 0) return -1;
-      continue;
-    }
-    i += 1;
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth -= 1;
-      if (depth === 0) return i;
+      this.walk.begin();
+      this.place = 'text';
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      this.depth = 1;
+      this.place = 'nested';
+    } else {
+      this.valueEnd = at + 1;
+      this.place = endsScalar(byte) ? 'fault' : 'scalar';
     }
   }
-  return -1;
+
+  private closeMember(byte: number | undefined, at: number): void {
+    this.place = byte === COMMA ? 'next key' : byte === CLOSE_BRACE ? 'behind object' : 'fault';
+    this.last = null;
+    if (this.wanted.has(this.key)) {
+      if (this.members.has(this.key)) this.place = 'fault';
+      const { keyStart, valueStart, valueEnd } = this;
+      const member = { keyStart, valueStart, valueEnd, commaBefore: this.comma, nextKeyStart: -1 };
+      this.members.set(this.key, member);
+      this.last = member;
+    }
+    this.comma = at;
+  }
+
+  /** A key with an escape may spell any name, and one with a control character is no JSON. */
+  private inKey(chunk: Buffer, from: number): number {
+    for (let i = from; i < chunk.length; i += 1) {
+      const byte = chunk[i] ?? 0;
+      if (byte === QUOTE) {
+        this.addToKey(chunk, from, i);
+        this.place = 'colon';
+        return i + 1;
+      }
+      if (byte === BACKSLASH || byte < SPACE) {
+        this.place = 'fault';
+        return i;
+      }
+    }
+    this.addToKey(chunk, from, chunk.length);
+    return chunk.length;
+  }
+
+  private addToKey(chunk: Buffer, from: number, to: number): void {
+    if (this.key.length + to - from <= KEY_BYTES_MAX) this.key += chunk.toString('latin1', from, to);
+    // Whatever it is called, it is none of those wanted.
+    else this.key = ''.padEnd(KEY_BYTES_MAX);
+  }
+
+  private inText(chunk: Buffer, from: number): number {
+    const after = this.walk.skip(chunk, from);
+    if (after < 0) return chunk.length;
+    this.valueEnd = this.before + after;
+    this.place = this.depth === 0 ? 'behind value' : 'nested';
+    return after;
+  }
+
+  private inNested(chunk: Buffer, from: number): number {
+    let { depth } = this;
+    for (let i = from; i < chunk.length;) {
+      const byte = chunk[i];
+      i += 1;
+      if (byte === QUOTE) {
+        this.walk.begin();
+        i = this.walk.skip(chunk, i);
+        if (i < 0) {
+          this.depth = depth;
+          this.place = 'text';
+          return chunk.length;
+        }
+      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        depth -= 1;
+        if (depth > 0) continue;
+        this.valueEnd = this.before + i;
+        this.place = 'behind value';
+        return i;
+      }
+    }
+    this.depth = depth;
+    return chunk.length;
+  }
+
+  private inScalar(chunk: Buffer, from: number): number {
+    let i = from;
+    while (i < chunk.length && !endsScalar(chunk[i])) i += 1;
+    this.valueEnd = this.before + i;
+    if (i < chunk.length) this.place = 'behind value';
+    return i;
+  }
 }
 
 function endsScalar(byte: number | undefined): boolean {
   return byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || isSpace(byte);
 }
 
-function skipSpace(body: Buffer, at: number): number {
-  let i = at;
-  while (isSpace(body[i])) i += 1;
-  return i;
-}
-
-function isOnlySpace(body: Buffer, from: number): boolean {
-  return skipSpace(body, from) === body.length;
-}
-
 function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+  return byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

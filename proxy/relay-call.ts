@@ -4,6 +4,7 @@
  * reply's bytes. Without `router_settings` there is exactly one try (D22).
  */
 import type { SpendRow } from '../core/spend.ts';
+import { sentLength, type SentBody } from './body-chunks.ts';
 import type { Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { GatewayCall, type CallEnd } from './gateway-call.ts';
@@ -36,7 +37,7 @@ interface ReadyTry {
   readonly target: Target;
   readonly row: SpendRow;
   readonly headers: readonly string[];
-  readonly body: Buffer;
+  readonly body: SentBody;
 }
 
 export class RelayCall implements OpenCall {
@@ -65,7 +66,7 @@ export class RelayCall implements OpenCall {
       rawHeaders: exchange.req.rawHeaders,
       sessionId: caller.sessionId,
       entry: target.entry,
-      contentLength: body.length,
+      contentLength: sentLength(body),
     });
     if (!outcome.ok) {
       const message = `Cannot forward header "${outcome.name}": its value holds a character that cannot be sent`;

@@ -2,6 +2,7 @@
  * The body of a relayed call: what the proxy reads of it and what it changes.
  * Owns the three edits (`model`, `user`, `stream_options`); every other byte goes upstream as it came.
  */
+import type { BodyChunks, Edit, SentBody } from './body-chunks.ts';
 import { asObject, parseJson, type JsonObject } from './json-value.ts';
 import { ESCAPE_OR_CONTROL, scanTopLevel, type Member, type TopLevel } from './json-scan.ts';
 import { USER_LENGTH_MAX } from './limits.ts';
@@ -15,7 +16,7 @@ export interface RelayRequest {
   /** Whether the caller itself asked for the usage frame of a stream. */
   readonly usageAsked: boolean;
   /** The upstream body: `model` replaced, `user` gone, usage asked for when streamed. */
-  rewrite(upstreamModel: string): Buffer;
+  rewrite(upstreamModel: string): SentBody;
 }
 
 export type RelayReading =
@@ -31,7 +32,7 @@ export interface RelayForm {
 const EDITED = ['model', 'user', 'stream', 'stream_options', 'metadata'];
 
 /** Reads by byte offsets where the body is plain, else by parsing it (duplicate or escaped keys; rare). */
-export function readRelayRequest(body: Buffer, form: RelayForm): RelayReading {
+export function readRelayRequest(body: BodyChunks, form: RelayForm): RelayReading {
   return readBySplicing(body, form) ?? readByParsing(body, form);
 }
 
@@ -46,8 +47,8 @@ function wantedBy(kind: RelayKind): ReadonlySet<string> {
 }
 
 /** null: the body is odd, parse it. Exported for the fuzz test, which compares both ways. */
-export function readBySplicing(body: Buffer, form: RelayForm): RelayReading | null {
-  const top = scanTopLevel(body, wantedBy(form.kind));
+export function readBySplicing(body: BodyChunks, form: RelayForm): RelayReading | null {
+  const top = scanTopLevel(body.chunks, wantedBy(form.kind));
   if (top === null) return null;
   const fields: Record<string, unknown> = {};
   for (const [key, member] of top.members) {
@@ -56,18 +57,12 @@ export function readBySplicing(body: Buffer, form: RelayForm): RelayReading | nu
   }
   // Without a member there is no place to splice into.
   if (top.members.size === 0) return null;
-  return reading(fields, form, (upstreamModel) =>
-    splice(body, editsOf(top, { fields, form, upstreamModel })),
-  );
-}
-
-function textAt(body: Buffer, member: Member): string {
-  return body.toString('utf8', member.valueStart, member.valueEnd);
+  return reading(fields, form, (upstreamModel) => body.edited(editsOf(top, { fields, form, upstreamModel })));
 }
 
 /** A plain text is taken as it stands; most calls have no other value among the fields that matter. */
-function valueAt(body: Buffer, member: Member): unknown {
-  const text = textAt(body, member);
+function valueAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
+  const text = body.text(valueStart, valueEnd);
   if (text.charCodeAt(0) !== QUOTE) return text === 'true' ? true : parseJson(text);
   return ESCAPE_OR_CONTROL.test(text) ? parseJson(text) : text.slice(1, -1);
 }
@@ -75,21 +70,21 @@ function valueAt(body: Buffer, member: Member): unknown {
 const QUOTE = 0x22;
 
 /** What the value begins with stands for it: prompts are long, and nothing in them is the proxy's business. */
-function shapeAt(body: Buffer, member: Member): unknown {
-  switch (body[member.valueStart]) {
-    case 0x5b:
+function shapeAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
+  switch (body.text(valueStart, valueStart + 1)) {
+    case '[':
       return [];
-    case 0x22:
+    case '"':
       return '"';
-    case 0x7b:
+    case '{':
       return {};
     default:
-      return parseJson(textAt(body, member));
+      return parseJson(body.text(valueStart, valueEnd));
   }
 }
 
 /** Numbers beyond double precision lose digits on this way; plain bodies never take it. */
-export function readByParsing(body: Buffer, form: RelayForm): RelayReading {
+export function readByParsing(body: BodyChunks, form: RelayForm): RelayReading {
   const parsed = parsedBody(body);
   if (typeof parsed === 'string') return { ok: false, param: 'request_body', reason: parsed };
   return reading(parsed, form, (upstreamModel) => {
@@ -101,9 +96,9 @@ export function readByParsing(body: Buffer, form: RelayForm): RelayReading {
 }
 
 /** The object, or why there is none. The place is named and never the text around it, which may be a prompt. */
-function parsedBody(body: Buffer): JsonObject | string {
+function parsedBody(body: BodyChunks): JsonObject | string {
   try {
-    return asObject(JSON.parse(body.toString('utf8'))) ?? 'it must be a JSON object';
+    return asObject(JSON.parse(body.bytes().toString('utf8'))) ?? 'it must be a JSON object';
   } catch (error) {
     const place = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
     return `it is no valid JSON, from position ${place ?? body.length} on`;
@@ -151,12 +146,6 @@ function withUsage(options: unknown): unknown {
   return object === null ? options : { ...object, include_usage: true };
 }
 
-interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 interface Change {
   readonly fields: JsonObject;
   readonly form: RelayForm;
@@ -197,19 +186,4 @@ function removal(member: Member): Edit {
     end: member.valueEnd,
     text: '',
   };
-}
-
-/** Joined, whatever its size: copying costs less than a write for each piece. */
-function splice(body: Buffer, edits: readonly Edit[]): Buffer {
-  let { length } = body;
-  for (const { start, end, text } of edits) length += Buffer.byteLength(text) - (end - start);
-  const spliced = Buffer.allocUnsafe(length);
-  let [read, written] = [0, 0];
-  for (const { start, end, text } of edits) {
-    written += body.copy(spliced, written, read, start);
-    written += spliced.write(text, written);
-    read = end;
-  }
-  body.copy(spliced, written, read);
-  return spliced;
 }

@@ -5,6 +5,7 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import { envelope, type Failure } from './failure.ts';
 import { relayedError, relayedHeaders, statusOfErrorFrame, type ReplyHeaders } from './gateway-reply.ts';
+import { joined } from './body-chunks.ts';
 import { sendFailure } from './http-exchange.ts';
 import type { JsonObject } from './json-value.ts';
 import type { RelayKind } from './relay-kind.ts';
@@ -92,7 +93,7 @@ export class StreamedReply implements Reply {
     }
     if (frames.length === 0) return true;
     this.begin();
-    return res.write(frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames));
+    return res.write(joined(frames));
   }
 
   private begin(): void {

@@ -1,6 +1,7 @@
 /** The body splice against JSON.parse: equal where JSON is valid, never valid where it was not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BodyChunks, type SentBody } from '../../proxy/body-chunks.ts';
 import { CHAT } from '../../proxy/relay-kind.ts';
 import { readBySplicing, readByParsing, readRelayRequest } from '../../proxy/relay-request.ts';
 
@@ -75,10 +76,10 @@ describe('readRelayRequest()', () => {
     fc.assert(
       fc.property(body, (text) => {
         const parsed = JSON.parse(text) as Fields;
-        const reading = readRelayRequest(Buffer.from(text), FORM);
+        const reading = readRelayRequest(whole(text), FORM);
         if (!reading.ok) throw new Error(reading.reason);
         const { request } = reading;
-        const rewritten = request.rewrite('up/m').toString('utf8');
+        const rewritten = sent(request.rewrite('up/m'));
         expect(JSON.parse(rewritten)).toEqual(JSON.parse(JSON.stringify(expected(parsed))));
         expect(request.model).toBe(parsed['model']);
         expect(request.streamed).toBe(parsed['stream'] === true);
@@ -87,11 +88,43 @@ describe('readRelayRequest()', () => {
     );
   });
 
+  it('means the same wherever the body is cut, and however long it is', () => {
+    // Long enough to be sent in pieces, with what ends a text or seems to all along.
+    const long = fc
+      .tuple(nasty, fc.constantFrom(0, 70_000))
+      .map(([text, length]) => text.padEnd(length, text));
+    const cut = fc
+      .tuple(fields, long, fc.array(fc.nat(), { maxLength: 8 }))
+      .map(([entries, text, places]) => {
+        const bytes = Buffer.from(
+          JSON.stringify({ before: text, ...Object.fromEntries(entries), behind: text }),
+        );
+        const at = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b);
+        return { bytes, chunks: [0, ...at].map((from, i) => bytes.subarray(from, at[i] ?? bytes.length)) };
+      });
+    fc.assert(
+      fc.property(cut, ({ bytes, chunks }) => {
+        const [one, many] = [
+          readBySplicing(new BodyChunks([bytes]), FORM),
+          readBySplicing(new BodyChunks(chunks), FORM),
+        ];
+        expect(many === null).toBe(one === null);
+        expect(many?.ok).toBe(one?.ok);
+        if (one?.ok !== true || many?.ok !== true) return;
+        expect(sent(many.request.rewrite('up/m'))).toBe(sent(one.request.rewrite('up/m')));
+        expect(JSON.parse(sent(many.request.rewrite('up/m')))).toEqual(
+          JSON.parse(JSON.stringify(expected(JSON.parse(bytes.toString('utf8')) as Fields))),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('reads the same facts both ways', () => {
     fc.assert(
       fc.property(body, (text) => {
-        const spliced = readBySplicing(Buffer.from(text), FORM);
-        const parsed = readByParsing(Buffer.from(text), FORM);
+        const spliced = readBySplicing(whole(text), FORM);
+        const parsed = readByParsing(whole(text), FORM);
         if (spliced === null) return;
         expect(spliced.ok && parsed.ok).toBe(true);
         if (!spliced.ok || !parsed.ok) return;
@@ -112,9 +145,9 @@ describe('readRelayRequest()', () => {
     fc.assert(
       fc.property(broken, (text) => {
         const isValid = parses(text);
-        const reading = readRelayRequest(Buffer.from(text), FORM);
+        const reading = readRelayRequest(whole(text), FORM);
         if (isValid || !reading.ok) return;
-        expect(parses(reading.request.rewrite('up/m').toString('utf8'))).toBe(false);
+        expect(parses(sent(reading.request.rewrite('up/m')))).toBe(false);
       }),
       { numRuns: 3_000 },
     );
@@ -123,9 +156,9 @@ describe('readRelayRequest()', () => {
   it('leaves every other byte alone', () => {
     const text =
       '{ "a":1.0,"user" : "u" , "b":"\\u00e9","stream":true,\n"model": "m","messages":[1,{"model":"n"}] }';
-    const reading = readRelayRequest(Buffer.from(text), FORM);
+    const reading = readRelayRequest(whole(text), FORM);
     if (!reading.ok) throw new Error(reading.reason);
-    expect(reading.request.rewrite('up').toString()).toBe(
+    expect(sent(reading.request.rewrite('up'))).toBe(
       '{"stream_options":{"include_usage":true}, "a":1.0,"b":"\\u00e9","stream":true,\n"model": "up","messages":[1,{"model":"n"}] }',
     );
   });
@@ -136,15 +169,23 @@ describe('readRelayRequest()', () => {
       '{"mod\\u0065l":"b","messages":[]}',
       '{"messages":[],"model":"b","us\\u0065r":"x"}',
     ]) {
-      expect(readBySplicing(Buffer.from(text), FORM)).toBeNull();
-      const reading = readRelayRequest(Buffer.from(text), FORM);
+      expect(readBySplicing(whole(text), FORM)).toBeNull();
+      const reading = readRelayRequest(whole(text), FORM);
       if (!reading.ok) throw new Error(reading.reason);
       expect(reading.request.model).toBe('b');
-      const rewritten = reading.request.rewrite('up').toString();
+      const rewritten = sent(reading.request.rewrite('up'));
       expect(JSON.parse(rewritten)).toEqual({ model: 'up', messages: [] });
     }
   });
 });
+
+function whole(text: string): BodyChunks {
+  return new BodyChunks([Buffer.from(text)]);
+}
+
+function sent(body: SentBody): string {
+  return Buffer.isBuffer(body) ? body.toString('utf8') : Buffer.concat(body).toString('utf8');
+}
 
 function parses(text: string): boolean {
   try {
