@@ -2,8 +2,17 @@
  * Connections to the gateways, one pool an origin.
  * Owns their bounds and their end; must not retry, cool down or choose between gateways.
  */
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
+import { joinShortWrites } from './joined-writes.ts';
 import { CONNECTIONS_PER_GATEWAY_MAX, CONNECT_TIMEOUT_MS, GATEWAY_KEEP_ALIVE_MS } from './limits.ts';
+
+const plainConnect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+
+const connect: buildConnector.connector = (wanted, connected) =>
+  plainConnect(wanted, (...outcome) => {
+    if (outcome[0] === null) joinShortWrites(outcome[1]);
+    connected(...outcome);
+  });
 
 export class GatewayPools {
   private readonly pools = new Map<string, Pool>();
@@ -19,7 +28,7 @@ export class GatewayPools {
       // One call a connection: a stream in front would hold up every call behind it.
       pipelining: 1,
       keepAliveTimeout: GATEWAY_KEEP_ALIVE_MS,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
+      connect,
     });
     this.pools.set(origin, pool);
     return pool;

@@ -51,7 +51,11 @@ export const CLOSE_GRACE_MS = 5_000;
 export const FLUSH_AFTER_MS = 500;
 /** The longest pause between two tries while the store is away; the first is `FLUSH_AFTER_MS`, then doubled. */
 export const FLUSH_RETRY_MS_MAX = 30_000;
-/** Rows of one write to the store: calls wait meanwhile where it writes in this thread, and each write has its sync. */
+/**
+ * Rows of one write to the store, which writes in this thread and syncs: calls wait meanwhile. Few rows are written in
+ * short pieces, so that hardly a call waits; where many are waiting, larger ones keep up with the calls.
+ */
+export const FLUSH_ROWS_MIN = 32;
 export const FLUSH_ROWS_MAX = 256;
 /** A spool segment is sealed at this many rows: small enough to read back whole. */
 export const SEGMENT_ROWS_MAX = 2_000;

@@ -7,6 +7,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { ParleyError } from '../core/parley-error.ts';
 import { envelope, failure } from './failure.ts';
+import { joinShortWrites } from './joined-writes.ts';
 import { CLIENT_KEEP_ALIVE_MS, HEADER_BYTES_MAX, REQUEST_TIMEOUT_MS } from './limits.ts';
 
 /** Where to listen; port 0 takes a free one. */
@@ -28,6 +29,7 @@ export async function openListener(wanted: ProxyAddress, serve: RequestListener)
     serve,
   );
   server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS;
+  server.on('connection', joinShortWrites);
   server.on('clientError', refuseUnreadable);
   // A request that expects what nobody knows is served all the same; Node would refuse it outside of the envelope.
   server.on('checkExpectation', serve);

@@ -41,6 +41,22 @@ describe('num_retries', () => {
     expect(proxy.metrics()).toMatchObject({ callsTotal: 2, callsInFlight: 0, failed: 1, succeeded: 1 });
   });
 
+  it('sends a long body whole with each try', async () => {
+    const [one, two] = [await startStubGateway(DOWN), await startStubGateway()];
+    const models = [entryFor(one.origin), entryFor(two.origin)];
+    const { url } = await startProxy({ origin: one.origin, models, router: { num_retries: 1 } });
+    const content = 'a "quoted" word\n'.repeat(40_000);
+    const messages = [{ role: 'user', content }];
+    const body = JSON.stringify({ model: 'coder', messages, user: 'u' });
+    expect((await send({ url, body })).status).toBe(200);
+    const arrived = [...one.seen, ...two.seen].map((request) => [
+      JSON.parse(request.body) as unknown,
+      request.headers['content-length'],
+    ]);
+    const whole = [{ model: 'prov/up', messages }, String(one.seen[0]?.body.length)];
+    expect(arrived).toEqual([whole, whole]);
+  });
+
   it('ends with the true status and body when every try fails', async () => {
     const gateway = await startStubGateway();
     const { url, rows } = await startProxy({ origin: gateway.origin, router: { num_retries: 2 } });
