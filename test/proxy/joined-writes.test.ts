@@ -15,12 +15,10 @@ const written: fc.Arbitrary<Written> = fc.oneof(
   fc
     .tuple(fc.string({ unit: 'binary' }), length, fc.constantFrom<BufferEncoding>('latin1', 'utf8'))
     .map(([text, size, encoding]) => ({ chunk: text.padEnd(size, 'aé'), encoding })),
-  fc
-    .tuple(fc.uint8Array(), length)
-    .map(([bytes, size]) => ({
-      chunk: Buffer.concat([bytes, Buffer.alloc(size, 255)]),
-      encoding: 'latin1' as const,
-    })),
+  fc.tuple(fc.uint8Array(), length).map(([bytes, size]) => ({
+    chunk: Buffer.concat([bytes, Buffer.alloc(size, 255)]),
+    encoding: 'latin1' as const,
+  })),
 );
 
 describe('joinShortWrites()', () => {
