@@ -24,6 +24,8 @@ export interface ConfigurationState {
   readonly overridden: readonly string[];
   /** Keys of the file that the running service does not follow before it starts again. */
   readonly needsRestart: readonly string[];
+  /** Why the text, or a part of it, does not hold, when it should. */
+  readonly warnings: readonly string[];
 }
 
 /** As a mistake in a request is told (D4): the place is the field, then line and column where they are known. */
@@ -43,6 +45,7 @@ export type ConfigurationOutcome =
       readonly state: ConfigurationState;
       /** Keys that hold from now on. */
       readonly applied: readonly string[];
+      /** What the check of the text says besides. */
       readonly warnings: readonly string[];
     }
   | { readonly kind: 'refused'; readonly findings: readonly ConfigurationFinding[] }

@@ -37,11 +37,14 @@ const configurationSchema = z.object({
   fields: fieldsSchema,
   overridden: z.array(z.string()).meta({ description: 'Keys that a variable of the environment decides.' }),
   needs_restart: z.array(z.string()).meta({ description: 'Keys that hold after the next start only.' }),
+  warnings: z.array(z.string()).meta({ description: 'Why the text, or a part of it, does not hold yet.' }),
 });
 
 const deployedSchema = configurationSchema.extend({
   applied: z.array(z.string()).meta({ description: 'Keys that hold from now on.' }),
-  warnings: z.array(z.string()),
+  warnings: z.array(z.string()).meta({
+    description: 'Why the text, or a part of it, does not hold yet, and what its check says besides.',
+  }),
 });
 
 const revisionIn = z.string().regex(/^[0-9a-f]{64}$/, 'Input should be a revision');
@@ -114,7 +117,7 @@ async function deploy(
   switch (outcome.kind) {
     case 'deployed': {
       const { state, applied, warnings } = outcome;
-      return { ...shown(state), applied: [...applied], warnings: [...warnings] };
+      return { ...shown(state), applied: [...applied], warnings: [...state.warnings, ...warnings] };
     }
     case 'refused':
       throw new InvalidRequest(outcome.findings);
@@ -127,7 +130,7 @@ async function deploy(
 }
 
 function shown(state: ConfigurationState): z.output<typeof configurationSchema> {
-  const { path, text, revision, fields, overridden, needsRestart } = state;
+  const { path, text, revision, fields, overridden, needsRestart, warnings } = state;
   return {
     ...{ path, text, revision },
     fields: {
@@ -139,6 +142,7 @@ function shown(state: ConfigurationState): z.output<typeof configurationSchema> 
     },
     overridden: [...overridden],
     needs_restart: [...needsRestart],
+    warnings: [...warnings],
   };
 }
 

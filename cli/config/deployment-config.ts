@@ -9,6 +9,7 @@ import type { PostgresServer } from '../../store/postgres-pool.ts';
 import type { TemporalTls } from '../../temporal/server-address.ts';
 import type { MetricsAddress } from '../../temporal/telemetry/metrics-endpoint.ts';
 import type { ENGINE_KINDS } from './deployment-schema.ts';
+import type { EffectiveValue } from './effective-values.ts';
 
 export type IsolationChoice = 'auto' | 'namespaces' | 'none';
 
@@ -99,6 +100,14 @@ export interface GatewayExportConfig {
   readonly format: 'jsonl' | 'csv';
 }
 
+/** What a later text of the file is compared with. */
+export interface ConfigReading {
+  /** Names the text that was read. */
+  readonly revision: string;
+  /** Every single setting with its origin. */
+  readonly values: readonly EffectiveValue[];
+}
+
 /** The Agent Server of every sandbox. */
 export interface AgentConfig {
   readonly kind: 'reference' | 'openhands';
@@ -140,4 +149,5 @@ export interface DeploymentConfig {
   readonly gatewayExport: GatewayExportConfig | null;
   /** Absolute path of the file that was read; null when everything is a default. */
   readonly configPath: string | null;
+  readonly reading: ConfigReading;
 }

@@ -13,6 +13,7 @@ import { createReport, type Report } from '../../dsl/report.ts';
 import { indexLines, type LineIndex } from '../../dsl/text-position.ts';
 import type { Tree } from '../../dsl/tree.ts';
 import type { Problem } from './problem.ts';
+import { revisionOf } from './text-revision.ts';
 
 export const CONFIG_FILE = 'parley.yaml';
 
@@ -21,6 +22,8 @@ export interface DeploymentFile {
   readonly path: string;
   /** As it is shown in messages. */
   readonly shown: string;
+  /** Names the text that was read. */
+  readonly revision: string;
   readonly lines: LineIndex;
   /** Null when it is empty, or broken as YAML. */
   readonly tree: Tree | null;
@@ -54,7 +57,14 @@ export function readDeploymentFile(file: string, cwd: string): DeploymentFile {
       message: `Cannot read the configuration "${shown}": ${reason}`,
       remedy: 'name another file with --config, or write one with "parley init"',
     };
-    return { path: file, shown, lines: indexLines(''), tree: null, problems: [problem] };
+    return {
+      path: file,
+      shown,
+      revision: revisionOf(''),
+      lines: indexLines(''),
+      tree: null,
+      problems: [problem],
+    };
   }
 }
 
@@ -64,17 +74,18 @@ export function showPath(file: string, cwd: string): string {
   return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
-function parse(file: string, shown: string, bytes: Uint8Array): DeploymentFile {
+function parse(file: string, shown: string, bytes: Buffer): DeploymentFile {
+  const revision = revisionOf(bytes.toString('utf8'));
   const decoded = decodeSource(bytes);
   if (!decoded.ok) {
     const { message, remedy, line } = decoded;
     const problem = toProblem({ file: shown, line, column: 1, message, remedy, severity: 'error' });
-    return { path: file, shown, lines: indexLines(''), tree: null, problems: [problem] };
+    return { path: file, shown, revision, lines: indexLines(''), tree: null, problems: [problem] };
   }
   const report = createReport(shown, decoded.text, JOB_LANGUAGE);
   const tree = readTree(report);
   const findings = report.diagnostics().filter((finding) => finding.code !== 'JOB105');
-  return { path: file, shown, lines: report.lines, tree, problems: findings.map(toProblem) };
+  return { path: file, shown, revision, lines: report.lines, tree, problems: findings.map(toProblem) };
 }
 
 function readTree(report: Report): Tree | null {

@@ -28,6 +28,7 @@ import type { Problem } from './problem.ts';
 import { checkProxy } from './proxy-problems.ts';
 import { readStoreBlock } from './store-block.ts';
 import { schemaProblems } from './schema-problems.ts';
+import { revisionOf } from './text-revision.ts';
 import { warmPoolOf, warmPoolProblems } from './warm-pool-block.ts';
 import type { SettingPath } from './settings.ts';
 
@@ -116,6 +117,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     proxyPort: port === 0 ? null : port,
     gatewayExport: gatewayExport.export,
     configPath: file?.path ?? null,
+    reading: { revision: file?.revision ?? revisionOf(''), values },
   };
   return { config, problems, values, file };
 }

@@ -3,14 +3,17 @@
  * Owns finding that engine; must not start one, and must not carry anything out.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ParleyError } from '../../core/parley-error.ts';
+import type { ParleyError } from '../../core/parley-error.ts';
 import { loadSealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { readConfigurationNote } from '../follow/configuration-note.ts';
+import { configurationOwner } from '../follow/configuration-owner.ts';
 import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from './closers.ts';
 import { openDeployedStore } from './config-store.ts';
 import { requireOwnInstallation } from './engine-guard.ts';
 import { readEngineNote, type EngineNote } from './engine-note.ts';
+import { openFollowedFile } from './followed-file.ts';
 import { hostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
 import { placesOf, type Places } from './places.ts';
@@ -23,6 +26,8 @@ const LOOK_EVERY_MS = 250;
 /** An owner that has just started says within this time where its engine is. */
 const NOTE_MS_MAX = 20_000;
 const NOTE_LOOK_MS = 100;
+/** The proxy is the owner's, who follows the file for itself. */
+const NO_PROXY = { reload: () => undefined, reloadRefused: () => undefined } as const;
 
 /** @throws `locked` when the owner of the directory is no engine on Temporal; else as HostPort.openHost */
 export async function openClientHost(
@@ -54,23 +59,15 @@ export async function openClientHost(
   const { address, namespace, queue } = note;
   const facts = { kind: 'temporal', address, namespace, queue, worker: null } as const;
   const isReady = (): Promise<boolean> => Promise.resolve(true);
-  const served = { config, store, world, requests, env, closers, reloadProxy: refuseReload };
-  const application = await openServed(options, served);
+  const followed = openFollowedFile({ config, env, options, closers, places: null, proxy: NO_PROXY });
+  const application = await openServed(options, {
+    ...{ followed, store, world, requests, closers },
+    configurationOwner: configurationOwner(() => readConfigurationNote(places)),
+  });
   return hostOf({
     ...{ config, store, world, facts, requests, isReady, watch, life, closers, application },
     warnings: [],
   });
-}
-
-/** @throws ParleyError the proxy is in the process that owns the directory */
-function refuseReload(): never {
-  throw new ParleyError(
-    'engine_misconfigured',
-    'Cannot deploy the configuration: the proxy is in another process',
-    {
-      remedy: 'change the file, and start the worker that owns the data directory again',
-    },
-  );
 }
 
 export interface ClientOpening {

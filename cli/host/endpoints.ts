@@ -14,7 +14,6 @@ import { createGitRelay, type GitRelay } from '../../code-hosts/git-relay.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import { callIds } from '../../proxy/call-id.ts';
-import type { ProxyConfig } from '../../proxy/config.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -28,8 +27,8 @@ import { runBudgets } from './run-budgets.ts';
 export interface Endpoints {
   /** Brings the spend of calls that have ended to the store. */
   flushSpend(): Promise<void>;
-  /** Models and settings of the next call on; checked by whoever has read it. */
-  reloadProxy(config: ProxyConfig): void;
+  /** Takes models and settings of the next call on; checked by whoever has read them. */
+  readonly proxy: Pick<Proxy, 'reload' | 'reloadRefused'>;
   close(): Promise<void>;
 }
 
@@ -65,7 +64,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
   }
   return {
     flushSpend: () => proxy.flushSpend(),
-    reloadProxy: (config) => proxy.reload(config),
+    proxy,
     async close() {
       await Promise.all([webhooks.close(), relay.close(), proxy.close(), egress?.close()]);
     },

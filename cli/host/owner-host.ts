@@ -14,6 +14,7 @@ import type { Closers } from './closers.ts';
 import { openEngineStore } from './config-store.ts';
 import { openEndpoints } from './endpoints.ts';
 import { removeEngineNote } from './engine-note.ts';
+import { isService, openFollowedFile } from './followed-file.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
 import { hostLife, type HostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
@@ -70,7 +71,8 @@ export async function openOwnerHost(
   await engine.start();
   const sweeper = startSweeper(world, (text) => options.onNotice(text));
   closers.add(() => sweeper.close());
-  if (keepsWarmPool(options)) {
+  // Whoever only carries one run out would leave sandboxes behind that nobody replaces.
+  if (isService(options)) {
     const keeper = startWarmKeeper(world, { meter: warmMeter, onNotice: (text) => options.onNotice(text) });
     closers.add(() => keeper.close());
   }
@@ -78,9 +80,9 @@ export async function openOwnerHost(
   closers.add(() => control.close());
   const { facts, requests } = engine;
   const isReady = (): Promise<boolean> => engine.isReady();
+  const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const application = await openServed(options, {
-    ...{ config, store, world, requests, env, closers },
-    reloadProxy: (proxyConfig) => endpoints.reloadProxy(proxyConfig),
+    ...{ followed, configurationOwner: null, store, world, requests, closers },
   });
   return hostOf({
     config,
@@ -95,11 +97,6 @@ export async function openOwnerHost(
     closers,
     application,
   });
-}
-
-/** Whoever only carries one run out would leave sandboxes behind that nobody replaces. */
-function keepsWarmPool({ application, isWorker }: HostOptions): boolean {
-  return application !== undefined || isWorker === true;
 }
 
 /** Nobody else writes into it, and what lives in it was begun on this engine. */

@@ -18,6 +18,8 @@ export interface Places {
   readonly branches: string;
   /** What the owner of the directory says about its engine, for other processes. */
   readonly engineNote: string;
+  /** How that owner stands to its configuration, for other processes. */
+  readonly configurationNote: string;
   /** Database of a Temporal server that a run starts for itself. */
   readonly temporalDatabase: string;
   /** Sockets of sandboxes; one folder each. */
@@ -41,6 +43,7 @@ export function placesOf(dataDir: string): Places {
     spool: join(dataDir, 'spool'),
     branches: join(dataDir, 'branches'),
     engineNote: join(dataDir, 'engine.json'),
+    configurationNote: join(dataDir, 'configuration.json'),
     temporalDatabase: join(dataDir, 'temporal.db'),
     sandboxSockets: join(sockets, 's'),
     // Their folders are bound into every sandbox: one each, with nothing else inside.

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import type { Store } from '../../store/open-store.ts';
-import type { LoadedProxy } from './load-proxy.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
 
 /** Beside the tables of an engine in the same database. */
 const SCHEMA = 'parley_proxy';
@@ -19,11 +19,11 @@ export interface ProxyStore {
  * @throws ParleyError store_unavailable; data_directory_locked when another proxy has that schema
  */
 export async function openProxyStore(
-  { store }: Pick<LoadedProxy, 'store'>,
+  { store }: Pick<DeploymentConfig, 'store'>,
   { dataDir, onLost }: { readonly dataDir: string; onLost(error: Error): void },
 ): Promise<ProxyStore> {
   const { openStore } = await import('../../store/open-store.ts');
-  if (store?.kind !== 'postgres') {
+  if (store.kind !== 'postgres') {
     const opened = await openStore({ kind: 'sqlite', path: path.join(dataDir, 'proxy.db') });
     return { store: opened, close: () => opened.close() };
   }

@@ -20,12 +20,10 @@ import { openAgentPorts, type AgentPorts } from '../../api/relay/agent-ports.ts'
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Notifier } from '../../ports/notifier.ts';
-import type { ProxyConfig } from '../../proxy/config.ts';
-import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import type { Store } from '../../store/open-store.ts';
 import { CliError } from '../cli-error.ts';
-import type { DeploymentConfig } from '../config/deployment-config.ts';
-import type { Environment } from '../config/effective-values.ts';
+import type { ConfigurationOwner } from '../follow/configuration-owner.ts';
+import type { FollowedConfiguration } from '../follow/followed-configuration.ts';
 import type { Closers } from '../host/closers.ts';
 import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
 import { builtProgram } from '../host/places.ts';
@@ -36,14 +34,13 @@ import { isLoopback } from './loopback.ts';
 const CONSOLE_FOLDER = 'web';
 
 export interface ServedParts {
-  readonly config: DeploymentConfig;
+  readonly followed: FollowedConfiguration;
+  /** The process that carries things out; null when it is this one. */
+  readonly configurationOwner: ConfigurationOwner | null;
   readonly store: Store;
   readonly world: World;
   readonly requests: Notifier;
-  readonly env: Environment;
   readonly closers: Closers;
-  /** What the proxy serves by from its next call on. */
-  reloadProxy(config: ProxyConfig): void;
 }
 
 /** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
@@ -51,29 +48,22 @@ export async function openApplication(
   options: ApplicationOptions,
   parts: ServedParts,
 ): Promise<ApplicationFacts> {
-  const { store, world, requests } = parts;
+  const { store, world, requests, followed } = parts;
   const firstKey = await firstKeyOf(options, parts);
-  const listening: { url: string; agents: AgentPorts | null; models: readonly string[] } = {
+  const listening: { url: string; agents: AgentPorts | null } = {
     url: options.publicUrl ?? `http://${options.host}:${options.port}`,
     agents: null,
-    models: modelsOf(parts),
   };
   const { search, startTasks, documents, audit, eventSearch } = store;
   const application: Application = {
     apiKeys: cachedKeys(store.apiKeys, world.clock),
     ...{ search, startTasks, documents, audit, eventSearch, world, requests },
     runLog: store.lifecycle,
-    configuration: openConfigurationDesk({
-      ...{ config: parts.config, env: parts.env, deployment: world.deployment },
-      reloadProxy(proxyConfig) {
-        parts.reloadProxy(proxyConfig);
-        listening.models = modelNames(proxyConfig);
-      },
-    }),
+    configuration: openConfigurationDesk({ followed, owner: parts.configurationOwner }),
     relay: createAgentRelay(),
     dialect: dialectOf(options.dialect),
     get models() {
-      return listening.models;
+      return followed.proxy.models.map(({ modelName }) => modelName);
     },
     publicUrl: () => listening.url,
     agentAddress: (sandboxId, path) => listening.agents?.urlOf(sandboxId, path) ?? null,
@@ -112,15 +102,6 @@ async function firstKeyOf({ host }: ApplicationOptions, { store }: ServedParts):
     expiresAt: null,
   } as const;
   return (await issueKey(store.apiKeys, { ...wish, now: Date.now() })).key;
-}
-
-function modelsOf({ config, env }: ServedParts): readonly string[] {
-  const { vendor } = config.deployment;
-  return modelNames(parseProxyConfig(config.proxyConfigRaw, env, { vendor }).config);
-}
-
-function modelNames({ models }: ProxyConfig): readonly string[] {
-  return models.map(({ modelName }) => modelName);
 }
 
 async function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {

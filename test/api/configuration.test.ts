@@ -22,6 +22,7 @@ const STATE: ConfigurationState = {
   },
   overridden: ['store.path'],
   needsRestart: [],
+  warnings: ['not taken up'],
 };
 
 /** Answers what it is told to, and keeps what it was asked. */
@@ -57,6 +58,7 @@ it('shows the configuration to an administrator, and to nobody else', async () =
       revision: REVISION,
       overridden: ['store.path'],
       needs_restart: [],
+      warnings: ['not taken up'],
     },
     fields: {
       ...{ idle_time: 1_200, deletion_time: 0, forward_client_headers_to_llm_api: false },
@@ -80,7 +82,7 @@ it('takes a text or fields, tells what holds from now on, and leaves both in the
   expect([put.status, put.body.applied, put.body.warnings]).toEqual([
     200,
     ['limits.idle_time'],
-    ['mind this'],
+    ['not taken up', 'mind this'],
   ]);
   const fields = { idle_time: 60, forward_client_headers_to_llm_api: true, custom_llm_extra_headers: {} };
   expect((await service.call({ method: 'PATCH', path, body: { fields, revision: REVISION } })).status).toBe(

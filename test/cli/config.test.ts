@@ -1,4 +1,5 @@
 /** The deployment: precedence, places of problems, conversion, masking, and its one table of settings. */
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
@@ -88,6 +89,10 @@ describe('loadDeployment()', () => {
       proxyPort: null,
       gatewayExport: null,
       configPath: null,
+      reading: {
+        revision: createHash('sha256').update('').digest('hex'),
+        values: expect.any(Array) as unknown[],
+      },
     });
   });
 

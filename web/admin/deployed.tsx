@@ -1,5 +1,5 @@
 /**
- * What the last deployment has changed, and what waits for a restart.
+ * What the last deployment has changed, what does not hold yet, and what waits for a restart.
  * Owns the sentences.
  */
 import { useEffect, useRef, type ReactElement } from 'react';
@@ -22,7 +22,7 @@ export interface DeployedProps {
 }
 
 export function Deployed({ configuration, deployment }: DeployedProps): ReactElement {
-  const { needs_restart: waiting, overridden } = configuration;
+  const { needs_restart: waiting, overridden, warnings } = configuration;
   const top = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // The button that was pressed may be far below.
@@ -32,8 +32,12 @@ export function Deployed({ configuration, deployment }: DeployedProps): ReactEle
     <div className="stack" ref={top}>
       {deployment === null ? null : (
         <Notice tone="good">
-          <p>Saved and deployed. {holds(deployment.applied)}</p>
-          {deployment.warnings.map((warning) => (
+          <p>{deployed(deployment)}</p>
+        </Notice>
+      )}
+      {warnings.length === 0 ? null : (
+        <Notice tone="wait">
+          {warnings.map((warning) => (
             <p key={warning}>{warning}</p>
           ))}
         </Notice>
@@ -48,8 +52,9 @@ export function Deployed({ configuration, deployment }: DeployedProps): ReactEle
   );
 }
 
-function holds(applied: readonly string[]): string {
-  return applied.length === 0
-    ? 'Nothing had to be changed in the running service.'
-    : `These hold from now on: ${applied.join(', ')}.`;
+function deployed({ applied, warnings }: Deployment): string {
+  if (applied.length > 0) return `Saved and deployed. These hold from now on: ${applied.join(', ')}.`;
+  return warnings.length > 0
+    ? 'Saved.'
+    : 'Saved and deployed. Nothing had to be changed in the running service.';
 }

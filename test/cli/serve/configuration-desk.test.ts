@@ -6,6 +6,7 @@ import { loadDeployment } from '../../../cli/config/load-deployment.ts';
 import { openConfigurationDesk } from '../../../cli/serve/configuration-desk.ts';
 import type { ConfigurationChange } from '../../../api/configuration/configuration-desk.ts';
 import type { Environment } from '../../../cli/config/effective-values.ts';
+import { FollowedConfiguration } from '../../../cli/follow/followed-configuration.ts';
 import type { ProxyConfig } from '../../../proxy/config.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';
 
@@ -24,10 +25,12 @@ async function running(text: string | null, env: Environment = { KEY: 'k' }) {
   const { config } = await loadDeployment({ path: text === null ? null : file, cwd: folder, env });
   if (config === null) throw new Error('the configuration of this test has errors');
   const reloads: ProxyConfig[] = [];
-  const desk = openConfigurationDesk({
-    ...{ config, env, deployment: config.deployment },
-    reloadProxy: (proxy) => void reloads.push(proxy),
+  const followed = new FollowedConfiguration({
+    ...{ config, env, cwd: folder },
+    proxy: { reload: (proxy) => void reloads.push(proxy), reloadRefused: () => undefined },
+    onNews: () => undefined,
   });
+  const desk = openConfigurationDesk({ followed, owner: null });
   const change = async (wanted: ConfigurationChange) =>
     await desk.change((await desk.state()).revision, wanted);
   const put = (next: string) => change({ kind: 'text', text: next });
@@ -120,7 +123,7 @@ it('makes the file where there was none, and says which keys the environment dec
   expect(outcome).toMatchObject({
     kind: 'deployed',
     applied: ['limits.deletion_time'],
-    state: { fields: { idleTime: 30 } },
+    state: { fields: { idleTime: 30 }, needsRestart: [] },
   });
   expect(existsSync(`${file}.previous`)).toBe(false);
   expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -1,12 +1,13 @@
 /**
  * The file of the deployment as text: read, replaced whole or not at all, with the text before it kept beside it.
- * Owns the names of the files in between and the revision; must not know a key.
+ * Owns the names of the files in between; must not know a key.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 import { syncDirectory } from '../../store/directory-sync.ts';
+import { revisionOf } from '../config/text-revision.ts';
 
 /** Where the text before the last change is. */
 const PREVIOUS = '.previous';
@@ -22,8 +23,13 @@ export function readConfiguration(file: string): string {
   }
 }
 
-export function revisionOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** As the reading of it names it: what cannot be read counts as empty, and why is for the reading to say. */
+export function revisionOfFile(file: string): string {
+  try {
+    return revisionOf(readFileSync(file, 'utf8'));
+  } catch {
+    return revisionOf('');
+  }
 }
 
 export interface Candidate {
