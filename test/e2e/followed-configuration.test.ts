@@ -39,6 +39,8 @@ describeWith('temporal', 'parley serve beside a worker on Temporal', () => {
     // Told as applied, it holds in the proxy of the worker, too.
     expect((await callModel()).headers['x-route']).toBe('blue');
     await said('the changed configuration holds from now on: limits.idle_time, proxy_config');
+    const settings = await callServed(served, served.key ?? '', { path: '/api/v1/settings' });
+    expect(settings.body.limits.idle_time).toBe(900);
 
     const written = readFileSync(file, 'utf8');
     writeFileSync(file, written.replace('x-route: blue', 'x-route: green').replace('limits:', 'limit:'));
@@ -48,14 +50,17 @@ describeWith('temporal', 'parley serve beside a worker on Temporal', () => {
     const stays = /^The earlier configuration stays in force: parley\.yaml:5:1: unknown key "limit"/;
     await eventually(call, ({ body }) => body.warnings.length === 1 && stays.test(body.warnings[0]));
 
-    writeFileSync(
-      file,
-      `${written.replace('x-route: blue', 'x-route: red')}warm_pool: { size: 0 }\nresults: { path: elsewhere }\n`,
-    );
+    const [entry = ''] = /\{"model_name.*\}(?=\])/.exec(both.config) ?? [];
+    const models = `${entry}, ${entry.replace('coder', 'second')}`;
+    const red = '], general_settings: { custom_llm_extra_headers: { x-route: red } } }';
+    const next = both.config.replace(entry, models).replace('] }', red);
+    writeFileSync(file, `${next}results: { path: elsewhere }\n`);
     await said('these hold after the next start: results.path');
     expect((await callModel()).headers['x-route']).toBe('red');
-    const followed = await eventually(call, ({ body }) => body.needs_restart.length > 0);
-    expect(followed.body).toMatchObject({ needs_restart: ['results.path'], warnings: [] });
+    const followed = await eventually(call, ({ body }) => body.warnings.length === 0);
+    expect(followed.body.needs_restart).toEqual(['results.path']);
+    const listed = await callServed(served, served.key ?? '', { path: '/api/v1/config/models/search' });
+    expect(listed.body.items).toMatchObject([{ name: 'coder' }, { name: 'second' }]);
     expect(await both.end(), both.notices()).toEqual([0, 0]);
   });
 });

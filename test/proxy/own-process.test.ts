@@ -1,5 +1,5 @@
 /** `parley proxy`: start, hot reload, signals and restart of the real process. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parley } from '../cli/parley-program.ts';
@@ -53,6 +53,12 @@ describe('parley proxy', () => {
       const { body } = await send({ url: proxy.url, path: '/metrics', method: 'GET', key: MASTER_KEY });
       expect(body).toContain('parley_proxy_config_reloads_total 1\n');
       expect(body).toMatch(/parley_proxy_config_reload_failures_total [12]\n/);
+
+      writeConfig(folder, { origin: fresh.origin, names: ['coder', 'third'] });
+      const elsewhere = { ...(JSON.parse(readFileSync(file, 'utf8')) as object), store: { path: 'other' } };
+      writeFileSync(file, JSON.stringify(elsewhere));
+      await proxy.said('"keys":"store.path"');
+      expect((await call(proxy.url, 'third')).status).toBe(200);
       expect(await proxy.end('SIGTERM')).toBe(0);
       expect(proxy.logged.join('\n')).not.toContain(GATEWAY_KEY);
     },

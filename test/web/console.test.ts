@@ -1,5 +1,5 @@
 /** The console in headless Chromium, on a real `parley serve` with a run in progress. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callServed } from '../api/served.ts';
 import { eventually } from '../api/service.ts';
@@ -167,6 +167,13 @@ describeWith('chromium', 'the console', () => {
       await page.getByText('These hold after the next start of the service: engine.events_max').waitFor();
       expect((await api('/api/v1/settings')).limits.sandboxes_per_user).toBe(30);
       await snap('admin-deployed');
+
+      const deployed = readFileSync(world.configFile, 'utf8');
+      writeFileSync(world.configFile, `${deployed}capacty: {}\n`);
+      await open('runs');
+      await open('admin');
+      await page.getByText(/earlier configuration .* in force/).waitFor();
+      writeFileSync(world.configFile, deployed);
     },
     ALL_MS_MAX,
   );
