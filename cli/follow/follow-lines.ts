@@ -14,8 +14,9 @@ export function followLines(file: string, news: FollowNews): readonly string[] {
         `Cannot take up the changed configuration "${file}": it has errors; the earlier one stays in force`,
       ];
     case 'taken': {
-      const { applied, needsRestart, warnings } = news;
+      const { applied, needsRestart, warnings, isMended } = news;
       return [
+        ...(isMended ? ['the configuration has no errors any more'] : []),
         ...warnings.map((problem) => printProblem(problem).trimEnd()),
         ...(applied.length === 0
           ? []

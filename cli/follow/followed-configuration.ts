@@ -42,6 +42,8 @@ export type FollowNews =
       /** Keys that hold after the next start only. */
       readonly needsRestart: readonly string[];
       readonly warnings: readonly Problem[];
+      /** True when the text before had errors. */
+      readonly isMended: boolean;
     };
 
 /** How a process stands to the text of its file. */
@@ -174,9 +176,10 @@ export class FollowedConfiguration {
       this.parts.onStanding?.(this.standing);
       return this.parts.onNews({ kind: 'refused', problems: errors });
     }
+    const isMended = this.refused.length > 0;
     const applied = this.takeUp(config);
     const { needsRestart } = this.standing;
-    this.parts.onNews({ kind: 'taken', applied, needsRestart, warnings: problems });
+    this.parts.onNews({ kind: 'taken', applied, needsRestart, warnings: problems, isMended });
   }
 
   /**

@@ -82,6 +82,7 @@ it('leaves the earlier one in force for a text with errors, and tells each with 
   const [unset] = await changed(TEXT.replace('/KEY', '/OTHER_KEY'));
   expect(unset).toMatch(/^parley\.yaml:2:\d+: error: .*"OTHER_KEY" is not set\n {6}= set OTHER_KEY$/);
   expect(await changed(TEXT.replace('600', '700'))).toEqual([
+    'the configuration has no errors any more',
     'the changed configuration holds from now on: limits.idle_time',
   ]);
   expect(followed.standing.refused).toEqual([]);
