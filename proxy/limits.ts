@@ -52,9 +52,10 @@ export const FLUSH_AFTER_MS = 500;
 /** The longest pause between two tries while the store is away; the first is `FLUSH_AFTER_MS`, then doubled. */
 export const FLUSH_RETRY_MS_MAX = 30_000;
 /**
- * Rows of one write to the store, which writes in this thread and syncs: calls wait meanwhile. Few rows are written in
- * short pieces, so that hardly a call waits; where many are waiting, larger ones keep up with the calls.
+ * Writes of one segment's rows to the store, which writes in this thread and syncs each: calls wait meanwhile. The fewer
+ * rows wait, the shorter is a write; a full segment's are large enough to keep up with the calls.
  */
+export const FLUSH_PIECES = 8;
 export const FLUSH_ROWS_MIN = 32;
 export const FLUSH_ROWS_MAX = 256;
 /** A spool segment is sealed at this many rows: small enough to read back whole. */

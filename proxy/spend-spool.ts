@@ -113,11 +113,6 @@ export class SpendSpool {
     return this.segments.reduce((sum, segment) => sum + segment.bytes, this.current?.bytes ?? 0);
   }
 
-  /** Whether rows come faster than they go: another segment waits behind the oldest. */
-  isBehind(): boolean {
-    return this.segments.length > 1;
-  }
-
   isEmpty(): boolean {
     return this.current === null && this.segments.length === 0;
   }
