@@ -13,6 +13,8 @@ export interface Bounds {
   readonly id: RawBuilder<unknown>;
 }
 
+type Direction = Pick<PageRequest, 'descending'>;
+
 /** A cursor comes from a client: one of another kind begins at the start, like one that cannot be read. */
 export function fitting(after: Cursor | null, kind: Bounds['kind']): Cursor | null {
   if (after === null) return null;
@@ -23,20 +25,22 @@ export function fitting(after: Cursor | null, kind: Bounds['kind']): Cursor | nu
 }
 
 /** None for the first page. */
-export function behind(
-  { kind, value, id }: Bounds,
-  { after: given, descending }: PageRequest,
-): readonly RawBuilder<unknown>[] {
-  const after = fitting(given, kind);
-  if (after === null) return [];
-  return [
-    descending
-      ? sql`(${value}, ${id}) < (${after.value}, ${after.id})`
-      : sql`(${value}, ${id}) > (${after.value}, ${after.id})`,
-  ];
+export function behind(bounds: Bounds, page: PageRequest): readonly RawBuilder<unknown>[] {
+  const after = fitting(page.after, bounds.kind);
+  return after === null ? [] : [beyond(bounds, after, page)];
 }
 
-export function ordered({ value, id }: Bounds, { descending }: PageRequest): RawBuilder<unknown> {
+export function beyond(
+  { value, id }: Bounds,
+  after: { readonly value: string | number; readonly id: string | number },
+  { descending }: Direction,
+): RawBuilder<unknown> {
+  return descending
+    ? sql`(${value}, ${id}) < (${after.value}, ${after.id})`
+    : sql`(${value}, ${id}) > (${after.value}, ${after.id})`;
+}
+
+export function ordered({ value, id }: Bounds, { descending }: Direction): RawBuilder<unknown> {
   const direction = descending ? sql`desc` : sql`asc`;
   return sql`order by ${value} ${direction}, ${id} ${direction}`;
 }

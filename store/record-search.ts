@@ -2,25 +2,17 @@
  * A user's own records by id, by filter and page by page.
  * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
  */
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { sandboxId, type ConversationId, type SandboxId, type UserId } from '../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../core/projection.ts';
-import type {
-  ConversationFilter,
-  ConversationPageRequest,
-  PagedConversation,
-  PageRequest,
-  RecordSearch,
-} from '../ports/record-search.ts';
-import { columnText, safeInteger } from './column-value.ts';
+import type { PageRequest, RecordSearch } from '../ports/record-search.ts';
+import { safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
-import { fullConversations, fullOf, selectFull } from './full-conversations.ts';
-import { behind, ordered, type Bounds } from './keyset.ts';
-import { titleColumn } from './projection-columns.ts';
+import { conversationPage, countConversations } from './conversation-page.ts';
+import { fullConversations } from './full-conversations.ts';
+import { behind, ordered } from './keyset.ts';
 import { runItemPage, runPage } from './run-pages.ts';
 import type { Tables } from './tables.ts';
-
-type Condition = RawBuilder<unknown>;
 
 interface Body {
   readonly body: string;
@@ -31,8 +23,9 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     connection.read('search the records', work);
   return {
     conversationPage: (userId, filter, page) =>
-      read((db) => conversationPage(db, sourceOf(connection, userId, { filter, page }), page)),
-    countConversations: (userId, filter) => read((db) => count(db, conditionsOf(connection, userId, filter))),
+      read((db) => conversationPage(db, connection.dialect, { userId, filter, page })),
+    countConversations: (userId, filter) =>
+      read((db) => countConversations(db, connection.dialect, { userId, filter })),
     conversationsById: (userId, ids) =>
       read((db) => byIds<ConversationRow>(db, 'conversation', { userId, ids })),
     sandboxes: (userId, page) => read((db) => sandboxPage(db, userId, page)),
@@ -44,121 +37,6 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     runItems: (id, page) => read((db) => runItemPage(db, id, page)),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
   };
-}
-
-function conditionsOf(
-  connection: StoreConnection,
-  userId: UserId,
-  filter: ConversationFilter,
-): readonly Condition[] {
-  return [sql`c.user_id = ${userId}`, ...wishesOf(connection, userId, filter)];
-}
-
-function wishesOf(
-  { dialect }: StoreConnection,
-  userId: UserId,
-  filter: ConversationFilter,
-): readonly Condition[] {
-  const { titleContains: title, tags = {} } = filter;
-  const found = dialect === 'sqlite' ? sql`instr` : sql`strpos`;
-  return [
-    ...where(title, (text) => sql`${found}(lower(c.title), lower(${columnText(text)})) > 0`),
-    ...where(filter.createdFrom, (at) => sql`c.created_at >= ${at}`),
-    ...where(filter.createdBefore, (at) => sql`c.created_at < ${at}`),
-    ...where(filter.updatedFrom, (at) => sql`c.updated_at >= ${at}`),
-    ...where(filter.updatedBefore, (at) => sql`c.updated_at < ${at}`),
-    ...where(filter.sandboxId, (id) => sql`c.sandbox_id = ${id}`),
-    ...where(filter.sandboxStatus, (status) => sql`c.sandbox_status = ${status}`),
-    ...where(filter.executionStatus, (status) => sql`c.execution_status = ${status}`),
-    ...Object.entries(tags).map(([key, value]) => hasTag(userId, key, value)),
-  ];
-}
-
-function where<Value>(
-  value: Value | undefined,
-  condition: (value: Value) => Condition,
-): readonly Condition[] {
-  return value === undefined ? [] : [condition(value)];
-}
-
-/** Where a page is gone through: rows in the order of an index, and which of them are wanted. */
-interface Source {
-  readonly from: Condition;
-  readonly conditions: readonly Condition[];
-  readonly bounds: Bounds;
-}
-
-/** By creation, the conversations of a tag stand in its own index in that order: no other record is read for a page. */
-function sourceOf(
-  connection: StoreConnection,
-  userId: UserId,
-  { filter, page }: { readonly filter: ConversationFilter; readonly page: ConversationPageRequest },
-): Source {
-  const [first, ...others] = Object.entries(filter.tags ?? {});
-  if (first === undefined || page.order !== 'CREATED_AT') {
-    const conditions = conditionsOf(connection, userId, filter);
-    return { from: sql`conversation c`, conditions, bounds: boundsOf(page.order) };
-  }
-  const [key, value] = first;
-  const wishes = wishesOf(connection, userId, { ...filter, tags: Object.fromEntries(others) });
-  // A server that takes the tag for a rare one would fetch all its records before it sorts them.
-  const joined =
-    wishes.length === 0 ? sql`` : sql`join conversation c on c.conversation_id = t.conversation_id`;
-  return {
-    from: sql`conversation_tag t ${joined}`,
-    conditions: [...isTag(userId, key, value), ...wishes],
-    bounds: { kind: 'number', value: sql.ref('t.created_at'), id: sql.ref('t.conversation_id') },
-  };
-}
-
-/** Its own list of ids, so that the index over keys and values is gone through, and not every record. */
-function hasTag(userId: UserId, key: string, value: string): Condition {
-  return sql`c.conversation_id in (select t.conversation_id from conversation_tag t
-    where ${and(isTag(userId, key, value))})`;
-}
-
-const isTag = (userId: UserId, key: string, value: string): readonly Condition[] => [
-  sql`t.user_id = ${userId}`,
-  sql`t.key = ${columnText(key)}`,
-  sql`t.value = ${columnText(value)}`,
-];
-
-const and = (conditions: readonly Condition[]): Condition => sql.join(conditions, sql` and `);
-
-/** By order: the column, and the same value of a row, for the page behind it. */
-const ORDERS = {
-  CREATED_AT: { kind: 'number', column: 'c.created_at', valueOf: (row: ConversationRow) => row.createdAt },
-  UPDATED_AT: { kind: 'number', column: 'c.updated_at', valueOf: (row: ConversationRow) => row.updatedAt },
-  TITLE: { kind: 'text', column: 'c.title', valueOf: titleColumn },
-} as const;
-
-/** As the records themselves have them. */
-function boundsOf(order: ConversationPageRequest['order']): Bounds {
-  const { kind, column } = ORDERS[order];
-  return { kind, value: sql.ref(column), id: sql.ref('c.conversation_id') };
-}
-
-/** Which ones, and what they show, in one statement. */
-async function conversationPage(
-  db: Kysely<Tables>,
-  { from, conditions, bounds }: Source,
-  page: ConversationPageRequest,
-): Promise<readonly PagedConversation[]> {
-  const { valueOf } = ORDERS[page.order];
-  const all = [...conditions, ...behind(bounds, page)];
-  const ids = sql`select ${bounds.id} from ${from} where ${and(all)} ${ordered(bounds, page)} limit ${page.limit}`;
-  const which = sql`c.conversation_id in (${ids}) ${ordered(boundsOf(page.order), page)}`;
-  const { rows } = await selectFull(which).execute(db);
-  return rows.map((text) => {
-    const full = fullOf(text);
-    return { ...full, cursor: { value: valueOf(full.row), id: full.row.conversationId } };
-  });
-}
-
-async function count(db: Kysely<Tables>, conditions: readonly Condition[]): Promise<number> {
-  const { rows } = await sql<{ readonly count: number | bigint | string }>`select count(*) as count
-    from conversation c where ${and(conditions)}`.execute(db);
-  return safeInteger(rows[0]?.count ?? 0);
 }
 
 async function byIds<Row extends ConversationRow | SandboxRow>(
@@ -183,7 +61,7 @@ async function sandboxPage(
 ): Promise<readonly SandboxRow[]> {
   const bounds = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('sandbox_id') } as const;
   const all = [sql`user_id = ${userId}`, ...behind(bounds, page)];
-  const { rows } = await sql<Body>`select body from sandbox where ${and(all)}
+  const { rows } = await sql<Body>`select body from sandbox where ${sql.join(all, sql` and `)}
     ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
   return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
 }

@@ -37,9 +37,22 @@ export function parseInstant(text: string): number {
   return Date.parse(isZoned ? spelled : `${spelled}Z`);
 }
 
-export function isoInstant(at: number): string {
-  return new Date(at).toISOString();
+/** Answers are full of instants, most of them of a few days: a day is written once, and its time in digits. */
+export function isoInstant(instant: number): string {
+  const at = Math.trunc(instant);
+  const day = Math.floor(at / DAY_MS);
+  if (day !== lastDay.day) lastDay = { day, text: new Date(at).toISOString().slice(0, -TIME_LENGTH) };
+  const ms = at - day * DAY_MS;
+  const second = Math.floor(ms / 1_000);
+  const minute = Math.floor(second / 60);
+  const time = `${TWO[Math.floor(minute / 60)]}:${TWO[minute % 60]}:${TWO[second % 60]}`;
+  return `${lastDay.text}${time}.${String(ms % 1_000).padStart(3, '0')}Z`;
 }
+
+const DAY_MS = 86_400_000;
+const TIME_LENGTH = '00:00:00.000Z'.length;
+const TWO = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'));
+let lastDay = { day: Number.NaN, text: '' };
 
 /** One of the words, in upper or lower case (D2); a pattern, because a list of words would leave one case out. */
 export function wordIn<const Word extends string>(words: readonly Word[]) {
