@@ -11,6 +11,7 @@ import { addEntityParts } from './schema-entity-parts.ts';
 import { addPools } from './schema-pools.ts';
 import { indexRunPages } from './schema-run-pages.ts';
 import { createSchema } from './schema.ts';
+import { indexTagPages } from './schema-tag-pages.ts';
 import { createWarmPool } from './schema-warm-pool.ts';
 
 /** Names sort by age; the last is the version of this program. */
@@ -24,6 +25,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-run-pages': { up: indexRunPages },
   '0008-pools': { up: (db: Kysely<unknown>) => addPools(db, isPostgres(db)) },
   '0009-warm-pool': { up: (db: Kysely<unknown>) => createWarmPool(db, isPostgres(db)) },
+  '0010-tag-pages': { up: indexTagPages },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

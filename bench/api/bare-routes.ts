@@ -52,6 +52,8 @@ export function sqliteRows(file: string): Rows {
 /** As many connections as the store has. */
 export function postgresRows(connectionString: string, max: number): Rows {
   const pool = new pg.Pool({ connectionString, max });
+  // The pool ends before its connections are closed, and the server that stops next may end them first.
+  pool.on('error', () => undefined);
   const all = async (name: string, text: string, values: readonly string[]): Promise<readonly Body[]> =>
     (await pool.query<Body>({ name, text, values: [...values] })).rows;
   return {
