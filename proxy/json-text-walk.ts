@@ -102,8 +102,10 @@ class Words {
   /** As `TextWalk.walk`. */
   walk(from: number, to: number): number {
     const { chunk, words, offset } = this;
-    // V8 reads a name of the module anew at each use, and one of the function once.
-    const [low, quote, backslash] = [LOW_BITS, QUOTES, BACKSLASHES];
+    // What is read from the module may be any number to V8, which then adds doubles; `| 0` says that it is a word.
+    const low = LOW_BITS | 0;
+    const quote = QUOTES | 0;
+    const backslash = BACKSLASHES | 0;
     const first = (from - offset + 3) >> 2;
     const start = walkBytes(chunk, from, offset + (first << 2));
     if (start < 0) return start;
@@ -111,7 +113,7 @@ class Words {
     // The highest bit of the lowest byte: an escape reaches into the next word.
     let carry = start > offset + (first << 2) ? 0x80 : 0;
     for (let i = first; i < end; i += 1) {
-      const word = words[i] ?? 0;
+      const word = (words[i] ?? 0) | 0;
       // The set of the bytes that are 0, written out twice: called for it, V8 makes these sums ones of doubles.
       const b = word ^ backslash;
       const backslashes = ~(((b & low) + low) | b | low);
