@@ -1,51 +1,17 @@
 /** `parley serve` as a real process: the walk of docs/api.md word for word, and what a killed one has accepted. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { PARLEY, ROOT } from '../cli/parley-program.ts';
+import { describe, expect, it } from 'vitest';
+import { serve, type Served } from '../api/served.ts';
+import { ROOT } from '../cli/parley-program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { describeWith } from '../helpers/requires.ts';
-
-interface Served {
-  readonly url: string;
-  readonly key: string | null;
-  readonly child: ChildProcess;
-}
 
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_')),
 );
-const CONFIG = 'runtime: { isolation: none }\nlimits: { idle_time: 0 }\n';
-
-async function serve(folder: string): Promise<Served> {
-  writeFileSync(path.join(folder, 'parley.yaml'), CONFIG);
-  const args = [PARLEY, 'serve', '--config', 'parley.yaml', '--port', '0', '--data', 'data', '--json'];
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    env: { ...inherited, NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  for await (const line of createInterface({ input: child.stdout })) {
-    const record = JSON.parse(line) as {
-      readonly type: string;
-      readonly url: string;
-      readonly key: string | null;
-    };
-    if (record.type === 'serving') return { url: record.url, key: record.key, child };
-  }
-  throw new Error('it ended before it served');
-}
-
-async function end({ child }: Served, signal: NodeJS.Signals): Promise<number | null> {
-  const ended = once(child, 'exit') as Promise<[number | null]>;
-  child.kill(signal);
-  return (await ended)[0];
-}
-
 /** The shell block of the page, with the address and the key of this process. */
 function walk({ url, key }: Served, folder: string): string {
   const page = readFileSync(path.join(ROOT, 'docs/api.md'), 'utf8');
@@ -88,7 +54,7 @@ describeWith('curl', 'the walk of docs/api.md', () => {
     const { code, output } = await runScript(walk(served, folder), folder);
     expect([code, output]).toEqual([0, expect.stringContaining('"success":true')]);
     expect(existsSync(path.join(folder, 'trajectory.zip'))).toBe(true);
-    expect(await end(served, 'SIGTERM')).toBe(0);
+    expect(await served.end('SIGTERM')).toBe(0);
   }, 240_000);
 });
 
@@ -106,7 +72,7 @@ describe('kill -9', () => {
       tasks.push(task.id);
       // Different moments of the start; which one is hit does not matter to what must hold.
       await new Promise((resolve) => setTimeout(resolve, waitMs));
-      await end(served, 'SIGKILL');
+      await served.end('SIGKILL');
       served = await serve(folder);
       expect(served.key).toBeNull();
     }
@@ -117,6 +83,6 @@ describe('kill -9', () => {
       expect(found.map(({ status }) => status)).not.toContain('ERROR');
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    expect(await end(served, 'SIGTERM')).toBe(0);
+    expect(await served.end('SIGTERM')).toBe(0);
   }, 240_000);
 });
