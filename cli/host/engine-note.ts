@@ -1,9 +1,9 @@
 /**
  * Where the engine on Temporal that owns a data directory can be found by the other processes of that directory.
- * Owns the file that says so; whether its writer still lives is the lock's to say.
+ * Owns what it says; how such a note is kept is note-file.ts.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { noteFile } from '../note-file.ts';
 import type { Places } from './places.ts';
 
 const noteSchema = z.object({
@@ -17,23 +17,19 @@ const noteSchema = z.object({
 
 export type EngineNote = z.infer<typeof noteSchema>;
 
+const NOTE = noteFile(noteSchema);
+
 type Place = Pick<Places, 'engineNote'>;
 
-/** Whole or not at all. */
 export function writeEngineNote({ engineNote }: Place, note: EngineNote): void {
-  writeFileSync(`${engineNote}.new`, JSON.stringify(note), { mode: 0o600 });
-  renameSync(`${engineNote}.new`, engineNote);
+  NOTE.write(engineNote, note);
 }
 
 /** Null when there is none, or none that can be read. */
 export function readEngineNote({ engineNote }: Place): EngineNote | null {
-  try {
-    return noteSchema.parse(JSON.parse(readFileSync(engineNote, 'utf8')));
-  } catch {
-    return null;
-  }
+  return NOTE.read(engineNote);
 }
 
 export function removeEngineNote({ engineNote }: Place): void {
-  rmSync(engineNote, { force: true });
+  NOTE.remove(engineNote);
 }
