@@ -74,6 +74,8 @@ export async function callSocket<T = Record<string, unknown>>(
         socketPath,
         method,
         path,
+        // A connection kept from before a restart fails the call after it.
+        agent: false,
         headers: {
           'x-session-api-key': SESSION_KEY,
           ...(options.json === undefined ? {} : { 'content-type': 'application/json' }),

@@ -31,7 +31,9 @@ export function callSocket({
       ? {}
       : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) };
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path, method, headers: { ...sent, ...headers } }, (answer) => {
+    // A connection kept from before a restart fails the call after it.
+    const options = { socketPath, path, method, agent: false, headers: { ...sent, ...headers } };
+    const call = request(options, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('end', () =>

@@ -41,7 +41,7 @@ const fields = fc
     fc.dictionary(nasty, value, { maxKeys: 5 }),
     fc.record(
       {
-        model: fc.string({ minLength: 1 }),
+        model: fc.string({ minLength: 1 }).filter((name) => !name.includes('://')),
         messages: fc.array(value, { maxLength: 3 }),
         user: fc.oneof(nasty, value),
         stream: fc.oneof(fc.boolean(), value),
@@ -161,6 +161,12 @@ describe('readRelayRequest()', () => {
     expect(sent(reading.request.rewrite('up'))).toBe(
       '{"stream_options":{"include_usage":true}, "a":1.0,"b":"\\u00e9","stream":true,\n"model": "up","messages":[1,{"model":"n"}] }',
     );
+  });
+
+  it('refuses an address for a model, read either way', () => {
+    const text = '{"messages":[],"model":"http://host/v1"}';
+    for (const read of [readBySplicing, readByParsing])
+      expect(read(whole(text), FORM)).toMatchObject({ ok: false, param: 'model' });
   });
 
   it('parses what a splice could misread: duplicate and escaped keys', () => {
