@@ -50,7 +50,7 @@ export interface ConversationUsage {
   readonly costNanoUsd: number;
 }
 
-/** A conversation with what its record shows besides itself. */
+/** A conversation with what its record shows besides itself. A store may give the same object again while nothing changed. */
 export interface FullConversation {
   readonly row: ConversationRow;
   /** As it is now; null without one. */
@@ -59,7 +59,8 @@ export interface FullConversation {
   readonly usage: ConversationUsage | null;
 }
 
-export interface PagedConversation extends FullConversation {
+export interface PagedConversation {
+  readonly full: FullConversation;
   /** What the page behind it begins with. */
   readonly cursor: Cursor;
 }

@@ -51,7 +51,7 @@ export async function conversationPage(
   );
   return rows.map((text) => {
     const full = fullOf(text);
-    return { ...full, cursor: { value: valueOf(full.row), id: full.row.conversationId } };
+    return { full, cursor: { value: valueOf(full.row), id: full.row.conversationId } };
   });
 }
 

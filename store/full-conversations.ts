@@ -1,23 +1,17 @@
 /**
  * Conversations with what their records show besides themselves: the sandbox as it is now, and what their calls came to.
- * Owns the columns that hold all of it, and the statement that reads it by id, whoever else has rows.
+ * Owns the column that holds all of it and what it is read as; which conversations are read is for others to say.
  */
-import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { ConversationId, UserId } from '../core/ids.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { ConversationId } from '../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../core/projection.ts';
 import type { ConversationUsage, FullConversation } from '../ports/record-search.ts';
 import { safeInteger } from './column-value.ts';
-import { prepareRows } from './prepared-query.ts';
-import type { Tables } from './tables.ts';
+import { RecentTexts } from './recent-texts.ts';
 
 /** Everything in one column, because SQLite's library takes its time for each: two bodies and a usage, a line each. */
 export interface FullText {
   readonly text: string;
-}
-
-interface Key {
-  readonly id: string;
-  readonly userId: string;
 }
 
 /** A space between sums and name; no row when there was no call. */
@@ -34,33 +28,17 @@ export function selectFull(which: RawBuilder<unknown>): RawBuilder<FullText> {
     where ${which}`;
 }
 
-const FULL = prepareRows((db, keys: readonly Key[]) => {
-  const ids = sql.join(keys.map(({ id }) => sql`${id}`));
-  const userId = keys[0]?.userId ?? '';
-  return selectFull(sql`c.conversation_id in (${ids}) and c.user_id = ${userId}`).compile(db);
-});
+/** Pages that are polled show the same records again and again; one takes a few KB. */
+const RECORDS_KEPT = 2_000;
 
-/** In the order of the ids; null where there is no such record, or it is somebody else's. */
-export async function fullConversations(
-  db: Kysely<Tables>,
-  userId: UserId,
-  ids: readonly ConversationId[],
-): Promise<readonly (FullConversation | null)[]> {
-  const rows = await FULL.execute(db, keysOf(userId, ids));
-  const found = new Map(rows.map(fullOf).map((full) => [full.row.conversationId, full]));
-  return ids.map((id) => found.get(id) ?? null);
-}
+const RECORDS = new RecentTexts(readFull, RECORDS_KEPT);
 
-/** Filled up to a power of two with the last one, so that a list of any length is one statement of few texts. */
-function keysOf(userId: UserId, ids: readonly ConversationId[]): readonly Key[] {
-  const keys = [...new Set(ids)].map((id) => ({ id, userId }));
-  const last = keys.at(-1);
-  if (last === undefined) return [];
-  const size = 2 ** Math.ceil(Math.log2(keys.length));
-  return [...keys, ...Array.from({ length: size - keys.length }, () => last)];
-}
-
+/** The same object as long as nothing of it has changed. */
 export function fullOf({ text }: FullText): FullConversation {
+  return RECORDS.valueOf(text);
+}
+
+function readFull(text: string): FullConversation {
   const first = text.indexOf('\n');
   const second = text.indexOf('\n', first + 1);
   const row = JSON.parse(text.slice(0, first)) as ConversationRow;

@@ -3,14 +3,15 @@
  * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
  */
 import { sql, type Kysely } from 'kysely';
-import { sandboxId, type ConversationId, type SandboxId, type UserId } from '../core/ids.ts';
+import { sandboxId, type SandboxId, type UserId } from '../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../core/projection.ts';
 import type { PageRequest, RecordSearch } from '../ports/record-search.ts';
 import { safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { conversationPage, countConversations } from './conversation-page.ts';
-import { fullConversations } from './full-conversations.ts';
+import { fullOf, selectFull } from './full-conversations.ts';
 import { behind, ordered } from './keyset.ts';
+import { ownedById } from './owned-by-id.ts';
 import { runItemPage, runPage } from './run-pages.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,32 +27,28 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
       read((db) => conversationPage(db, connection.dialect, { userId, filter, page })),
     countConversations: (userId, filter) =>
       read((db) => countConversations(db, connection.dialect, { userId, filter })),
-    conversationsById: (userId, ids) =>
-      read((db) => byIds<ConversationRow>(db, 'conversation', { userId, ids })),
+    conversationsById: ownedById(read, {
+      select: (ids) => sql<Body>`select body from conversation where conversation_id in (${ids})`,
+      found: ({ body }) => JSON.parse(body) as ConversationRow,
+      keyOf: ({ conversationId, userId }) => ({ id: conversationId, userId }),
+    }),
     sandboxes: (userId, page) => read((db) => sandboxPage(db, userId, page)),
-    sandboxesById: (userId, ids) => read((db) => byIds<SandboxRow>(db, 'sandbox', { userId, ids })),
+    sandboxesById: ownedById(read, {
+      select: (ids) => sql<Body>`select body from sandbox where sandbox_id in (${ids})`,
+      found: ({ body }) => JSON.parse(body) as SandboxRow,
+      keyOf: ({ sandboxId, userId }) => ({ id: sandboxId, userId }),
+    }),
     sandboxesNeverMade: () => read(sandboxesNeverMade),
     liveSandboxes: () => read(liveSandboxes),
-    fullConversations: (userId, ids) => read((db) => fullConversations(db, userId, ids)),
+    fullConversations: ownedById(read, {
+      select: (ids) => selectFull(sql`c.conversation_id in (${ids})`),
+      found: fullOf,
+      keyOf: ({ row: { conversationId, userId } }) => ({ id: conversationId, userId }),
+    }),
     runs: (page) => read((db) => runPage(db, page)),
     runItems: (id, page) => read((db) => runItemPage(db, id, page)),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
   };
-}
-
-async function byIds<Row extends ConversationRow | SandboxRow>(
-  db: Kysely<Tables>,
-  table: 'conversation' | 'sandbox',
-  { userId, ids }: { readonly userId: UserId; readonly ids: readonly (ConversationId | SandboxId)[] },
-): Promise<readonly (Row | null)[]> {
-  if (ids.length === 0) return [];
-  const key = sql.ref(`${table}_id`);
-  const { rows } = await sql<
-    Body & { readonly id: string }
-  >`select ${key} as id, body from ${sql.table(table)}
-    where ${key} in (${sql.join([...new Set(ids)])}) and user_id = ${userId}`.execute(db);
-  const found = new Map(rows.map(({ id, body }) => [id, JSON.parse(body) as Row]));
-  return ids.map((id) => found.get(id) ?? null);
 }
 
 async function sandboxPage(

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Cursor } from '../../ports/record-search.ts';
+import { jsonText } from './json-text.ts';
 
 const cursorSchema = z.tuple([z.union([z.string(), z.number()]), z.string()]);
 
@@ -40,6 +41,16 @@ export async function answerPage<Row, Item>(
   const { rows, nextPageId } = pageFrom(found, limit, of.cursor);
   const records = await of.records(rows);
   return { items: records.filter((one) => one !== null), next_page_id: nextPageId };
+}
+
+/** As `answerPage`, of records that are written as JSON already. */
+export function answerWrittenPage<Row, Item>(
+  found: readonly Row[],
+  limit: number,
+  of: { readonly cursor: (row: Row) => Cursor; readonly text: (row: Row) => string },
+): { items: Item[]; next_page_id: string | null } {
+  const { rows, nextPageId } = pageFrom(found, limit, of.cursor);
+  return jsonText(`{"items":[${rows.map(of.text).join()}],"next_page_id":${JSON.stringify(nextPageId)}}`);
 }
 
 /** Items of one page, and the cursor of the next: there is one when a row more than asked for was found. */

@@ -13,6 +13,7 @@ import {
 } from '../../core/status.ts';
 import type { ConversationUsage, FullConversation } from '../../ports/record-search.ts';
 import type { Application } from '../application/application.ts';
+import type { Dialect } from '../application/dialect.ts';
 import { hexId, instantOut, isoInstant } from '../application/wire.ts';
 import { agentUrl } from '../sandboxes/agent-url.ts';
 
@@ -90,7 +91,7 @@ export async function recordsById(
   return found.map((full) => (full === null ? null : recordOfFull(application, full)));
 }
 
-export function recordOfFull(application: Application, full: FullConversation): ConversationRecord {
+function recordOfFull(application: Application, full: FullConversation): ConversationRecord {
   return recordOf(application, full.row, full);
 }
 
@@ -100,10 +101,49 @@ interface Around {
 }
 
 function recordOf(application: Application, row: ConversationRow, around: Around): ConversationRecord {
-  const { sandbox, usage } = around;
+  return { ...lastingOf(application, row, around), ...reachOf(application, row, around) };
+}
+
+interface Written {
+  readonly dialect: Dialect;
+  readonly lasting: string;
+  /** With nothing in reach. */
+  readonly whole: string;
+}
+
+const WRITTEN = new WeakMap<FullConversation, Written>();
+
+/**
+ * As `JSON.stringify(recordOf(…))`. What follows from the store alone is written once for each time that it changes;
+ * where the sandbox is reached is looked up each time, and its key is not kept.
+ */
+export function writtenRecord(application: Application, full: FullConversation): string {
+  const { lasting, whole } = writtenOf(application, full);
+  const reach = reachOf(application, full.row, full);
+  return reach === OUT_OF_REACH ? whole : withReach(lasting, reach);
+}
+
+function writtenOf(application: Application, full: FullConversation): Written {
+  const { dialect } = application;
+  const known = WRITTEN.get(full);
+  if (known?.dialect === dialect) return known;
+  const lasting = JSON.stringify(lastingOf(application, full.row, full));
+  const written = { dialect, lasting, whole: withReach(lasting, OUT_OF_REACH) };
+  WRITTEN.set(full, written);
+  return written;
+}
+
+function withReach(lasting: string, reach: Reach): string {
+  return `${lasting.slice(0, -1)},${JSON.stringify(reach).slice(1)}`;
+}
+
+function lastingOf(
+  { dialect }: Application,
+  row: ConversationRow,
+  { sandbox, usage }: Around,
+): Omit<ConversationRecord, keyof Reach> {
   const { conversationId: id } = row;
   const status = shownStatus(row, sandbox);
-  const isUp = sandbox?.available === true;
   return {
     id,
     app_conversation_id: id,
@@ -113,7 +153,7 @@ function recordOf(application: Application, row: ConversationRow, around: Around
     pause_reason: sandbox?.pauseReason ?? null,
     transition: sandbox?.transition ?? null,
     stale: sandbox?.stale ?? false,
-    execution_status: application.dialect.executionStatus(row.executionStatus, { status, isUp }),
+    execution_status: dialect.executionStatus(row.executionStatus, { status, isUp: isUp(sandbox) }),
     execution_status_at: row.executionStatusAt === null ? null : isoInstant(row.executionStatusAt),
     start_task_status: row.startTask,
     selected_repository: row.selectedRepository,
@@ -132,13 +172,28 @@ function recordOf(application: Application, row: ConversationRow, around: Around
     tags: { ...row.tags },
     created_at: isoInstant(row.createdAt),
     updated_at: isoInstant(row.updatedAt),
-    conversation_url:
-      sandbox === null || !isUp ? null : `${agentUrl(application, sandbox)}/api/conversations/${id}`,
-    session_api_key:
-      sandbox === null || !isUp
-        ? null
-        : application.world.keys.sessionKey(sandbox.sandboxId, sandbox.generation),
   };
+}
+
+type Reach = Pick<ConversationRecord, 'conversation_url' | 'session_api_key'>;
+
+const OUT_OF_REACH: Reach = { conversation_url: null, session_api_key: null };
+
+function reachOf(
+  application: Application,
+  { conversationId }: ConversationRow,
+  { sandbox }: Pick<Around, 'sandbox'>,
+): Reach {
+  if (sandbox === null || !isUp(sandbox)) return OUT_OF_REACH;
+  const { sandboxId, generation } = sandbox;
+  return {
+    conversation_url: `${agentUrl(application, sandbox)}/api/conversations/${conversationId}`,
+    session_api_key: application.world.keys.sessionKey(sandboxId, generation),
+  };
+}
+
+function isUp(sandbox: SandboxRow | null): boolean {
+  return sandbox?.available === true;
 }
 
 /** Before it has a place it is starting, or its start has failed. */

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { conversationId, sandboxId } from '../../core/ids.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
 import { CONVERSATION_ORDERS, type ConversationFilter } from '../../ports/record-search.ts';
-import { answerPage, pageRequest } from '../application/cursor.ts';
+import { answerWrittenPage, pageRequest } from '../application/cursor.ts';
+import { jsonText } from '../application/json-text.ts';
 import { route } from '../application/route.ts';
 import {
   hexOf,
@@ -19,7 +20,7 @@ import {
   uuidIn,
   wordIn,
 } from '../application/wire.ts';
-import { conversationSchema, recordOfFull, recordsById } from './conversation-record.ts';
+import { conversationSchema, writtenRecord } from './conversation-record.ts';
 
 /** As in the reference product. */
 const IDS_MAX = 99;
@@ -56,7 +57,9 @@ export const CONVERSATION_READ_ROUTES = [
     result: z.array(conversationSchema.nullable()),
     handler: async ({ application, caller, query }) => {
       const ids = query.ids.map((id) => conversationId(hexOf(id)));
-      return await recordsById(application, caller.userId, ids);
+      const found = await application.search.fullConversations(caller.userId, ids);
+      const texts = found.map((full) => (full === null ? 'null' : writtenRecord(application, full)));
+      return jsonText(`[${texts.join()}]`);
     },
   }),
   route({
@@ -77,9 +80,9 @@ export const CONVERSATION_READ_ROUTES = [
         descending: query.sort_order.endsWith('_DESC'),
         ...pageRequest(query),
       });
-      return await answerPage(found, query.limit, {
+      return answerWrittenPage(found, query.limit, {
         cursor: ({ cursor }) => cursor,
-        records: (rows) => Promise.resolve(rows.map((full) => recordOfFull(application, full))),
+        text: ({ full }) => writtenRecord(application, full),
       });
     },
   }),

@@ -46,6 +46,43 @@ export function searchSuite(open: OpenEmptyStore): void {
       });
     });
 
+    it('gives everybody who asks in the same moment their own, and nothing that is another user has', async () => {
+      const { records, search } = await open();
+      const users = [USER, userId('ben'), userId('cy')];
+      const rows = users.map((user, i) => conversationRow(conversationNumber(i + 1), { userId: user }));
+      const boxes = users.map((user, i) => sandboxRow(sandboxNumber(i + 1), { userId: user }));
+      await records.project([...rows, ...boxes]);
+      const ids = rows.map(({ conversationId }) => conversationId);
+      const sandboxIds = boxes.map(({ sandboxId }) => sandboxId);
+      const answers = await Promise.all(
+        users.map(async (user) => ({
+          user,
+          full: await search.fullConversations(user, ids),
+          own: await search.conversationsById(user, ids),
+          sandboxes: await search.sandboxesById(user, sandboxIds),
+        })),
+      );
+      for (const [i, { user, full, own, sandboxes }] of answers.entries()) {
+        const only = <T>(found: readonly T[]): readonly (T | null)[] =>
+          users.map((other, at) => (other === user ? (found[at] ?? null) : null));
+        expect(full.map((one) => one?.row ?? null)).toEqual(only(rows));
+        expect(own).toEqual(only(rows));
+        expect(sandboxes).toEqual(only(boxes));
+        expect(own[i]).not.toBeNull();
+      }
+    });
+
+    it('shows what has changed since it was last read', async () => {
+      const { records, search } = await open();
+      const row = conversationRow(conversationNumber(1), { title: 'old' });
+      const read = async (): Promise<string | null | undefined> =>
+        (await search.fullConversations(USER, [row.conversationId]))[0]?.row.title;
+      await records.project([row]);
+      expect(await read()).toBe('old');
+      await records.project([{ ...row, title: 'new', sequence: row.sequence + 1 }]);
+      expect(await read()).toBe('new');
+    });
+
     it.each(CONVERSATION_ORDERS)('pages by %s in either direction, every record once', async (order) => {
       const { records, search } = await open();
       const rows = [3, 1, 2, 4, 5].map((number) =>
@@ -60,7 +97,7 @@ export function searchSuite(open: OpenEmptyStore): void {
         const ids: string[] = [];
         for (let after: Cursor | null = null; ;) {
           const page = await search.conversationPage(USER, {}, { order, descending, after, limit: 2 });
-          ids.push(...page.map(({ row }) => row.conversationId));
+          ids.push(...page.map(({ full }) => full.row.conversationId));
           const last = page.at(-1);
           if (last === undefined) return ids;
           after = last.cursor;
