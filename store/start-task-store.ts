@@ -2,13 +2,14 @@
  * Start requests as they were accepted.
  * Owns that a conversation, and a user's idempotency key, has one task at most.
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { UserId } from '../core/ids.ts';
 import type { PageRequest } from '../ports/record-search.ts';
 import type { StartTask, StartTaskFilter, StartTaskStore } from '../ports/start-tasks.ts';
 import { columnTextOrNull, safeInteger } from './column-value.ts';
-import { fitting } from './keyset.ts';
 import type { StoreConnection } from './connection.ts';
+import { behind, ordered } from './keyset.ts';
+import { ownedById } from './owned-by-id.ts';
 import type { Tables } from './tables.ts';
 import { isDeleted } from './tombstone.ts';
 
@@ -41,15 +42,19 @@ export function startTaskStore(connection: StoreConnection): StartTaskStore {
             .execute(),
         ),
       ),
-    byIds: (userId, ids) => connection.read('read starts', (db) => byIds(db, userId, ids)),
+    byIds: ownedById((work) => connection.read('read starts', work), {
+      select: (ids) => sql<{ readonly body: string }>`select body from start_task where task_id in (${ids})`,
+      found: ({ body }) => JSON.parse(body) as StartTask,
+      keyOf: ({ taskId, userId }) => ({ id: taskId, userId }),
+    }),
     search: (userId, filter, page) =>
       connection.read('search the starts', (db) => search(db, { userId, filter, page })),
     count: (userId, filter) =>
       connection.read('count the starts', async (db) => {
-        const row = await filtered(db, userId, filter)
-          .select(({ fn }) => fn.countAll().as('count'))
-          .executeTakeFirst();
-        return safeInteger(row?.count ?? 0);
+        const own = sql.join(conditions(userId, filter), sql` and `);
+        const { rows } = await sql<{ readonly count: number | bigint | string }>`select count(*) as count
+          from start_task where ${own}`.execute(db);
+        return safeInteger(rows[0]?.count ?? 0);
       }),
   };
 }
@@ -110,30 +115,18 @@ async function byKey(db: Kysely<Tables>, userId: UserId, key: string): Promise<S
   return row === undefined ? null : (JSON.parse(row.body) as StartTask);
 }
 
-async function byIds(
-  db: Kysely<Tables>,
+function conditions(
   userId: UserId,
-  ids: readonly string[],
-): Promise<readonly (StartTask | null)[]> {
-  if (ids.length === 0) return [];
-  const rows = await db
-    .selectFrom('start_task')
-    .select(['task_id', 'body'])
-    .where('task_id', 'in', [...new Set(ids)])
-    .where('user_id', '=', userId)
-    .execute();
-  const found = new Map(rows.map((row) => [row.task_id, JSON.parse(row.body) as StartTask]));
-  return ids.map((id) => found.get(id) ?? null);
+  { conversationId, createdFrom }: StartTaskFilter,
+): readonly RawBuilder<unknown>[] {
+  return [
+    sql`user_id = ${userId}`,
+    ...(conversationId === undefined ? [] : [sql`conversation_id = ${conversationId}`]),
+    ...(createdFrom === undefined ? [] : [sql`created_at >= ${createdFrom}`]),
+  ];
 }
 
-function filtered(db: Kysely<Tables>, userId: UserId, filter: StartTaskFilter) {
-  const { conversationId, createdFrom } = filter;
-  return db
-    .selectFrom('start_task')
-    .where('user_id', '=', userId)
-    .$if(conversationId !== undefined, (query) => query.where('conversation_id', '=', conversationId ?? ''))
-    .$if(createdFrom !== undefined, (query) => query.where('created_at', '>=', createdFrom ?? 0));
-}
+const BOUNDS = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('task_id') } as const;
 
 async function search(
   db: Kysely<Tables>,
@@ -143,23 +136,10 @@ async function search(
     page,
   }: { readonly userId: UserId; readonly filter: StartTaskFilter; readonly page: PageRequest },
 ): Promise<readonly StartTask[]> {
-  const { limit, descending } = page;
-  const after = fitting(page.after, 'number');
-  const direction = descending ? 'desc' : 'asc';
-  const compare = descending ? sql`<` : sql`>`;
-  return tasks(
-    await filtered(db, userId, filter)
-      .select('body')
-      .$if(after !== null, (query) =>
-        query.where(
-          sql<boolean>`(created_at, task_id) ${compare} (${after?.value ?? 0}, ${after?.id ?? ''})`,
-        ),
-      )
-      .orderBy('created_at', direction)
-      .orderBy('task_id', direction)
-      .limit(limit)
-      .execute(),
-  );
+  const wanted = sql.join([...conditions(userId, filter), ...behind(BOUNDS, page)], sql` and `);
+  const { rows } = await sql<{ readonly body: string }>`select body from start_task
+    where ${wanted} ${ordered(BOUNDS, page)} limit ${page.limit}`.execute(db);
+  return tasks(rows);
 }
 
 function tasks(rows: readonly { readonly body: string }[]): readonly StartTask[] {
