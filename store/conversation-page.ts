@@ -109,9 +109,13 @@ function pageQuery(form: Form, values: Values): RawBuilder<FullText> {
   const { afterValue, afterId, limit } = values;
   const isFirst = afterValue === undefined || afterId === undefined;
   const after = isFirst ? [] : [beyond(bounds, { value: afterValue, id: afterId }, form)];
-  const ids = sql`select ${bounds.id} from ${from} where ${and([...conditions, ...after])}
-    ${ordered(bounds, form)} limit ${limit}`;
-  return selectFull(sql`c.conversation_id in (${ids}) ${ordered(boundsOf(form.order), form)}`);
+  const page = sql`select ${bounds.value} as bound, ${bounds.id} as id from ${from}
+    where ${and([...conditions, ...after])} ${ordered(bounds, form)} limit ${limit}`;
+  // Joined in its order, where a list of ids would be hashed first and what is found sorted again.
+  return selectFull(
+    sql`(${page}) p join conversation c on c.conversation_id = p.id`,
+    ordered({ ...bounds, value: sql.ref('p.bound'), id: sql.ref('p.id') }, form),
+  );
 }
 
 /** Where a page is gone through: rows in the order of an index, and which of them are wanted. */

@@ -9,7 +9,7 @@ import type { ConversationUsage, FullConversation } from '../ports/record-search
 import { safeInteger } from './column-value.ts';
 import { RecentTexts } from './recent-texts.ts';
 
-/** Everything in one column, because SQLite's library takes its time for each: two bodies and a usage, a line each. */
+/** Everything in one column, because SQLite's library takes its time for each: id, two bodies and a usage, a line each. */
 export interface FullText {
   readonly text: string;
 }
@@ -19,13 +19,11 @@ const USAGE = sql`select coalesce(sum(prompt_tokens), 0) || ' ' || coalesce(sum(
     coalesce(sum(cached_tokens), 0) || ' ' || coalesce(sum(cost_nano_usd), 0) || ' ' || max(model_name)
   from spend where session_id = c.conversation_id`;
 
-/** Of the conversations `c`, with their order behind it. A body is JSON on one line. */
-export function selectFull(which: RawBuilder<unknown>): RawBuilder<FullText> {
+/** Of the conversations `c` in `from`, with a condition or an order behind them. A body is JSON on one line. */
+export function selectFull(from: RawBuilder<unknown>, behind: RawBuilder<unknown>): RawBuilder<FullText> {
   const line = sql.lit('\n');
-  return sql<FullText>`select c.body || ${line} || coalesce(s.body, '') || ${line} || coalesce((${USAGE}), '') as text
-    from conversation c
-    left join sandbox s on s.sandbox_id = c.sandbox_id and s.user_id = c.user_id
-    where ${which}`;
+  return sql<FullText>`select c.conversation_id || ${line} || c.body || ${line} || coalesce(s.body, '') || ${line} || coalesce((${USAGE}), '') as text
+    from ${from} left join sandbox s on s.sandbox_id = c.sandbox_id and s.user_id = c.user_id ${behind}`;
 }
 
 /** Pages that are polled show the same records again and again; one takes a few KB. */
@@ -35,24 +33,22 @@ const RECORDS = new RecentTexts(readFull, RECORDS_KEPT);
 
 /** The same object as long as nothing of it has changed. */
 export function fullOf({ text }: FullText): FullConversation {
-  return RECORDS.valueOf(text);
+  return RECORDS.valueOf(text.slice(0, text.indexOf('\n')), text);
 }
 
 function readFull(text: string): FullConversation {
-  const first = text.indexOf('\n');
-  const second = text.indexOf('\n', first + 1);
-  const row = JSON.parse(text.slice(0, first)) as ConversationRow;
-  const sandbox = text.slice(first + 1, second);
-  const usage = text.slice(second + 1);
+  const [, body = '', sandbox = '', ...usage] = text.split('\n');
+  const row = JSON.parse(body) as ConversationRow;
   return {
     row,
     sandbox: sandbox === '' ? null : (JSON.parse(sandbox) as SandboxRow),
-    usage: usage === '' ? null : usageOf(row.conversationId, usage),
+    usage: usageOf(row.conversationId, usage.join('\n')),
   };
 }
 
-/** The name is the last, so that it may have spaces. */
-function usageOf(conversationId: ConversationId, text: string): ConversationUsage {
+/** The name is the last, so that it may have spaces and lines; null when there was no call. */
+function usageOf(conversationId: ConversationId, text: string): ConversationUsage | null {
+  if (text === '') return null;
   const [prompt = '', completion = '', cached = '', cost = '', ...model] = text.split(' ');
   return {
     conversationId,

@@ -40,16 +40,12 @@ export class StoreClient implements PostgresPoolClient {
   private transaction: string | null = null;
   private lost: Error | null = null;
 
-  /** `client` is checked out and comes back with `release`. */
+  /** `client` is checked out again and again, and comes back with `release` each time. */
   constructor(client: PoolClient, ask: AskOutcome) {
     this.client = client;
     this.ask = ask;
-    client.on('error', this.onError);
+    client.on('error', (error) => (this.lost ??= error));
   }
-
-  private readonly onError = (error: Error): void => {
-    this.lost ??= error;
-  };
 
   // The shape of the interface: its other overload is for cursors, which the store does not use.
   readonly query = ((text: string, values: readonly unknown[]): Promise<QueryResult> => {
@@ -60,7 +56,6 @@ export class StoreClient implements PostgresPoolClient {
   }) as unknown as PostgresPoolClient['query'];
 
   release(): void {
-    this.client.off('error', this.onError);
     this.client.release(this.lost ?? undefined);
   }
 

@@ -92,8 +92,14 @@ export function createPostgresPool(server: PostgresServer, use: PoolUse): StoreP
   // Between the pool and whoever gets a connection nobody listens, and an end that is heard by nobody ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const ask = (transaction: string): ReturnType<AskOutcome> => askOutcome(config, transaction);
+  const clients = new WeakMap<pg.PoolClient, StoreClient>();
+  const clientOf = (connection: pg.PoolClient): StoreClient => {
+    const client = clients.get(connection) ?? new StoreClient(connection, ask);
+    clients.set(connection, client);
+    return client;
+  };
   return {
-    connect: async () => new StoreClient(await pool.connect().catch(refused(server)), ask),
+    connect: async () => clientOf(await pool.connect().catch(refused(server))),
     end: () => pool.end(),
   };
 }

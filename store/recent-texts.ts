@@ -3,11 +3,16 @@
  * Owns how many are kept. A value is shared by all who read the same text, so it must never change.
  */
 
-export class RecentTexts<Value extends object> {
+interface Known<Value> {
+  readonly text: string;
+  readonly value: Value;
+}
+
+export class RecentTexts<Value> {
   private readonly make: (text: string) => Value;
   private readonly max: number;
-  private lately = new Map<string, Value>();
-  private before = new Map<string, Value>();
+  private lately = new Map<string, Known<Value>>();
+  private before = new Map<string, Known<Value>>();
 
   /** Keeps `max` values at least and twice as many at most. */
   constructor(make: (text: string) => Value, max: number) {
@@ -15,17 +20,21 @@ export class RecentTexts<Value extends object> {
     this.max = max;
   }
 
-  /** The same value for the same text, as long as it is kept. @throws whatever `make` throws */
-  valueOf(text: string): Value {
-    const known = this.lately.get(text);
-    if (known !== undefined) return known;
-    const value = this.before.get(text) ?? this.make(text);
+  /**
+   * The value of `text`, the same one as long as it is kept. The name, of which the latest text counts, is what it is
+   * looked up by: a short one is hashed sooner than a long text. @throws whatever `make` throws
+   */
+  valueOf(name: string, text: string): Value {
+    const recent = this.lately.get(name);
+    if (recent?.text === text) return recent.value;
+    const older = recent ?? this.before.get(name);
+    const known = older?.text === text ? older : { text, value: this.make(text) };
     // What was not asked for since the last time goes: cheaper than an order of use that every look changes.
-    if (this.lately.size >= this.max) {
+    if (this.lately.size >= this.max && recent === undefined) {
       this.before = this.lately;
       this.lately = new Map();
     }
-    this.lately.set(text, value);
-    return value;
+    this.lately.set(name, known);
+    return known.value;
   }
 }

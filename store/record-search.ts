@@ -41,7 +41,7 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     sandboxesNeverMade: () => read(sandboxesNeverMade),
     liveSandboxes: () => read(liveSandboxes),
     fullConversations: ownedById(read, {
-      select: (ids) => selectFull(sql`c.conversation_id in (${ids})`),
+      select: (ids) => selectFull(sql`conversation c`, sql`where c.conversation_id in (${ids})`),
       found: fullOf,
       keyOf: ({ row: { conversationId, userId } }) => ({ id: conversationId, userId }),
     }),

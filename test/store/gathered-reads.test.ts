@@ -95,12 +95,22 @@ describe('values of recent texts', () => {
         }, max);
         for (const [i, number] of texts.entries()) {
           const before = made.length;
-          expect(recent.valueOf(String(number)).text).toBe(String(number));
+          expect(recent.valueOf(String(number), `text ${number}`).text).toBe(`text ${number}`);
           const between = new Set(texts.slice(texts.lastIndexOf(number, i - 1) + 1, i));
           // With fewer than `max` others in between, it is still there.
           if (i > 0 && texts.lastIndexOf(number, i - 1) >= 0 && between.size < max)
             expect(made.length).toBe(before);
         }
+      }),
+    );
+  });
+
+  it('are made of the text that is asked for, whatever the name meant before', () => {
+    const texts = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2', '3')));
+    fc.assert(
+      fc.property(texts, (asked) => {
+        const recent = new RecentTexts((text) => ({ text }), 1);
+        for (const [name, text] of asked) expect(recent.valueOf(name, text).text).toBe(text);
       }),
     );
   });
@@ -111,8 +121,8 @@ describe('values of recent texts', () => {
       made.push(text);
       return {};
     }, 10);
-    for (let i = 0; i < 1_000; i += 1) recent.valueOf(String(i));
-    for (let i = 0; i < 980; i += 1) recent.valueOf(String(i));
+    for (let i = 0; i < 1_000; i += 1) recent.valueOf(String(i), '');
+    for (let i = 0; i < 980; i += 1) recent.valueOf(String(i), '');
     expect(made).toHaveLength(1_980);
   });
 });
