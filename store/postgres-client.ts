@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresPoolClient } from 'kysely';
-import type { PoolClient, QueryResult } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import { isLost } from './postgres-failure.ts';
 
 /** The store has fewer distinct texts than this; a text beyond it is parsed each time, and keeps no memory of the server. */
@@ -63,10 +63,19 @@ export class StoreClient implements PostgresPoolClient {
     const name = nameOf(text);
     const query = { text, values: [...values], ...(name === undefined ? {} : { name }) };
     try {
-      return await this.client.query(query);
+      return await this.answerTo(query);
     } catch (error) {
       throw this.noted(error);
     }
+  }
+
+  /** By call-back: a promise of the driver keeps what was answered long enough to be moved by two collections. */
+  private answerTo(query: QueryConfig): Promise<QueryResult> {
+    return new Promise((resolve, reject) => {
+      this.client.query(query, (error: Error | null | undefined, result: QueryResult) =>
+        error ? reject(error) : resolve(result),
+      );
+    });
   }
 
   /** With its number, in one trip: by it the server says later how the transaction ended. */
