@@ -3,6 +3,9 @@
  * Owns how many are kept. A value is shared by all who read the same text, so it must never change.
  */
 
+/** Longer texts are rare, and are made a value each time: so many of them may not fill the memory. */
+const LENGTH_MAX = 4_096;
+
 interface Known<Value> {
   readonly text: string;
   readonly value: Value;
@@ -25,6 +28,7 @@ export class RecentTexts<Value> {
    * looked up by: a short one is hashed sooner than a long text. @throws whatever `make` throws
    */
   valueOf(name: string, text: string): Value {
+    if (text.length > LENGTH_MAX) return this.make(text);
     const recent = this.lately.get(name);
     if (recent?.text === text) return recent.value;
     const older = recent ?? this.before.get(name);

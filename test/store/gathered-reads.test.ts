@@ -124,5 +124,7 @@ describe('values of recent texts', () => {
     for (let i = 0; i < 1_000; i += 1) recent.valueOf(String(i), '');
     for (let i = 0; i < 980; i += 1) recent.valueOf(String(i), '');
     expect(made).toHaveLength(1_980);
+    for (let i = 0; i < 2; i += 1) recent.valueOf('long', 'x'.repeat(5_000));
+    expect(made).toHaveLength(1_982);
   });
 });
