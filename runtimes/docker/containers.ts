@@ -4,7 +4,10 @@
  */
 import type Docker from 'dockerode';
 import type { SandboxId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { freezerOf, isFrozen, setFrozen as setFrozenInKernel } from '../on-host/kernel-freezer.ts';
+import type { FreezerGroup } from '../on-host/kernel-freezer.ts';
 import { POLL_MS } from '../on-host/limits.ts';
 import { sleep } from '../on-host/wait.ts';
 import { unless } from './docker-daemon.ts';
@@ -23,6 +26,8 @@ export interface ContainerState {
   readonly status: 'running' | 'frozen' | 'made' | 'ended';
   readonly exitCode: number;
   readonly outOfMemory: boolean;
+  /** What holds it still without the daemon's knowledge: a daemon that is killed while it pauses forgets the pause. */
+  readonly forgotten: FreezerGroup | null;
 }
 
 export interface Containers {
@@ -38,19 +43,27 @@ export async function findContainer(on: Containers, name: string): Promise<Conta
   );
   if (info === null || info.State.Status === 'removing') return null;
   const { State: state, Config: config } = info;
+  const forgotten = state.Running && !state.Paused ? await forgottenFreeze(state.Pid, info.Id) : null;
   return {
     id: info.Id,
     marks: marksOf(on.dataDir, config.Labels),
-    status: state.Paused
-      ? 'frozen'
-      : state.Running
-        ? 'running'
-        : state.Status === 'created'
-          ? 'made'
-          : 'ended',
+    status: forgotten === null ? statusOf(state) : 'frozen',
     exitCode: state.ExitCode,
     outOfMemory: state.OOMKilled,
+    forgotten,
   };
+}
+
+function statusOf(state: Docker.ContainerInspectInfo['State']): ContainerState['status'] {
+  if (state.Paused) return 'frozen';
+  if (state.Running) return 'running';
+  return state.Status === 'created' ? 'made' : 'ended';
+}
+
+/** The kernel knows, where the daemon runs on this host. */
+async function forgottenFreeze(pid: number, id: string): Promise<FreezerGroup | null> {
+  const freezer = await freezerOf(pid, id);
+  return freezer !== null && (await isFrozen(freezer)) ? freezer : null;
 }
 
 export interface ListedContainer {
@@ -79,7 +92,8 @@ export async function listContainers(
 export async function stopContainer(on: Containers, idOrName: string): Promise<void> {
   const found = await findContainer(on, idOrName);
   if (found === null) return;
-  if (found.status === 'frozen') await setFrozen(on, idOrName, false);
+  // What cannot be thawed hears nothing; the daemon kills it at the end of its grace.
+  if (found.status === 'frozen') await setFrozen(on, idOrName, false).catch(unlessUnreachable);
   if (found.status === 'running' || found.status === 'frozen') {
     await on.daemon.ask(`stop container "${idOrName}"`, (docker) =>
       unless([304, 404], docker.getContainer(idOrName).stop({ t: STOP_GRACE_S })),
@@ -112,7 +126,12 @@ export async function killContainer(on: Containers, idOrName: string): Promise<v
 /** The daemon refuses what is so already, with different numbers: only a look tells. */
 export async function setFrozen(on: Containers, idOrName: string, frozen: boolean): Promise<void> {
   const status = frozen ? 'frozen' : 'running';
-  if ((await findContainer(on, idOrName))?.status === status) return;
+  const found = await findContainer(on, idOrName);
+  if (found?.status === status) return;
+  if (!frozen && found !== null && found.forgotten !== null) {
+    await thawForgotten(idOrName, found.forgotten);
+    return;
+  }
   try {
     await on.daemon.ask(`${frozen ? 'pause' : 'unpause'} container "${idOrName}"`, (docker) => {
       const container = docker.getContainer(idOrName);
@@ -121,6 +140,22 @@ export async function setFrozen(on: Containers, idOrName: string, frozen: boolea
   } catch (error) {
     if ((await findContainer(on, idOrName))?.status !== status) throw error;
   }
+}
+
+/** The daemon refuses to pause and to unpause what it takes for running, so the kernel is told. */
+async function thawForgotten(idOrName: string, freezer: FreezerGroup): Promise<void> {
+  try {
+    await setFrozenInKernel(freezer, false);
+  } catch (cause) {
+    const remedy = `write THAWED to freezer.state, or 0 to cgroup.freeze, in "${freezer.directory}" as root`;
+    const what = `Cannot unpause container "${idOrName}": Docker has forgotten that it paused it`;
+    throw new ParleyError('runtime_failed', what, { cause, remedy });
+  }
+}
+
+function unlessUnreachable(error: unknown): void {
+  if (error instanceof ParleyError && error.code === 'runtime_failed') return;
+  throw error;
 }
 
 /** The end of what it printed; empty when there is no such container. */

@@ -5,7 +5,7 @@
 import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { isFrozen, setFrozen } from './cgroups/sandbox-group.ts';
+import { isGroupFrozen, setGroupFrozen } from './cgroups/sandbox-group.ts';
 import { isRunning } from './incarnation.ts';
 import { FREEZE_WAIT_MS } from '../on-host/limits.ts';
 import { overtakenOrder } from '../on-host/order-refusals.ts';
@@ -32,11 +32,15 @@ export async function changeFrozen(order: FreezeOrder): Promise<void> {
   if (!isUp || group === null) {
     throw new ParleyError('runtime_gone', `Cannot ${verb} generation ${generation}: it is not up`);
   }
-  await setFrozen(group, frozen);
-  const isDone = await becomesTrue(clock, FREEZE_WAIT_MS, async () => (await isFrozen(group)) === frozen);
+  await setGroupFrozen(group, frozen);
+  const isDone = await becomesTrue(
+    clock,
+    FREEZE_WAIT_MS,
+    async () => (await isGroupFrozen(group)) === frozen,
+  );
   if (isDone) return;
   // Half-frozen is neither: what cannot stand still goes on.
-  if (frozen) await setFrozen(group, false);
+  if (frozen) await setGroupFrozen(group, false);
   const message = `Cannot ${verb} generation ${generation}: the kernel did not answer in time`;
   throw new ParleyError('runtime_unreachable', message);
 }

@@ -18,7 +18,7 @@ import { guarded, guardedOperations } from '../on-host/guarded.ts';
 import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { sandboxIds } from '../on-host/sandbox-place.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
-import { isFrozen } from './cgroups/sandbox-group.ts';
+import { isGroupFrozen } from './cgroups/sandbox-group.ts';
 import { changeFrozen } from './freezer.ts';
 import type { FreezeOrder } from './freezer.ts';
 import { isRunning } from './incarnation.ts';
@@ -174,7 +174,7 @@ async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence
     if (record === null || record.desired === 'destroyed') return { kind: 'gone' };
     const { generation } = record;
     if (await isRunning(paths)) {
-      const frozen = record.group !== null && (await isFrozen(record.group));
+      const frozen = record.group !== null && (await isGroupFrozen(record.group));
       const up = { kind: 'up', generation, address: addressOf(record, paths) } as const;
       return frozen ? { ...up, isFrozen: true } : up;
     }

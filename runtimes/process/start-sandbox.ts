@@ -4,7 +4,7 @@
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
-import { setFrozen } from './cgroups/sandbox-group.ts';
+import { setGroupFrozen } from './cgroups/sandbox-group.ts';
 import { answersHealth } from '../on-host/health-probe.ts';
 import { isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
@@ -41,7 +41,7 @@ export async function startSandbox(order: StartOrder): Promise<SandboxAddress> {
   const refused = staleReason({ request, found, endedGeneration, isOvertaken: overtaken.aborted });
   if (refused !== null) throw stale(request, refused);
   if (found !== null && found.generation === request.generation && (await isUp(order, found))) {
-    if (found.group !== null) await setFrozen(found.group, false);
+    if (found.group !== null) await setGroupFrozen(found.group, false);
     return await waitUntilReady(order, found);
   }
   if (found !== null) await stopIncarnation({ paths, record: found }, options.clock);

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { killGroup, processesIn, removeGroup, setFrozen } from './cgroups/sandbox-group.ts';
+import { killGroup, processesIn, removeGroup, setGroupFrozen } from './cgroups/sandbox-group.ts';
 import { findProcesses, findProgram, findStrays, isRunning, readBwrapStatus } from './incarnation.ts';
 import type { IncarnationProcesses } from './incarnation.ts';
 import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from '../on-host/limits.ts';
@@ -32,7 +32,7 @@ export async function stopIncarnation(target: StopTarget, clock: Clock): Promise
     return launched === null && namespaceInit === null && (await emptied(group));
   };
   // A frozen process takes a signal only when it goes on.
-  if (group !== null) await setFrozen(group, false);
+  if (group !== null) await setGroupFrozen(group, false);
   const processes = await settledProcesses(target, clock);
   const family = await plainFamily(target, processes);
   const program = await findProgram(processes, target.record);

@@ -8,6 +8,7 @@ import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openToContainers } from '../../cli/host/open-to-containers.ts';
 import { containerName } from '../../runtimes/docker/names.ts';
+import { freezerOf, setFrozen } from '../../runtimes/on-host/kernel-freezer.ts';
 import { createDockerHarness } from '../contract/docker-harness.ts';
 import type { DockerHarness } from '../contract/docker-harness.ts';
 import { runInside } from '../contract/runtime-inside.ts';
@@ -157,6 +158,33 @@ describeWith('dockerd', 'Docker runtime, other hands', () => {
     });
     await other.runtime.destroy(request.sandboxId);
     await other.close();
+  });
+
+  it('sees and ends a pause that a killed daemon has forgotten', async () => {
+    const sandbox = await up();
+    const target = { sandboxId: sandbox.id, generation: 1 };
+    // As a daemon leaves it that is killed between the kernel's freeze and its own note of it.
+    const forget = async (): Promise<void> => {
+      const { Id, State } = await containerOf(sandbox).inspect();
+      const freezer = await freezerOf(State.Pid, Id);
+      expect(freezer).not.toBeNull();
+      if (freezer !== null) await setFrozen(freezer, true);
+      expect((await containerOf(sandbox).inspect()).State).toMatchObject({
+        Status: 'running',
+        Paused: false,
+      });
+      expect(await harness.runtime.inspect(sandbox.id)).toMatchObject({ kind: 'up', isFrozen: true });
+    };
+    await forget();
+    await harness.runtime.freezer?.freeze(target);
+    await harness.runtime.freezer?.thaw(target);
+    expect((await runInside(sandbox, 'echo alive')).stdout).toBe('alive\n');
+    await forget();
+    await harness.runtime.start(newRequest({ sandboxId: sandbox.id, sessionKey: sandbox.sessionKey }));
+    expect((await runInside(sandbox, 'echo again')).stdout).toBe('again\n');
+    await forget();
+    await harness.runtime.stop(target);
+    expect((await harness.runtime.inspect(sandbox.id)).kind).toBe('stopped');
   });
 
   it('knows nothing while the daemon is away, and finds everything when it is back', async () => {

@@ -3,7 +3,9 @@
  * Owns reading what is mounted and where we are in it; must not make or change a group.
  */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
+import { groupsIn, mountsIn, placeOf } from '../../on-host/mounted-groups.ts';
+import type { Mount } from '../../on-host/mounted-groups.ts';
 
 export const CONTROLLERS = ['memory', 'pids', 'cpu', 'freezer'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
@@ -39,34 +41,6 @@ function readSources(): CgroupSources | null {
   }
 }
 
-interface Mount {
-  readonly version: 1 | 2;
-  /** What of the hierarchy is mounted: `/` outside of containers. */
-  readonly root: string;
-  readonly point: string;
-  readonly controllers: readonly string[];
-}
-
-/** Lines of /proc/self/mountinfo: `id parent dev root point options … - type source superoptions`. */
-function mountsIn(mountinfo: string): readonly Mount[] {
-  return mountinfo.split('\n').flatMap((line): readonly Mount[] => {
-    const [left = '', right = ''] = line.split(' - ');
-    const [, , , root = '', point = ''] = left.split(' ');
-    const [type, , options = ''] = right.split(' ');
-    if (type === 'cgroup2') return [{ version: 2, root, point, controllers: [] }];
-    return type === 'cgroup' ? [{ version: 1, root, point, controllers: options.split(',') }] : [];
-  });
-}
-
-/** Our own group by controller; version 2 under the empty name. */
-function groupsIn(text: string): ReadonlyMap<string, string> {
-  const entries = text.split('\n').flatMap((line) => {
-    const match = /^\d+:([^:]*):(\/.*)$/.exec(line);
-    return match === null ? [] : (match[1] ?? '').split(',').map((name) => [name, match[2] ?? '/'] as const);
-  });
-  return new Map(entries);
-}
-
 /**
  * A group with processes cannot hand controllers on, so the sandboxes' groups are made beside ours, in the parent that
  * has handed them to us already. That parent belongs to root, or to the user it was delegated to.
@@ -92,12 +66,6 @@ function findVersion1(mounts: readonly Mount[], groups: ReadonlyMap<string, stri
     return isWritable(parent) ? [[controller, parent] as const] : [];
   });
   return found.length === 0 ? null : { version: 1, parents: Object.fromEntries(found) };
-}
-
-/** The directory of a group: its path counts from what is mounted. */
-function placeOf({ root, point }: Mount, group: string): string {
-  const inside = group === root || group.startsWith(`${root}/`) ? group.slice(root.length) : group;
-  return resolve(join(point, root === '/' ? group : inside));
 }
 
 function isWritable(directory: string): boolean {

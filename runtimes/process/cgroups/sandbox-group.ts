@@ -6,6 +6,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLimits } from '../../../ports/sandbox-runtime.ts';
+import { isFrozen, setFrozen } from '../../on-host/kernel-freezer.ts';
+import type { FreezerGroup } from '../../on-host/kernel-freezer.ts';
 import type { CgroupHome, Controller } from './find-cgroups.ts';
 
 /** Directories by controller; with version 2 one for all. Plain data: it stands in the sandbox's record. */
@@ -61,19 +63,21 @@ export async function outOfMemoryKills(group: SandboxGroup): Promise<number> {
   return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-export async function isFrozen(group: SandboxGroup): Promise<boolean> {
-  const directory = group.directories.freezer;
-  if (directory === undefined) return false;
-  if (group.version === 1) return (await readOr(join(directory, 'freezer.state'), '')).trim() === 'FROZEN';
-  return /^frozen 1$/m.test(await readOr(join(directory, 'cgroup.events'), ''));
+/** Null where this group holds nothing still. */
+function freezerOfGroup({ version, directories }: SandboxGroup): FreezerGroup | null {
+  const directory = directories.freezer;
+  return directory === undefined ? null : { version, directory };
 }
 
-/** Asks only: the kernel takes a moment, which `isFrozen` tells. A group that has gone has nothing to freeze. */
-export async function setFrozen(group: SandboxGroup, frozen: boolean): Promise<void> {
-  const directory = group.directories.freezer;
-  if (directory === undefined || !existsSync(directory)) return;
-  if (group.version === 1) await writeFile(join(directory, 'freezer.state'), frozen ? 'FROZEN' : 'THAWED');
-  else await writeFile(join(directory, 'cgroup.freeze'), frozen ? '1' : '0');
+export async function isGroupFrozen(group: SandboxGroup): Promise<boolean> {
+  const freezer = freezerOfGroup(group);
+  return freezer !== null && (await isFrozen(freezer));
+}
+
+/** As the kernel's freezer: asks only, and what has gone is nothing to freeze. */
+export async function setGroupFrozen(group: SandboxGroup, frozen: boolean): Promise<void> {
+  const freezer = freezerOfGroup(group);
+  if (freezer !== null) await setFrozen(freezer, frozen);
 }
 
 /** Kills everything inside once; repeat until nothing is left, for what is inside may fork meanwhile. */
@@ -85,7 +89,7 @@ export async function killGroup(group: SandboxGroup): Promise<void> {
     for (const pid of await processesIn(group)) kill(pid);
   }
   // With version 1 a frozen process dies only when it is thawed.
-  await setFrozen(group, false);
+  await setGroupFrozen(group, false);
 }
 
 /** Removes the directories. Gone is success. @throws Error something is still inside */
