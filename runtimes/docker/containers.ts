@@ -47,14 +47,14 @@ export async function findContainer(on: Containers, name: string): Promise<Conta
   return {
     id: info.Id,
     marks: marksOf(on.dataDir, config.Labels),
-    status: forgotten === null ? statusOf(state) : 'frozen',
+    status: forgotten === null ? whatItDoes(state) : 'frozen',
     exitCode: state.ExitCode,
     outOfMemory: state.OOMKilled,
     forgotten,
   };
 }
 
-function statusOf(state: Docker.ContainerInspectInfo['State']): ContainerState['status'] {
+function whatItDoes(state: Docker.ContainerInspectInfo['State']): ContainerState['status'] {
   if (state.Paused) return 'frozen';
   if (state.Running) return 'running';
   return state.Status === 'created' ? 'made' : 'ended';

@@ -63,7 +63,7 @@ export async function outOfMemoryKills(group: SandboxGroup): Promise<number> {
   return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-/** Null where this group holds nothing still. */
+/** Null where no freezer is mounted for it. */
 function freezerOfGroup({ version, directories }: SandboxGroup): FreezerGroup | null {
   const directory = directories.freezer;
   return directory === undefined ? null : { version, directory };
