@@ -46,18 +46,18 @@ async function prepare(
   command: Prepare,
   workingDir: string,
 ): Promise<string> {
-  const script =
-    command.repository === null
-      ? emptyScript(workingDir)
-      : cloneScript(cloneUrl(world, target, command), command, workingDir);
   const { gitAuthor } = await launchFacts(world.vault, command.conversationId);
   const author = gitAuthor ?? world.deployment.gitAuthor;
+  const script =
+    command.repository === null
+      ? emptyScript(workingDir, author)
+      : cloneScript(cloneUrl(world, target, command), { command, workingDir, author });
   const before =
     command.repository === null
       ? WITHOUT_CREDENTIAL
       : withGitCredential(await writeCredential(world, target, command, workingDir));
   const result = await runScript(world, target, {
-    script: [before, identify(author), script, lookForScripts(workingDir), headOf(workingDir)].join('\n'),
+    script: [before, script, lookForScripts(workingDir), headOf(workingDir)].join('\n'),
     workingDir: target.address.workspaceDir,
     timeoutMs: CLONE_TIMEOUT_MS,
     code: 'repository_failed',
@@ -80,11 +80,6 @@ async function writeCredential(
   return path;
 }
 
-/** The author of commits is configured apart from any push credential (D19). */
-function identify({ name, email }: World['deployment']['gitAuthor']): string {
-  return `identity() { git -C "$1" config user.name ${quoted(name)}; git -C "$1" config user.email ${quoted(email)}; }`;
-}
-
 function headOf(dir: string): string {
   return `git -C ${quoted(dir)} rev-parse HEAD`;
 }
@@ -93,32 +88,53 @@ function cloneUrl(world: World, target: AgentTarget, { codeHost: provider, repos
   return world.clones.cloneUrl({ provider, name: repository ?? '' }, target.address.routes.gitUrl);
 }
 
+type Author = World['deployment']['gitAuthor'];
+
 /** Cloned aside and moved into place, so that a repeat never takes half a clone for a whole one. */
-function cloneScript(url: string, command: Prepare, workingDir: string): string {
+function cloneScript(
+  url: string,
+  { command, workingDir, author }: { command: Prepare; workingDir: string; author: Author },
+): string {
   const branch = command.branch === null ? '' : ` --branch ${quoted(command.branch)}`;
+  return madeAside(workingDir, (aside) => [
+    `git clone --quiet${branch} -- ${quoted(url)} ${aside} 1>&2`,
+    identify(aside, author),
+  ]);
+}
+
+/** Without a repository a fresh one is made, so that changes have something to be compared with. */
+function emptyScript(workingDir: string, author: Author): string {
+  return madeAside(workingDir, (aside) => [
+    `git init --quiet ${aside} 1>&2`,
+    identify(aside, author),
+    // Nothing is there to be tidied, and to look for it is one more process.
+    `git -C ${aside} -c maintenance.auto=false commit --quiet --allow-empty -m 'Start' 1>&2`,
+  ]);
+}
+
+/** Each process counts in a start: what the shell does itself is left to it. */
+function madeAside(workingDir: string, make: (aside: string) => readonly string[]): string {
   const dir = quoted(workingDir);
   const aside = quoted(`${workingDir}.clone`);
   return [
     `if [ ! -e ${dir} ]; then`,
-    `  rm -rf ${aside}`,
-    `  git clone --quiet${branch} -- ${quoted(url)} ${aside} 1>&2`,
-    `  identity ${aside}`,
+    `  if [ -e ${aside} ]; then rm -rf ${aside}; fi`,
+    ...make(aside).map((line) => `  ${line}`),
     `  mv ${aside} ${dir}`,
     'fi',
   ].join('\n');
 }
 
-/** Without a repository a fresh one is made, so that changes have something to be compared with. */
-function emptyScript(workingDir: string): string {
-  const dir = quoted(workingDir);
-  const aside = quoted(`${workingDir}.clone`);
-  return [
-    `if [ ! -e ${dir} ]; then`,
-    `  rm -rf ${aside}`,
-    `  git init --quiet ${aside} 1>&2`,
-    `  identity ${aside}`,
-    `  git -C ${aside} commit --quiet --allow-empty -m 'Start' 1>&2`,
-    `  mv ${aside} ${dir}`,
-    'fi',
-  ].join('\n');
+/**
+ * The author of commits is configured apart from any push credential (D19). Written as `git config` would, which would
+ * be two processes; what would end a value is escaped.
+ */
+function identify(aside: string, { name, email }: Author): string {
+  const section = `[user]\n\tname = ${configValue(name)}\n\temail = ${configValue(email)}\n`;
+  return `printf '%s' ${quoted(section)} >> ${aside}/.git/config`;
+}
+
+function configValue(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+  return `"${escaped}"`;
 }

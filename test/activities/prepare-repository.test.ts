@@ -53,6 +53,13 @@ function filesHolding(dir: string, text: string): readonly string[] {
   return names.filter((name) => readFileSync(name).includes(text)).map((name) => path.relative(dir, name));
 }
 
+/** As a later command there would find it. */
+function authorIn(cwd: string): { readonly name: string; readonly email: string } {
+  const configured = (field: string): string =>
+    execFileSync('git', ['config', '--local', field], { cwd, encoding: 'utf8' }).replace(/\n$/, '');
+  return { name: configured('user.name'), email: configured('user.email') };
+}
+
 async function prepared(): Promise<ActivityWorld> {
   const around = await activityWorld();
   await inSandbox(around);
@@ -80,13 +87,21 @@ describeWith('git', 'prepareRepository', () => {
     remote(around);
     await answerOf(around, order());
     const { name, email } = around.world.deployment.gitAuthor;
-    const configured = (field: string): string =>
-      execFileSync('git', ['config', '--local', field], { cwd: cloneOf(around), encoding: 'utf8' }).trim();
-    expect([configured('user.name'), configured('user.email')]).toEqual([name, email]);
+    expect(authorIn(cloneOf(around))).toEqual({ name, email });
     expect(readdirSync(path.join(around.workspaceDir, CONVERSATION))).toEqual(['tool']);
     const key = around.world.keys.proxyKey(CONVERSATION, 1);
     expect(filesHolding(around.workspaceDir, key)).toEqual([]);
     expect(filesHolding(around.workspaceDir, email)).toEqual([path.join(CONVERSATION, 'tool/.git/config')]);
+  });
+
+  it('names the author in a fresh repository whatever the name holds', async () => {
+    const around = await prepared();
+    const gitAuthor = { name: `Ada "L" \\n\\ o'x $(id) %s # ; =\ttab `, email: 'a[b]@example.invalid' };
+    Object.assign(around.world.deployment, { gitAuthor });
+    expect(await answerOf(around, order({ repository: null }))).toEqual(PREPARED);
+    const dir = path.join(around.workspaceDir, CONVERSATION);
+    expect(authorIn(dir)).toEqual(gitAuthor);
+    expect(git(dir, 'log', '-1', '--format=%ae')).toBe(gitAuthor.email);
   });
 
   it('takes the branch that is asked for', async () => {
