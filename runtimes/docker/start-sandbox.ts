@@ -6,15 +6,13 @@ import { chown, mkdir, rm } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, SandboxLimits, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { prepareGuard } from '../on-host/guard-file.ts';
-import { answersHealth } from '../on-host/health-probe.ts';
+import { healthAt, untilNextProbe } from '../on-host/health-probe.ts';
 import { prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { INSIDE, BOUND_PORTS, routesOf } from '../on-host/inside-view.ts';
-import { PROBE_INTERVAL_MS } from '../on-host/limits.ts';
 import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeTree } from '../on-host/remove-tree.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
-import { sleep } from '../on-host/wait.ts';
 import { containerSpec } from './container-spec.ts';
 import { containerUser } from './container-user.ts';
 import {
@@ -118,7 +116,8 @@ async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxA
   const { clock } = options;
   for (;;) {
     if (overtaken.aborted) throw stale(request, 'a newer order was given');
-    if (await answersHealth(place.socket)) break;
+    const health = await healthAt(place.socket);
+    if (health === 'up') break;
     const container = await findContainer(containers, name);
     if (container === null || container.status === 'ended') {
       const { words } = await readLastWords(containers, { place, name, container });
@@ -128,7 +127,7 @@ async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxA
       await stopContainer(containers, name);
       throw tooLate(request);
     }
-    await sleep(clock, Math.min(PROBE_INTERVAL_MS, request.deadline - clock.now()), overtaken);
+    await untilNextProbe(place.socket, health, { clock, deadline: request.deadline, aborted: overtaken });
   }
   return addressOf(place, request);
 }

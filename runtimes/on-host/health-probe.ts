@@ -1,25 +1,48 @@
 /**
  * Asks an Agent Server whether it is up.
- * Owns one probe; sends no key, for whatever runs inside may have replaced the socket.
+ * Owns one probe and the pause before the next; sends no key, for whatever runs inside may have replaced the socket.
  */
+import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { request } from 'node:http';
-import { PROBE_TIMEOUT_MS } from './limits.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { PROBE_INTERVAL_MS, PROBE_TIMEOUT_MS, SOCKET_LOOK_MS } from './limits.ts';
+import { sleep } from './wait.ts';
 
-/** True when `GET /health` answered 200. Never throws: anything else is "not yet". */
-export async function answersHealth(socketPath: string): Promise<boolean> {
+/** `absent`: there is no socket. `silent`: there is one, and nothing said 200 on it. */
+export type Health = 'absent' | 'silent' | 'up';
+
+/** Asks `GET /health`. Never throws. */
+export async function healthAt(socketPath: string): Promise<Health> {
   const stat = await lstat(socketPath).catch(() => null);
-  if (stat === null || !stat.isSocket()) return false;
+  if (stat === null || !stat.isSocket()) return 'absent';
   return await new Promise((resolve) => {
     const probe = request(
       { socketPath, path: '/health', timeout: PROBE_TIMEOUT_MS, agent: false },
       (response) => {
-        resolve(response.statusCode === 200);
+        resolve(response.statusCode === 200 ? 'up' : 'silent');
         response.destroy();
       },
     );
     probe.on('timeout', () => probe.destroy());
-    probe.on('error', () => resolve(false));
+    probe.on('error', () => resolve('silent'));
     probe.end();
   });
+}
+
+/** Ends after the usual interval, at the deadline, when aborted, or as soon as a socket is there that was absent. */
+export async function untilNextProbe(socketPath: string, after: Health, wait: ProbeWait): Promise<void> {
+  const { clock, deadline, aborted } = wait;
+  const until = Math.min(clock.now() + PROBE_INTERVAL_MS, deadline);
+  for (let now = clock.now(); now < until && !aborted.aborted; now = clock.now()) {
+    await sleep(clock, after === 'absent' ? Math.min(SOCKET_LOOK_MS, until - now) : until - now, aborted);
+    if (after === 'absent' && existsSync(socketPath)) return;
+  }
+}
+
+export interface ProbeWait {
+  readonly clock: Clock;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+  readonly aborted: AbortSignal;
 }

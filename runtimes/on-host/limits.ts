@@ -14,6 +14,8 @@ export const LAUNCH_WAIT_MS = 5_000;
 export const POLL_MS = 25;
 /** Time between two health probes of a server that is booting. */
 export const PROBE_INTERVAL_MS = 50;
+/** Time between two looks for the socket of one that has none yet: a look costs microseconds, and a start waits for it. */
+export const SOCKET_LOOK_MS = 5;
 /** One health probe; a server that is up answers in milliseconds. */
 export const PROBE_TIMEOUT_MS = 2_000;
 /** The trial run that decides whether namespaces work here. */

@@ -5,7 +5,7 @@
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { setGroupFrozen } from './cgroups/sandbox-group.ts';
-import { answersHealth } from '../on-host/health-probe.ts';
+import { healthAt, untilNextProbe } from '../on-host/health-probe.ts';
 import { isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import type { Isolation } from './isolation.ts';
@@ -19,7 +19,7 @@ import { readRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { launchSettled, stopIncarnation } from './stop-incarnation.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
-import { becomesTrue, sleep } from '../on-host/wait.ts';
+import { becomesTrue } from '../on-host/wait.ts';
 
 export interface StartOrder {
   readonly options: ProcessRuntimeOptions;
@@ -61,13 +61,14 @@ async function waitUntilReady(order: StartOrder, record: SandboxRecord): Promise
   const { clock } = options;
   for (;;) {
     if (overtaken.aborted) throw stale(request, 'a newer order was given');
-    if (await answersHealth(paths.socket)) break;
+    const health = await healthAt(paths.socket);
+    if (health === 'up') break;
     if (!(await isRunning(paths))) throw await died(order, record);
     if (clock.now() >= request.deadline) {
       await stopIncarnation({ paths, record }, clock);
       throw tooLate(request);
     }
-    await sleep(clock, Math.min(PROBE_INTERVAL_MS, request.deadline - clock.now()), overtaken);
+    await untilNextProbe(paths.socket, health, { clock, deadline: request.deadline, aborted: overtaken });
   }
   return addressOf(record, paths);
 }
