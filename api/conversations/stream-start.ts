@@ -7,8 +7,12 @@ import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StartTaskRecord } from './start-task-record.ts';
 
-/** A status that lasted less is skipped, as the record skips one that lasted no time. */
-const LOOK_MS = 100;
+/**
+ * Milliseconds between two looks, for the first of which a start that has a sandbox at hand is over, and later.
+ * A status that lasted less is skipped, as the record skips one that lasted no time.
+ */
+const LOOK_MS = { first: 20, later: 100 };
+const FIRST_MS = 2_000;
 
 export async function streamStart(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -18,12 +22,13 @@ export async function streamStart(
   // Not awaited: it ends with the stream.
   void reply.type('application/json; charset=utf-8').send(stream);
   let shown = '';
+  const began = performance.now();
   stream.write('[\n');
   for (let record = await look(); ; record = await look()) {
     if (record.status !== shown) stream.write(`${shown === '' ? '' : ',\n'}${JSON.stringify(record)}`);
     shown = record.status;
     if (shown === 'READY' || shown === 'ERROR' || request.raw.socket.destroyed) break;
-    await pause(LOOK_MS);
+    await pause(performance.now() - began < FIRST_MS ? LOOK_MS.first : LOOK_MS.later);
   }
   stream.end('\n]');
 }
