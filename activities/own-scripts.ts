@@ -22,7 +22,7 @@ const knownOf = new WeakMap<World['workspaces'], Map<ConversationId, ReadonlySet
 /** A line of a shell script that prints which of them are below `dir`. */
 export function lookForScripts(dir: string): string {
   const words = SCRIPTS.map(quoted).join(' ');
-  return `(cd ${quoted(dir)}; printf '%s' ${quoted(MARK)}; for f in ${words}; do if [ -f "$f" ]; then printf ' %s' "$f"; fi; done; echo)`;
+  return `printf '%s' ${quoted(MARK)}; for f in ${words}; do if [ -f ${quoted(dir)}/"$f" ]; then printf ' %s' "$f"; fi; done; echo`;
 }
 
 /** Keeps what that line printed, if it did. */

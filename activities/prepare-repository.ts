@@ -80,8 +80,16 @@ async function writeCredential(
   return path;
 }
 
+/** Prints the commit. A branch that was just made has a file of its own, which the shell reads without a process. */
 function headOf(dir: string): string {
-  return `git -C ${quoted(dir)} rev-parse HEAD`;
+  const folder = quoted(`${dir}/.git`);
+  const branch = '"${head#ref: }"';
+  return [
+    `head= commit=`,
+    `if [ -f ${folder}/HEAD ]; then read -r head < ${folder}/HEAD || :; fi`,
+    `if [ "$head" != ${branch} ] && [ -f ${folder}/${branch} ]; then read -r commit < ${folder}/${branch} || :; fi`,
+    `case "$commit" in '' | *[!0-9a-f]*) git -C ${quoted(dir)} rev-parse HEAD ;; *) echo "$commit" ;; esac`,
+  ].join('\n');
 }
 
 function cloneUrl(world: World, target: AgentTarget, { codeHost: provider, repository }: Prepare): string {

@@ -11,7 +11,7 @@ import type { StartTaskRecord } from './start-task-record.ts';
  * Milliseconds between two looks, for the first of which a start that has a sandbox at hand is over, and later.
  * A status that lasted less is skipped, as the record skips one that lasted no time.
  */
-const LOOK_MS = { first: 20, later: 100 };
+const LOOK_MS = { first: 10, later: 100 };
 const FIRST_MS = 2_000;
 
 export async function streamStart(

@@ -175,6 +175,24 @@ describeWith('git', 'prepareRepository', () => {
     expect(await around.world.workspaces.facts(CONVERSATION)).toEqual(facts);
   });
 
+  it('asks Git for the commit where the file of the branch does not tell it', async () => {
+    const around = await prepared();
+    await answerOf(around, order({ repository: null }));
+    const dir = path.join(around.workspaceDir, CONVERSATION);
+    const baseCommit = git(dir, 'rev-parse', 'HEAD');
+    const again = async (): Promise<unknown> => {
+      expect(await answerOf(around, order({ repository: null }))).toEqual(PREPARED);
+      return (await around.world.workspaces.facts(CONVERSATION))?.baseCommit;
+    };
+    git(dir, 'pack-refs', '--all');
+    expect(await again()).toBe(baseCommit);
+    git(dir, 'checkout', '--quiet', '--detach');
+    expect(await again()).toBe(baseCommit);
+    writeFileSync(path.join(dir, '.git', 'text'), 'no commit\n');
+    writeFileSync(path.join(dir, '.git', 'HEAD'), 'ref: text\n');
+    expect(await answerOf(around, order({ repository: null }))).toMatchObject({ type: 'stepFailed' });
+  });
+
   it('gives the agent the key of its own conversation, never another credential', async () => {
     const around = await prepared();
     remote(around);
