@@ -5,7 +5,7 @@
 import { sql, type Kysely } from 'kysely';
 import { sandboxId, type SandboxId, type UserId } from '../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../core/projection.ts';
-import type { PageRequest, RecordSearch } from '../ports/record-search.ts';
+import type { PagedConversation, PageRequest, RecordSearch } from '../ports/record-search.ts';
 import { safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { conversationPage, countConversations } from './conversation-page.ts';
@@ -13,6 +13,7 @@ import { fullOf, selectFull } from './full-conversations.ts';
 import { behind, ordered } from './keyset.ts';
 import { ownedById } from './owned-by-id.ts';
 import { runItemPage, runPage } from './run-pages.ts';
+import { SharedReads } from './shared-reads.ts';
 import type { Tables } from './tables.ts';
 
 interface Body {
@@ -22,9 +23,12 @@ interface Body {
 export function recordSearch(connection: StoreConnection): RecordSearch {
   const read = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
     connection.read('search the records', work);
+  const pages = new SharedReads<readonly PagedConversation[]>();
   return {
     conversationPage: (userId, filter, page) =>
-      read((db) => conversationPage(db, connection.dialect, { userId, filter, page })),
+      pages.read(JSON.stringify([userId, filter, page]), () =>
+        read((db) => conversationPage(db, connection.dialect, { userId, filter, page })),
+      ),
     countConversations: (userId, filter) =>
       read((db) => countConversations(db, connection.dialect, { userId, filter })),
     conversationsById: ownedById(read, {
