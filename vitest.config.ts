@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** A file waits for servers and programs half of its time, so two run side by side even where there are two processors. */
-const AT_ONCE = Math.max(2, availableParallelism() - 1);
+/** A file waits for servers and programs half of its time, so three run side by side even where there are two processors. */
+const AT_ONCE = Math.max(3, availableParallelism() - 1);
 
 /** These keep every processor busy with processes of their own, or kill them: each runs alone, after all others. */
 const ALONE = [
