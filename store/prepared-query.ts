@@ -4,6 +4,7 @@
  */
 import type { CompiledQuery, Kysely } from 'kysely';
 import { rowsOf } from './direct-answers.ts';
+import { bindOnce, canBindOnce, sharedNames } from './shared-values.ts';
 import type { Tables } from './tables.ts';
 
 /** What may stand in a column. */
@@ -16,6 +17,10 @@ type Build<Row extends Values<Row>, Result> = (
 
 /** Rows of one statement at most; the sizes are powers of two, so that a text exists for few sizes. */
 const ROWS_MAX = 128;
+/** From so many rows on, what they have in common is looked for. */
+const SHARING_ROWS_MIN = 8;
+/** Texts for different things in common, of one query and size; there are few in practice, and the library keeps each. */
+const SHARING_TEXTS_MAX = 8;
 
 export interface PreparedQuery<Row extends Values<Row>, Result> {
   all(db: Kysely<Tables>, values: Row): Promise<readonly Result[]>;
@@ -78,6 +83,8 @@ interface Text<Result> {
   readonly query: CompiledQuery<Result>;
   /** Markers to fill in, and the values that the query brings itself. */
   readonly parameters: readonly unknown[];
+  /** By the names of what all rows have in common; null where it may not be bound once. */
+  readonly sharing: Map<string, Text<Result>> | null;
 }
 
 class Texts<Row extends Values<Row>, Result> {
@@ -90,7 +97,7 @@ class Texts<Row extends Values<Row>, Result> {
   }
 
   filled(db: Kysely<Tables>, rows: readonly Row[]): CompiledQuery<Result> {
-    const { query, parameters } = this.text(db, rows);
+    const { query, parameters } = sharing(this.text(db, rows), rows);
     const values = parameters.map((part) => (part instanceof Marker ? valueOf(rows, part) : part));
     return { ...query, parameters: values };
   }
@@ -106,8 +113,26 @@ class Texts<Row extends Values<Row>, Result> {
 
   private make(db: Kysely<Tables>, rows: readonly Row[]): Text<Result> {
     const query = this.build(db, rows.map(markersOf));
-    return { query, parameters: query.parameters };
+    return { query, parameters: query.parameters, sharing: canBindOnce(query) ? new Map() : null };
   }
+}
+
+/** The text for rows that have as much in common as these; the text itself where that is nothing, or unheard of. */
+function sharing<Result>(text: Text<Result>, rows: readonly object[]): Text<Result> {
+  const forms = text.sharing;
+  if (forms === null || rows.length < SHARING_ROWS_MIN) return text;
+  const names = sharedNames(rows as readonly Readonly<Record<string, unknown>>[]);
+  const form = names.join(' ');
+  const known = forms.get(form);
+  if (known !== undefined) return known;
+  if (names.length === 0 || forms.size >= SHARING_TEXTS_MAX) return text;
+  const shared = new Set(names);
+  const keyOf = (part: unknown): string | null =>
+    part instanceof Marker && shared.has(part.name) ? part.name : null;
+  const once = bindOnce(text.query, keyOf);
+  const made = { query: { ...text.query, ...once }, parameters: once.parameters, sharing: null };
+  forms.set(form, made);
+  return made;
 }
 
 /** Typed as the row it stands for: to Kysely a marker is a value like any other. */

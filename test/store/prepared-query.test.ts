@@ -1,13 +1,13 @@
 /** Texts made once: what is filled in later arrives where Kysely put the stand-ins, in any number of rows. */
 import path from 'node:path';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Insertable, type Kysely } from 'kysely';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../store/migrations.ts';
 import { migrate } from '../../store/migrate.ts';
 import { prepareQuery, prepareRows } from '../../store/prepared-query.ts';
 import { openSqlite } from '../../store/sqlite.ts';
-import type { Tables } from '../../store/tables.ts';
+import type { ConversationTagTable, Tables } from '../../store/tables.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 async function open(): Promise<Kysely<Tables>> {
@@ -22,6 +22,9 @@ interface Slot {
   readonly user_id: string;
   readonly taken_at: number;
 }
+
+type Tag = Insertable<ConversationTagTable>;
+const COLUMNS = ['key', 'value', 'user_id', 'created_at'] as const;
 
 describe('prepareQuery()', () => {
   it('makes the text once per database and fills in the values every time', async () => {
@@ -67,6 +70,29 @@ describe('prepareRows()', () => {
         expect(await db.selectFrom('slot').selectAll().orderBy('taken_at').execute()).toEqual(rows);
       }),
       { numRuns: 15 },
+    );
+  });
+
+  it('writes each row as it is, whatever all of them have in common', async () => {
+    const db = await open();
+    const few = fc.constantFrom('', 'a', 'b');
+    const row = fc.record({ key: few, value: few, user_id: few, created_at: fc.nat({ max: 1 }) });
+    const add = prepareRows((on, rows: readonly Tag[]) =>
+      on.insertInto('conversation_tag').values(rows).compile(),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 40 }), fc.subarray([...COLUMNS]), async (drawn, same) => {
+        await db.deleteFrom('conversation_tag').execute();
+        const common = Object.fromEntries(same.map((name) => [name, drawn[0]?.[name]]));
+        const rows = drawn.map((one, n) => ({ ...one, ...common, conversation_id: `c${100 + n}` }) as Tag);
+        await add.execute(db, rows);
+        const stored = await db
+          .selectFrom('conversation_tag')
+          .selectAll()
+          .orderBy('conversation_id')
+          .execute();
+        expect(stored).toEqual(rows);
+      }),
     );
   });
 });
