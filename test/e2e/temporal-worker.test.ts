@@ -294,6 +294,12 @@ function isOfThePackage(text: string): boolean {
   return names.join() === known.join() && note['activity_type'] === 'announce';
 }
 
+/**
+ * That an agent has ended is told by the agent, or found by the look that comes round meanwhile: whichever is first ends
+ * the watch, and only a watch that found it has a span. Which one it is says nothing about an engine.
+ */
+const BY_CHANCE = 'watchAgent';
+
 /** Names of the spans of each entity, by what its root says it is. */
 function tracesOf(receiver: OtlpReceiver | undefined): ReadonlyMap<string, readonly string[]> {
   const spans = receiver?.spans() ?? [];
@@ -302,7 +308,7 @@ function tracesOf(receiver: OtlpReceiver | undefined): ReadonlyMap<string, reado
     roots
       .map((root): [string, readonly string[]] => {
         const names = spans.filter(({ traceId }) => traceId === root.traceId).map(({ name }) => name);
-        return [titleOf(root), [...new Set(names)].sort()];
+        return [titleOf(root), [...new Set(names)].filter((name) => name !== BY_CHANCE).sort()];
       })
       .sort(([one], [other]) => one.localeCompare(other)),
   );
