@@ -23,9 +23,6 @@ import { refuseMalformed } from './malformed.ts';
 import { goOnWithNewestBuild } from './next-build.ts';
 import { Visibility } from './visibility.ts';
 
-/** Events of a history by default before its run is continued as new; the server would ask for it at 4,096. */
-export const EVENTS_MAX_DEFAULT = 2_000;
-
 /** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
 export async function drive(input: DriveInput, onStep?: StepListener): Promise<void> {
   const { workflowId, runId } = workflowInfo();

@@ -11,6 +11,7 @@ import {
   WARM_AGE_DEFAULT_MS,
 } from '../../core/limits.ts';
 import { SECOND_MS } from '../../core/time.ts';
+import { EVENTS_MAX_DEFAULT } from '../../workflows/events-max.ts';
 
 export type SettingValue = string | number;
 
@@ -21,9 +22,6 @@ export interface Setting {
   /** Environment variable that wins over the file. */
   readonly env: string;
 }
-
-/** As workflows/drive.ts has it: well below what the server accepts, and rarely reached. */
-const EVENTS_MAX_DEFAULT = 2_000;
 
 /** A loop of an agent that needs more steps than this has usually lost its way. */
 const ITERATIONS_DEFAULT = 500;

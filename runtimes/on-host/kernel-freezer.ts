@@ -3,9 +3,10 @@
  * Owns asking and telling the freezer of one control group, version 1 or 2; a group that has gone has nothing to freeze.
  */
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { groupsIn, mountsIn, placeOf } from './mounted-groups.ts';
+import { textOrEmpty } from './text-or-empty.ts';
 
 export interface FreezerGroup {
   readonly version: 1 | 2;
@@ -13,8 +14,8 @@ export interface FreezerGroup {
 }
 
 export async function isFrozen({ version, directory }: FreezerGroup): Promise<boolean> {
-  if (version === 1) return (await readOr(join(directory, 'freezer.state'), '')).trim() === 'FROZEN';
-  return /^frozen 1$/m.test(await readOr(join(directory, 'cgroup.events'), ''));
+  if (version === 1) return (await textOrEmpty(join(directory, 'freezer.state'))).trim() === 'FROZEN';
+  return /^frozen 1$/m.test(await textOrEmpty(join(directory, 'cgroup.events')));
 }
 
 /** Asks only: the kernel takes a moment, which `isFrozen` tells. @throws Error not allowed */
@@ -29,8 +30,8 @@ export async function setFrozen({ version, directory }: FreezerGroup, frozen: bo
  * another host's table means nothing here. Null where none is found.
  */
 export async function freezerOf(pid: number, name: string): Promise<FreezerGroup | null> {
-  const groups = groupsIn(await readOr(`/proc/${pid}/cgroup`, ''));
-  const mounts = mountsIn(await readOr('/proc/self/mountinfo', ''));
+  const groups = groupsIn(await textOrEmpty(`/proc/${pid}/cgroup`));
+  const mounts = mountsIn(await textOrEmpty('/proc/self/mountinfo'));
   for (const [version, controller] of [
     [1, 'freezer'],
     [2, ''],
@@ -44,8 +45,4 @@ export async function freezerOf(pid: number, name: string): Promise<FreezerGroup
     }
   }
   return null;
-}
-
-async function readOr(file: string, otherwise: string): Promise<string> {
-  return await readFile(file, 'utf8').catch(() => otherwise);
 }

@@ -7,6 +7,7 @@ import { WithStartWorkflowOperation, WorkflowClient } from '@temporalio/client';
 import type { Notifier } from '../../ports/notifier.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { StepRecord } from '../../workflows/entity.ts';
+import { EVENTS_MAX_DEFAULT } from '../../workflows/events-max.ts';
 import { noticeSignal, requestUpdate, type Letter } from '../../workflows/letter.ts';
 import { carrierActivities } from '../carrier.ts';
 import { payloadCodecOf } from '../codec/payload-codec.ts';
@@ -31,12 +32,11 @@ const QUEUE = 'skipping';
 const CONVERTER = { payloadCodecs: [payloadCodecOf(null)] };
 /** A shorter way is gone in real time: a leap takes as long. */
 const LEAP_MIN_MS = 60;
-/** Events of a history before a run is continued as new, where a play is not about that. */
-const EVENTS_MAX_DEFAULT = 2_000;
 
 export interface SkippingEngineOptions {
   /** The server's program, which takes a port. */
   readonly testServer: string;
+  /** The product's, where a play is not about it. */
   readonly eventsMax?: number;
   /** Told as soon as the server has started, so that it can be ended whatever becomes of the engine. */
   readonly onServer?: (pid: number) => void;

@@ -6,7 +6,7 @@ import { explainDeployment } from '../../cli/config/explain-deployment.ts';
 import { loadDeployment } from '../../cli/config/load-deployment.ts';
 import { printProblem } from '../../cli/config/problem.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';
-import { EVENTS_MAX_DEFAULT } from '../../workflows/drive.ts';
+import { EVENTS_MAX_DEFAULT } from '../../workflows/events-max.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 async function load(text: string, env: Record<string, string> = {}, files: readonly string[] = []) {

@@ -3,11 +3,12 @@
  * Owns making them with their limits, what they tell, freezing, and their end with everything in them.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLimits } from '../../../ports/sandbox-runtime.ts';
 import { isFrozen, setFrozen } from '../../on-host/kernel-freezer.ts';
 import type { FreezerGroup } from '../../on-host/kernel-freezer.ts';
+import { textOrEmpty } from '../../on-host/text-or-empty.ts';
 import type { CgroupHome, Controller } from './find-cgroups.ts';
 
 /** Directories by controller; with version 2 one for all. Plain data: it stands in the sandbox's record. */
@@ -48,7 +49,7 @@ export function entrancesOf(group: SandboxGroup): readonly string[] {
 }
 
 export async function processesIn(group: SandboxGroup): Promise<readonly number[]> {
-  const texts = await Promise.all(entrancesOf(group).map((file) => readOr(file, '')));
+  const texts = await Promise.all(entrancesOf(group).map((file) => textOrEmpty(file)));
   return [...new Set(texts.flatMap((text) => text.split('\n').filter(Boolean).map(Number)))];
 }
 
@@ -56,10 +57,8 @@ export async function processesIn(group: SandboxGroup): Promise<readonly number[
 export async function outOfMemoryKills(group: SandboxGroup): Promise<number> {
   const directory = group.directories.memory;
   if (directory === undefined) return 0;
-  const text = await readOr(
-    join(directory, group.version === 1 ? 'memory.oom_control' : 'memory.events'),
-    '',
-  );
+  const file = group.version === 1 ? 'memory.oom_control' : 'memory.events';
+  const text = await textOrEmpty(join(directory, file));
   return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
@@ -129,10 +128,6 @@ function settingsOf(
 
 function directoriesOf(group: SandboxGroup): readonly string[] {
   return [...new Set(Object.values(group.directories))];
-}
-
-async function readOr(file: string, otherwise: string): Promise<string> {
-  return await readFile(file, 'utf8').catch(() => otherwise);
 }
 
 function kill(pid: number): void {
