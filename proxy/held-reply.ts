@@ -11,6 +11,7 @@ import { scanTopLevel, type TopLevel } from './json-scan.ts';
 import { asObject, asText, parseJson, type JsonObject } from './json-value.ts';
 import { REPLY_HELD_BYTES_MAX } from './limits.ts';
 import type { Reply } from './reply.ts';
+import { endWithTurn } from './turn-replies.ts';
 import { readUsage, type Usage } from './usage.ts';
 
 export interface HeldReplyOptions {
@@ -61,7 +62,7 @@ export class HeldReply implements Reply {
       const own = relayedHeaders(headers, ownHeaders);
       own.push('content-length', body.length);
       res.writeHead(status, own);
-      res.end(body);
+      endWithTurn(res, body);
     }
     return status < 300;
   }

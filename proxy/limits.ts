@@ -47,16 +47,14 @@ export const HEADER_BYTES_MAX = 32 * 1024;
 /** Calls in flight get this long to end when the proxy closes; then they are aborted. */
 export const CLOSE_GRACE_MS = 5_000;
 
-/** Spend rows reach the store at most this much later. */
-export const FLUSH_AFTER_MS = 500;
+/**
+ * Spend rows reach the store at most this much later. The longer they are held, the more of them outlive the collections
+ * of short-lived objects, each of which copies them.
+ */
+export const FLUSH_AFTER_MS = 100;
 /** The longest pause between two tries while the store is away; the first is `FLUSH_AFTER_MS`, then doubled. */
 export const FLUSH_RETRY_MS_MAX = 30_000;
-/**
- * Writes of one segment's rows to the store, which writes in this thread and syncs each: calls wait meanwhile. The fewer
- * rows wait, the shorter is a write; a full segment's are large enough to keep up with the calls.
- */
-export const FLUSH_PIECES = 8;
-export const FLUSH_ROWS_MIN = 32;
+/** In one write to the store, which writes in this thread and syncs each: calls wait meanwhile. */
 export const FLUSH_ROWS_MAX = 256;
 /** A spool segment is sealed at this many rows: small enough to read back whole. */
 export const SEGMENT_ROWS_MAX = 2_000;

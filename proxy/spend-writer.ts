@@ -6,14 +6,7 @@
  */
 import type { SpendRow } from '../core/spend.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
-import {
-  FLUSH_AFTER_MS,
-  FLUSH_PIECES,
-  FLUSH_RETRY_MS_MAX,
-  FLUSH_ROWS_MAX,
-  FLUSH_ROWS_MIN,
-  SPOOL_BYTES_MAX,
-} from './limits.ts';
+import { FLUSH_AFTER_MS, FLUSH_RETRY_MS_MAX, FLUSH_ROWS_MAX, SPOOL_BYTES_MAX } from './limits.ts';
 import type { ProxyLog } from './log.ts';
 import { rowsOf, SpendSpool, type Segment } from './spend-spool.ts';
 
@@ -169,11 +162,9 @@ export class SpendWriter {
 
   /** In short pieces with turns of the event loop between them: a store may write in this thread. */
   private async write(rows: readonly SpendRow[]): Promise<void> {
-    const share = Math.ceil(rows.length / FLUSH_PIECES);
-    const size = Math.min(FLUSH_ROWS_MAX, Math.max(FLUSH_ROWS_MIN, share));
-    for (let at = 0; at < rows.length; at += size) {
+    for (let at = 0; at < rows.length; at += FLUSH_ROWS_MAX) {
       if (at > 0) await new Promise((resolve) => setImmediate(resolve));
-      await this.options.spend.write(rows.slice(at, at + size));
+      await this.options.spend.write(rows.slice(at, at + FLUSH_ROWS_MAX));
     }
   }
 }
