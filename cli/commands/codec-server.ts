@@ -10,6 +10,7 @@ import { CliError } from '../cli-error.ts';
 import { startCodecServer, type CodecServer, type CodecServerOptions } from '../codec/codec-server.ts';
 import { examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { parsePort } from '../parse-port.ts';
 import type { Shell } from '../shell.ts';
 
 const TOKEN_VARIABLE = 'PARLEY_CODEC_SERVER_TOKEN';
@@ -17,7 +18,6 @@ const TOKEN_VARIABLE = 'PARLEY_CODEC_SERVER_TOKEN';
 const DEFAULT_PORT = 8234;
 /** The web UI of Temporal's dev server, by both names of this machine. */
 const DEFAULT_ORIGINS = ['http://127.0.0.1:8233', 'http://localhost:8233'];
-const PORT_MAX = 65_535;
 
 interface CodecServerFlags {
   readonly port: number;
@@ -97,12 +97,6 @@ async function listen(options: CodecServerOptions): Promise<CodecServer> {
       remedy: 'choose another --port or --host',
     });
   }
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= PORT_MAX) return port;
-  throw new InvalidArgumentError(`Give a number from 0 to ${PORT_MAX}.`);
 }
 
 /** Compared as text with what a browser sends, so that a path or a final slash would never match. */

@@ -4,7 +4,7 @@
  * loses nothing. Must not hold a rule about lifecycles.
  */
 import type { SandboxId } from '../../core/ids.ts';
-import { ParleyError, asParleyError } from '../../core/parley-error.ts';
+import { ParleyError } from '../../core/parley-error.ts';
 import type {
   RuntimeCapabilities,
   RuntimeFreezer,
@@ -20,6 +20,7 @@ import { checkHostSockets } from '../on-host/host-sockets.ts';
 import { leaveDiskLimit } from '../on-host/last-words.ts';
 import { DEFAULT_LIMITS, DISK_LOOK_MS } from '../on-host/limits.ts';
 import { overtakenOrder } from '../on-host/order-refusals.ts';
+import { presenceByRecord } from '../on-host/presence-by-record.ts';
 import { sandboxIds, sandboxPlace } from '../on-host/sandbox-place.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
@@ -125,29 +126,26 @@ function onRecord({ placeOf, turns }: Context, id: SandboxId): OnRecord<SandboxR
   return { id, turns, read: () => readRecord(place), write: (record) => writeRecord(place, record) };
 }
 
-async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
-  try {
-    const place = context.placeOf(id);
-    const record = await readRecord(place);
-    if (record === null || record.desired === 'destroyed') return { kind: 'gone' };
-    const { generation } = record;
-    const name = containerName(context.options.dataDir, id, generation);
-    const container = await findContainer(context.containers, name);
-    if (container?.status === 'running' || container?.status === 'frozen') {
-      const address = addressOf(place, { sandboxId: id, generation });
-      const up = { kind: 'up', generation, address } as const;
-      return container.status === 'frozen' ? { ...up, isFrozen: true } : up;
-    }
-    if (record.desired === 'stopped') return { kind: 'stopped', generation };
-    // Between the record and the container nothing can be said yet.
-    if (container?.status !== 'ended' && context.turns.isStarting(id)) {
-      return { kind: 'unknown', reason: 'its container is being made' };
-    }
-    const { cause, words } = await readLastWords(context.containers, { place, name, container });
-    return { kind: 'crashed', generation, reason: words, cause };
-  } catch (error) {
-    return { kind: 'unknown', reason: asParleyError(error).message };
-  }
+function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
+  return presenceByRecord(
+    () => readRecord(context.placeOf(id)),
+    async ({ generation }) => {
+      const place = context.placeOf(id);
+      const name = containerName(context.options.dataDir, id, generation);
+      const container = await findContainer(context.containers, name);
+      if (container?.status === 'running' || container?.status === 'frozen') {
+        const address = addressOf(place, { sandboxId: id, generation });
+        return { kind: 'up', address, isFrozen: container.status === 'frozen' };
+      }
+      // Between the record and the container nothing can be said yet.
+      if (container?.status !== 'ended' && context.turns.isStarting(id))
+        return { kind: 'unknown', reason: 'its container is being made' };
+      return {
+        kind: 'down',
+        lastWords: () => readLastWords(context.containers, { place, name, container }),
+      };
+    },
+  );
 }
 
 async function list(context: Context): ReturnType<SandboxRuntime['list']> {

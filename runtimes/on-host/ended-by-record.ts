@@ -7,7 +7,8 @@ import { overtakenOrder } from './order-refusals.ts';
 import { removeTree } from './remove-tree.ts';
 import type { SandboxTurns } from './sandbox-turns.ts';
 
-interface Wanted {
+/** The part of a record that says what is wanted. */
+export interface Wanted {
   readonly generation: number;
   readonly desired: 'up' | 'stopped' | 'destroyed';
 }

@@ -4,7 +4,7 @@
  * loses nothing. Must not hold a rule about lifecycles.
  */
 import type { SandboxId } from '../../core/ids.ts';
-import { ParleyError, asParleyError } from '../../core/parley-error.ts';
+import { ParleyError } from '../../core/parley-error.ts';
 import type {
   RuntimeCapabilities,
   RuntimeFreezer,
@@ -16,6 +16,7 @@ import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
 import type { OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded, guardedOperations } from '../on-host/guarded.ts';
 import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
+import { presenceByRecord } from '../on-host/presence-by-record.ts';
 import { sandboxIds } from '../on-host/sandbox-place.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
 import { isGroupFrozen } from './cgroups/sandbox-group.ts';
@@ -167,23 +168,16 @@ function onRecord({ pathsOf, turns }: Context, id: SandboxId): OnRecord<SandboxR
   return { id, turns, read: () => readRecord(paths), write: (record) => writeRecord(paths, record) };
 }
 
-async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
-  try {
-    const paths = context.pathsOf(id);
-    const record = await readRecord(paths);
-    if (record === null || record.desired === 'destroyed') return { kind: 'gone' };
-    const { generation } = record;
-    if (await isRunning(paths)) {
-      const frozen = record.group !== null && (await isGroupFrozen(record.group));
-      const up = { kind: 'up', generation, address: addressOf(record, paths) } as const;
-      return frozen ? { ...up, isFrozen: true } : up;
-    }
-    if (record.desired === 'stopped') return { kind: 'stopped', generation };
-    const { cause, words } = await readLastWords(paths, record);
-    return { kind: 'crashed', generation, reason: words, cause };
-  } catch (error) {
-    return { kind: 'unknown', reason: asParleyError(error).message };
-  }
+function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
+  return presenceByRecord(
+    () => readRecord(context.pathsOf(id)),
+    async (record) => {
+      const paths = context.pathsOf(id);
+      if (!(await isRunning(paths))) return { kind: 'down', lastWords: () => readLastWords(paths, record) };
+      const isFrozen = record.group !== null && (await isGroupFrozen(record.group));
+      return { kind: 'up', address: addressOf(record, paths), isFrozen };
+    },
+  );
 }
 
 async function list(context: Context): ReturnType<SandboxRuntime['list']> {

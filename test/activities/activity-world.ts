@@ -28,6 +28,19 @@ export const CONVERSATION = conversationId('c'.repeat(32));
 export const SANDBOX = sandboxId('5'.repeat(32));
 export const RUN = runId('run-1');
 
+/** To collect what the first attempt of the first item left in its sandbox. */
+export const COLLECT_ORDER = {
+  type: 'collectItem',
+  id: 'run/run-1#9',
+  runId: RUN,
+  index: 0,
+  key: 'one',
+  attempt: 1,
+  conversationId: CONVERSATION,
+  sandboxId: SANDBOX,
+  workspaceReadable: true,
+} as const;
+
 const DEPLOYMENT: Deployment = {
   limits: { idleTimeMs: 1_200_000, deletionTimeMs: 864_000_000 },
   capacity: { installationMax: 2, userMax: 2, conversationsPerSandboxMax: 20 },

@@ -13,6 +13,7 @@ import {
   activityWorld,
   answerOf,
   attempt,
+  COLLECT_ORDER as ORDER,
   CONVERSATION,
   inSandbox,
   RUN,
@@ -22,17 +23,6 @@ import {
 import { agentEvent } from './fake-agent.ts';
 import { planWith } from './plan-rows.ts';
 
-const ORDER = {
-  type: 'collectItem',
-  id: 'run/run-1#9',
-  runId: RUN,
-  index: 0,
-  key: 'one',
-  attempt: 1,
-  conversationId: CONVERSATION,
-  sandboxId: SANDBOX,
-  workspaceReadable: true,
-} as const;
 const SECRET = 'hunter2/hunter2';
 
 async function collecting(...collect: readonly CollectStep[]): Promise<ActivityWorld> {

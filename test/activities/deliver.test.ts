@@ -11,6 +11,7 @@ import {
   activityWorld,
   answerOf,
   attempt,
+  COLLECT_ORDER as ORDER,
   CONVERSATION,
   inSandbox,
   RUN,
@@ -19,17 +20,6 @@ import {
 } from './activity-world.ts';
 import { planWith } from './plan-rows.ts';
 
-const ORDER = {
-  type: 'collectItem',
-  id: 'run/run-1#9',
-  runId: RUN,
-  index: 0,
-  key: 'one',
-  attempt: 1,
-  conversationId: CONVERSATION,
-  sandboxId: SANDBOX,
-  workspaceReadable: true,
-} as const;
 const BASE = 'c0ffee'.repeat(6) + 'c0ff';
 const COMMIT = 'd'.repeat(40);
 const TOKEN = 'planted-host-token';

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { compileJob } from '../../dsl/compile-job.ts';
 import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
 import type { Diagnostic } from '../../dsl/diagnostic.ts';
+import { cut, cutsWith } from './cuts.ts';
 import { goldenText, validJobs } from './golden-files.ts';
 import { chosen, mutantsOf, validFiles, type Mutant } from './mutants.ts';
 import { testWorld } from './test-world.ts';
@@ -67,42 +68,10 @@ describe('mutation', () => {
 
   it('never throws, whatever is deleted, doubled or put in', () => {
     const texts = validJobs().map(goldenText);
-    const piece = fc.oneof(
-      fc.constantFrom(
-        '\t',
-        '\n',
-        ' ',
-        '- ',
-        ': ',
-        '{',
-        '}',
-        '[',
-        ']',
-        '"',
-        "'",
-        '|',
-        '>',
-        '&a',
-        '*a',
-        '!t',
-        '<<: ',
-        '${{',
-        '}}',
-        '#',
-        '%',
-        '---\n',
-        '\u0007',
-      ),
-      fc.string({ maxLength: 4 }),
-    );
-    const cut = fc.record({ text: fc.constantFrom(...texts), at: fc.nat(), length: fc.nat(30), piece });
+    const pieces = ['>', '&a', '*a', '!t', '<<: ', '${{', '}}', '#', '%', '---\n', '\u0007'];
     fc.assert(
-      fc.property(fc.array(cut, { minLength: 1, maxLength: 3 }), (cuts) => {
-        const first = cuts[0]?.text ?? '';
-        const text = cuts.reduce((current, { at, length, piece: put }) => {
-          const start = at % (current.length + 1);
-          return current.slice(0, start) + put + current.slice(start + length);
-        }, first);
+      fc.property(fc.constantFrom(...texts), cutsWith(pieces, 30), (base, cuts) => {
+        const text = cut(base, cuts);
         const { plan, diagnostics } = compileJob({ path: 'job.yaml', text }, testWorld);
         expect(plan !== null || diagnostics.some((diagnostic) => diagnostic.severity === 'error')).toBe(true);
         for (const format of ['pretty', 'json', 'jsonl', 'github'] as const)

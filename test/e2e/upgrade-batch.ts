@@ -3,14 +3,12 @@
  * gateway, and its programs.
  * Owns what a user would set; which part of the job is run is for the test to say.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { copyBatch, type BatchCopy } from './batch-copy.ts';
-import { LEDGER } from './ledger.ts';
 import { runProgram, startProgram, type ProgramEnd, type RunningProgram } from './running-program.ts';
+import { startScriptedGateway } from './scripted-gateway.ts';
 
 const KEY = 'sk-upgrade';
 
@@ -45,7 +43,7 @@ export async function openUpgradeBatch({
   mkdirSync(copy.dataDir, { recursive: true });
   const making = ['repositories.js', path.join(copy.dataDir, 'repos'), String(repositories)];
   execFileSync(process.execPath, making, { cwd: copy.example, env: copy.env });
-  const gateway = await startGateway(copy);
+  const gateway = await startScriptedGateway(copy, KEY);
   const own = { ...gateway.env, ...env };
   return {
     copy,
@@ -64,37 +62,6 @@ function applyEdit({ example }: BatchCopy, [name, from, to]: Edit): void {
   const before = readFileSync(file, 'utf8');
   if (!before.includes(from)) throw new Error(`${name} does not say "${from}"`);
   writeFileSync(file, before.replace(from, to));
-}
-
-interface Gateway {
-  readonly pid: number;
-  readonly env: Readonly<Record<string, string>>;
-  stop(): Promise<void>;
-}
-
-async function startGateway(copy: BatchCopy): Promise<Gateway> {
-  const args = [path.join(copy.root, 'dist/scripted-gateway.js'), 'gateway.yaml', '--ledger', LEDGER];
-  const child = spawn(process.execPath, args, {
-    cwd: copy.example,
-    env: { ...copy.env, PARLEY_GATEWAY_KEY: KEY },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const { url } = JSON.parse(line) as { readonly url: string };
-  return {
-    pid: child.pid ?? 0,
-    env: {
-      PARLEY_CONFIG: 'parley.yaml',
-      PARLEY_GATEWAY_URL: `${url}/v1`,
-      PARLEY_GATEWAY_KEY: KEY,
-      PARLEY_GATEWAY_EXPORT: `${url}/spend/export`,
-    },
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
 }
 
 /** Records of a command with `--json`, without the first. */

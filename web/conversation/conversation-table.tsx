@@ -5,34 +5,30 @@
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { Badge } from '../components/badge.tsx';
+import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
 import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
 
 export type ConversationRecord = ResultOf<'search_app_conversations'>['items'][number];
 
+const COLUMNS: readonly Column[] = [
+  'Title',
+  'Agent',
+  'Sandbox',
+  'Model',
+  { name: 'Spend', holds: 'figures' },
+  'Updated',
+];
+
 export function ConversationTable({ rows }: { readonly rows: readonly ConversationRecord[] }): ReactElement {
   return (
     <div className="scroll card">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Title</th>
-            <th scope="col">Agent</th>
-            <th scope="col">Sandbox</th>
-            <th scope="col">Model</th>
-            <th scope="col" className="number">
-              Spend
-            </th>
-            <th scope="col">Updated</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.id} row={row} />
-          ))}
-        </tbody>
-      </table>
+      <Table columns={COLUMNS}>
+        {rows.map((row) => (
+          <Row key={row.id} row={row} />
+        ))}
+      </Table>
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Progress } from '../components/progress.tsx';
+import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
@@ -14,6 +15,8 @@ import { phaseOf } from '../run/run-phase.ts';
 import type { RunRecord } from '../run/run-types.ts';
 import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';
+
+const COLUMNS: readonly Column[] = ['Run', 'Phase', 'Items', { name: 'Spend', holds: 'figures' }, 'Started'];
 
 export function RunsPage(): ReactElement {
   const { client } = useSession();
@@ -29,24 +32,11 @@ export function RunsPage(): ReactElement {
         </Empty>
       ) : (
         <div className="scroll card">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Run</th>
-                <th scope="col">Phase</th>
-                <th scope="col">Items</th>
-                <th scope="col" className="number">
-                  Spend
-                </th>
-                <th scope="col">Started</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <Row key={row.id} row={row} />
-              ))}
-            </tbody>
-          </table>
+          <Table columns={COLUMNS}>
+            {rows.map((row) => (
+              <Row key={row.id} row={row} />
+            ))}
+          </Table>
         </div>
       )}
     </>

@@ -10,6 +10,7 @@ import { Empty } from '../components/empty.tsx';
 import { ImpactDialog, type ImpactDialogProps } from '../components/impact-dialog.tsx';
 import { Problems } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
+import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
 import { useAction } from '../data/use-action.ts';
 import { usePolled } from '../data/use-polled.ts';
@@ -96,47 +97,42 @@ interface TableProps {
   onResume(id: string): void;
 }
 
+const COLUMNS: readonly Column[] = [
+  'Sandbox',
+  'Status',
+  'Conversations',
+  'Runtime',
+  'Created',
+  { name: 'Actions', holds: 'buttons' },
+];
+
 function SandboxTable({ rows, conversations, onAsk, onResume }: TableProps): ReactElement {
   return (
     <div className="scroll card">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Sandbox</th>
-            <th scope="col">Status</th>
-            <th scope="col">Conversations</th>
-            <th scope="col">Runtime</th>
-            <th scope="col">Created</th>
-            <th scope="col">
-              <span className="hidden">Actions</span>
+      <Table columns={COLUMNS}>
+        {rows.map((row) => (
+          <tr key={row.id}>
+            <th scope="row">
+              <code title={row.id}>{row.id.slice(0, 8)}</code>
+              {row.status_detail === null ? null : <div className="below">{row.status_detail}</div>}
             </th>
+            <td>
+              <Badge word={row.status} note={row.transition ?? row.pause_reason} />
+              {row.stale ? <span className="tag">cannot be asked</span> : null}
+            </td>
+            <td>
+              <Inside of={conversations.filter(({ sandbox_id: id }) => id === row.id)} />
+            </td>
+            <td>{row.sandbox_spec_id}</td>
+            <td>
+              <When at={row.created_at} />
+            </td>
+            <td className="actions">
+              <RowActions row={row} onAsk={onAsk} onResume={onResume} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <th scope="row">
-                <code title={row.id}>{row.id.slice(0, 8)}</code>
-                {row.status_detail === null ? null : <div className="below">{row.status_detail}</div>}
-              </th>
-              <td>
-                <Badge word={row.status} note={row.transition ?? row.pause_reason} />
-                {row.stale ? <span className="tag">cannot be asked</span> : null}
-              </td>
-              <td>
-                <Inside of={conversations.filter(({ sandbox_id: id }) => id === row.id)} />
-              </td>
-              <td>{row.sandbox_spec_id}</td>
-              <td>
-                <When at={row.created_at} />
-              </td>
-              <td className="actions">
-                <RowActions row={row} onAsk={onAsk} onResume={onResume} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </div>
   );
 }

@@ -4,6 +4,7 @@
  */
 import type { ReactElement } from 'react';
 import { Badge } from '../components/badge.tsx';
+import { Table, type Column } from '../components/table.tsx';
 import { Link } from '../routing/link.tsx';
 import { usdOfNano } from '../text/money.ts';
 import type { RunItem } from './run-types.ts';
@@ -13,33 +14,26 @@ export interface ItemTableProps {
   readonly hasMore: boolean;
 }
 
+const COLUMNS: readonly Column[] = [
+  'Item',
+  'Phase',
+  'Agent',
+  'Sandbox',
+  { name: 'Attempt', holds: 'figures' },
+  { name: 'Cost', holds: 'figures' },
+  'Conversation',
+];
+
 export function ItemTable({ items, hasMore }: ItemTableProps): ReactElement {
   return (
     <section aria-label="Items">
       <h2>Items</h2>
       <div className="scroll card">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Item</th>
-              <th scope="col">Phase</th>
-              <th scope="col">Agent</th>
-              <th scope="col">Sandbox</th>
-              <th scope="col" className="number">
-                Attempt
-              </th>
-              <th scope="col" className="number">
-                Cost
-              </th>
-              <th scope="col">Conversation</th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((item) => (
-              <Row key={item.key} item={item} />
-            ))}
-          </tbody>
-        </table>
+        <Table columns={COLUMNS}>
+          {items.map((item) => (
+            <Row key={item.key} item={item} />
+          ))}
+        </Table>
       </div>
       {hasMore ? <p className="quiet">The first {items.length} items are shown.</p> : null}
     </section>
