@@ -41,6 +41,8 @@ const { values } = parseArgs({
 /** Between two kills of the orchestrator: half of what was asked for, to one and a half times that. */
 const KILL_MS = [Number(values.kill) * 500, Number(values.kill) * 1_500] as const;
 
+/** Those that run; one at a time, unless one is about to end. */
+const shiftsUp = new Set<ChildProcess>();
 const counts = new Map<string, number>();
 const findings: string[] = [];
 const count = (what: string, by = 1): void => void counts.set(what, (counts.get(what) ?? 0) + by);
@@ -67,8 +69,9 @@ async function main(): Promise<void> {
     await settle(ground);
     await lookAround(ground);
   } finally {
-    rmSync(ground.dir, { recursive: true, force: true });
+    await endShifts();
     await closeDaemon();
+    rmSync(ground.dir, { recursive: true, force: true });
   }
   report(kind);
 }
@@ -116,7 +119,17 @@ function shift(ground: Ground, isLast: boolean): ChildProcess {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   createInterface({ input: child.stdout }).on('line', hear);
+  shiftsUp.add(child);
+  child.once('exit', () => shiftsUp.delete(child));
   return child;
+}
+
+/** When a hand failed, an orchestrator is still at work, in the folder that is about to be removed. */
+async function endShifts(): Promise<void> {
+  for (const child of shiftsUp) {
+    child.kill('SIGKILL');
+    await ended(child);
+  }
 }
 
 function hear(line: string): void {

@@ -152,7 +152,10 @@ function launch(dir: string, socket: string): ChildProcess {
   const roots = ['--data-root', path.join(dir, 'root'), '--exec-root', path.join(dir, 'exec')];
   const network = ['--bridge', 'none', '--iptables=false', '--ip6tables=false'];
   const sockets = ['-H', `unix://${socket}`, '--containerd', path.join(dir, 'c.sock')];
-  const rest = ['--pidfile', path.join(dir, 'pid'), '--live-restore'];
+  const pidFile = path.join(dir, 'pid');
+  // One that was killed leaves its number there, and the next refuses to start where another process has it by now.
+  rmSync(pidFile, { force: true });
+  const rest = ['--pidfile', pidFile, '--live-restore'];
   return launched(dir, 'dockerd', [...roots, ...network, ...sockets, ...rest]);
 }
 

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { isOwnDaemon, restartDaemon } from '../../scripts/docker-daemon.ts';
+import { isMissing } from '../../runtimes/on-host/is-missing.ts';
 import { BOUNDS, type Ground } from './ground.ts';
 
 export interface Fault {
@@ -15,10 +16,19 @@ export interface Fault {
 }
 
 export function faultsOf(ground: Ground): readonly Fault[] {
-  const common = [{ name: 'disk full', strike: () => Promise.resolve(fillDisk(ground)) }];
-  return ground.kind === 'docker'
-    ? [...common, ...dockerFaults(ground)]
-    : [...common, ...processFaults(ground)];
+  const common = [{ name: 'disk full', strike: async () => fillDisk(ground) }];
+  const own = ground.kind === 'docker' ? dockerFaults(ground) : processFaults(ground);
+  return [...common, ...own].map(({ name, strike }) => ({ name, strike: () => struckOrGone(strike) }));
+}
+
+/** The orchestrator removes sandboxes while a hand reaches for them: what is gone was not struck. */
+async function struckOrGone(strike: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await strike();
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
 }
 
 /** More than a sandbox may keep, written from outside, so that nothing inside is asked. */
@@ -68,10 +78,10 @@ async function eatMemory(container: Docker.Container): Promise<void> {
 
 function processFaults({ dir }: Ground): readonly Fault[] {
   return [
-    { name: 'first process killed', strike: () => Promise.resolve(signalOne(dir, 'SIGKILL')) },
-    { name: 'agent killed', strike: () => Promise.resolve(killInside(dir)) },
-    { name: 'first process stopped', strike: () => Promise.resolve(signalOne(dir, 'SIGSTOP')) },
-    { name: 'group frozen', strike: () => Promise.resolve(freezeOne(dir)) },
+    { name: 'first process killed', strike: async () => signalOne(dir, 'SIGKILL') },
+    { name: 'agent killed', strike: async () => killInside(dir) },
+    { name: 'first process stopped', strike: async () => signalOne(dir, 'SIGSTOP') },
+    { name: 'group frozen', strike: async () => freezeOne(dir) },
   ];
 }
 

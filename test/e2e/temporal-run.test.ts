@@ -30,6 +30,7 @@ async function runOn(engine: readonly string[], env: Readonly<Record<string, str
     const { copy } = batch;
     const end = await batch.start(['run', 'job.yaml', '--json', '--run-id', RUN_ID, ...engine]).ended;
     if (end.code !== 0) throw new Error(`the run ended with ${end.code}: ${end.stderr}`);
+    expect(triedAgain(end.stdout)).toEqual([]);
     const results = new Results(copy, RUN_ID);
     const has = (file: string): boolean => existsSync(path.join(copy.dataDir, file));
     return {
@@ -43,6 +44,10 @@ async function runOn(engine: readonly string[], env: Readonly<Record<string, str
     await batch.close();
   }
 }
+
+/** Records of what waits for another attempt; they say why the one before failed, which a report no longer does. */
+const triedAgain = (stdout: string): readonly string[] =>
+  stdout.split('\n').filter((line) => /"phase":"waiting","attempt":[1-9]/.test(line));
 
 describeWith('temporal', 'the first batch on Temporal', () => {
   let server: DevServer;
