@@ -27,6 +27,7 @@ import { addressOf } from './inside-view.ts';
 import { chooseIsolation } from './isolation.ts';
 import type { Isolation } from './isolation.ts';
 import { readLastWords } from './last-words.ts';
+import { readLaunched } from './launch-script.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { Holdings } from './leftovers.ts';
 import { DISK_LOOK_MS } from '../on-host/limits.ts';
@@ -173,7 +174,12 @@ function inspect(context: Context, id: SandboxId): Promise<RuntimePresence> {
     () => readRecord(context.pathsOf(id)),
     async (record) => {
       const paths = context.pathsOf(id);
-      if (!(await isRunning(paths))) return { kind: 'down', lastWords: () => readLastWords(paths, record) };
+      // Asked before the look: between the record and the first trace of a process nothing can be said yet.
+      const isComing = context.turns.isStarting(id) && (await readLaunched(paths.process)) === null;
+      if (!(await isRunning(paths))) {
+        if (isComing) return { kind: 'unknown', reason: 'its first process is being started' };
+        return { kind: 'down', lastWords: () => readLastWords(paths, record) };
+      }
       const isFrozen = record.group !== null && (await isGroupFrozen(record.group));
       return { kind: 'up', address: addressOf(record, paths), isFrozen };
     },

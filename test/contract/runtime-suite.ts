@@ -113,6 +113,17 @@ export function describeRuntime(createHarness: () => Promise<RuntimeHarness>): v
     expect((await runInside(again, 'true')).code).toBe(0);
   });
 
+  it('never calls a sandbox crashed or gone while it comes up again', async () => {
+    const { id } = await up(newRequest());
+    await runtime.stop({ sandboxId: id, generation: 1 });
+    const seen = new Set<string>();
+    let isComing = true;
+    const coming = up(newRequest({ sandboxId: id, generation: 2 })).finally(() => (isComing = false));
+    while (isComing) seen.add((await runtime.inspect(id)).kind);
+    await coming;
+    expect([...seen].filter((kind) => !['stopped', 'unknown', 'up'].includes(kind))).toEqual([]);
+  });
+
   it('lists what it holds, up or not', async () => {
     const first = await up(newRequest());
     const second = await up(newRequest({ generation: 4 }));
