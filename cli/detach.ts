@@ -7,6 +7,7 @@ import type { RunId } from '../core/ids.ts';
 import { CliError } from './cli-error.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
+import { openStored } from './open-deployment.ts';
 import { openRecords } from './print/records.ts';
 import { pause, type Shell } from './shell.ts';
 
@@ -46,18 +47,12 @@ export async function detach(shell: Shell, { config, runId, args, json }: Detach
   return EXIT.ok;
 }
 
-/** The other process makes the store: before that there is nothing to read. */
+/** The other process makes the store; one that cannot be read now is looked at again. */
 async function isKnown(shell: Shell, config: DeploymentConfig, runId: RunId): Promise<boolean> {
-  const { hasStore } = await import('./host/config-store.ts');
-  if (!hasStore(config)) return false;
-  const port = await shell.hostPort();
-  const reader = await port.openReader(config).catch(() => null);
+  const reader = await openStored(shell, config).catch(() => null);
   if (reader === null) return false;
   try {
-    return (await reader.run(runId)) !== null;
-  } catch {
-    // Its tables are being made.
-    return false;
+    return (await reader.run(runId).catch(() => null)) !== null;
   } finally {
     await reader.close();
   }

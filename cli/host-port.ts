@@ -74,8 +74,11 @@ export interface HostPort {
    *   engine_unreachable, engine_misconfigured, codec_key_missing
    */
   openHost(config: DeploymentConfig, options: HostOptions): Promise<Host>;
-  /** Read only, beside a running engine or without one. @throws ParleyError store_unavailable */
-  openReader(config: DeploymentConfig): Promise<Reader>;
+  /**
+   * Read only, beside a running engine or without one. Null when nothing was ever stored.
+   * @throws ParleyError store_unavailable
+   */
+  openReader(config: DeploymentConfig): Promise<Reader | null>;
   /** Sends a request to the engine that owns the data directory. False when no engine is running. */
   control(config: DeploymentConfig, request: ControlRequest): Promise<boolean>;
   /**

@@ -6,8 +6,7 @@ import type { Plan } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import { loadDeployment } from './config/load-deployment.ts';
-import type { Reader } from './host-port.ts';
-import { noSuchRun } from './open-deployment.ts';
+import { noSuchRun, openStored } from './open-deployment.ts';
 import { parseRunId } from './run-id.ts';
 import type { Shell } from './shell.ts';
 
@@ -35,7 +34,7 @@ export async function lastRun(
   const { cwd, env } = shell;
   const { config: deployment } = await loadDeployment({ path: config ?? null, cwd, env });
   const none: LastRun = { deployment, runId: null, plan: null, items: [] };
-  const reader = deployment === null ? null : await readerOf(shell, deployment);
+  const reader = deployment === null ? null : await openStored(shell, deployment);
   if (reader === null && against !== undefined) throw noSuchRun(against);
   if (reader === null) return none;
   try {
@@ -54,11 +53,4 @@ export async function lastRun(
   } finally {
     await reader.close();
   }
-}
-
-async function readerOf(shell: Shell, deployment: DeploymentConfig): Promise<Reader | null> {
-  const { hasStore } = await import('./host/config-store.ts');
-  if (!hasStore(deployment)) return null;
-  const port = await shell.hostPort();
-  return await port.openReader(deployment);
 }

@@ -46,10 +46,16 @@ export async function openRuns(
   path: string | undefined,
 ): Promise<{ readonly config: DeploymentConfig; readonly port: HostPort; readonly reader: Reader } | null> {
   const config = await openDeployment(shell, { path, startsProxy: false });
+  const reader = await openStored(shell, config);
+  return reader === null ? null : { config, port: await shell.hostPort(), reader };
+}
+
+/** The same for a deployment that was opened already. The host is loaded only where something may be stored. */
+export async function openStored(shell: Shell, config: DeploymentConfig): Promise<Reader | null> {
   const { hasStore } = await import('./host/config-store.ts');
   if (!hasStore(config)) return null;
   const port = await shell.hostPort();
-  return { config, port, reader: await port.openReader(config) };
+  return await port.openReader(config);
 }
 
 export function noSuchRun(id: string): CliError {

@@ -35,10 +35,20 @@ export async function requireCurrent(db: Kysely<Tables>, migrations: Migrations)
   await refuseNewer(db, migrations, schema);
   const missing = await missingNames(db, migrations, schema);
   if (missing.length === 0) return;
+  const isEmpty = missing.length === Object.keys(migrations).length;
   throw new ParleyError(
     'store_unavailable',
     `Cannot open the store for reading: its schema lacks "${missing[0]}"; open it for writing once, which migrates it`,
+    isEmpty ? { details: EMPTY } : {},
   );
+}
+
+/** Nothing was ever stored, or the first to open it for writing is at it now. */
+const EMPTY = { schema: null };
+
+/** Whether a reader was refused because there is nothing to read yet. */
+export function isEmptyStore(error: unknown): boolean {
+  return error instanceof ParleyError && error.details['schema'] === EMPTY.schema;
 }
 
 /** Null where there is but one: on SQLite. */

@@ -132,14 +132,13 @@ async function withArchives(
   work: (archives: Archives) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const config = await openDeployment(shell, { path: options.config, startsProxy: false });
-  const { hasStore } = await import('../host/config-store.ts');
-  if (!hasStore(config)) {
+  const { openArchives } = await import('../host/archives.ts');
+  const archives = await openArchives(config);
+  if (archives === null) {
     throw new CliError('Cannot read archives: nothing ever ran here', {
       remedy: 'another deployment is named with --config',
     });
   }
-  const { openArchives } = await import('../host/archives.ts');
-  const archives = await openArchives(config);
   try {
     return await work(archives);
   } finally {

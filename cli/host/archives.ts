@@ -34,10 +34,11 @@ export interface Archives {
   close(): Promise<void>;
 }
 
-/** @throws ParleyError store_unavailable when there is no store yet */
-export async function openArchives(config: DeploymentConfig): Promise<Archives> {
+/** Null when nothing was ever stored. @throws ParleyError store_unavailable */
+export async function openArchives(config: DeploymentConfig): Promise<Archives | null> {
   const { blobs: root } = placesOf(config.dataDir);
   const store = await readDeployedStore(config);
+  if (store === null) return null;
   const blobs = createBlobDirectory(root);
   const bytesOf = (entry: ArchiveRecord) => blobs.get(entry.blobKey);
   return {

@@ -30,8 +30,20 @@ export async function openDeployedStore({ store, dataDir }: Deployed): Promise<S
   }
 }
 
-/** @throws ParleyError store_unavailable when there is no store yet */
-export async function readDeployedStore({ store, dataDir }: Deployed): Promise<Store> {
+/**
+ * Null when nothing was ever stored, also in the moment in which an engine makes the very first tables.
+ * @throws ParleyError store_unavailable
+ */
+export async function readDeployedStore(deployed: Deployed): Promise<Store | null> {
+  if (!hasStore(deployed)) return null;
+  const { isEmptyStore } = await import('../../store/migrate.ts');
+  return await openToRead(deployed).catch((error: unknown) => {
+    if (isEmptyStore(error)) return null;
+    throw error;
+  });
+}
+
+async function openToRead({ store, dataDir }: Deployed): Promise<Store> {
   switch (store.kind) {
     case 'sqlite':
       return await openStore({ kind: 'sqlite', path: placesOf(dataDir).database, readOnly: true });

@@ -9,9 +9,10 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Reader } from '../host-port.ts';
 import { readDeployedStore } from './config-store.ts';
 
-/** @throws ParleyError store_unavailable when there is no store yet */
-export async function openReader(config: DeploymentConfig): Promise<Reader> {
+/** Null when nothing was ever stored. @throws ParleyError store_unavailable */
+export async function openReader(config: DeploymentConfig): Promise<Reader | null> {
   const store = await readDeployedStore(config);
+  if (store === null) return null;
   return { ...readerOf(store, config), close: () => store.close() };
 }
 

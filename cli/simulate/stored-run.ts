@@ -22,9 +22,9 @@ export async function readRunFacts(
 ): Promise<RunFacts> {
   const runId = parseRunId(run);
   const config = await openDeployment(shell, { path, startsProxy: false });
-  const { hasStore, readDeployedStore } = await import('../host/config-store.ts');
-  if (!hasStore(config)) throw noSuchRun(run);
+  const { readDeployedStore } = await import('../host/config-store.ts');
   const store = await readDeployedStore(config);
+  if (store === null) throw noSuchRun(run);
   try {
     const facts = await factsOf(store, runId);
     if (facts === null) throw noSuchRun(run);

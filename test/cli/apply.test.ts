@@ -33,10 +33,10 @@ function setUp(patch?: string) {
   writeFileSync(path.join(cwd, 'parley.db'), '');
   const item = itemRow('tidy/strong', SUCCEEDED);
   const host = fakeHost({ rows: { row: runRow(FINISHED), items: [item, itemRow('other', SUCCEEDED)] } });
-  const openReader: typeof host.openReader = async (config) => ({
-    ...(await host.openReader(config)),
-    resultsLocation: () => path.join(cwd, 'results'),
-  });
+  const openReader: typeof host.openReader = async (config) => {
+    const reader = await host.openReader(config);
+    return reader && { ...reader, resultsLocation: () => path.join(cwd, 'results') };
+  };
   const shell = fakeShell({ cwd, host: { ...host, openReader } });
   const apply = (...args: readonly string[]): Promise<number> =>
     runCli(['apply', RUN, 'tidy/strong', '--to', 'shop', ...args], shell);

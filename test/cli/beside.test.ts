@@ -1,7 +1,9 @@
 /** Commands that work beside a run: status, watch, logs, collect, reconcile, report, and programs of their own. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import Database from 'libsql';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openReader } from '../../cli/host/reader.ts';
 import { runCli } from '../../cli/program.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -46,6 +48,24 @@ describe('parley status', () => {
     expect(await runCli(['status', 'other'], shell)).toBe(2);
     expect(await runCli(['status', '--limit', '0'], shell)).toBe(2);
   });
+});
+
+describe('a store that nobody has written to', () => {
+  it.each(['empty', 'in whose first tables another process is at work', 'with the tables of others'])(
+    '%s holds no run',
+    async (state) => {
+      const { shell: inMemory } = setUp();
+      const shell = fakeShell({ cwd: inMemory.cwd, host: { ...fakeHost(), openReader } });
+      const other = new Database(path.join(shell.cwd, 'parley.db'));
+      onTestFinished(() => void other.close());
+      if (state !== 'empty') other.exec('pragma journal_mode = wal; begin immediate; create table runs (id)');
+      if (state.startsWith('with')) other.exec('commit');
+      expect(await runCli(['status', RUN], shell)).toBe(2);
+      expect(shell.stderr.text).toContain(`Cannot find the run "${RUN}": there is no run of this id`);
+      expect(await runCli(['status'], shell)).toBe(0);
+      expect(shell.stderr.text).toContain('no runs yet');
+    },
+  );
 });
 
 describe('parley watch', () => {
