@@ -12,6 +12,7 @@ import { waitBeforeRetry } from '../core/retry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Json } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';
+import { basisOf } from '../workflows/basis.ts';
 import type { AcceptedBatch, Batch, CarrierActivities, DifferentBatch } from '../workflows/carrier.ts';
 import type { Input } from '../workflows/input.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
@@ -49,6 +50,7 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
       const tried = await Promise.all(batch.commands.map((command) => tryBrief(options, command)));
       return {
         kind: 'accepted',
+        basis: basisOf(batch.inputs),
         events: Object.assign({}, ...tried.map(({ events }) => events)) as Brief['events'],
         failed: tried.flatMap(({ failed }) => failed),
       };

@@ -8,6 +8,7 @@
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { isBrief } from '../core/resource.ts';
+import { restOn } from './basis.ts';
 import { announce, type AcceptedBatch } from './carrier.ts';
 import type { Activation, Entity } from './entity.ts';
 import type { Inbox } from './input.ts';
@@ -67,6 +68,7 @@ export class Announcer {
         this.inbox.putBack(entity.retake(answers.inputs));
         continue;
       }
+      if (answers.basis !== undefined) restOn(answers.basis, entity, this.inbox);
       return this.acknowledge(answers);
     }
   }

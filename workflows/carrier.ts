@@ -7,6 +7,7 @@ import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import { resourceOf, type ResourceClass } from '../core/resource.ts';
+import type { Share } from './basis.ts';
 import type { Input } from './input.ts';
 import type { AddressedLetter } from './letter.ts';
 
@@ -32,6 +33,8 @@ export type BatchAnswer = AcceptedBatch | DifferentBatch;
 
 export interface AcceptedBatch {
   readonly kind: 'accepted';
+  /** What the batch rests on. Absent in the histories of builds that did not say it. */
+  readonly basis?: readonly Share[];
   /** By command id. Null: its machine waits for no answer. Absent: it was slow or failed, and is handed out by itself. */
   readonly events: Readonly<Record<string, MachineEvent | null>>;
   /** Ids of those whose try failed: it counts as the first one. */

@@ -101,21 +101,13 @@ export class Entity {
     return rows.length + letters.length + commands.length + cancelled.length > 0;
   }
 
-  /** A letter counts once, however often it comes; an answer counts while its command is out. */
-  apply(input: Input): void {
-    switch (input.kind) {
-      case 'letter':
-        if (!this.remember(input.letter.id)) return;
-        this.applied.push(input);
-        return this.step(input.letter.event, input.at);
-      case 'answer':
-        if (!this.out.delete(input.commandId)) return;
-        this.applied.push(input);
-        return input.event === null ? undefined : this.step(input.event, input.at);
-      case 'deadline':
-        this.applied.push(input);
-        return this.step({ type: 'deadline' }, input.at);
-    }
+  /** A letter counts once, however often it comes; an answer counts while its command is out. False: it did not. */
+  apply(input: Input): boolean {
+    if (!this.counts(input)) return false;
+    this.applied.push(input);
+    const event = eventOf(input);
+    if (event !== null) this.step(event, input.at);
+    return true;
   }
 
   /** What was ordered is on its way, whatever happens: there is no way back before here. */
@@ -128,13 +120,14 @@ export class Entity {
 
   /** Takes other inputs than it did since then; those it had taken come back. */
   retake(inputs: readonly Input[]): readonly Input[] {
-    const taken = this.applied;
-    this.goBack();
+    const taken = this.goBack();
     for (const input of inputs) this.apply(input);
     return taken;
   }
 
-  private goBack(): void {
+  /** To where the last batch was settled; what it had taken since comes back. */
+  goBack(): readonly Input[] {
+    const taken = this.applied;
     const { state, steps, out, seen, inherited } = this.settled;
     this.state = state;
     this.steps = steps;
@@ -145,6 +138,18 @@ export class Entity {
     this.applied = [];
     this.activation = empty();
     for (const command of inherited) this.order(command);
+    return taken;
+  }
+
+  private counts(input: Input): boolean {
+    switch (input.kind) {
+      case 'letter':
+        return this.remember(input.letter.id);
+      case 'answer':
+        return this.out.delete(input.commandId);
+      case 'deadline':
+        return true;
+    }
   }
 
   /** False when it was seen before. */
@@ -183,6 +188,18 @@ export class Entity {
     const unsent = commands.findIndex(({ id }) => id === commandId);
     if (unsent >= 0) commands.splice(unsent, 1);
     else cancelled.push(commandId);
+  }
+}
+
+/** Null: an answer that nobody waits for. */
+function eventOf(input: Input): MachineEvent | null {
+  switch (input.kind) {
+    case 'letter':
+      return input.letter.event;
+    case 'answer':
+      return input.event;
+    case 'deadline':
+      return { type: 'deadline' };
   }
 }
 

@@ -44,6 +44,21 @@ export class Inbox {
     return news.map((one) => ({ ...one, at }));
   }
 
+  /** The next of a kind, before its turn; null when there is none. */
+  takeOne(kind: News['kind']): News | null {
+    switch (kind) {
+      case 'answer':
+        return this.answers.shift() ?? null;
+      case 'letter':
+        return this.letters.shift() ?? null;
+      case 'deadline': {
+        if (!this.hasStruck) return null;
+        this.hasStruck = false;
+        return { kind };
+      }
+    }
+  }
+
   /** What was taken and is to be taken again, before anything that came since. */
   putBack(inputs: readonly Input[]): void {
     for (const { at: _at, ...news } of [...inputs].reverse()) {

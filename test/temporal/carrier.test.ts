@@ -68,7 +68,7 @@ describe('a batch', () => {
     const { told, announce } = scene({});
     const answer = await announce({ rows: [conversationRow(conversationNumber(1))], letters: [letter('a')] });
     expect(told).toEqual(['wrote 4: 1 rows, 0 entities', 'rows heard', 'sent a']);
-    expect(answer).toEqual({ kind: 'accepted', events: {}, failed: [] });
+    expect(answer).toEqual({ kind: 'accepted', basis: [], events: {}, failed: [] });
   });
 
   it('buries the entity with its last rows', async () => {
@@ -109,8 +109,24 @@ describe('a batch', () => {
     const { announce } = scene({ activities: { placeConversation: () => Promise.reject(refused) } });
     expect(await announce({ commands: [PLACE] })).toEqual({
       kind: 'accepted',
+      basis: [],
       events: {},
       failed: ['place'],
+    });
+  });
+
+  it('answers what it rests on: how many inputs of a kind, of which instant, in their order', async () => {
+    const { announce } = scene({});
+    const strike = (at: number) => ({ kind: 'deadline', at }) as const;
+    const came = (id: string, at: number) => ({ kind: 'letter', letter: letter(id), at }) as const;
+    const inputs = [came('a', 1), came('b', 1), came('c', 2), strike(2), came('d', 2)];
+    expect(await announce({ inputs })).toMatchObject({
+      basis: [
+        { kind: 'letter', count: 2, at: 1 },
+        { kind: 'letter', count: 1, at: 2 },
+        { kind: 'deadline', count: 1, at: 2 },
+        { kind: 'letter', count: 1, at: 2 },
+      ],
     });
   });
 });

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MachineEvent } from '../../core/command.ts';
+import { basisOf, restOn } from '../../workflows/basis.ts';
 import { Entity } from '../../workflows/entity.ts';
-import { Inbox, type Input } from '../../workflows/input.ts';
+import { Inbox, type Input, type News } from '../../workflows/input.ts';
 import { BIRTH, FIRST, SANDBOX, SECOND } from '../core/sandbox-life.ts';
 
 const ADDRESS = { machine: 'sandbox', id: SANDBOX } as const;
@@ -79,6 +80,27 @@ function live(entity: Entity, words: readonly Spoken[]): readonly Input[] {
   });
 }
 
+/** Letters only, and strikes of the timer: answers name commands, which differ with what was taken before. */
+function newsOf({ word, index }: Spoken): News {
+  if (word === 'deadline') return { kind: 'deadline' };
+  return { kind: 'letter', letter: { id: `${word} ${index}`, event: letterOf(word, index) } };
+}
+
+/** An entity that takes what came in goes of these sizes, each at an instant of its own; the rest waits. */
+function taking(before: readonly Spoken[], news: readonly News[], sizes: readonly number[]) {
+  const entity = born();
+  live(entity, before);
+  entity.settle();
+  const inbox = new Inbox();
+  const waiting = [...news];
+  for (const [index, size] of sizes.entries()) {
+    for (const one of waiting.splice(0, size)) inbox.put(one);
+    for (const input of inbox.take(AT + index * 1_000)) entity.apply(input);
+  }
+  for (const one of waiting) inbox.put(one);
+  return { entity, inbox };
+}
+
 const seenFrom = (entity: Entity): unknown => ({
   state: entity.state,
   out: [...entity.out.values()],
@@ -152,6 +174,35 @@ describe('an entity', () => {
         next.retake([]);
         expect(seenFrom(next)).toEqual(fresh);
       }),
+    );
+  });
+
+  it('takes what a batch rests on, however else it had taken it, and the rest after it', () => {
+    const cuts = fc.array(fc.nat({ max: 4 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(words, words, cuts, fc.nat({ max: 6 }), cuts, (before, came, lived, said, replayed) => {
+        // A timer strikes once before it is armed anew.
+        const strike = came.findIndex(({ word }) => word === 'deadline');
+        const news = came.filter(({ word }, at) => word !== 'deadline' || at === strike).map(newsOf);
+        const original = taking(before, news, lived.slice(0, said));
+        const basis = basisOf(original.entity.inputs);
+        const other = taking(before, news, replayed);
+        restOn(basis, other.entity, other.inbox);
+        expect(seenFrom(other.entity)).toEqual(seenFrom(original.entity));
+        // What one takes from here on, the other does.
+        for (const { entity, inbox } of [original, other]) {
+          entity.settle();
+          for (const input of inbox.take(AT + 1)) entity.apply(input);
+        }
+        expect(seenFrom(other.entity)).toEqual(seenFrom(original.entity));
+      }),
+    );
+  });
+
+  it('says so when a batch rests on what never came', () => {
+    const entity = born();
+    expect(() => restOn([{ kind: 'answer', count: 1, at: AT }], entity, new Inbox())).toThrow(
+      'there is no further answer',
     );
   });
 

@@ -3,14 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { runId, userId, type RunId } from '../../core/ids.ts';
+import { addressKey, runId, userId, type RunId } from '../../core/ids.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
+import { replay } from '../../temporal/replay.ts';
 import { RULES } from '../core/run-life.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { BUNDLE, wire, type Deployment } from './support/deployment.ts';
+import { runsOf } from './support/histories.ts';
 import { installQuietRuntime } from './support/quiet-runtime.ts';
 import { WorkerFleet } from './support/worker-fleet.ts';
 import { conversationOf, databaseOf, logOf } from './support/worker-process.ts';
@@ -23,6 +25,8 @@ const KILLS_MAX = 12;
 /** As many restarts of the server are enough, and each costs every worker its connection. */
 const RESTARTS_MAX = 5;
 const TEST_MS = 600_000;
+/** Sooner than the test ends, so that its failure says how far the run came. */
+const FINISHED_MS_MAX = 540_000;
 const POLL_MS = 250;
 
 interface Campaign {
@@ -65,7 +69,12 @@ async function disturbUntilFinished(
   everyMs: () => number,
 ): Promise<void> {
   const isFinished = async (): Promise<boolean> => (await store.records.run(run))?.phase === 'finished';
+  const until = performance.now() + FINISHED_MS_MAX;
   for (let nextAt = performance.now() + everyMs(); !(await isFinished());) {
+    if (performance.now() > until) {
+      const { phase, inFlight, ended } = (await store.records.run(run)) ?? {};
+      throw new Error(`The run does not finish: ${JSON.stringify({ phase, inFlight, ended })}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     if (performance.now() < nextAt) continue;
     await disturb();
@@ -81,7 +90,7 @@ function expectOneEach(lines: readonly string[], type: string, subjects: readonl
 }
 
 /** Every conversation finished, each by one delivery, in one sandbox of its own that is gone. */
-async function expectFinalSet({ store, run, size, folder }: Campaign): Promise<void> {
+async function expectFinalSet({ store, run, size, folder, deployment }: Campaign): Promise<void> {
   const ids = Array.from({ length: size }, (_, index) => conversationOf(index));
   const row = await store.records.run(run);
   expect(row).toMatchObject({
@@ -107,6 +116,12 @@ async function expectFinalSet({ store, run, size, folder }: Campaign): Promise<v
   expectOneEach(lines, 'deliverItem', ids);
   expectOneEach(lines, 'createSandbox', used);
   expectOneEach(lines, 'destroySandbox', used);
+  // However its tasks were lost and taken anew, whoever opens the run next finds the way that it went.
+  const name = addressKey({ machine: 'run', id: run });
+  const runs = await runsOf(deployment.client, name);
+  const recorded = runs.map(({ history }) => ({ name, workflowId: name, history }));
+  for await (const { problem } of replay({ workflowBundle: { codePath: BUNDLE } }, recorded))
+    expect(problem).toBeNull();
 }
 
 describeWith('temporal', 'work on Temporal', () => {

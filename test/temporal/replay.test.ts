@@ -6,8 +6,8 @@ import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } fr
 import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { historyToText } from '../../temporal/history-json.ts';
-import { recordedHistories, replay, type Replayed } from '../../temporal/replay.ts';
+import { historyToText, type History } from '../../temporal/history-json.ts';
+import { recordedHistories, replay, type RecordedHistory, type Replayed } from '../../temporal/replay.ts';
 import { patched, sourceOf } from '../../scripts/mutants.js';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -15,6 +15,7 @@ import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { BUNDLE } from './support/deployment.ts';
 import { runsOf } from './support/histories.ts';
 import { installQuietRuntime } from './support/quiet-runtime.ts';
+import { withTasksJoined, withTasksSplit, withoutBases } from './support/recut.ts';
 import { scrubbed } from './support/scrub.ts';
 import { playLives } from './support/record-lives.ts';
 
@@ -33,6 +34,19 @@ async function resultsOf(
   const results: Replayed[] = [];
   for await (const result of replay({ workflowBundle: bundle }, recordedHistories(HISTORIES)))
     results.push(result);
+  return results;
+}
+
+function recutHistories(recut: (history: History) => readonly History[]): readonly RecordedHistory[] {
+  return recordedHistories(HISTORIES).flatMap(({ name, workflowId, history }) =>
+    recut(history).map((other, index) => ({ name: `${name} ${index}`, workflowId, history: other })),
+  );
+}
+
+async function problemsOf(histories: readonly RecordedHistory[]): Promise<readonly Replayed[]> {
+  const results: Replayed[] = [];
+  for await (const result of replay({ workflowBundle: { codePath: BUNDLE } }, histories))
+    if (result.problem !== null) results.push(result);
   return results;
 }
 
@@ -106,6 +120,29 @@ describe('recorded histories', () => {
       expect(text.includes(ROOT), name).toBe(false);
       expect(/"identity":"(?!parley-test")/.exec(text)?.[0], name).toBeUndefined();
     }
+  });
+
+  it.each([
+    ['joined', withTasksJoined],
+    ['split', withTasksSplit],
+  ])('replay when their tasks are %s, from what each batch says it rests on', async (_cut, recut) => {
+    const others = recutHistories(recut);
+    expect(others).not.toEqual([]);
+    expect(await problemsOf(others)).toEqual([]);
+  });
+
+  it('do not replay when their tasks are joined and no batch says what it rests on', async () => {
+    const [first] = recutHistories(withTasksJoined);
+    if (first === undefined) throw new Error('no history has tasks that can be joined');
+    const [found] = await problemsOf([{ ...first, history: withoutBases(first.history) }]);
+    expect(found?.problem).toContain('Missing associated machine for LocalActivity');
+  });
+
+  it('replay as builds left them that did not say what a batch rests on', async () => {
+    const recorded = recordedHistories(HISTORIES);
+    const silent = recorded.map((one) => ({ ...one, history: withoutBases(one.history) }));
+    expect(JSON.stringify(silent)).not.toEqual(JSON.stringify(recorded));
+    expect(await problemsOf(silent)).toEqual([]);
   });
 
   it.each([

@@ -4,15 +4,17 @@
  */
 import { buildSync } from 'esbuild';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { endProcess } from '../../helpers/end-process.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';
 import type { WorkerRequest } from './worker-process.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
+
+const STARTS_MAX = 10;
 
 export class WorkerFleet {
   kills = 0;
@@ -26,13 +28,21 @@ export class WorkerFleet {
     onTestFinished(() => this.end());
   }
 
-  /** Resolves when the new process polls for work. */
+  /** Resolves when the new process polls for work; one that finds its server too busy to answer is begun again. */
   async add(): Promise<void> {
+    for (let tries = 0; tries < STARTS_MAX; tries += 1) if (await this.start()) return;
+    throw new Error(`Cannot start a worker: ${STARTS_MAX} ended before they were up`);
+  }
+
+  /** False: it ended before it was up. */
+  private async start(): Promise<boolean> {
     const child = spawn(process.execPath, [this.program, JSON.stringify(this.request)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.workers.push(child);
-    for await (const line of createInterface({ input: child.stdout })) if (line === 'up') break;
+    for await (const line of createInterface({ input: child.stdout })) if (line === 'up') return true;
+    this.workers.splice(this.workers.indexOf(child), 1);
+    return false;
   }
 
   /** Kills the one that lives longest; another takes its place. */
@@ -46,13 +56,7 @@ export class WorkerFleet {
   }
 
   async end(): Promise<void> {
-    await Promise.all(
-      this.workers.splice(0).map(async (child) => {
-        const exit = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null;
-        child.kill('SIGKILL');
-        await exit;
-      }),
-    );
+    await Promise.all(this.workers.splice(0).map((child) => endProcess(child)));
   }
 }
 
