@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { endProcess } from '../helpers/end-process.ts';
 import { CONVERSATION_ID, Harness, git, userMessage, PATIENT } from './harness.ts';
 import { reply, toolCalls } from './openai-stub.ts';
 
@@ -146,7 +147,7 @@ async function serveHttp(authorization: string): Promise<string> {
   const child = spawn(process.execPath, [SERVER, '--http', authorization], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  onTestFinished(() => void child.kill());
+  onTestFinished(() => endProcess(child));
   const [port] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   return `http://127.0.0.1:${port}/mcp`;
 }

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { endProcess } from '../helpers/end-process.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { CONVERSATION_ID, SESSION_KEY, callSocket } from './harness.ts';
 import { reply, startOpenAiStub, toolCalls } from './openai-stub.ts';
@@ -47,7 +48,7 @@ function startProgram(file: string, folder: string): Program {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stderr.resume();
-  onTestFinished(() => void child.kill('SIGKILL'));
+  onTestFinished(() => endProcess(child));
   const lines = createInterface({ input: child.stdout });
   return {
     child,

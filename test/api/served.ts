@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { endProcess, type AtEnd } from '../helpers/end-process.ts';
 import { PARLEY } from '../cli/parley-program.ts';
 import { processesOf } from '../e2e/process-list.ts';
 import { send, type ServiceAnswer, type ServiceCall } from './service.ts';
@@ -29,7 +30,7 @@ export interface ServeOptions {
   /** For Node itself. */
   readonly execArgv?: readonly string[];
   /** Where it ends at last: with the test, when left out. */
-  readonly atEnd?: (end: () => void) => void;
+  readonly atEnd?: AtEnd;
 }
 
 /** Sandboxes as plain processes that never become idle. */
@@ -65,8 +66,8 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
 }
 
 /** Sandboxes outlive the service that made them: the next one takes them up. Nobody comes after the test. */
-function endAll(folder: string, child: ChildProcess): void {
-  child.kill('SIGKILL');
+async function endAll(folder: string, child: ChildProcess): Promise<void> {
+  await endProcess(child);
   for (const { pid } of processesOf(folder)) {
     try {
       process.kill(pid, 'SIGKILL');

@@ -12,6 +12,7 @@ import { freePort } from '../../loopback/free-port.ts';
 import { serve, type Served } from '../api/served.ts';
 import { eventually } from '../api/service.ts';
 import { PARLEY } from '../cli/parley-program.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { entryFor, MASTER_KEY, send } from '../proxy/proxy-under-test.ts';
@@ -55,7 +56,7 @@ export async function startFollowedWorker(): Promise<FollowedWorker> {
     ...{ cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
     env: { ...Object.fromEntries(inherited), ...env },
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  onTestFinished(() => endProcess(child));
   const exited = once(child, 'exit') as Promise<[number | null]>;
   let told = '';
   child.stderr.on('data', (text: Buffer) => (told += text.toString()));

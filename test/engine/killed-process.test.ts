@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../store/open-store.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { databaseOf, killedConversation, logOf, type KillRequest } from './killed-engine.ts';
 
@@ -45,7 +46,7 @@ async function live(
   const child = spawn(process.execPath, [program, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  onTestFinished(() => endProcess(child));
   const exit = once(child, 'exit');
   const accepted: string[] = [];
   let done = false;

@@ -4,12 +4,12 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../loopback/free-port.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { requirePeerPython } from '../helpers/python-peers.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 
@@ -88,7 +88,8 @@ export async function startLitellm(options: LitellmOptions): Promise<Litellm> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-4_000)));
   const origin = `http://127.0.0.1:${port}`;
   const stop = async (): Promise<void> => {
-    await end(child);
+    // Its own stop waits for connections that callers keep open.
+    await endProcess(child);
     removeDir(folder);
   };
   try {
@@ -123,14 +124,6 @@ async function ready(origin: string, child: ChildProcess): Promise<void> {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`exit code ${child.exitCode}`);
     await delay(LOOK_MS);
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  // Its own stop waits for connections that callers keep open.
-  child.kill('SIGKILL');
-  await exit;
 }
 
 async function rowsOf(file: string, count: number): Promise<readonly LitellmRow[]> {

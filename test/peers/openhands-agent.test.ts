@@ -8,6 +8,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { copyBatch, type BatchCopy } from '../e2e/batch-copy.ts';
 import { openGateway, type BatchGateway } from '../e2e/batch-gateway.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { requirePeerPython } from '../helpers/python-peers.ts';
 import { describeWith } from '../helpers/requires.ts';
 
@@ -34,7 +35,7 @@ async function serve(copy: BatchCopy, gateway: BatchGateway): Promise<Served> {
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  onTestFinished(() => void child.kill('SIGTERM'));
+  onTestFinished(() => endProcess(child, 'SIGTERM'));
   for await (const line of createInterface({ input: child.stdout })) {
     const record = JSON.parse(line) as { readonly type: string } & Served;
     if (record.type === 'serving') return record;

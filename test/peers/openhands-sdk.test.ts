@@ -9,6 +9,7 @@ import { Harness, LLM_KEY, makeRepository, SESSION_KEY } from '../agent/harness.
 import { reply, startOpenAiStub, toolCalls } from '../agent/openai-stub.ts';
 import type { ChatAnswer, ChatRequest, OpenAiStub } from '../agent/openai-stub.ts';
 import { PARLEY } from '../cli/parley-program.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { requirePeerPython } from '../helpers/python-peers.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -138,7 +139,7 @@ async function serve(folder: string, llm: OpenAiStub): Promise<Served> {
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, NO_COLOR: '1', KEY: LLM_KEY },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  onTestFinished(() => void child.kill('SIGTERM'));
+  onTestFinished(() => endProcess(child, 'SIGTERM'));
   for await (const line of createInterface({ input: child.stdout })) {
     const record = JSON.parse(line) as { readonly type: string } & Served;
     if (record.type === 'serving') return record;

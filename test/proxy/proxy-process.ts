@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { PARLEY } from '../cli/parley-program.ts';
 import type { SpendRow } from '../../core/spend.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { entryFor, GATEWAY_KEY, MASTER_KEY, send } from './proxy-under-test.ts';
 
 export interface ProxyProcess {
@@ -49,7 +50,7 @@ export async function startProxyProcess(
     ...env,
   };
   const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...own } });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  onTestFinished(() => endProcess(child));
   const logged: string[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {

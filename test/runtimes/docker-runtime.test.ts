@@ -8,7 +8,7 @@ import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openToContainers } from '../../cli/host/open-to-containers.ts';
 import { containerName } from '../../runtimes/docker/names.ts';
-import { freezerOf, setFrozen } from '../../runtimes/on-host/kernel-freezer.ts';
+import { freezerOf, isFrozen, setFrozen } from '../../runtimes/on-host/kernel-freezer.ts';
 import { createDockerHarness } from '../contract/docker-harness.ts';
 import type { DockerHarness } from '../contract/docker-harness.ts';
 import { runInside } from '../contract/runtime-inside.ts';
@@ -168,7 +168,9 @@ describeWith('dockerd', 'Docker runtime, other hands', () => {
       const { Id, State } = await containerOf(sandbox).inspect();
       const freezer = await freezerOf(State.Pid, Id);
       expect(freezer).not.toBeNull();
-      if (freezer !== null) await setFrozen(freezer, true);
+      if (freezer === null) return;
+      await setFrozen(freezer, true);
+      await expect.poll(() => isFrozen(freezer)).toBe(true);
       expect((await containerOf(sandbox).inspect()).State).toMatchObject({
         Status: 'running',
         Paused: false,

@@ -10,6 +10,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { endProcess } from '../helpers/end-process.ts';
 import type { ProgramName } from './children/programs.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -51,9 +52,7 @@ export function startChild(program: string, ...args: readonly [ProgramName, ...s
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exit = once(child, 'exit').then(([code]) => code as number | null);
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
+  onTestFinished(() => endProcess(child));
   return {
     pid: child.pid ?? 0,
     lines: createInterface({ input: child.stdout })[Symbol.asyncIterator](),

@@ -10,6 +10,7 @@ import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { fakeShell, recordsOf, until, type FakeShell } from '../cli/fake-shell.ts';
 import { expectGolden } from '../cli/golden-file.ts';
 import { PARLEY } from '../cli/parley-program.ts';
+import { endProcess } from '../helpers/end-process.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { requireTemporalCli, startServerForTests } from '../helpers/temporal-tools.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -138,7 +139,7 @@ describeWith('temporal', 'parley temporal dev', () => {
       const args = [PARLEY, 'temporal', 'dev', '--port', '0', '--headless', '--json'];
       const env = { ...process.env, PARLEY_TEMPORAL_CLI: requireTemporalCli() };
       const child = spawn(process.execPath, args, { cwd: tempDir(), env });
-      onTestFinished(() => void child.kill('SIGKILL'));
+      onTestFinished(() => endProcess(child));
       let text = '';
       child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
       await until(() => text.includes('temporal_server'));

@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline';
 import { callServed, serve, type Served } from '../api/served.ts';
 import { eventually } from '../api/service.ts';
 import { PARLEY, parley, ROOT } from '../cli/parley-program.ts';
+import { endProcess, type AtEnd } from '../helpers/end-process.ts';
 
 const GATEWAY_KEY = 'sk-console';
 /** Longer than the tests: an item that is at work stays at work. */
@@ -67,10 +68,7 @@ export interface ConsoleWorld {
 }
 
 /** What is started is ended by what `atEnd` is given. */
-export async function openConsoleWorld(
-  folder: string,
-  atEnd: (end: () => void) => void,
-): Promise<ConsoleWorld> {
+export async function openConsoleWorld(folder: string, atEnd: AtEnd): Promise<ConsoleWorld> {
   const gateway = await startGateway(folder, atEnd);
   const gatewayHeaders: IncomingHttpHeaders[] = [];
   const recorder = await startRecorder(gateway, gatewayHeaders);
@@ -114,13 +112,13 @@ proxy_config:
 `;
 }
 
-async function startGateway(folder: string, atEnd: (end: () => void) => void): Promise<string> {
+async function startGateway(folder: string, atEnd: AtEnd): Promise<string> {
   const script = path.join(folder, 'gateway.yaml');
   writeFileSync(script, SCRIPT);
   const child = spawn(process.execPath, [path.join(ROOT, 'dist/scripted-gateway.js'), script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  atEnd(() => void child.kill('SIGKILL'));
+  atEnd(() => endProcess(child));
   for await (const line of createInterface({ input: child.stdout }))
     return (JSON.parse(line) as { readonly url: string }).url;
   throw new Error('the gateway ended before it listened');
@@ -144,11 +142,7 @@ async function startRecorder(gateway: string, kept: IncomingHttpHeaders[]): Prom
 }
 
 /** A run that is killed at its work: the service goes on with it. */
-async function leaveRun(
-  folder: string,
-  calls: readonly unknown[],
-  atEnd: (end: () => void) => void,
-): Promise<string> {
+async function leaveRun(folder: string, calls: readonly unknown[], atEnd: AtEnd): Promise<string> {
   writeFileSync(path.join(folder, 'job.yaml'), JOB);
   const runId = 'nightly-1';
   const args = [PARLEY, 'run', 'job.yaml', '--config', 'parley.yaml', '--run-id', runId, '--json'];
@@ -156,7 +150,7 @@ async function leaveRun(
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  atEnd(() => void child.kill('SIGKILL'));
+  atEnd(() => endProcess(child));
   let said = '';
   child.stderr?.on('data', (text: Buffer) => (said += text.toString()));
   const exited = once(child, 'exit');

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callServed } from '../api/served.ts';
 import { eventually } from '../api/service.ts';
+import type { AtEnd } from '../helpers/end-process.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { lastingTempDir } from './lasting-temp-dir.ts';
 import { NARROW, openBrowser, picture, WIDE, type Watched } from './browser.ts';
@@ -13,12 +14,12 @@ const ALL_MS_MAX = 400_000;
 const PICTURE_BYTES_MIN = 8_000;
 
 describeWith('chromium', 'the console', () => {
-  const ends: (() => void)[] = [];
+  const ends: Parameters<AtEnd>[0][] = [];
   let world: ConsoleWorld;
   let watched: Watched;
   let pictures = '';
   beforeAll(async () => {
-    const atEnd = (end: () => void): void => void ends.push(end);
+    const atEnd: AtEnd = (end) => void ends.push(end);
     world = await openConsoleWorld(lastingTempDir(atEnd), atEnd);
     watched = await openBrowser(world.served.url);
     pictures = process.env['PARLEY_CONSOLE_PICTURES'] ?? lastingTempDir(atEnd);
@@ -26,7 +27,7 @@ describeWith('chromium', 'the console', () => {
   afterAll(async () => {
     await watched?.browser.close();
     await closeConsoleWorld(world);
-    for (const end of ends.reverse()) end();
+    for (const end of ends.reverse()) await end();
   }, ALL_MS_MAX);
 
   const open = (address: string) => watched.page.goto(`${world.served.url}/console/${address}`);

@@ -5,9 +5,10 @@
 import { mkdtempSync, realpathSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { AtEnd } from '../helpers/end-process.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 
-export function lastingTempDir(atEnd: (end: () => void) => void): string {
+export function lastingTempDir(atEnd: AtEnd): string {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-')));
   atEnd(() => removeDir(folder));
   return folder;
