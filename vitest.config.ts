@@ -1,6 +1,7 @@
 // Tests run on the TypeScript sources; the few that need the built programs build them once in the global set-up.
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { realTests } from './scripts/real-tests.js';
 
 /** A file waits for servers and programs half of its time, so three run side by side even where there are two processors. */
 const AT_ONCE = Math.max(3, availableParallelism() - 1);
@@ -16,9 +17,13 @@ const ALONE = [
 /** Tests of pure folders: nothing of one file can reach another, so a process is not made anew for each of them. */
 const PURE = ['test/core/**/*.test.ts', 'test/dsl/**/*.test.ts', 'test/simulator/**/*.test.ts'];
 
+/** What starts real programs has a second try: scripts/test.js. */
+const REAL = realTests(import.meta.dirname);
+
 export default defineConfig({
   test: {
     globalSetup: ['test/helpers/global-setup.ts'],
+    setupFiles: ['test/helpers/property-seed.ts'],
     // An example takes the built interface as its users do, from Node's own loader.
     server: { deps: { external: [/\/dist\//] } },
     pool: 'forks',
@@ -30,9 +35,19 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'real',
+          include: REAL,
+          exclude: ALONE,
+          maxWorkers: AT_ONCE,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'together',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...ALONE, ...PURE],
+          exclude: [...REAL, ...PURE],
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -42,6 +57,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: PURE,
+          exclude: REAL,
           isolate: false,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
@@ -49,7 +65,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'real alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
     ],
   },

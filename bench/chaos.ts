@@ -1,5 +1,6 @@
 /**
- * `npm run chaos -- --minutes N --runtime process|docker [--sandboxes N] [--kill SECONDS]`: real sandboxes under real harm.
+ * `npm run chaos -- --minutes N --runtime process|docker [--seed N] [--sandboxes N] [--kill SECONDS]`: real sandboxes under
+ * real harm. `--faults N` in place of `--minutes` ends the storm by a count, whatever the machine's speed.
  * An orchestrator is killed every few seconds and started again, other hands kill, pause, remove and fill sandboxes,
  * and the daemon restarts. Then all harm ends, and what is left is judged: no message lost or doubled, nothing orphaned.
  * Owns the order of events and the table; exit code 1 when an invariant broke. docs/chaos.md says how to read it.
@@ -14,6 +15,7 @@ import { closeDaemon, containersOf, dockerSocket, dockerdMissing } from '../scri
 import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
 import { faultsOf, namesIn, pick } from './chaos/faults.ts';
+import { RandomStream } from '../simulator/random.ts';
 import { openRuntime, readJournal, type ChaosKind, type Ground } from './chaos/ground.ts';
 import { orchestrate } from './chaos/orchestrator.ts';
 
@@ -29,7 +31,9 @@ const LOG_TAIL = /; its log ends with: .*/;
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+    faults: { type: 'string' },
+    seed: { type: 'string', default: '1' },
     runtime: { type: 'string', default: 'process' },
     sandboxes: { type: 'string', default: '20' },
     kill: { type: 'string', default: '4' },
@@ -43,16 +47,19 @@ const KILL_MS = [Number(values.kill) * 500, Number(values.kill) * 1_500] as cons
 
 /** Those that run; one at a time, unless one is about to end. */
 const shiftsUp = new Set<ChildProcess>();
+/** Each plays from a seed of its own. */
+let shifts = 0;
 const counts = new Map<string, number>();
 const findings: string[] = [];
 const count = (what: string, by = 1): void => void counts.set(what, (counts.get(what) ?? 0) + by);
-const between = ([from, to]: readonly [number, number]): number => from + Math.random() * (to - from);
+const seed = Number(values.seed);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function main(): Promise<void> {
   const sandboxes = Number(values.sandboxes);
   if (values.shift !== undefined) {
-    await orchestrate({ ground: JSON.parse(values.shift) as Ground, sandboxes, isLast: values.last });
+    const random = new RandomStream(seed).split('orchestrator');
+    await orchestrate({ ground: JSON.parse(values.shift) as Ground, sandboxes, random, isLast: values.last });
     process.exit(0);
   }
   const kind: ChaosKind = values.runtime === 'docker' ? 'docker' : 'process';
@@ -65,7 +72,7 @@ async function main(): Promise<void> {
   };
   try {
     if (kind === 'docker') await ensureImage(dockerDaemon(ground.daemonSocket), 'host');
-    await storm(ground, Date.now() + Number(values.minutes) * MINUTE_MS);
+    await storm(ground);
     await settle(ground);
     await lookAround(ground);
   } finally {
@@ -76,28 +83,40 @@ async function main(): Promise<void> {
   report(kind);
 }
 
-/** Kills and faults at once, until the time is over. */
-async function storm(ground: Ground, until: number): Promise<void> {
-  const faults = faultsOf(ground);
-  const shifts = async (): Promise<void> => {
-    while (Date.now() < until) {
-      const child = shift(ground, false);
-      await Promise.race([wait(between(KILL_MS)), ended(child)]);
-      child.kill('SIGKILL');
-      await ended(child);
-      count('orchestrator killed');
-    }
-  };
-  const hands = async (): Promise<void> => {
-    while (Date.now() < until) {
-      await wait(between(FAULT_MS));
-      const fault = pick(faults);
-      // A daemon that is away for seconds at every turn would be all there is.
-      if (fault === undefined || (fault.name === 'daemon restarted' && Math.random() < 0.8)) continue;
-      if (await fault.strike()) count(fault.name);
-    }
-  };
-  await Promise.all([shifts(), hands()]);
+/** Kills and faults at once, each from a stream of its own, until the time is over or the faults are. */
+async function storm(ground: Ground): Promise<void> {
+  const until = Date.now() + Number(values.minutes ?? 1) * MINUTE_MS;
+  const left = { faults: values.faults === undefined ? Infinity : Number(values.faults) };
+  const isOver = (): boolean => left.faults <= 0 || (values.faults === undefined && Date.now() >= until);
+  await Promise.all([killShifts(ground, isOver), strike(ground, left, isOver)]);
+}
+
+async function killShifts(ground: Ground, isOver: () => boolean): Promise<void> {
+  const random = new RandomStream(seed).split('kills');
+  while (!isOver()) {
+    const child = shift(ground, false);
+    await Promise.race([wait(between(KILL_MS, random)), ended(child)]);
+    child.kill('SIGKILL');
+    await ended(child);
+    count('orchestrator killed');
+  }
+}
+
+/** What found nobody to strike counts as well: it was drawn. */
+async function strike(ground: Ground, left: { faults: number }, isOver: () => boolean): Promise<void> {
+  const random = new RandomStream(seed).split('faults');
+  const faults = faultsOf(ground, random);
+  for (; !isOver(); left.faults -= 1) {
+    await wait(between(FAULT_MS, random));
+    const fault = pick(faults, random);
+    // A daemon that is away for seconds at every turn would be all there is.
+    if (fault === undefined || (fault.name === 'daemon restarted' && random.happens(0.8))) continue;
+    if (await fault.strike()) count(fault.name);
+  }
+}
+
+function between([from, to]: readonly [number, number], random: RandomStream): number {
+  return from + random.next() * (to - from);
 }
 
 /** The last shift, which nobody disturbs. */
@@ -114,7 +133,9 @@ async function settle(ground: Ground): Promise<void> {
 
 /** This program again, as the orchestrator. */
 function shift(ground: Ground, isLast: boolean): ChildProcess {
+  shifts += 1;
   const own = [process.argv[1] ?? '', '--shift', JSON.stringify(ground), '--sandboxes', values.sandboxes];
+  own.push('--seed', String(seed + shifts));
   const child = spawn(process.execPath, [...own, ...(isLast ? ['--last'] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -192,8 +213,11 @@ function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('exit', () => resolve()));
 }
 
+const lengthText = (): string =>
+  values.faults === undefined ? `${values.minutes ?? 1} minutes` : `${values.faults} faults`;
+
 function report(kind: ChaosKind): void {
-  process.stdout.write(`chaos on ${kind}: ${values.minutes} minutes, ${values.sandboxes} sandboxes\n`);
+  process.stdout.write(`chaos on ${kind}: ${lengthText()}, ${values.sandboxes} sandboxes, seed ${seed}\n`);
   const width = Math.max(...[...counts.keys()].map((name) => name.length));
   for (const [name, number] of [...counts].sort()) process.stdout.write(`${name.padEnd(width)}  ${number}\n`);
   for (const finding of new Set(findings)) process.stdout.write(`broken: ${finding}\n`);

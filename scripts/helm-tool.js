@@ -8,7 +8,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isProgram, onPath } from './find-program.js';
 import { withLock } from './lock.js';
-import { runQuietly } from './run-quietly.js';
+import { runNetworkStep } from './run-quietly.js';
 import { toolsFolder } from './temporal-tools.js';
 
 const HELM_VERSION = 'v3.22.0';
@@ -37,7 +37,7 @@ async function install(env) {
   mkdirSync(target, { recursive: true });
   try {
     const source = `helm.sh/helm/v3/cmd/helm@${HELM_VERSION}`;
-    await runQuietly(go, ['install', source], { env: { ...env, GOBIN: target } });
+    await runNetworkStep(`go install ${source}`, go, ['install', source], { env: { ...env, GOBIN: target } });
     rmSync(folder, { recursive: true, force: true });
     renameSync(target, folder);
     return { ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isProgram, onPath } from './find-program.js';
 import { withLock } from './lock.js';
-import { runQuietly } from './run-quietly.js';
+import { runNetworkStep, runQuietly } from './run-quietly.js';
 import { toolsFolder } from './temporal-tools.js';
 
 /** Of the API server; its staging modules have the same number below 0. */
@@ -91,7 +91,10 @@ async function unpackEtcd(work, env) {
   for (const tool of ['apt-get', 'dpkg-deb'])
     if (onPath(tool, env) === null)
       throw new Error(`${tool} is not installed; put an etcd of 3.4 or newer on the path`);
-  await runQuietly('apt-get', ['download', 'etcd-server'], { env, cwd: work });
+  await runNetworkStep('apt-get download etcd-server', 'apt-get', ['download', 'etcd-server'], {
+    env,
+    cwd: work,
+  });
   const [file] = readdirSync(work).filter((entry) => entry.endsWith('.deb'));
   await runQuietly('dpkg-deb', ['-x', path.join(work, file), path.join(work, 'files')], { env });
   return path.join(work, 'files', 'usr', 'bin', 'etcd');
@@ -99,7 +102,9 @@ async function unpackEtcd(work, env) {
 
 async function buildKwok(work, env) {
   const source = `sigs.k8s.io/kwok/cmd/kwok@${KWOK_VERSION}`;
-  await runQuietly(goOf(env), ['install', source], { env: { ...env, GOBIN: work } });
+  await runNetworkStep(`go install ${source}`, goOf(env), ['install', source], {
+    env: { ...env, GOBIN: work },
+  });
   return path.join(work, 'kwok');
 }
 
@@ -122,7 +127,10 @@ async function buildApiServer(work, env) {
   writeFileSync(path.join(work, 'main.go'), MAIN);
   const version = `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
   const flags = ['-mod=mod', '-ldflags', `-s -w ${version}`];
-  await runQuietly(go, ['build', ...flags, '-o', 'kube-apiserver', '.'], { env, cwd: work });
+  await runNetworkStep('go build of kube-apiserver', go, ['build', ...flags, '-o', 'kube-apiserver', '.'], {
+    env,
+    cwd: work,
+  });
   return path.join(work, 'kube-apiserver');
 }
 

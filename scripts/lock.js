@@ -2,12 +2,15 @@
  * A lock between processes on one machine, held as a file with the owner's process id.
  * Owns nothing but waiting; whoever uses it must stay correct if two holders ever meet (write aside, then rename).
  */
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { clearInterval, setInterval } from 'node:timers';
+import { closeSync, openSync, readFileSync, rmSync, statSync, utimesSync, writeSync } from 'node:fs';
 
 /** How often a waiting process looks again; short beside a build of a second. */
 const POLL_MS = 50;
 /** Nothing that is done under a lock takes this long, so an older lock belongs to nobody. */
 const ABANDONED_MS = 10 * 60_000;
+/** How often a holder that works on says so. */
+const FRESH_MS = 60_000;
 
 /** Runs `work` while no other process holds `file`. Returns what `work` returns, or the promise of it. */
 export function withLock(file, work) {
@@ -23,9 +26,16 @@ export function withLock(file, work) {
     release();
     throw error;
   }
-  if (result instanceof Promise) return result.finally(release);
+  if (result instanceof Promise) return keptFresh(file, result).finally(release);
   release();
   return result;
+}
+
+/** What is cold builds for longer than a lock is held for by somebody who died. */
+function keptFresh(file, result) {
+  const timer = setInterval(() => utimesSync(file, new Date(), new Date()), FRESH_MS);
+  timer.unref();
+  return result.finally(() => clearInterval(timer));
 }
 
 function tryLock(file) {

@@ -1,5 +1,6 @@
 /**
- * `npm run campaign -- --mutants [--only NAME] [--seeds N] [--json]`: shows that every planted bug is found.
+ * `npm run campaign -- --mutants [--only NAME] [--count N] [--from N] [--seeds N] [--json]`: shows that every planted
+ * bug is found.
  * For each bug it bundles the detector with the patch applied while the module is loaded, plays seed after seed in a
  * process of its own, and stops at the first finding. Owns the hunt and its table; the bugs are data in test/mutants/,
  * what counts as a finding is said in test/mutants/detectors.ts. Product code knows nothing of it.
@@ -7,15 +8,14 @@
 import { readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.js';
+import { play } from './mutant-player.js';
 import { ROOT, setup } from './setup.js';
 
 /** Every bug has to be found within this many seeds. */
 export const SEEDS_MAX = 500;
-/** A seed that plays longer than this never ends: that is a finding, too. */
-const SILENCE_MS = 60_000;
 const FOLDER = path.join(ROOT, 'dist', 'run', 'mutants');
 /** The rows without a patch: they must stay clean on every seed that a bug was looked for with. */
 const CONTROLS = ['campaign', 'conformance'].map((detector) => ({ name: `(none: ${detector})`, detector }));
@@ -69,73 +69,32 @@ export async function bundleDetectors(mutant) {
 }
 
 /**
- * Plays seeds from 1 until something is found: `{ name, file, detector, seed, finding, seconds }`, seed and finding null
+ * Plays so many seeds, from `from` on, until something is found: `{ name, file, detector, seed, finding, seconds }`, seed and finding null
  * when nothing is. Seeds of `skip` say nothing and are left out.
  */
 export async function hunt(mutant, { seeds = SEEDS_MAX, from = 1, skip = [] } = {}) {
   const startedAt = Date.now();
   const detector = mutant.detector ?? 'campaign';
   const outfile = await bundleDetectors(mutant);
-  const { findings } = await play([outfile, detector], { from, to: seeds, step: 1, skip, goOn: false });
+  const { findings } = await play([outfile, detector], {
+    from,
+    to: from + seeds - 1,
+    step: 1,
+    skip,
+    goOn: false,
+  });
   rmSync(outfile, { force: true });
   const seconds = (Date.now() - startedAt) / 1_000;
   const first = findings[0] ?? { seed: null, finding: null };
   return { name: mutant.name, file: mutant.file ?? null, detector, ...first, seconds };
 }
 
-/** One process; resolves with what it found: `{ findings, diedAt }`, the seed null when it came to its end. */
-function play(args, plan) {
-  const script = path.join(ROOT, 'scripts', 'mutant-seeds.js');
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [script, ...args, JSON.stringify(plan)], {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const seen = { seed: plan.from, text: '', errors: '', findings: [], ended: false };
-    let watchdog = null;
-    const listen = () => {
-      clearTimeout(watchdog);
-      watchdog = setTimeout(() => child.kill('SIGKILL'), SILENCE_MS);
-    };
-    listen();
-    child.stderr.on('data', (data) => (seen.errors = (seen.errors + data).slice(-2_000)));
-    child.stdout.on('data', (data) => {
-      listen();
-      readLines(seen, data);
-    });
-    child.on('close', (code, signal) => {
-      clearTimeout(watchdog);
-      const { findings, ended, seed } = seen;
-      if (ended) return resolve({ findings, diedAt: null });
-      resolve({
-        findings: [...findings, { seed, finding: diedOf(code, signal, seen.errors) }],
-        diedAt: seed,
-      });
-    });
-  });
-}
-
-function readLines(seen, data) {
-  const lines = (seen.text + data).split('\n');
-  seen.text = lines.pop() ?? '';
-  for (const line of lines) {
-    const { begins, ended, ...found } = JSON.parse(line);
-    if (ended === true) seen.ended = true;
-    else if (begins === undefined) seen.findings.push(found);
-    else seen.seed = begins;
-  }
-}
-
-function diedOf(code, signal, errors) {
-  if (signal === 'SIGKILL') return { name: 'never ends', problem: `a seed plays for ${SILENCE_MS} ms` };
-  return { name: 'died', problem: `exit code ${code}: ${errors.trim().split('\n').at(-1) ?? ''}` };
-}
-
 /** What the detectors find without a patch, by seed; every seed is played once, however often it is asked for. */
 class Control {
-  constructor({ name, detector }) {
+  constructor({ name, detector }, from) {
     this.row = { name, detector, file: null, seconds: 0 };
-    this.played = 0;
+    this.before = from - 1;
+    this.played = this.before;
     this.dirty = [];
   }
 
@@ -153,7 +112,7 @@ class Control {
     this.dirty = [...this.dirty, ...found].sort((a, b) => a.seed - b.seed);
     this.played = seed;
     this.row.seconds += (Date.now() - startedAt) / 1_000;
-    const text = `${this.row.name}: ${this.dirty.length} of ${seed} seeds are not clean`;
+    const text = `${this.row.name}: ${this.dirty.length} of ${seed - this.before} seeds are not clean`;
     process.stderr.write(`${text}\n`);
   }
 
@@ -171,9 +130,17 @@ class Control {
   get rows() {
     const { row, played, dirty } = this;
     const [first] = dirty;
-    return played === 0
+    return played === this.before
       ? []
-      : [{ ...row, seed: first?.seed ?? null, finding: first?.finding ?? null, played, skipped: this.skip }];
+      : [
+          {
+            ...row,
+            seed: first?.seed ?? null,
+            finding: first?.finding ?? null,
+            played: played - this.before,
+            skipped: this.skip,
+          },
+        ];
   }
 }
 
@@ -181,19 +148,21 @@ class Control {
  * Hunts them all, and plays the seeds that they used without a patch. What was found on a seed that is not clean without
  * one says nothing: that bug is hunted on from there, without such seeds.
  */
-async function huntAll(mutants, { seeds }) {
-  const controls = new Map(CONTROLS.map((control) => [control.detector, new Control(control)]));
+async function huntAll(mutants, { seeds, from: first }) {
+  const last = first + seeds - 1;
+  const controls = new Map(CONTROLS.map((control) => [control.detector, new Control(control, first)]));
   const rows = new Map();
   const from = new Map();
   for (let waiting = mutants; waiting.length > 0;) {
     await onAllCores(waiting, async (mutant) => {
       const { skip } = controls.get(mutant.detector ?? 'campaign');
-      rows.set(mutant.name, await huntOrSay(mutant, { seeds, skip, from: from.get(mutant.name) ?? 1 }));
+      const next = from.get(mutant.name) ?? first;
+      rows.set(mutant.name, await huntOrSay(mutant, { seeds: last - next + 1, skip, from: next }));
       process.stderr.write(`[${rows.size}/${mutants.length}] ${line(rows.get(mutant.name))}\n`);
     });
     for (const [detector, control] of controls) {
       const used = [...rows.values()].filter((row) => row.detector === detector);
-      await control.upTo(Math.max(0, ...used.map(({ seed }) => seed ?? seeds)));
+      await control.upTo(Math.max(0, ...used.map(({ seed }) => seed ?? last)));
     }
     waiting = waiting.filter(({ name }) => {
       const { seed, detector } = rows.get(name);
@@ -232,21 +201,27 @@ function line({ name, file, seed, finding, seconds, played }) {
 }
 
 function readArguments(args) {
-  const options = { only: null, seeds: SEEDS_MAX, json: false };
-  for (let at = 0; at < args.length; at += 1) {
-    if (args[at] === '--only') options.only = args[(at += 1)] ?? '';
-    else if (args[at] === '--seeds') options.seeds = Number(args[(at += 1)]);
-    else if (args[at] === '--json') options.json = true;
-    else if (args[at] !== '--mutants') return null;
-  }
-  return Number.isInteger(options.seeds) && options.seeds > 0 ? options : null;
+  const text = { type: 'string' };
+  const flags = { mutants: { type: 'boolean' }, json: { type: 'boolean' } };
+  const numbers = {
+    count: text,
+    from: { ...text, default: '1' },
+    seeds: { ...text, default: `${SEEDS_MAX}` },
+  };
+  const { values } = parseArgs({ args, options: { only: text, ...flags, ...numbers } });
+  const { only = null, json = false } = values;
+  const [from, seeds, count] = [values.from, values.seeds, values.count ?? '1'].map(Number);
+  if (![from, seeds, count].every((number) => Number.isSafeInteger(number) && number > 0)) return null;
+  return { only, json, from, seeds, count: values.count === undefined ? null : count };
 }
 
 /** The whole table; resolves with the exit code: 0 when every bug was found and the controls are clean. */
 export async function runMutants(args) {
   const options = readArguments(args);
   if (options === null) {
-    process.stderr.write('usage: npm run campaign -- --mutants [--only NAME] [--seeds N] [--json]\n');
+    process.stderr.write(
+      'usage: npm run campaign -- --mutants [--only NAME] [--count N] [--from N] [--seeds N] [--json]\n',
+    );
     return 2;
   }
   const listed = await bundleInto(path.join(FOLDER, `list-${process.pid}.mjs`), 'test/mutants/mutants.ts');
@@ -257,11 +232,17 @@ export async function runMutants(args) {
     process.stderr.write(`campaign: there is no planted bug "${options.only}"\n`);
     return 2;
   }
-  const rows = await huntAll(chosen, options);
+  const rows = await huntAll(someOf(chosen, options), options);
   const failed = rows.filter(({ file, seed }) => (file === null) !== (seed === null));
   if (options.json) process.stdout.write(`${JSON.stringify(rows)}\n`);
   else process.stdout.write(`${['', ...rows.map(line), '', summary(rows, failed)].join('\n')}\n`);
   return failed.length === 0 ? 0 : 1;
+}
+
+/** So many, others for another first seed; all without a count. */
+function someOf(mutants, { count, from }) {
+  if (count === null || count >= mutants.length) return mutants;
+  return Array.from({ length: count }, (_, at) => mutants[(from + at) % mutants.length]);
 }
 
 function summary(rows, failed) {

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { withLock } from './lock.js';
-import { runQuietly } from './run-quietly.js';
+import { runNetworkStep, runQuietly } from './run-quietly.js';
 import { toolsFolder } from './temporal-tools.js';
 
 /** A peer is a list of packages beside this file, and what must be importable once they are installed. */
@@ -84,9 +84,8 @@ async function installPeer(name, env) {
   try {
     await runQuietly(python, ['-m', 'venv', folder], { env });
     const wheels = ['--only-binary', ':all:', '--no-deps', '--disable-pip-version-check', '--no-input'];
-    await runQuietly(peerPython(name, env), ['-m', 'pip', 'install', ...wheels, '-r', packageFile(name)], {
-      env,
-    });
+    const pip = ['-m', 'pip', 'install', ...wheels, '-r', packageFile(name)];
+    await runNetworkStep(`pip install of the peer ${name}`, peerPython(name, env), pip, { env });
     // The first import compiles; whoever tests should not wait for it. LiteLLM would fetch a newer list of prices.
     const importEnv = { ...env, LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
     await runQuietly(peerPython(name, env), ['-c', `import ${PEERS[name].imports.join(', ')}`], {

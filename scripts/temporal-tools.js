@@ -9,7 +9,7 @@ import { connect, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { runQuietly } from './run-quietly.js';
+import { runNetworkStep } from './run-quietly.js';
 import { isProgram, onPath } from './find-program.js';
 import { withLock } from './lock.js';
 
@@ -85,7 +85,7 @@ async function installCli(env) {
   const folder = path.join(toolsFolder(env), 'temporal-cli');
   return await aside(name, folder, async (target) => {
     const source = `github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`;
-    await runQuietly(go, ['install', source], { env: { ...env, GOBIN: target } });
+    await runNetworkStep(`go install ${source}`, go, ['install', source], { env: { ...env, GOBIN: target } });
   });
 }
 
@@ -103,7 +103,8 @@ async function installTestServer(env) {
   const result = await aside(name, path.dirname(program), async (target) => {
     writeFileSync(path.join(target, 'pom.xml'), POM);
     const args = ['-q', '-B', '-ntp', 'dependency:copy-dependencies', '-DoutputDirectory=lib'];
-    await runQuietly('mvn', args, { env, cwd: target });
+    const step = `mvn of io.temporal:temporal-test-server:${TEST_SERVER_VERSION}`;
+    await runNetworkStep(step, 'mvn', args, { env, cwd: target });
     const file = path.join(target, path.basename(program));
     writeFileSync(file, TEST_SERVER_PROGRAM);
     chmodSync(file, 0o755);

@@ -2,7 +2,7 @@
 export interface TestCounts {
   readonly passed: number;
   readonly failed: number;
-  /** One line per test that did not run: full name and reason. */
+  /** One line for each group that did not run: how many tests, its name and the reason. */
   readonly skipped: readonly string[];
   /** Failures that no single test shows. */
   readonly problems: readonly string[];
@@ -15,3 +15,12 @@ export function countTests(input: {
   readonly strict: boolean;
   readonly filtered: boolean;
 }): TestCounts;
+export function failedFiles(reportText: string): readonly string[];
+export function mergeTries(
+  firstText: string,
+  secondText: string,
+): {
+  readonly reportText: string;
+  readonly flaky: readonly { readonly file: string; readonly title: string; readonly reason: string }[];
+};
+export function slowestFiles(reportText: string): readonly string[];

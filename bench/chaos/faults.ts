@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { isOwnDaemon, restartDaemon } from '../../scripts/docker-daemon.ts';
 import { isMissing } from '../../runtimes/on-host/is-missing.ts';
+import type { RandomStream } from '../../simulator/random.ts';
 import { BOUNDS, type Ground } from './ground.ts';
 
 export interface Fault {
@@ -15,9 +16,10 @@ export interface Fault {
   strike(): Promise<boolean>;
 }
 
-export function faultsOf(ground: Ground): readonly Fault[] {
-  const common = [{ name: 'disk full', strike: async () => fillDisk(ground) }];
-  const own = ground.kind === 'docker' ? dockerFaults(ground) : processFaults(ground);
+/** Whom a fault strikes, and how, is drawn from `random`. */
+export function faultsOf(ground: Ground, random: RandomStream): readonly Fault[] {
+  const common = [{ name: 'disk full', strike: async () => fillDisk(ground, random) }];
+  const own = ground.kind === 'docker' ? dockerFaults(ground, random) : processFaults(ground, random);
   return [...common, ...own].map(({ name, strike }) => ({ name, strike: () => struckOrGone(strike) }));
 }
 
@@ -32,21 +34,22 @@ async function struckOrGone(strike: () => Promise<boolean>): Promise<boolean> {
 }
 
 /** More than a sandbox may keep, written from outside, so that nothing inside is asked. */
-function fillDisk({ dir }: Ground): boolean {
-  const id = pick(namesIn(join(dir, 'data', 'sandboxes')));
+function fillDisk({ dir }: Ground, random: RandomStream): boolean {
+  const id = pick(namesIn(join(dir, 'data', 'sandboxes')), random);
   const workspace = join(dir, 'data', 'sandboxes', id ?? '', 'workspace');
   if (id === undefined || !existsSync(workspace)) return false;
   writeFileSync(join(workspace, 'filler'), Buffer.alloc(BOUNDS.workspaceBytes + 1024 ** 2, 1));
   return true;
 }
 
-function dockerFaults({ daemonSocket }: Ground): readonly Fault[] {
+function dockerFaults({ daemonSocket }: Ground, random: RandomStream): readonly Fault[] {
   const docker = new Docker({ socketPath: daemonSocket, host: '' });
   const onOne = (name: string, act: (container: Docker.Container) => Promise<unknown>): Fault => ({
     name,
     async strike() {
       const up = await docker.listContainers().catch(() => []);
-      const one = pick(up.filter(({ Labels }) => Labels['dev.parley.sandbox'] !== undefined));
+      const ours = up.filter(({ Labels }) => Labels['dev.parley.sandbox'] !== undefined);
+      const one = pick(ours, random);
       if (one === undefined) return false;
       return await act(docker.getContainer(one.Id)).then(
         () => true,
@@ -63,7 +66,7 @@ function dockerFaults({ daemonSocket }: Ground): readonly Fault[] {
       name: 'daemon restarted',
       async strike() {
         if (!isOwnDaemon()) return false;
-        await restartDaemon(Math.random() < 0.5 ? 'SIGKILL' : 'SIGTERM');
+        await restartDaemon(random.happens(0.5) ? 'SIGKILL' : 'SIGTERM');
         return true;
       },
     },
@@ -76,40 +79,40 @@ async function eatMemory(container: Docker.Container): Promise<void> {
   await exec.start({ Detach: true });
 }
 
-function processFaults({ dir }: Ground): readonly Fault[] {
+function processFaults({ dir }: Ground, random: RandomStream): readonly Fault[] {
   return [
-    { name: 'first process killed', strike: async () => signalOne(dir, 'SIGKILL') },
-    { name: 'agent killed', strike: async () => killInside(dir) },
-    { name: 'first process stopped', strike: async () => signalOne(dir, 'SIGSTOP') },
-    { name: 'group frozen', strike: async () => freezeOne(dir) },
+    { name: 'first process killed', strike: async () => signalOne(dir, random, 'SIGKILL') },
+    { name: 'agent killed', strike: async () => killInside(dir, random) },
+    { name: 'first process stopped', strike: async () => signalOne(dir, random, 'SIGSTOP') },
+    { name: 'group frozen', strike: async () => freezeOne(dir, random) },
   ];
 }
 
 /** The launched process of some sandbox, by what it wrote down itself. */
-function launchedPid(dir: string): number | null {
-  const id = pick(namesIn(join(dir, 'data', 'sandboxes')));
+function launchedPid(dir: string, random: RandomStream): number | null {
+  const id = pick(namesIn(join(dir, 'data', 'sandboxes')), random);
   const file = join(dir, 'data', 'sandboxes', id ?? '', 'process');
   const pid = id === undefined || !existsSync(file) ? 0 : Number(readFileSync(file, 'utf8').split('\n')[0]);
   // Numbers are used again: only one that has our folder in its command line is meant.
   return pid > 1 && commandOf(pid).includes(dir) ? pid : null;
 }
 
-function signalOne(dir: string, signal: NodeJS.Signals): boolean {
-  const pid = launchedPid(dir);
+function signalOne(dir: string, random: RandomStream, signal: NodeJS.Signals): boolean {
+  const pid = launchedPid(dir, random);
   return pid !== null && send(pid, signal);
 }
 
-function killInside(dir: string): boolean {
-  const pid = launchedPid(dir);
+function killInside(dir: string, random: RandomStream): boolean {
+  const pid = launchedPid(dir, random);
   if (pid === null) return false;
   const inside = childrenOf(pid).flatMap(childrenOf).flatMap(childrenOf);
-  const one = pick(inside);
+  const one = pick(inside, random);
   return one !== undefined && send(one, 'SIGKILL');
 }
 
 /** Through the group that the record names. */
-function freezeOne(dir: string): boolean {
-  const id = pick(namesIn(join(dir, 'data', 'sandboxes')));
+function freezeOne(dir: string, random: RandomStream): boolean {
+  const id = pick(namesIn(join(dir, 'data', 'sandboxes')), random);
   const record = join(dir, 'data', 'sandboxes', id ?? '', 'spec.json');
   if (id === undefined || !existsSync(record)) return false;
   const { group } = JSON.parse(readFileSync(record, 'utf8')) as {
@@ -156,6 +159,6 @@ export function namesIn(dir: string): readonly string[] {
   return existsSync(dir) ? readdirSync(dir) : [];
 }
 
-export function pick<T>(items: readonly T[]): T | undefined {
-  return items[Math.floor(Math.random() * items.length)];
+export function pick<T>(items: readonly T[], random: RandomStream): T | undefined {
+  return items[Math.floor(random.next() * items.length)];
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createAgentClient, type AgentClient } from '../../agent-client/agent-client.ts';
 import { conversationId, sandboxId } from '../../core/ids.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
+import type { RandomStream } from '../../simulator/random.ts';
 import type { SandboxAddress, SandboxRuntime } from '../../ports/sandbox-runtime.ts';
 import { openRuntime, readJournal, writeEntry, type Entry, type Ground } from './ground.ts';
 
@@ -27,6 +28,7 @@ const LEAVES = 2;
 export interface Shift {
   readonly ground: Ground;
   readonly sandboxes: number;
+  readonly random: RandomStream;
   /** True: deliver what was accepted, judge it, and leave nothing. */
   readonly isLast: boolean;
 }
@@ -73,7 +75,7 @@ async function step(hands: Hands, entry: Entry): Promise<Entry | null> {
     say('accepted', id);
   }
   await within(CALL_MS, deliver(hands, entry, target));
-  const dice = Math.random() * 100;
+  const dice = shift.random.next() * 100;
   const old = { sandboxId: sandboxId(entry.sandboxId), generation: entry.generation };
   if (shift.isLast || dice < LEAVES) {
     await within(CALL_MS, judge(hands, entry, target));

@@ -18,6 +18,8 @@ export interface CampaignOptions {
   readonly forMs: number | null;
   /** True: ends as soon as every kind and pair has its hits. */
   readonly untilCovered: boolean;
+  /** True: seed by seed, the same ones on any machine. False: what is behind first, as far as it was played by then. */
+  readonly inOrder: boolean;
 }
 
 /** A second play of a seed that did not give the same. */
@@ -64,10 +66,16 @@ export class Campaign {
     while (!this.isOver()) {
       this.begun += 1;
       const number = this.begun;
-      const summary = await player.play(this.order.take(this.tally));
+      const summary = await player.play(this.seedOf(number));
       this.tally.add(summary);
       if (number % AGAIN_EVERY === 1) await this.playAgain(player, summary);
     }
+  }
+
+  /** Of the case that is begun as the `number`-th, from 1. */
+  private seedOf(number: number): number {
+    const { inOrder, from } = this.options;
+    return inOrder ? from + number - 1 : this.order.take(this.tally);
   }
 
   private isOver(): boolean {

@@ -48,7 +48,7 @@ export function campaignCommand({ shell, finish }: CommandContext): Command {
   return new Command('campaign')
     .description('Play random jobs, policies and faults on a virtual clock, and check every invariant.')
     .option('--minutes <n>', `time at most (default: ${MINUTES_DEFAULT}, unless --runs is given)`)
-    .option('--runs <n>', 'cases at most')
+    .option('--runs <n>', 'cases at most; alone, those of just so many seeds in their order')
     .option('--from <seed>', 'first seed', '0')
     .option('--workers <n>', 'processes; 0 plays in this one (default: one for each core)')
     .option('--until-covered', 'end as soon as every kind of fault and every pair was reached')
@@ -169,6 +169,7 @@ async function campaign(shell: Shell, flags: CampaignFlags): Promise<ExitCode> {
     runsMax,
     forMs: minutes === null ? null : readNumber('--minutes', minutes, MINUTES_MAX, 1) * MINUTE_MS,
     untilCovered: flags.untilCovered === true,
+    inOrder: minutes === null && flags.untilCovered !== true,
   };
   const players = openPlayers(shell, flags.workers);
   const running = new Campaign({ players, clock: shell.clock, ...bounds });

@@ -3,16 +3,17 @@
  * Owns the seed; must not know a race.
  */
 import { agentEvent } from '../activities/fake-agent.ts';
-import { seededRandom } from '../e2e/seeded-random.ts';
+import { RandomStream } from '../../simulator/random.ts';
+import { seedsOf } from '../helpers/seeds.ts';
 import type { Racetrack } from './races.ts';
 import { callSocket } from './socket-call.ts';
 
-const SEED = Number(process.env['PARLEY_RACES_SEED'] ?? 1);
+const { seed: SEED } = seedsOf('api-races');
 
 /** Waits of up to so many milliseconds, three of ten of none. */
 export function waitsUpTo(maxMs: number): Racetrack['jitter'] {
-  const random = seededRandom(SEED);
-  return () => wait(random() < 0.3 ? 0 : random() * maxMs);
+  const random = new RandomStream(SEED);
+  return () => wait(random.happens(0.3) ? 0 : random.next() * maxMs);
 }
 
 /** Sends an event of its own accord, each with another id, to the webhook behind the socket. */

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { requirePeerPython } from '../helpers/python-peers.ts';
+import { seedsOf } from '../helpers/seeds.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 export interface Campaign {
@@ -42,7 +43,7 @@ export async function tryOut(campaign: Campaign): Promise<Findings> {
     '--checks': 'all',
     '--phases': campaign.phases,
     '--max-examples': String(campaign.examples),
-    '--seed': '1',
+    '--seed': String(seedsOf('schemathesis').seed),
     '--workers': '2',
     '--generation-database': 'none',
     '--request-timeout': '60',

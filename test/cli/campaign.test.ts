@@ -1,8 +1,10 @@
 /** `parley campaign`: one case, a few cases here and in processes, Ctrl-C, refusals, and what is printed of each. */
 import { describe, expect, it } from 'vitest';
+import { Campaign } from '../../cli/campaign/campaign.ts';
 import { runCli } from '../../cli/program.ts';
 import { FAULT_NAMES } from '../../simulator/faults/catalogue.ts';
 import { runCase } from '../../simulator/campaign/run-case.ts';
+import { summaryOf } from '../../simulator/campaign/tally.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeShell, recordsOf } from './fake-shell.ts';
 import { parley } from './parley-program.ts';
@@ -41,6 +43,22 @@ describe('parley campaign', () => {
     expect(text).toMatch(/^pairs that cannot be: [1-9]/m);
     expect(text).toMatch(/^played a second time: 1, /m);
     expect(text).toMatch(/^violations: 0$/m);
+  });
+
+  it('plays just the seeds that are asked for, in their order, when only their number is a bound', async () => {
+    const played: number[] = [];
+    const player = {
+      play: async (seed: number) => {
+        played.push(seed);
+        return summaryOf(runCase({ seed }));
+      },
+      close: () => undefined,
+    };
+    const bounds = { from: 6, runsMax: 4, forMs: null, untilCovered: false };
+    const clock = fakeShell({ cwd: tempDir(), env: {} }).clock;
+    await new Campaign({ players: [player, player], clock, ...bounds, inOrder: true }).run();
+    // The first is played a second time, to compare.
+    expect(played.toSorted()).toEqual([6, 6, 7, 8, 9]);
   });
 
   it('ends after the present case on Ctrl-C, and says what was done', async () => {

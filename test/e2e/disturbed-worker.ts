@@ -14,7 +14,7 @@ import { ledgerRows, sumOf } from './ledger.ts';
 import { KEYS, Results, type Sums } from './results.ts';
 import { runStatus, type ItemStatus } from './run-status.ts';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
-import { seededRandom } from './seeded-random.ts';
+import { RandomStream } from '../../simulator/random.ts';
 import { openTemporalBatch, type Leftovers, type TemporalBatch } from './temporal-batch.ts';
 import { finishesOf, transcriptFacts, type TranscriptFacts } from './transcripts.ts';
 
@@ -72,14 +72,14 @@ interface Scene {
 async function played(batch: TemporalBatch, { seed, servers, databaseFile }: Scene): Promise<Disturbed> {
   const { copy } = batch;
   const address = servers[0]?.address ?? '';
-  const random = seededRandom(seed ?? 0);
+  const random = new RandomStream(seed ?? 0);
   const agents = keepAgentLogs(copy);
   let worker = await batch.startWorker(address);
   const run = batch.start(['run', 'job.yaml', '--run-id', RUN_ID], address);
   const told: string[] = [];
   for (const { what, after, delayMsMax } of seed === null ? [] : DISTURBANCES) {
     await run.says(after);
-    const delayMs = Math.round(random() * delayMsMax);
+    const delayMs = Math.round(random.next() * delayMsMax);
     await pause(delayMs);
     told.push(`${what}@${delayMs}`);
     if (what === 'worker') worker = await replaced(batch, worker, address);

@@ -2,7 +2,7 @@
  * When the process of a run is killed: stages of its life, and a seeded moment after each begins.
  * Owns the spread over the whole life; must not kill anything.
  */
-import { seededRandom } from './seeded-random.ts';
+import { RandomStream } from '../../simulator/random.ts';
 
 export interface KillMoment {
   readonly stage: Stage | 'finished';
@@ -50,14 +50,14 @@ function killsOf(asked: string | undefined): number {
 
 /** The kinds of runs come round; every round has other moments. */
 export function killPlan(seed: number): readonly (readonly KillMoment[])[] {
-  const random = seededRandom(seed);
+  const random = new RandomStream(seed);
   const count = KILLS / (RUNS[0]?.length ?? 1);
   const runs = Array.from({ length: count }, (_, at) => RUNS[at % RUNS.length] ?? []);
   return runs.map((stages) =>
     stages.map((stage): KillMoment => {
       const { after, delaysMs } = STAGES[stage];
       const [least, most] = delaysMs;
-      return { stage, after, delayMs: Math.round(least + random() * (most - least)) };
+      return { stage, after, delayMs: Math.round(least + random.next() * (most - least)) };
     }),
   );
 }

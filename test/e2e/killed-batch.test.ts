@@ -4,6 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
+import { seedsOf } from '../helpers/seeds.ts';
 import type { Isolation } from './batch-copy.ts';
 import { killPlan, KILLS } from './kill-plan.ts';
 import { killedRun, told, type KilledRun } from './killed-run.ts';
@@ -11,6 +12,7 @@ import { KEYS } from './results.ts';
 
 /** Half of the runs at once: most of a run is waiting for a model. */
 const AT_ONCE = 3;
+const { seed: SEED } = seedsOf('killed-batch');
 const ALL_MS_MAX = 300_000 * Math.ceil(KILLS / 20);
 
 /** `undisturbed` is the first; a failure of one run is told when all have ended. */
@@ -92,5 +94,5 @@ function killedBatch(isolation: Isolation, seed: number): void {
   });
 }
 
-describeWith('bwrap', 'a killed batch in namespaces', () => killedBatch('namespaces', 20_261_121));
-describe('a killed batch in plain processes', () => killedBatch('none', 4_711));
+describeWith('bwrap', 'a killed batch in namespaces', () => killedBatch('namespaces', SEED));
+describe('a killed batch in plain processes', () => killedBatch('none', SEED + 1));

@@ -5,11 +5,12 @@
  */
 import { beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
+import { seedsOf } from '../helpers/seeds.ts';
 import { disturbedRun, type Disturbed } from './disturbed-worker.ts';
 import { KEYS } from './results.ts';
 
 const ROUNDS = Number(process.env['PARLEY_TEST_ROUNDS'] ?? '1');
-const SEED = 20_261_122;
+const { seed: SEED } = seedsOf('killed-workers');
 const ROUND_MS_MAX = 240_000;
 
 describeWith('temporal', 'a batch whose worker is killed and whose server is restarted', () => {

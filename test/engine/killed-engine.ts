@@ -10,6 +10,7 @@ import { Engine } from '../../engine/engine.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { EngineStore } from '../../ports/engine-store.ts';
 import type { Delivery, Notifier } from '../../ports/notifier.ts';
+import { RandomStream } from '../../simulator/random.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
 import { fakeActivities } from './fake-activities.ts';
@@ -25,6 +26,8 @@ export interface KillRequest {
 
 /** Longest an activity takes: the process dies in the middle of some. */
 const ACTIVITY_MS = 6;
+/** A command takes as long in every life. */
+const DELAYS = new RandomStream(0);
 
 export const killedConversation = (index: number): ConversationId =>
   conversationId(`e${index.toString(16).padStart(31, '0')}`);
@@ -93,7 +96,7 @@ function slowed(activities: Activities, log: (lines: readonly string[]) => void)
     ...activity,
     run: async (command, context) => {
       log([`ran ${command.id}`]);
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * ACTIVITY_MS));
+      await new Promise((resolve) => setTimeout(resolve, DELAYS.split(command.id).next() * ACTIVITY_MS));
       if (command.type === 'deliverItem') log([`delivered ${command.item.itemId}`]);
       return activity.run(command, context);
     },

@@ -6,12 +6,15 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { RandomStream } from '../../simulator/random.ts';
 import { openStore } from '../../store/open-store.ts';
 import { endProcess } from '../helpers/end-process.ts';
+import { seedsOf } from '../helpers/seeds.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { databaseOf, killedConversation, logOf, type KillRequest } from './killed-engine.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
+const { seed: FIRST_SEED, count: LIVES } = seedsOf('killed-engine');
 const CONVERSATIONS = 12;
 const MESSAGES = 3;
 /** After so many kills the process is left alone, so that the test ends on a slow machine, too. */
@@ -59,25 +62,16 @@ async function live(
   return { accepted, done };
 }
 
-/** From 0 to just below 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 async function liveUntilDone(
   program: string,
   seed: number,
 ): Promise<{ readonly folder: string; readonly accepted: readonly string[]; readonly kills: number }> {
   const folder = tempDir();
-  const random = randomOf(seed);
+  const random = new RandomStream(seed);
   const accepted: string[] = [];
   for (let kills = 0; ; kills += 1) {
     const request: KillRequest = { folder, conversations: CONVERSATIONS, messages: MESSAGES, accepted };
-    const life = await live(program, request, kills < KILLS_MAX ? random() * LIFE_MS_MAX : null);
+    const life = await live(program, request, kills < KILLS_MAX ? random.next() * LIFE_MS_MAX : null);
     accepted.push(...life.accepted);
     if (life.done) return { folder, accepted, kills };
   }
@@ -125,8 +119,8 @@ describe('an engine that is killed again and again', () => {
   it('comes to the same end, loses no accepted delivery, and repeats no answered command', async () => {
     const program = buildProgram();
     let [kills, attempts, commands] = [0, 0, 0];
-    for (const seed of [1, 2, 3]) {
-      const life = await liveUntilDone(program, seed);
+    for (let at = 0; at < LIVES; at += 1) {
+      const life = await liveUntilDone(program, FIRST_SEED + at);
       expect(await finalSet(life.folder)).toEqual(EXPECTED);
       const lines = readFileSync(logOf(life.folder), 'utf8').trim().split('\n');
       expect(repeatedAfterAnswer(lines)).toEqual([]);

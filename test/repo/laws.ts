@@ -2,7 +2,7 @@
  * The list of laws, by the name under which a violation is reported.
  * A new law is added here, and its file of tests breaks it on a made-up tree.
  */
-import { bannedCalls } from './laws/banned-calls.ts';
+import { bannedCalls, chanceIsSeeded } from './laws/banned-calls.ts';
 import { consoleKeepsToItself } from './laws/console.ts';
 import { cycles } from './laws/cycles.ts';
 import { cliDocumented, environmentDocumented, routesDocumented } from './laws/documented.ts';
@@ -29,6 +29,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'exports are named': namedExports,
   'file names say something': meaningfulNames,
   'pure folders ask nothing of the world': bannedCalls,
+  'chance comes from a seed': chanceIsSeeded,
   'the console keeps to itself': consoleKeepsToItself,
   'no leftover markers, machine paths or registry hosts': bannedWords,
   'error codes: catalogue, page, code and tests agree': errorCodes,

@@ -1,11 +1,16 @@
 /** Tests what `npm test` and the build rest on: counting tests, the lock between processes, seeing a changed source. */
 import { mkdirSync, readFileSync, utimesSync, writeFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withLock } from '../../scripts/lock.js';
 import { isFresh, listSources, statSources } from '../../scripts/sources.js';
-import { countTests } from '../../scripts/test-report.js';
+import { realTests } from '../../scripts/real-tests.js';
+import { runNetworkStep } from '../../scripts/run-quietly.js';
+import { countTests, failedFiles, mergeTries, slowestFiles } from '../../scripts/test-report.js';
+import { seedsOf } from '../helpers/seeds.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
 
 interface FakeFile {
   readonly status: 'passed' | 'failed';
@@ -68,7 +73,7 @@ describe('countTests()', () => {
     expect(countTests(input)).toMatchObject({
       passed: 1,
       failed: 0,
-      skipped: ['docker runtime starts (docker is not installed)'],
+      skipped: ['1 of "docker runtime" (docker is not installed)'],
     });
     expect(countTests({ ...input, strict: true }).failed).toBe(1);
     expect(countTests({ ...input, strict: true, filtered: true }).failed).toBe(0);
@@ -76,8 +81,106 @@ describe('countTests()', () => {
     expect(countTests({ ...input, skipsText: optional, strict: true })).toMatchObject({
       failed: 0,
       problems: [],
-      skipped: ['docker runtime starts (docker is not installed)'],
+      skipped: ['1 of "docker runtime" (docker is not installed)'],
     });
+  });
+});
+
+describe('a second try', () => {
+  const first = report(
+    { status: 'passed', tests: { z: 'passed' } },
+    { status: 'failed', tests: { a: 'passed', race: 'failed', broken: 'failed' } },
+    { status: 'failed', message: 'no server\nat x', tests: {} },
+  );
+  const again = (tests: FakeFile['tests'], status: FakeFile['status'] = 'passed'): string =>
+    report({ status: 'passed', tests: {} }, { status, tests }, { status: 'passed', tests: { c: 'passed' } });
+
+  it('is of the files in which something failed', () => {
+    expect(failedFiles(first)).toEqual(['test/1.test.ts', 'test/2.test.ts']);
+  });
+
+  it('makes a test flaky that passes then, and leaves one failed that fails again', () => {
+    const second = again({ a: 'failed', race: 'passed', broken: 'failed' }, 'failed');
+    const { reportText, flaky } = mergeTries(first, second);
+    expect(flaky).toEqual([
+      { file: 'test/1.test.ts', title: 'race', reason: 'Error: of race' },
+      { file: 'test/2.test.ts', title: 'the whole file', reason: 'no server' },
+    ]);
+    const counts = countTests({ skipsText: '', exitCode: 1, strict: true, filtered: false, reportText });
+    expect(counts).toEqual({
+      passed: 4,
+      failed: 1,
+      skipped: [],
+      problems: ['test/1.test.ts > broken: Error: of broken'],
+    });
+  });
+
+  it('leaves nothing failed when all of it passes then', () => {
+    const { reportText } = mergeTries(first, again({ a: 'passed', race: 'passed', broken: 'passed' }));
+    expect(failedFiles(reportText)).toEqual([]);
+  });
+
+  it('is no help to a file that does not load again', () => {
+    const second = report({ status: 'passed', tests: {} }, { status: 'failed', message: 'gone', tests: {} });
+    expect(failedFiles(mergeTries(first, second).reportText)).toEqual(['test/1.test.ts', 'test/2.test.ts']);
+  });
+
+  it('is for files that start programs, themselves or by what they use', () => {
+    const real = realTests(ROOT);
+    expect(real).toContain('test/engine/killed-process.test.ts');
+    expect(real).toContain('test/activities/conversations.test.ts');
+    expect(real).not.toContain('test/core/place.test.ts');
+    expect(real).not.toContain('test/conformance/race.test.ts');
+  });
+});
+
+describe('slowestFiles()', () => {
+  it('names them with their seconds, the slowest first', () => {
+    const testResults = [
+      { name: 'a', startTime: 1_000, endTime: 2_500 },
+      { name: 'b', startTime: 0, endTime: 12_340 },
+    ];
+    expect(slowestFiles(JSON.stringify({ testResults }))).toEqual(['  12.3 s  b', '   1.5 s  a']);
+  });
+});
+
+describe('runNetworkStep()', () => {
+  const attempt = (limit: number): Promise<void> => {
+    const file = path.join(tempDir(), 'tries');
+    writeFileSync(file, '');
+    const script = `const fs = require('node:fs'); fs.appendFileSync(process.argv[1], 'x');
+      if (fs.readFileSync(process.argv[1], 'utf8').length < ${limit}) { console.error('reset by peer'); process.exit(7); }`;
+    return runNetworkStep('go install x', process.execPath, ['-e', script, file], { pauseMs: 1 });
+  };
+
+  it('asks again after a hiccup', async () => {
+    await expect(attempt(3)).resolves.toBeUndefined();
+  });
+
+  it('says which step failed for good, and with what', async () => {
+    await expect(attempt(4)).rejects.toThrow(/^go install x failed 3 times: .* exit code 7: reset by peer$/);
+  });
+});
+
+describe('test/seeds.json', () => {
+  it('lists each seed on a line of its own, with what it found', () => {
+    const text = readFileSync(path.join(ROOT, 'test/seeds.json'), 'utf8');
+    const lines = JSON.parse(text) as readonly object[];
+    expect(text.trimEnd().split('\n')).toHaveLength(lines.length + 2);
+    for (const line of lines) {
+      expect(Object.keys(line)).toEqual(['play', 'seed', 'count', 'found']);
+      expect(line).toMatchObject({ seed: expect.any(Number), count: expect.any(Number) });
+    }
+  });
+
+  it('is what tests play, unless somebody explores', () => {
+    expect(seedsOf('killed-engine')).toEqual({ seed: 1, count: 3 });
+    expect(() => seedsOf('nothing')).toThrow('test/seeds.json does not list it');
+    vi.stubEnv('PARLEY_SEED', '4711');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(seedsOf('killed-engine')).toEqual({ seed: 4711, count: 3 });
+    vi.stubEnv('PARLEY_SEED', 'x');
+    expect(() => seedsOf('killed-engine')).toThrow('PARLEY_SEED is no whole number');
   });
 });
 

@@ -1,7 +1,7 @@
 /** Breaks the laws about one source file on made-up trees: sizes, shape, banned calls and words. */
 import { describe, expect, it } from 'vitest';
 import { consoleKeepsToItself } from './laws/console.ts';
-import { bannedCalls } from './laws/banned-calls.ts';
+import { bannedCalls, chanceIsSeeded } from './laws/banned-calls.ts';
 import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
 import { fileSizes, functionSizes, medianSize } from './laws/sizes.ts';
 import { bannedWords } from './laws/words.ts';
@@ -135,6 +135,17 @@ describe('consoleKeepsToItself()', () => {
       'web/b.ts:1: kept beyond the tab; use session/key-memory.ts',
       'web/c.css:1: an address of another host; serve it from web/',
     ]);
+  });
+});
+
+describe('chanceIsSeeded()', () => {
+  it('finds chance without a seed in tests and benches, and leaves the product alone', () => {
+    const text = 'const x = 1;\nconst y = Math.random();';
+    expect(chanceIsSeeded(madeUp({ 'test/a.ts': text, 'bench/b.ts': text, 'cli/c.ts': text }))).toEqual([
+      'test/a.ts:2: Math.random; draw it from a RandomStream and a listed seed',
+      'bench/b.ts:2: Math.random; draw it from a RandomStream and a listed seed',
+    ]);
+    expect(chanceIsSeeded(madeUp({ 'test/a.ts': "spyOn(Math, 'random');" }))).toEqual([]);
   });
 });
 

@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { addressKey, runId, userId, type RunId } from '../../core/ids.ts';
+import { RandomStream } from '../../simulator/random.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { replay } from '../../temporal/replay.ts';
 import { RULES } from '../core/run-life.ts';
 import { describeWith } from '../helpers/requires.ts';
+import { seedsOf } from '../helpers/seeds.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { BUNDLE, wire, type Deployment } from './support/deployment.ts';
@@ -149,6 +151,7 @@ describeWith('temporal', 'work on Temporal', () => {
       let server = await startServerForTests({ databaseFile });
       onTestFinished(() => server.stop());
       const port = Number(server.address.split(':')[1]);
+      const random = new RandomStream(seedsOf('killed-workers').seed);
       let restarts = 0;
       const restart = async (): Promise<void> => {
         if (restarts >= RESTARTS_MAX) return;
@@ -158,7 +161,7 @@ describeWith('temporal', 'work on Temporal', () => {
         server = await startServerForTests({ databaseFile, port });
       };
       const campaign = await begin(server, 24, 12);
-      await disturbUntilFinished(campaign, restart, () => 500 + Math.random() * 2_000);
+      await disturbUntilFinished(campaign, restart, () => 500 + random.next() * 2_000);
 
       await expectFinalSet(campaign);
       expect(restarts).toBeGreaterThan(0);

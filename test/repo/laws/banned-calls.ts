@@ -1,5 +1,6 @@
 /**
- * The pure folders ask nothing of the world: each banned word names what to write instead.
+ * The pure folders ask nothing of the world, and tests draw chance from a seed: each banned word names what to write
+ * instead.
  */
 import { isBuiltin } from 'node:module';
 import ts from 'typescript';
@@ -22,6 +23,26 @@ const BANNED: Readonly<Record<string, string>> = {
   crypto: 'take the id in an event, or the hash function as a parameter',
   performance: 'take `now` as a parameter',
 };
+
+/** Where chance is drawn from a listed seed, so that a failure can be had again. */
+const SEEDED_FOLDERS = ['bench', 'test', 'testing'];
+
+/** No run of a test or a bench differs from another by chance alone. */
+export function chanceIsSeeded(tree: Tree): readonly Violation[] {
+  return tree
+    .filter((file) => isCode(file.path) && SEEDED_FOLDERS.includes(topFolder(file.path)))
+    .flatMap((file) => {
+      const source = parse(file);
+      const found: Violation[] = [];
+      walk(source, (node) => {
+        if (ts.isCallExpression(node) && node.expression.getText(source) === 'Math.random')
+          found.push(
+            `${file.path}:${lineOf(source, node)}: Math.random; draw it from a RandomStream and a listed seed`,
+          );
+      });
+      return found;
+    });
+}
 
 export function bannedCalls(tree: Tree): readonly Violation[] {
   return tree

@@ -17,7 +17,7 @@ const ENTRIES: readonly RegExp[] = [
   // Temporal's bundler takes these by their path.
   /^workflows\/index\.ts$/,
   /^temporal\/time-skipping\/(main|observed-workflows|observer-interceptors)\.ts$/,
-  /^test\/helpers\/global-setup\.ts$/,
+  /^test\/helpers\/(global-setup|property-seed)\.ts$/,
   /^[^/]+\.config\.ts$/,
 ];
 

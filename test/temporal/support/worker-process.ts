@@ -11,6 +11,7 @@ import type { ActivityCommandType } from '../../../core/command.ts';
 import { conversationId, runId, type ConversationId } from '../../../core/ids.ts';
 import { systemClock } from '../../../engine/system-clock.ts';
 import type { Notifier } from '../../../ports/notifier.ts';
+import { RandomStream } from '../../../simulator/random.ts';
 import { openStore } from '../../../store/open-store.ts';
 import { carrierActivities } from '../../../temporal/carrier.ts';
 import { Post } from '../../../temporal/post.ts';
@@ -35,6 +36,8 @@ export const conversationOf = (index: number): ConversationId =>
 
 /** Longest an activity takes: the process dies in the middle of some. */
 const ACTIVITY_MS = 60;
+/** A command takes as long on every worker. */
+const DELAYS = new RandomStream(0);
 const EVENTS_MAX = 2_000;
 /** A workflow waits so long for the worker that had it last; by default ten seconds, which is two of the test's lives. */
 const STICKY_MS = 2_000;
@@ -81,7 +84,7 @@ function slow(activity: Activity, say: (line: string) => void): Activity {
             ? command.sandboxId
             : '-';
       say(`ran ${command.type} ${command.id} ${subject}`);
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * ACTIVITY_MS));
+      await new Promise((resolve) => setTimeout(resolve, DELAYS.split(command.id).next() * ACTIVITY_MS));
       const event = await activity.run(command, context);
       say(`did ${command.type} ${command.id} ${subject}`);
       return event;
