@@ -2,7 +2,7 @@
  * How a command ends that could not do its work: one sentence, a remedy, an exit code, never a stack trace.
  * Owns the choice between a user's error and a bug; must not exit.
  */
-import { ParleyError } from '../core/parley-error.ts';
+import { asParleyError } from '../core/parley-error.ts';
 import type { ErrorCode } from '../core/error-catalogue.ts';
 import { CliError } from './cli-error.ts';
 import { writeCrashReport } from './crash-report.ts';
@@ -38,9 +38,11 @@ function failureOf(error: unknown, context: { readonly shell: Shell; readonly co
   if (error instanceof CliError) {
     return { code: 'usage', message: error.message, remedy: error.remedy, exitCode: error.exitCode };
   }
-  if (error instanceof ParleyError && exitCodeOfError(error.code) !== EXIT.internal) {
-    const { code, message } = error;
-    return { code, message, remedy: error.remedy ?? remedyOf(code), exitCode: exitCodeOfError(code) };
+  const told = asParleyError(error);
+  const exitCode = exitCodeOfError(told.code);
+  if (exitCode !== EXIT.internal) {
+    const { code, message } = told;
+    return { code, message, remedy: told.remedy ?? remedyOf(code), exitCode };
   }
   const report = writeCrashReport(error, context);
   const message = 'Cannot go on: this is a bug in Parley';

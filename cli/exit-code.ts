@@ -40,6 +40,9 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'agent_unreachable':
     case 'export_unavailable':
     case 'engine_unreachable':
+    case 'disk_full':
+    case 'disk_failed':
+    case 'out_of_resources':
       return EXIT.unreachable;
     case 'collect_failed':
       return EXIT.failed;

@@ -23,9 +23,10 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-/** Whoever read our output has gone, as `head` does: there is nothing left to say. */
+/** Whoever read our output has gone, as `head` does: there is nothing left to say. A full disk is told. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`parley: Cannot write to standard output: ${error.message}\n`, () => process.exit(1));
 });
 
 startCold(process.argv[2]);

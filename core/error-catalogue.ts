@@ -157,6 +157,11 @@ export const ERROR_CATALOGUE = {
   export_unavailable: { status: 502, retry: true, when: "The gateway's export could not be fetched." },
   // Proxy
   gateway_unreachable: { status: 502, retry: true, when: 'The external gateway cannot be reached.' },
+  gateway_host_unknown: {
+    status: 502,
+    retry: false,
+    when: 'The address of the external gateway names a host that does not exist.',
+  },
   gateway_failed: {
     status: 502,
     retry: true,
@@ -209,6 +214,24 @@ export const ERROR_CATALOGUE = {
     when: 'A compressed payload does not open, or opens to more than the bound.',
   },
   model_not_found: { status: 404, retry: false, when: 'The proxy lists no such model.' },
+  // The machine
+  path_unusable: {
+    status: 500,
+    retry: false,
+    when: 'A file or folder is missing, is of another kind, or may not be read or written.',
+  },
+  disk_full: { status: 507, retry: true, when: 'A file could not be written: no room is left on its disk.' },
+  disk_failed: { status: 500, retry: true, when: 'A file could not be read or written: its device failed.' },
+  out_of_resources: {
+    status: 503,
+    retry: true,
+    when: 'The system gives this process no more open files, processes or memory.',
+  },
+  port_unavailable: {
+    status: 409,
+    retry: false,
+    when: 'A port cannot be listened on: it is in use, not of this machine, or needs more rights.',
+  },
   // Anything else
   internal: { status: 500, retry: false, when: 'A bug: the error is reported with its cause.' },
 } as const satisfies Record<string, ErrorEntry>;

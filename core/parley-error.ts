@@ -3,6 +3,7 @@
  * Owns the carrier of a catalogue code; must not decide what a caller does about it.
  */
 import { ERROR_CATALOGUE, type ErrorCode } from './error-catalogue.ts';
+import { worldErrorOf } from './world-error.ts';
 
 /** Match by `code`, never by class. `message` follows "Cannot VERB thing: state"; `cause` is kept. */
 export class ParleyError extends Error {
@@ -35,8 +36,15 @@ export interface ParleyErrorOptions {
   readonly remedy?: string;
 }
 
-/** The error as one of ours: a foreign one becomes `internal` with its cause kept. */
+/**
+ * The error as one of ours, its cause kept: a full disk, a path that cannot be used and their like have codes, and any
+ * other foreign error becomes `internal`, a bug.
+ */
 export function asParleyError(error: unknown): ParleyError {
+  if (error instanceof ParleyError && error.code !== 'internal') return error;
+  const world = worldErrorOf(error);
+  if (world !== null)
+    return new ParleyError(world.code, world.message, { cause: error, remedy: world.remedy });
   if (error instanceof ParleyError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new ParleyError('internal', message, { cause: error });

@@ -19,6 +19,7 @@ const TYPES = {
   run_budget_exceeded: 'insufficient_quota',
   internal: 'server_error',
   gateway_unreachable: 'server_error',
+  gateway_host_unknown: 'server_error',
   gateway_failed: 'server_error',
   store_unavailable: 'server_error',
   gateway_timeout: 'server_error',

@@ -90,5 +90,8 @@ export function connectionFailure(
   if (TIMEOUTS.has(code)) return failure('gateway_timeout', `${what}: it did not answer in time`);
   if (call.hadReply)
     return failure('gateway_failed', `${what}: it hung up in the middle of its reply (${code})`);
+  // The name servers answered: there is no such host, and asking again changes nothing. (EAI_AGAIN is no answer.)
+  if (code === 'ENOTFOUND')
+    return failure('gateway_host_unknown', `${what}: there is no such host (${code})`);
   return failure('gateway_unreachable', `${what}: it cannot be reached (${code})`);
 }

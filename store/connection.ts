@@ -53,7 +53,17 @@ export function fail(action: string, error: unknown): never {
   const said = error instanceof Error ? error.message : String(error);
   const state = isLost(error) ? `the connection to the database was lost (${said})` : said;
   const code = isConflict(error) ? 'store_conflict' : 'store_unavailable';
-  throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error });
+  const remedy = remedyOf(error);
+  throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error, ...(remedy && { remedy }) });
+}
+
+/** What SQLite's own codes ask of a person; what needs no hand, or another code's remedy, has none. */
+function remedyOf(error: unknown): string | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'SQLITE_FULL') return 'make room on the disk of store.path; what was stored is safe';
+  if (/^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code))
+    return 'check owner and permissions of store.path, or name another folder there';
+  return code.startsWith('SQLITE_IOERR') ? 'look at the disk of store.path: the device failed' : null;
 }
 
 /** Things that only one transaction may do at a time; the numbers are part of the database's own protocol. */
