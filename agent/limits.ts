@@ -83,6 +83,8 @@ export const LLM_RETRY_AFTER_MS_MAX = 120_000;
 export const LLM_MALFORMED_RETRIES_MAX = 2;
 /** Bytes of one model answer. */
 export const LLM_RESPONSE_BYTES_MAX = 32 * 1024 * 1024;
+/** Characters of the cause of a model call that is tried again, as it is told while it lasts. */
+export const TROUBLE_CHARS_MAX = 500;
 /** Characters of an upstream's error text that reach an event. */
 export const LLM_ERROR_CHARS_MAX = 2_000;
 /** Tool calls taken from one answer; the rest would be a runaway model. */

@@ -12,10 +12,11 @@ import {
   LLM_RESPONSE_BYTES_MAX,
   LLM_RETRY_AFTER_MS_MAX,
 } from './limits.ts';
-import { LlmError, refusalError, upstreamMessage } from './llm-error.ts';
+import { lastingRefusal, LlmError, refusalError, upstreamMessage } from './llm-error.ts';
 import { costHeaderOf, parseCompletion } from './llm-response.ts';
 import type { LlmCompletion } from './llm-response.ts';
 import { messageOf } from './log.ts';
+import type { FailedTry } from './model-trouble.ts';
 import type { Log } from './log.ts';
 import type { World } from './world.ts';
 
@@ -44,10 +45,29 @@ type Attempt =
  * @throws LlmError the endpoint refused, stayed unreachable or limited, or answered without a message
  * @throws AbortError the signal fired
  */
-export async function completeChat(
-  call: LlmCall,
-  around: { readonly world: World; readonly log: Log; readonly signal: AbortSignal },
-): Promise<LlmCompletion> {
+export async function completeChat(call: LlmCall, around: Around): Promise<LlmCompletion> {
+  const failing: Failing = { tries: 0 };
+  try {
+    return await completeWithRetries(call, around, failing);
+  } finally {
+    // Given up or done: the error, or what follows, says so.
+    if (failing.tries > 0) around.onTrouble(null);
+  }
+}
+
+interface Around {
+  readonly world: World;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Hears of every failed try that is followed by another one, and null at the end of them. */
+  readonly onTrouble: (failed: FailedTry | null) => void;
+}
+
+interface Failing {
+  tries: number;
+}
+
+async function completeWithRetries(call: LlmCall, around: Around, failing: Failing): Promise<LlmCompletion> {
   const { world, signal } = around;
   let unreachableSinceMs: number | null = null;
   let failures = 0;
@@ -73,6 +93,8 @@ export async function completeChat(
       failures += 1;
     }
     if (attempt.kind !== 'unreachable') [unreachableSinceMs, failures] = [null, 0];
+    failing.tries += 1;
+    around.onTrouble({ cause: attempt.reason, tries: failing.tries, waitMs });
     around.log('warning', 'model call is tried again', { reason: attempt.reason, wait_ms: waitMs });
     await world.sleep(waitMs, signal);
   }
@@ -95,6 +117,8 @@ async function attemptChat(call: LlmCall, world: World, signal: AbortSignal): Pr
     return { kind: 'unreachable', reason };
   }
   if (answer.status >= 200 && answer.status < 300) return readCompletion(call, answer, world);
+  const refusal = lastingRefusal(answer.status, answer.text);
+  if (refusal !== null) throw refusal;
   const reason = upstreamMessage(answer.status, answer.text);
   if (answer.status === 429) {
     return { kind: 'limited', reason, retryAfterMs: retryAfterMs(answer.headers, world.nowMs()) };

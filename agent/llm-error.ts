@@ -63,6 +63,26 @@ export function refusalError(status: number, body: string): LlmError {
   return new LlmError('LLMBadRequestError', message);
 }
 
+/** What an account answers that is used up: waiting does not help, so it is no rate limit. */
+const QUOTA_CODES: ReadonlySet<unknown> = new Set([
+  'insufficient_quota',
+  'quota_exceeded',
+  'billing_hard_limit_reached',
+]);
+/** How our proxy says that there is no such gateway; every other failure to reach one may pass. */
+const HOST_UNKNOWN = 'gateway_host_unknown';
+
+/** A refusal that will not change by itself, although its status is one that is tried again; null for any other. */
+export function lastingRefusal(status: number, body: string): LlmError | null {
+  const envelope = jsonOrNull(body) as { error?: { code?: unknown; type?: unknown } } | null;
+  const { code, type } = Object(envelope?.error) as { code?: unknown; type?: unknown };
+  const message = upstreamMessage(status, body);
+  if (code === HOST_UNKNOWN) return new LlmError('LLMNotFoundError', message);
+  // A budget of a key begins anew; its code is then another one, under the same type.
+  const isQuota = QUOTA_CODES.has(code) || (code == null && QUOTA_CODES.has(type));
+  return status === 429 && isQuota ? new LlmError('LLMQuotaError', message) : null;
+}
+
 /** The upstream's own sentence, from an OpenAI error envelope or the body itself. */
 export function upstreamMessage(status: number, body: string): string {
   const envelope = jsonOrNull(body) as { error?: { message?: unknown } | string; detail?: unknown } | null;

@@ -9,6 +9,7 @@ import { LlmError } from './llm-error.ts';
 import type { LlmCompletion } from './llm-response.ts';
 import type { LoopContext } from './loop-context.ts';
 import { addUsage } from './metrics.ts';
+import { tellModelTrouble } from './model-trouble.ts';
 import { promptMessages, systemPrompt, turnMessages } from './prompt.ts';
 import type { ChatMessage } from './prompt.ts';
 import { turnsOf } from './turns.ts';
@@ -70,7 +71,9 @@ async function callModel(context: ModelContext, messages: readonly ChatMessage[]
       function: { name, description, parameters },
     })),
   });
-  const completion = await context.activity.during(() => completeChat(call, context));
+  const completion = await context.activity.during(() =>
+    completeChat(call, { ...context, onTrouble: (failed) => tellModelTrouble(conversation, failed) }),
+  );
   const { usage_id: usageId, model, max_input_tokens: contextWindow } = conversation.meta.llm;
   conversation.setStats(addUsage(conversation.stats, { usageId, model, contextWindow }, completion.usage));
   return completion;

@@ -71,6 +71,7 @@ async function serve(store: Store): Promise<ApplicationServer> {
     dialect: dialectOf('spec'),
     models: [],
     runLog: store.lifecycle,
+    troubles: store.troubles,
     configuration: null,
     publicUrl: () => 'http://127.0.0.1',
     randomHex: () => '0',

@@ -5,6 +5,7 @@
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from './ids.ts';
 import type { Observability } from './observability.ts';
 import type { Stamp } from './snapshot.ts';
+import type { Trouble } from './trouble.ts';
 import type {
   ExecutionStatus,
   FailureClass,
@@ -82,6 +83,8 @@ export interface RunRow extends Stamp {
   readonly createdAt: number;
   readonly endedAt: number | null;
   readonly reconciliation: ReconciliationSummary | null;
+  /** Only on rows that were read for somebody who looks: it is never projected. */
+  readonly trouble?: Trouble | null;
 }
 
 /** Conversations that did not succeed, or not yet. */
@@ -119,6 +122,8 @@ export interface RunItemRow extends Stamp {
   readonly endedAt: number | null;
   /** Conversations of it that take no place of their run's pool any more; absent when there is no pool. */
   readonly left?: readonly ConversationId[];
+  /** Only on rows that were read for somebody who looks: it is never projected. */
+  readonly trouble?: Trouble | null;
 }
 
 export type ProjectionRow = SandboxRow | ConversationRow | RunRow | RunItemRow;

@@ -70,6 +70,7 @@ export const FAILURE_CLASSES = [
   'infra',
   'rate_limited',
   'quota',
+  'refused',
   'budget',
   'timeout',
   'cancelled',

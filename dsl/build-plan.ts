@@ -30,6 +30,12 @@ const BACKOFF_DEFAULT = { initialMs: 30 * SECOND_MS, factor: 2, maxMs: 10 * MINU
 const RETRY_DEFAULT: readonly PlanRetryRule[] = [
   { on: ['infra', 'rate_limited'], attempts: 2, ...BACKOFF_DEFAULT },
 ];
+/** What will not change by itself stops the batch before it has failed everywhere (D32). */
+const BREAKER_DEFAULT: NonNullable<Plan['breaker']> = {
+  on: ['refused', 'quota'],
+  windowMs: 10 * MINUTE_MS,
+  count: 3,
+};
 const UNTIL_DEFAULT: PlanWait['until'] = ['FINISHED', 'ERROR', 'STUCK', 'WAITING_FOR_CONFIRMATION'];
 const COLLECT_DEFAULT: Plan['collect'] = [{ kind: 'trajectory' }, { kind: 'diff' }];
 const RECONCILE_DEFAULT = {
@@ -100,7 +106,7 @@ function buildRetry({ on, attempts, backoff }: NonNullable<JobDocument['retry']>
 }
 
 function buildBreaker(breaker: JobDocument['breaker']): Plan['breaker'] {
-  if (breaker === undefined) return null;
+  if (breaker === undefined) return BREAKER_DEFAULT;
   const { on, window, count, recover } = breaker;
   return {
     on,

@@ -12,6 +12,7 @@ import { addPools } from './schema-pools.ts';
 import { indexRunPages } from './schema-run-pages.ts';
 import { createSchema } from './schema.ts';
 import { indexTagPages } from './schema-tag-pages.ts';
+import { createTrouble } from './schema-trouble.ts';
 import { createWarmPool } from './schema-warm-pool.ts';
 
 /** Names sort by age; the last is the version of this program. */
@@ -26,6 +27,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-pools': { up: (db: Kysely<unknown>) => addPools(db, isPostgres(db)) },
   '0009-warm-pool': { up: (db: Kysely<unknown>) => createWarmPool(db, isPostgres(db)) },
   '0010-tag-pages': { up: indexTagPages },
+  '0011-trouble': { up: (db: Kysely<unknown>) => createTrouble(db, isPostgres(db)) },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

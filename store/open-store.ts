@@ -27,6 +27,7 @@ import type { EventSearch } from '../ports/event-search.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
 import type { StartTaskStore } from '../ports/start-tasks.ts';
 import type { UserDocuments } from '../ports/user-documents.ts';
+import type { Troubles } from '../ports/troubles.ts';
 import type { WarmPool } from '../ports/warm-pool.ts';
 import { activityStore } from './activity-store.ts';
 import { apiKeyStore } from './api-key-store.ts';
@@ -54,6 +55,7 @@ import { secretVault, type VaultOptions } from './secret-vault.ts';
 import { spendAccounts } from './spend-accounts.ts';
 import { spendLog } from './spend-log.ts';
 import { openSqlite, type SqliteHandle, type SqliteOptions } from './sqlite.ts';
+import { troubleStore } from './trouble-store.ts';
 import { warmPoolStore } from './warm-pool-store.ts';
 import { workspaceStore } from './workspace-store.ts';
 
@@ -99,6 +101,7 @@ export interface Store {
   readonly eventSearch: EventSearch;
   readonly accounts: SpendAccounts;
   readonly proxyKeys: ProxyKeyStore;
+  readonly troubles: Troubles;
   vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
   /** No call may be under way. Ends the pool that was handed in. */
   close(): Promise<void>;
@@ -182,6 +185,7 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     eventSearch: eventSearch(connection),
     accounts: spendAccounts(connection),
     proxyKeys: proxyKeyStore(connection),
+    troubles: troubleStore(connection),
     vault: (sealKey, options) => secretVault(connection, sealKey, options),
     close,
   };

@@ -134,9 +134,14 @@ const FORGET = (
 );
 
 /** The attachment stays for `detach`, which decides about the sandbox; it no longer counts. */
+const FORGET_TROUBLE = prepareQuery((db, { id }: Key) =>
+  db.deleteFrom('trouble').where('machine', '=', 'conversation').where('id', '=', id).compile(),
+);
+
 async function removeConversation(transaction: Transaction<Tables>, id: ConversationId): Promise<void> {
   await BURY.all(transaction, { id });
   for (const forget of FORGET) await forget.all(transaction, { id });
+  await FORGET_TROUBLE.all(transaction, { id });
 }
 
 interface BodyQuery {

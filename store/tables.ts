@@ -18,6 +18,19 @@ interface Addressed {
   readonly id: string;
 }
 
+/** What is tried again; `is_over` keeps a late word from bringing it back. */
+export interface TroubleTable extends Addressed {
+  readonly what: string;
+  /** Empty where it is the entity's own. */
+  readonly item: string;
+  readonly cause: string;
+  readonly since: BigIntColumn;
+  readonly tries: BigIntColumn;
+  readonly next_at: BigIntColumn;
+  readonly at: BigIntColumn;
+  readonly is_over: FlagColumn;
+}
+
 /** A batch of a driver that may not be durable with the driver yet. */
 export interface JournalTable extends Addressed {
   readonly number: BigIntColumn;
@@ -291,4 +304,5 @@ export interface Tables {
   readonly audit: AuditTable;
   readonly installation: { readonly name: string; readonly value: string };
   readonly warm_sandbox: WarmSandboxTable;
+  readonly trouble: TroubleTable;
 }

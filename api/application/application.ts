@@ -12,6 +12,7 @@ import type { Notifier } from '../../ports/notifier.ts';
 import type { RecordSearch } from '../../ports/record-search.ts';
 import type { RunLog } from '../../ports/record-store.ts';
 import type { StartTaskStore } from '../../ports/start-tasks.ts';
+import type { Troubles } from '../../ports/troubles.ts';
 import type { UserDocuments } from '../../ports/user-documents.ts';
 import type { ConfigurationDesk } from '../configuration/configuration-desk.ts';
 import type { Dialect } from './dialect.ts';
@@ -24,6 +25,7 @@ export interface ApplicationStores {
   readonly audit: AuditLog;
   readonly eventSearch: EventSearch;
   readonly runLog: RunLog;
+  readonly troubles: Pick<Troubles, 'open'>;
 }
 
 export interface Application extends ApplicationStores {

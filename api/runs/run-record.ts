@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
+import type { Trouble } from '../../core/trouble.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
 
 const MODES = ['normal', 'draining', 'paused', 'cancelling'] as const satisfies readonly RunMode[];
@@ -29,6 +30,17 @@ const reconciliationSchema = z.object({
   within_tolerance: z.boolean(),
 });
 
+const troubleSchema = z
+  .object({
+    what: z.string().meta({ description: 'The command that is tried again, or `model`.' }),
+    cause: z.string(),
+    since: instantOut,
+    tries: z.int(),
+    next_at: instantOut,
+  })
+  .nullable()
+  .meta({ description: 'What is tried again at this moment; null when all goes well.' });
+
 export const runSchema = z.object({
   id: z.string(),
   name: z.string(),
@@ -47,6 +59,7 @@ export const runSchema = z.object({
   created_at: instantOut,
   ended_at: instantOut.nullable(),
   reconciliation: reconciliationSchema.nullable(),
+  trouble: troubleSchema,
 });
 export type RunRecord = z.output<typeof runSchema>;
 
@@ -64,6 +77,7 @@ export const runItemSchema = z.object({
   cost_nano_usd: nanoUsd.nullable(),
   admitted_at: instantOut.nullable(),
   ended_at: instantOut.nullable(),
+  trouble: troubleSchema,
 });
 export type RunItemRecord = z.output<typeof runItemSchema>;
 
@@ -94,6 +108,7 @@ export function runRecord(row: RunRow): RunRecord {
             unassigned_nano_usd: reconciliation.unassignedNanoUsd,
             within_tolerance: reconciliation.withinTolerance,
           },
+    trouble: troubleRecord(row.trouble),
   };
 }
 
@@ -112,7 +127,14 @@ export function runItemRecord(row: RunItemRow): RunItemRecord {
     cost_nano_usd: row.costNanoUsd,
     admitted_at: instantOrNull(row.admittedAt),
     ended_at: instantOrNull(row.endedAt),
+    trouble: troubleRecord(row.trouble),
   };
+}
+
+function troubleRecord(trouble: Trouble | null | undefined): z.output<typeof troubleSchema> {
+  if (trouble == null) return null;
+  const { what, cause, since, tries, nextAt } = trouble;
+  return { what, cause, since: isoInstant(since), tries, next_at: isoInstant(nextAt) };
 }
 
 function instantOrNull(at: number | null): string | null {

@@ -8,6 +8,7 @@ import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import { runId, type UserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/projection.ts';
+import { isCurrent, troubleOfItem, troubleOfRun, type TroubleOf } from '../../core/trouble.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
@@ -50,7 +51,7 @@ export const RUN_ROUTES = [
     result: runSchema,
     errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id } }) =>
-      runRecord(await findRun(application, caller, id)),
+      runRecord(await withTrouble(application, await findRun(application, caller, id))),
   }),
   route({
     method: 'GET',
@@ -68,7 +69,10 @@ export const RUN_ROUTES = [
       const found = await application.search.runItems(run.runId, page);
       return await answerPage(found, query.limit, {
         cursor: ({ position, row }) => ({ value: position, id: row.key }),
-        records: (items) => Promise.resolve(items.map(({ row }) => runItemRecord(row))),
+        records: async (items) => {
+          const open = await currentTroubles(application);
+          return items.map(({ row }) => runItemRecord({ ...row, trouble: troubleOfItem(open, row) }));
+        },
       });
     },
   }),
@@ -88,6 +92,18 @@ export const RUN_ROUTES = [
     },
   }),
 ] as const;
+
+async function currentTroubles({ troubles, world }: Application): Promise<readonly TroubleOf[]> {
+  const now = world.clock.now();
+  return (await troubles.open()).filter((trouble) => isCurrent(trouble, now));
+}
+
+async function withTrouble(application: Application, row: RunRow): Promise<RunRow> {
+  const open = row.phase === 'finished' ? [] : await currentTroubles(application);
+  if (open.length === 0) return row;
+  const items = await application.world.records.runItems(row.runId);
+  return { ...row, trouble: troubleOfRun(open, row, items) };
+}
 
 function isTheirs({ userId }: { readonly userId: UserId }): boolean {
   return userId === LOCAL_USER;

@@ -37,7 +37,7 @@ interface ResumeOptions extends InputOptions {
 }
 
 /** Reasons that pass by themselves; an agent's own error, or a person's word, does not. */
-const CLASSES_DEFAULT: readonly FailureClass[] = ['infra', 'rate_limited', 'quota', 'timeout'];
+const CLASSES_DEFAULT: readonly FailureClass[] = ['infra', 'rate_limited', 'quota', 'refused', 'timeout'];
 
 export function resumeCommand({ shell, finish }: CommandContext): Command {
   const command = new Command('resume')

@@ -18,6 +18,7 @@ import { hostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
 import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
+import { troubledRows } from './troubled-rows.ts';
 import { openServed } from './served.ts';
 import { wireWorld } from './wired-world.ts';
 
@@ -41,7 +42,7 @@ export async function openClientHost(
   const { env } = process;
   const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
   await requireOwnInstallation(config, store, sealKey);
-  const watch = createRunWatch(store.records);
+  const watch = createRunWatch(troubledRows(store));
   const life = hostLife();
   const onFailure = (error: Error): void => {
     watch.fail(error);

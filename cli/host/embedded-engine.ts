@@ -3,6 +3,7 @@
  * Owns the words in which it tells of trouble.
  */
 import { activitiesOf } from '../../activities/registry.ts';
+import { toldActivities } from '../../activities/told-activities.ts';
 import { Engine } from '../../engine/engine.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { SILENT_METERS } from '../../temporal/telemetry/meters.ts';
@@ -35,7 +36,8 @@ export function openEmbeddedEngine(parts: EngineParts): HostEngine {
 /** Store and activities, watched when somebody takes the spans: the same ones as on Temporal (D21). */
 function watched(parts: EngineParts): Pick<ConstructorParameters<typeof Engine>[0], 'store' | 'activities'> {
   const store = parts.store.engine;
-  const activities = activitiesOf(parts.world);
+  const told = { troubles: parts.store.troubles, clock: systemClock };
+  const activities = toldActivities(activitiesOf(parts.world), told);
   const spans = openHostSpans(parts);
   if (spans === null) return { store, activities };
   const observers = { meters: SILENT_METERS, spans };

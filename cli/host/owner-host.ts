@@ -24,6 +24,7 @@ import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
 import { openServed } from './served.ts';
 import { startSweeper } from './sweeper.ts';
+import { troubledRows } from './troubled-rows.ts';
 import { startWarmKeeper } from './warm-keeper.ts';
 import { wireWorld } from './wired-world.ts';
 
@@ -49,7 +50,7 @@ export async function openOwnerHost(
   const wired = wireWorld({ config, places, store, sealKey, notifier, warmMeter, env, warn });
   closers.add(() => wired.agent.close());
   const { world, codeHosts } = wired;
-  const watch = createRunWatch(store.records);
+  const watch = createRunWatch(troubledRows(store));
   life.ended.catch((error: unknown) => watch.fail(error as Error));
   const onFailure = (error: Error): void => life.fail(error);
   const engine = await openEngine({

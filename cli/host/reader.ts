@@ -8,6 +8,7 @@ import { createResultsDirectory } from '../../store/results-directory.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Reader } from '../host-port.ts';
 import { readDeployedStore } from './config-store.ts';
+import { troubledRows } from './troubled-rows.ts';
 
 /** Null when nothing was ever stored. @throws ParleyError store_unavailable */
 export async function openReader(config: DeploymentConfig): Promise<Reader | null> {
@@ -19,10 +20,11 @@ export async function openReader(config: DeploymentConfig): Promise<Reader | nul
 export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, 'close'> {
   const { records, plans, events, lifecycle, activity } = store;
   const results = createResultsDirectory(config.resultsDir);
+  const rows = troubledRows(store);
   return {
-    run: (id) => records.run(id),
+    run: (id) => rows.run(id),
     runs: () => records.runs(),
-    runItems: (id) => records.runItems(id),
+    runItems: (id) => rows.runItems(id),
     plan: async (id) => {
       const [plan, row] = await Promise.all([plans.plan(id), records.run(id)]);
       const isAmended = plan !== null && row !== null && row.planHash !== plan.hash;

@@ -10,6 +10,9 @@ import { isResting } from '../print/run-words.ts';
 /** Changes are told at most this often: a reader sees no more, and a large batch changes all the time. */
 const TELL_EVERY_MS = 100;
 
+/** Trouble is no commit of the run: it is looked for, and seen within a second (D32). */
+const LOOK_EVERY_MS = 1_000;
+
 export interface RunWatch {
   /** To be called after every commit. */
   poke(): void;
@@ -45,18 +48,25 @@ export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): 
       poke();
     },
     async wait(runId, onChange, signal) {
-      let told = -1;
-      for (;;) {
-        const changed = poked(signal);
-        const row = await records.run(runId);
-        if (row !== null && row.sequence !== told) {
-          told = row.sequence;
-          onChange(row, await records.runItems(runId));
+      let told = '';
+      const looking = setInterval(poke, LOOK_EVERY_MS);
+      looking.unref();
+      try {
+        for (;;) {
+          const changed = poked(signal);
+          const row = await records.run(runId);
+          const state = JSON.stringify([row?.sequence, row?.trouble]);
+          if (row !== null && state !== told) {
+            told = state;
+            onChange(row, await records.runItems(runId));
+          }
+          if (row !== null && (isAtRest(row) || signal.aborted)) return row;
+          if (failure.error !== null) throw failure.error;
+          await changed;
+          if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, TELL_EVERY_MS));
         }
-        if (row !== null && (isAtRest(row) || signal.aborted)) return row;
-        if (failure.error !== null) throw failure.error;
-        await changed;
-        if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, TELL_EVERY_MS));
+      } finally {
+        clearInterval(looking);
       }
     },
   };

@@ -6,6 +6,7 @@ import { WorkflowClient, type DataConverter } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { activitiesOf } from '../../activities/registry.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
+import { toldActivities } from '../../activities/told-activities.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
@@ -83,7 +84,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
   const carrier = observers.carrier({
     store: store.engine,
     send: (letter) => post.send(letter),
-    activities: activitiesOf(world),
+    activities: toldActivities(activitiesOf(world), { troubles: store.troubles, clock: systemClock }),
     clock: systemClock,
     onRows,
   });

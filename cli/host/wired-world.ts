@@ -3,6 +3,7 @@
  * Owns which implementation stands behind which port; must not decide anything else.
  */
 import { createAgentClient, type AgentClient } from '../../agent-client/agent-client.ts';
+import { toldEvents } from '../../activities/told-events.ts';
 import type { World } from '../../activities/world.ts';
 import { createBranchDelivery } from '../../code-hosts/deliver-branch.ts';
 import { createCodeHosts, PUBLIC_CODE_HOSTS, type CodeHosts } from '../../code-hosts/code-hosts.ts';
@@ -61,7 +62,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     warmPool: measuredWarmPool(store.warmPool, warmMeter),
     records: store.records,
     plans: store.plans,
-    events: store.events,
+    events: toldEvents(store.events, store.troubles),
     lifecycle: store.lifecycle,
     activity: store.activity,
     workspaces: store.workspaces,

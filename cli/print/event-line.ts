@@ -2,6 +2,7 @@
  * One event of a transcript in one readable line.
  * Owns which part of an event is worth a line; events come as the Agent Server spelled them, so nothing is certain.
  */
+import { SECOND_MS } from '../../core/time.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { cut } from './terminal-text.ts';
 
@@ -49,8 +50,18 @@ function describe({ kind, body }: StoredEvent): string | null {
 
 /** Statuses are news; counters and metrics change all the time. */
 function stateText(body: Body): string | null {
+  if (body['key'] === 'model_trouble') return modelTrouble(body['value']);
   if (body['key'] !== 'execution_status') return null;
   return `status: ${text(body['value']) || 'unknown'}`;
+}
+
+/** The agent calls its model again, or does so no longer. */
+function modelTrouble(value: unknown): string {
+  if (value === null) return 'model: the trouble is over';
+  const [cause, tries, waitMs] = [field(value, 'cause'), field(value, 'tries'), field(value, 'wait_ms')];
+  return oneLine(
+    `model: try ${String(tries)} failed, next in ${Number(waitMs) / SECOND_MS} s: ${text(cause)}`,
+  );
 }
 
 /** What the action is about: its command, its path, or its fields. */

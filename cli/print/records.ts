@@ -3,6 +3,7 @@
  * Owns the names of their fields; a minor version adds fields, a reader refuses another major one.
  */
 import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
+import type { Trouble } from '../../core/trouble.ts';
 import type { TextStream } from '../shell.ts';
 
 const SCHEMA_VERSION = '1.0';
@@ -43,6 +44,7 @@ export function runRecord(row: RunRow): JsonRecord {
     created_at: row.createdAt,
     ended_at: row.endedAt,
     reconciliation: row.reconciliation === null ? null : reconciliationFields(row.reconciliation),
+    ...troubleFields(row.trouble),
   };
 }
 
@@ -64,8 +66,16 @@ export function itemRecord(item: RunItemRow, tags?: Readonly<Record<string, stri
     cost_nano_usd: item.costNanoUsd,
     admitted_at: item.admittedAt,
     ended_at: item.endedAt,
+    ...troubleFields(item.trouble),
     ...(tags === undefined ? {} : { tags }),
   };
+}
+
+/** Left out where there is none. */
+function troubleFields(trouble: Trouble | null | undefined): Readonly<Record<string, unknown>> {
+  if (trouble == null) return {};
+  const { what, cause, since, tries, nextAt } = trouble;
+  return { trouble: { what, cause, since, tries, next_at: nextAt } };
 }
 
 export function reconciliationFields(summary: ReconciliationSummary): Readonly<Record<string, unknown>> {

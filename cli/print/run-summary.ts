@@ -8,7 +8,7 @@ import { OUTCOMES } from '../../core/status.ts';
 import type { Delivery } from '../deliveries.ts';
 import { duration, usd } from './amounts.ts';
 import { deliveryLines } from './deliveries.ts';
-import { itemState, runCounts, runState } from './run-words.ts';
+import { itemState, runCounts, runState, troubleText } from './run-words.ts';
 import { cut, table } from './terminal-text.ts';
 
 export interface RunResult {
@@ -28,12 +28,14 @@ const ITEMS_SHOWN_MAX = 40;
 const ERRORS_SHOWN_MAX = 5;
 const AXIS_VALUES_MAX = 12;
 const DETAIL_WIDTH = 140;
+/** A cause goes through several hands, and its end says most. */
+const TROUBLE_WIDTH = 400;
 
 export function runSummary(result: RunResult): string {
   const { row, items, plan, results, deliveries, next } = result;
   const took = row.endedAt === null ? '' : ` in ${duration(row.endedAt - row.createdAt)}`;
   const blocks = [
-    [`${row.name}: ${runState(row)}${took}`, runCounts(row)],
+    [`${row.name}: ${runState(row)}${took}`, runCounts(row), ...troubleLines(row)],
     itemTable(items),
     outcomeTable(row),
     ...axisTables(items, plan),
@@ -44,6 +46,11 @@ export function runSummary(result: RunResult): string {
   ];
   const shown = blocks.filter((block) => block.length > 0).map((block) => block.join('\n'));
   return `${shown.join('\n\n')}\n`;
+}
+
+/** What is tried again at this moment, in one line; nothing when all goes well. */
+function troubleLines({ trouble }: RunRow): string[] {
+  return trouble == null ? [] : [cut(troubleText(trouble), TROUBLE_WIDTH)];
 }
 
 /** Troubles first, when there are more items than fit. */

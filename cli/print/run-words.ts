@@ -5,6 +5,8 @@
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { HELD_BY_USER } from '../../core/run/control.ts';
 import { OUTCOMES } from '../../core/status.ts';
+import type { Trouble } from '../../core/trouble.ts';
+import { timeOfDay } from './amounts.ts';
 
 /** What an item is doing, or how it ended. */
 export function itemState(item: RunItemRow): string {
@@ -14,6 +16,7 @@ export function itemState(item: RunItemRow): string {
       ? outcome
       : `${outcome} (${item.failureClass})`;
   }
+  if (item.trouble != null) return `${item.phase} (trouble)`;
   if (item.phase === 'waiting' && item.attempt > 0) return `waiting (attempt ${item.attempt} ended)`;
   const { executionStatus } = item;
   const isSpecial = executionStatus !== null && executionStatus !== 'RUNNING' && executionStatus !== 'IDLE';
@@ -55,6 +58,11 @@ export function runCounts(row: RunRow): string {
     `waiting ${row.waiting}`,
     `failed ${countUnsuccessful(row)}`,
   ].join(', ');
+}
+
+/** `trouble with model since 04:31:05, try 3, next 04:31:11: Cannot reach …`; the cause last, because it may be cut. */
+export function troubleText({ what, cause, since, tries, nextAt }: Trouble): string {
+  return `trouble with ${what} since ${timeOfDay(since)}, try ${tries}, next ${timeOfDay(nextAt)}: ${cause}`;
 }
 
 /** Enough of an id to find it again. */

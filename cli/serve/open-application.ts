@@ -59,6 +59,7 @@ export async function openApplication(
     apiKeys: cachedKeys(store.apiKeys, world.clock),
     ...{ search, startTasks, documents, audit, eventSearch, world, requests },
     runLog: store.lifecycle,
+    troubles: store.troubles,
     configuration: openConfigurationDesk({ followed, owner: parts.configurationOwner }),
     relay: createAgentRelay(),
     dialect: dialectOf(options.dialect),

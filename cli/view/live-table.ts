@@ -11,8 +11,9 @@ import {
   limitInForce,
   runState,
   shortId,
+  troubleText,
 } from '../print/run-words.ts';
-import { cut, padded } from '../print/terminal-text.ts';
+import { cut, padded, printable } from '../print/terminal-text.ts';
 
 export interface Frame {
   readonly row: RunRow;
@@ -52,7 +53,8 @@ const FIXED_LINES = 5;
 export function drawTable(frame: Frame): string {
   const columns = chooseColumns(frame.columns);
   const keyWidth = keyWidthOf(frame, columns);
-  const room = Math.max(1, frame.rows - FIXED_LINES);
+  const { trouble = null } = frame.row;
+  const room = Math.max(1, frame.rows - FIXED_LINES - (trouble === null ? 0 : 1));
   const sorted = [...frame.items].sort(byInterest);
   const shown = sorted.slice(0, room);
   const titles = columns.map(({ title, width, side }) => padded(title, width, side));
@@ -63,6 +65,8 @@ export function drawTable(frame: Frame): string {
   ];
   if (sorted.length > shown.length)
     lines.push(cut(`and ${sorted.length - shown.length} more`, frame.columns));
+  if (trouble !== null)
+    lines.push(paint(cut(printable(troubleText(trouble)), frame.columns), 'yellow', frame.color));
   if (frame.notice !== null) lines.push(paint(cut(frame.notice, frame.columns), 'yellow', frame.color));
   return lines.join('\n');
 }

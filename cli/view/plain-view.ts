@@ -5,7 +5,7 @@
 import { SECOND_MS } from '../../core/time.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { duration, timeOfDay, usd } from '../print/amounts.ts';
-import { itemState, limitInForce, runCounts, runState, shortId } from '../print/run-words.ts';
+import { itemState, limitInForce, runCounts, runState, shortId, troubleText } from '../print/run-words.ts';
 import { cut, printable } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 import type { RunView } from './run-view.ts';
@@ -45,6 +45,14 @@ export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdo
       }
       const state = runState(changed);
       sayChange('run', state, `run: ${state}`);
+      const { trouble = null } = changed;
+      if (trouble === null && !states.has('trouble')) return;
+      // Its first try and another cause are news; each further try is in the summary.
+      sayChange(
+        'trouble',
+        trouble?.cause ?? '',
+        trouble === null ? 'the trouble is over' : troubleText(trouble),
+      );
     },
     close: () => timer.cancel(),
   };
@@ -56,6 +64,7 @@ function summaryOf(row: RunRow): string {
     runCounts(row),
     `spend ${usd(row.spentNanoUsd)}`,
     ...(limit === null ? [] : [`limit ${limit}`]),
+    ...(row.trouble == null ? [] : [cut(troubleText(row.trouble), DETAIL_WIDTH)]),
   ];
   return facts.join(', ');
 }
@@ -67,6 +76,7 @@ function itemLine(item: RunItemRow): string {
     facts.push(duration(item.endedAt - item.admittedAt));
   }
   if (item.phase === 'ended' && item.costNanoUsd !== null) facts.push(usd(item.costNanoUsd));
+  if (item.trouble != null) facts.push(cut(troubleText(item.trouble), DETAIL_WIDTH));
   if (item.detail !== null) facts.push(cut(item.detail, DETAIL_WIDTH));
   return `${item.key}: ${itemState(item)}${facts.length === 0 ? '' : `, ${facts.join(', ')}`}`;
 }

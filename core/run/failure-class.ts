@@ -63,7 +63,12 @@ function failed(failureClass: FailureClass, detail: string | null): Ending {
 /** How far a placement refusal for lack of room is from a failure: it is tried again as rate limited. */
 const CAPACITY_CODES = ['concurrency_limit_reached', 'pool_full'] as const;
 
+/** What Git says of a host, a repository, a branch or a credential that a further try will not change (D32). */
+const GIT_REFUSAL =
+  /^repository_failed\b.*(authentication failed|could not resolve host|repository .*not found|remote branch .*not found|returned error: 40[134]\b)/is;
+
 function startFailureClass(detail: string | null): FailureClass {
+  if (GIT_REFUSAL.test(detail ?? '')) return 'refused';
   return CAPACITY_CODES.some((code) => detail?.startsWith(code) === true) ? 'rate_limited' : 'infra';
 }
 
@@ -92,6 +97,7 @@ const BY_DETAIL: readonly (readonly [RegExp, FailureClass])[] = [
   // A budget may be refused with the status of a quota; its name tells them apart.
   [/\bbudget_exceeded\b|\bExceededBudget\b/, 'budget'],
   [/^LLMQuotaError\b|\binsufficient_quota\b|\bquota_exceeded\b|: status 402\b/, 'quota'],
+  [/^LLM(Authentication|NotFound)Error\b|\bgateway_host_unknown\b|: status 40[134]\b/, 'refused'],
   [/^LLMRateLimitError\b|: status 429\b/, 'rate_limited'],
   [/^LLMServiceUnavailableError\b|: status 5\d\d\b/, 'infra'],
 ];

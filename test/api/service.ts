@@ -142,6 +142,7 @@ function applicationOf({
   const application: Application = {
     ...{ search, startTasks, apiKeys, documents, audit, eventSearch, world },
     runLog: around.store.lifecycle,
+    troubles: around.store.troubles,
     configuration: options.configuration ?? null,
     requests: options.requests?.(engine) ?? engine,
     relay: options.relay ?? { connect: () => Promise.reject(new Error('no Agent Server listens here')) },

@@ -93,7 +93,7 @@ export function eventText(event: TranscriptEvent): EventText {
     case 'ConversationErrorEvent':
       return trouble(textField(event, 'code') || 'Error', textField(event, 'detail'));
     case 'ConversationStateUpdateEvent':
-      return state(stateText(event));
+      return event['key'] === MODEL_TROUBLE ? modelTrouble(event['value']) : state(stateText(event));
     case 'Condensation':
       return state('Older steps were summed up');
     case 'PauseEvent':
@@ -110,7 +110,19 @@ const NO_OUTPUT = 'No output';
 export function isForPeople(event: TranscriptEvent): boolean {
   if (event.kind === 'SystemPromptEvent') return false;
   if (event.kind !== 'ConversationStateUpdateEvent') return true;
-  return event['key'] === 'execution_status';
+  return event['key'] === 'execution_status' || event['key'] === MODEL_TROUBLE;
+}
+
+/** The agent's call of its model failed and is tried again, or does so no longer. */
+const MODEL_TROUBLE = 'model_trouble';
+
+function modelTrouble(value: unknown): EventText {
+  if (value === null) return state('The model can be reached again');
+  const { cause, tries } = fieldsOf(value);
+  return trouble(
+    'Model',
+    `Try ${String(tries)} failed and is repeated: ${typeof cause === 'string' ? cause : ''}`,
+  );
 }
 
 function stateText(event: TranscriptEvent): string {

@@ -10,7 +10,7 @@ import { PageHead } from '../components/page-head.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 import { ItemTable } from '../run/item-table.tsx';
-import { phaseOf, reasonText } from '../run/run-phase.ts';
+import { phaseOf, reasonText, troubleText } from '../run/run-phase.ts';
 import { RunEvents } from '../run/run-events.tsx';
 import { RunSums } from '../run/run-sums.tsx';
 import { Timeline } from '../run/timeline.tsx';
@@ -45,6 +45,7 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
         <>
           {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
           {value.run.reason === null ? null : <Notice tone="wait">{reasonText(value.run)}</Notice>}
+          {value.run.trouble === null ? null : <Notice tone="bad">{troubleText(value.run.trouble)}</Notice>}
           <RunSums run={value.run} />
           <Timeline run={value.run} items={value.items} />
           <ItemTable items={value.items} hasMore={value.hasMore} />

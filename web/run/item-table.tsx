@@ -7,6 +7,7 @@ import { Badge } from '../components/badge.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { Link } from '../routing/link.tsx';
 import { usdOfNano } from '../text/money.ts';
+import { troubleText } from './run-phase.ts';
 import type { RunItem } from './run-types.ts';
 
 export interface ItemTableProps {
@@ -47,6 +48,7 @@ function Row({ item }: { readonly item: RunItem }): ReactElement {
       <th scope="row">
         {item.key}
         {item.detail === null ? null : <div className="below">{item.detail}</div>}
+        {item.trouble === null ? null : <div className="below">{troubleText(item.trouble)}</div>}
       </th>
       <td>
         <Badge word={item.outcome ?? item.phase} note={item.failure_class} />

@@ -1,0 +1,121 @@
+/**
+ * Activities whose failed tries are told while they last: what fails, why, since when, how often, and when it is tried again.
+ * Owns what begins and ends a trouble of a command (D32); drivers own the tries, and no machine or history hears of it.
+ */
+import type { ActivityCommand } from '../core/command.ts';
+import { addressOfCommand, type EntityAddress } from '../core/ids.ts';
+import { asParleyError, type ParleyError } from '../core/parley-error.ts';
+import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/resource.ts';
+import { waitBeforeRetry } from '../core/retry.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { TroubleKey, Troubles } from '../ports/troubles.ts';
+import type { Activities, Activity, Look, WatchActivity } from './activity.ts';
+import { watch } from './watch.ts';
+
+export interface ToldBy {
+  readonly troubles: Troubles;
+  readonly clock: Clock;
+}
+
+/** A cause is a sentence; the whole of it is in the error of whoever gives up. */
+const CAUSE_CHARS_MAX = 500;
+/** Commands in trouble at one time that are kept in mind here; of one more only its end may be missed. */
+const LASTING_MAX = 10_000;
+
+/** Around every activity of a driver: what they do and answer stays the same. */
+export function toldActivities(activities: Activities, by: ToldBy): Activities {
+  const teller = new Teller(by);
+  const entries = ACTIVITY_COMMAND_TYPES.map((type) => {
+    const activity = activities[type] as unknown as Activity;
+    return [type, isWatch(type) ? toldWatch(activity as WatchActivity, teller) : told(activity, teller)];
+  });
+  return Object.fromEntries(entries) as unknown as Activities;
+}
+
+function told(activity: Activity, teller: Teller): Activity {
+  return {
+    type: activity.type,
+    retry: activity.retry,
+    async run(command, context) {
+      try {
+        const event = await activity.run(command, context);
+        await teller.over(command, context.attempt > 0);
+        return event;
+      } catch (error) {
+        if (!context.signal.aborted) await teller.failed(command, activity, error, context.attempt + 1);
+        throw error;
+      }
+    },
+    failed: (command, error) => activity.failed(command, error),
+  };
+}
+
+/** A watch goes on after a look that failed: its looks are told, one by one. */
+function toldWatch(activity: WatchActivity, teller: Teller): Activity {
+  const look: WatchActivity['look'] = async (command, memory): Promise<Look> => {
+    try {
+      const found = await activity.look(command, memory);
+      await teller.over(command, false);
+      return found;
+    } catch (error) {
+      await teller.failed(command, activity, error, teller.triesOf(command) + 1);
+      throw error;
+    }
+  };
+  const watching: WatchActivity = {
+    type: activity.type,
+    retry: activity.retry,
+    look,
+    run: (command, { signal }) => watch(teller.clock, signal, (memory) => look(command, memory)),
+    failed: (command, error) => activity.failed(command, error),
+  };
+  return watching as unknown as Activity;
+}
+
+class Teller {
+  readonly clock: Clock;
+  private readonly troubles: Troubles;
+  private readonly lasting = new Map<string, number>();
+
+  constructor({ troubles, clock }: ToldBy) {
+    this.troubles = troubles;
+    this.clock = clock;
+  }
+
+  triesOf({ id }: ActivityCommand): number {
+    return this.lasting.get(id) ?? 0;
+  }
+
+  /** `mayLast`: an earlier process may have told of it. */
+  async over(command: ActivityCommand, mayLast: boolean): Promise<void> {
+    if (!this.lasting.delete(command.id) && !mayLast) return;
+    await this.quietly(this.troubles.over(keyOf(command), this.clock.now()));
+  }
+
+  async failed(command: ActivityCommand, { retry }: Activity, cause: unknown, tries: number): Promise<void> {
+    const error = asParleyError(cause);
+    const waitMs = error.retry ? waitBeforeRetry(retry, tries - 1) : null;
+    if (waitMs === null) return await this.over(command, tries > 1);
+    if (this.lasting.size < LASTING_MAX) this.lasting.set(command.id, tries);
+    const at = this.clock.now();
+    const failed = { ...keyOf(command), cause: causeOf(error), tries, nextAt: at + waitMs, at };
+    await this.quietly(this.troubles.failed(failed));
+  }
+
+  /** A store that does not answer is trouble itself, and must not become that of the command. */
+  private quietly(work: Promise<void>): Promise<void> {
+    return work.catch(() => undefined);
+  }
+}
+
+function causeOf({ code, message }: ParleyError): string {
+  return `${code}: ${message}`.slice(0, CAUSE_CHARS_MAX);
+}
+
+/** Orders for an item are its run's, whoever hosts the item. */
+function keyOf(command: ActivityCommand): TroubleKey {
+  const what = command.type;
+  if (!('key' in command)) return { about: addressOfCommand(command.id), item: null, what };
+  const about: EntityAddress = { machine: 'run', id: command.runId };
+  return { about, item: command.key, what };
+}
