@@ -6,10 +6,10 @@ import type { Activity } from './activity.ts';
 import type { Conversation } from './conversation.ts';
 import type { Action } from './event.ts';
 import { runHooks } from './hooks/run-hooks.ts';
-import { SETTLE_MS } from './limits.ts';
+import { LOG_WRITE_WAIT_MS, LOG_WRITES_MAX, SETTLE_MS } from './limits.ts';
 import { messageOf } from './log.ts';
 import type { Log } from './log.ts';
-import { runLoop } from './loop.ts';
+import { endWithError, interruptedError, runLoop } from './loop.ts';
 import { askAside, condense } from './model-call.ts';
 import type { ModelContext } from './model-call.ts';
 import type { RunControl } from './loop-context.ts';
@@ -63,12 +63,28 @@ export class AgentRun {
     // The loop before it may still be returning; two must never overlap.
     this.#current = this.#current
       .then(() => runLoop({ ...this.#around, ...run }, { approved: cause === 'approval' }))
-      .catch((error: unknown) => {
-        // Only a log that cannot be written gets here; the status is then repaired at the next start of the server.
-        this.#around.log('error', 'run could not be recorded', { error: messageOf(error) });
-      })
+      .catch((error: unknown) => this.#endUnrecorded(messageOf(error), abort.signal))
       .then(() => this.#around.ended());
     return 'started';
+  }
+
+  /**
+   * Only a log that cannot be written gets here, as on a full disk: the end is written as soon as there is room, so that
+   * nobody waits for a run that is none. Whoever does not see it is repaired at the next start of the server.
+   */
+  async #endUnrecorded(reason: string, signal: AbortSignal): Promise<void> {
+    const { log, world } = this.#around;
+    log('error', 'run could not be recorded', { error: reason });
+    for (let tries = 0; tries < LOG_WRITES_MAX && !signal.aborted; tries += 1) {
+      try {
+        return endWithError(
+          { conversation: this.#conversation },
+          interruptedError(`its log was lost (${reason})`),
+        );
+      } catch {
+        await world.sleep(LOG_WRITE_WAIT_MS, signal).catch(() => undefined);
+      }
+    }
   }
 
   /** Asks the model aside; nothing of it becomes part of the conversation. @throws LlmError */

@@ -83,6 +83,9 @@ export const LLM_RETRY_AFTER_MS_MAX = 120_000;
 export const LLM_MALFORMED_RETRIES_MAX = 2;
 /** Bytes of one model answer. */
 export const LLM_RESPONSE_BYTES_MAX = 32 * 1024 * 1024;
+/** Tries to write the end of a run whose log could not be written: half an hour of them. */
+export const LOG_WRITES_MAX = 900;
+export const LOG_WRITE_WAIT_MS = 2_000;
 /** Characters of the cause of a model call that is tried again, as it is told while it lasts. */
 export const TROUBLE_CHARS_MAX = 500;
 /** Characters of an upstream's error text that reach an event. */

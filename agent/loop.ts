@@ -134,7 +134,7 @@ interface RunError {
   readonly classification: Classification;
 }
 
-function endWithError({ conversation }: LoopContext, error: RunError): void {
+export function endWithError({ conversation }: Pick<LoopContext, 'conversation'>, error: RunError): void {
   conversation.append({ kind: 'ConversationErrorEvent', source: 'environment', ...error });
   conversation.setStatus('error', { error_code: error.code, error_detail: error.detail });
 }

@@ -25,5 +25,9 @@ export function tellModelTrouble(conversation: Conversation, failed: FailedTry |
           tries: failed.tries,
           wait_ms: Math.round(failed.waitMs),
         };
-  conversation.appendState(KEY, value);
+  try {
+    conversation.appendState(KEY, value);
+  } catch {
+    // A disk that is full now may have room when the call has gone through: telling must not end the run.
+  }
 }

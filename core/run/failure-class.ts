@@ -99,7 +99,7 @@ const BY_DETAIL: readonly (readonly [RegExp, FailureClass])[] = [
   [/^LLMQuotaError\b|\binsufficient_quota\b|\bquota_exceeded\b|: status 402\b/, 'quota'],
   [/^LLM(Authentication|NotFound)Error\b|\bgateway_host_unknown\b|: status 40[134]\b/, 'refused'],
   [/^LLMRateLimitError\b|: status 429\b/, 'rate_limited'],
-  [/^LLMServiceUnavailableError\b|: status 5\d\d\b/, 'infra'],
+  [/^(LLMServiceUnavailableError|Interrupted)\b|: status 5\d\d\b/, 'infra'],
 ];
 
 function errorClass(detail: string | null): FailureClass {

@@ -201,6 +201,32 @@ describe('a model endpoint in trouble', () => {
     await harness.reaches('finished');
   });
 
+  it('tells every failed try while it lasts, and its end', async () => {
+    const harness = await Harness.start();
+    harness.llm.script([{ status: 503, json: { error: { message: 'overloaded' } } }, reply('end')]);
+    await harness.run('go');
+    await harness.reaches('finished');
+    const updates = await harness.eventsOf('ConversationStateUpdateEvent');
+    expect(
+      updates.filter((event) => event['key'] === 'model_trouble').map((event) => event['value']),
+    ).toEqual([{ cause: 'Cannot complete chat: status 503: overloaded', tries: 1, wait_ms: 500 }, null]);
+  });
+
+  it.each([
+    [429, { code: 'insufficient_quota', type: 'insufficient_quota' }, 'LLMQuotaError'],
+    [429, { code: null, type: 'insufficient_quota' }, 'LLMQuotaError'],
+    [502, { code: 'gateway_host_unknown', type: 'server_error' }, 'LLMNotFoundError'],
+  ])('asks once after %i %j, which will not change by itself', async (status, error, code) => {
+    const harness = await Harness.start();
+    harness.llm.script([{ status, json: { error: { message: 'no', ...error } } }], { forever: true });
+    await harness.run('go');
+    await harness.reaches('error');
+    expect(harness.llm.requests.length).toBe(1);
+    expect(await harness.eventsOf('ConversationErrorEvent')).toMatchObject([
+      { code, classification: { retryable: false } },
+    ]);
+  });
+
   it('gives up when the endpoint stays away past the window', async () => {
     const harness = await Harness.start();
     await harness.llm.close();

@@ -13,6 +13,7 @@ import { poolSuite } from './store-suite-pools.ts';
 import { recordSuite } from './store-suite-records.ts';
 import { searchSuite } from './store-suite-search.ts';
 import { spendSuite } from './store-suite-spend.ts';
+import { troubleSuite } from './store-suite-troubles.ts';
 import { vaultSuite } from './store-suite-vault.ts';
 import { warmPoolSuite } from './store-suite-warm-pool.ts';
 
@@ -29,4 +30,5 @@ export function storeSuite(open: OpenEmptyStore): void {
   spendSuite(open);
   accountsSuite(open);
   vaultSuite(open);
+  troubleSuite(open);
 }

@@ -71,6 +71,13 @@ describe('an error of the gateway', () => {
     expect((await rows()).map((row) => [row.state, row.httpStatus])).toEqual(Array(3).fill(['failed', null]));
   });
 
+  it('is 502 with a code of its own when there is no such host', async () => {
+    const { url } = await startProxy({ origin: 'http://no-such-gateway.invalid' });
+    const received = await send({ url });
+    expect([received.status, received.json().error.code]).toEqual([502, 'gateway_host_unknown']);
+    expect(received.body).not.toContain('no-such-gateway');
+  });
+
   it('is 504 when the gateway does not answer in time, three times over', async () => {
     const gateway = await startStubGateway(() => undefined);
     const { url, rows } = await startProxy({ origin: gateway.origin, params: { timeout: 0.05 } });
