@@ -3,6 +3,8 @@
  * Owns the clone; a clone that fails ends the start (D18). The credential of a host never enters the sandbox (D19).
  */
 import type { CommandOf } from '../core/command.ts';
+import { isCommitId } from '../core/commit-id.ts';
+import { ParleyError } from '../core/parley-error.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
@@ -14,6 +16,8 @@ import type { World } from './world.ts';
 
 /** Large repositories over a slow line; past it the step has failed. */
 const CLONE_TIMEOUT_MS = 600_000;
+/** Of an answer that makes no sense, kept in an error. */
+const SAID_CHARS_MAX = 200;
 
 /** Nothing is fetched, and nothing of the host's configuration counts. */
 const WITHOUT_CREDENTIAL = 'set -e\nexport GIT_CONFIG_GLOBAL=/dev/null';
@@ -64,7 +68,15 @@ async function prepare(
     doing: command.repository === null ? 'prepare the workspace' : `clone repository "${command.repository}"`,
   });
   noteScripts(world, command.conversationId, result.stdout);
-  return result.stdout.trim().split('\n').at(-1) ?? '';
+  return commitIn(result.stdout);
+}
+
+/** Whatever else runs in the sandbox may have answered instead: what is no commit is kept nowhere (D31). */
+function commitIn(output: string): string {
+  const last = output.trim().split('\n').at(-1) ?? '';
+  if (isCommitId(last)) return last;
+  const said = JSON.stringify(last.slice(0, SAID_CHARS_MAX));
+  throw new ParleyError('repository_failed', `Cannot prepare the workspace: Git answered ${said}, no commit`);
 }
 
 /** The relay on our side knows the conversation by this key, and gives it its own repository only. */

@@ -37,7 +37,7 @@ export async function uncommitted(root: string): Promise<readonly string[]> {
 }
 
 export async function patchedFiles(root: string, patch: string): Promise<readonly PatchedFile[]> {
-  const { stdout } = await git(root, ['apply', '--numstat', patch]);
+  const { stdout } = await git(root, ['apply', '--numstat', '--end-of-options', patch]);
   return stdout
     .split('\n')
     .filter((line) => line !== '')
@@ -58,7 +58,7 @@ export interface ApplyMode {
 /** Null when all of it fits; else what Git says. Without `threeWay` a patch that does not fit changes nothing. */
 export async function applyPatch(root: string, patch: string, mode: ApplyMode): Promise<string | null> {
   const flags = [...(mode.onlyChecks ? ['--check'] : []), ...(mode.threeWay ? ['--3way'] : [])];
-  const end = await git(root, ['apply', '--whitespace=nowarn', ...flags, patch]);
+  const end = await git(root, ['apply', '--whitespace=nowarn', ...flags, '--end-of-options', patch]);
   return end.code === 0 ? null : end.stderr.trimEnd();
 }
 

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keepDescriptorsFromChildren } from '../runtimes/on-host/inherited-descriptors.ts';
 import { startCold } from './cold-start.ts';
 import { processShell } from './process-shell.ts';
 import { runCli } from './program.ts';
@@ -29,6 +30,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`parley: Cannot write to standard output: ${error.message}\n`, () => process.exit(1));
 });
 
+keepDescriptorsFromChildren();
 startCold(process.argv[2]);
 const shell = processShell({ version: readVersion(), programDir });
 const exitCode = await runCli(process.argv.slice(2), shell);

@@ -2,6 +2,7 @@
  * A branch from a patch: the base commit fetched, one commit made, and pushed under a lease.
  * Owns that the same request gives the same commit, and that nobody else's commit is replaced.
  */
+import { isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { BranchDelivery, BranchRequest, DeliveredBranch } from '../ports/branch-delivery.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
@@ -19,6 +20,8 @@ export interface BranchDeliveryOptions {
 export function createBranchDelivery(options: BranchDeliveryOptions): BranchDelivery {
   return {
     async deliver(request) {
+      // It came out of a sandbox, and goes to Git on the host (D31).
+      if (!isCommitId(request.baseCommit)) throw refused(request, 'what it starts from is no commit');
       const location = options.codeHosts.locate(request.repository);
       const url = await urlOf(location);
       const token = request.token ?? options.credentialOf(location.provider);
@@ -62,7 +65,7 @@ async function deliver(work: Work): Promise<DeliveredBranch> {
 /** Null when the host has no such branch. */
 async function tipOf({ git, url, request }: Work): Promise<string | null> {
   const ref = `refs/heads/${request.branch}`;
-  const said = await asked(git, request, { args: ['ls-remote', '--refs', url, ref] });
+  const said = await asked(git, request, { args: ['ls-remote', '--refs', '--end-of-options', url, ref] });
   const line = said.split('\n').find((one) => one.endsWith(`\t${ref}`));
   return line?.split('\t')[0] ?? null;
 }
@@ -70,17 +73,21 @@ async function tipOf({ git, url, request }: Work): Promise<string | null> {
 /** The commit alone, where the host gives single commits; else everything that its branches hold. */
 async function fetchBase({ git, url, request }: Work): Promise<void> {
   const quiet = ['fetch', '--quiet', '--no-tags'];
-  const alone = await git.call({ args: [...quiet, '--depth=1', url, request.baseCommit] });
+  const alone = await git.call({
+    args: [...quiet, '--depth=1', '--end-of-options', url, request.baseCommit],
+  });
   if (alone.code === 0) return;
-  await asked(git, request, { args: [...quiet, url, '+refs/heads/*:refs/fetched/*'] });
-  const has = await git.call({ args: ['cat-file', '-e', `${request.baseCommit}^{commit}`] });
+  await asked(git, request, { args: [...quiet, '--end-of-options', url, '+refs/heads/*:refs/fetched/*'] });
+  const has = await git.call({
+    args: ['cat-file', '-e', '--end-of-options', `${request.baseCommit}^{commit}`],
+  });
   if (has.code !== 0)
     throw refused(request, `the repository no longer has the commit ${request.baseCommit} it starts from`);
 }
 
 async function makeCommit({ git, request }: Work): Promise<string> {
   const { baseCommit, patch, message, author, at } = request;
-  await made(git, request, { args: ['read-tree', baseCommit] });
+  await made(git, request, { args: ['read-tree', '--end-of-options', baseCommit] });
   await made(git, request, { args: ['apply', '--cached', '--whitespace=nowarn', '-'], input: patch });
   const tree = await made(git, request, { args: ['write-tree'] });
   const date = `${Math.floor(at / 1_000)} +0000`;
@@ -91,7 +98,7 @@ async function makeCommit({ git, request }: Work): Promise<string> {
       [`GIT_${who}_DATE`, date],
     ]),
   ) as Record<string, string>;
-  const args = ['commit-tree', tree, '-p', baseCommit];
+  const args = ['commit-tree', '-p', baseCommit, '--end-of-options', tree];
   return await made(git, request, { args, input: Buffer.from(`${message}\n`), env });
 }
 
@@ -102,7 +109,8 @@ async function push(
 ): Promise<DeliveredBranch> {
   const { git, url, request } = work;
   const ref = `refs/heads/${request.branch}`;
-  const args = ['push', '--quiet', `--force-with-lease=${ref}:${tip ?? ''}`, url, `${commit}:${ref}`];
+  const whither = ['--end-of-options', url, `${commit}:${ref}`];
+  const args = ['push', '--quiet', `--force-with-lease=${ref}:${tip ?? ''}`, ...whither];
   const end = await git.call({ args });
   if (end.code === 0) return { commit, pushed: true };
   const now = await tipOf(work).catch(() => null);

@@ -54,7 +54,10 @@ export async function withScratchGit<Result>(
     const git: ScratchGit = {
       call: (call) => run({ ...call, env: { ...env, GIT_DIR: gitDir, ...call.env } }, folder),
     };
-    await run({ args: ['init', '--quiet', '--bare', '--template=', gitDir], env }, folder);
+    await run(
+      { args: ['init', '--quiet', '--bare', '--template=', '--end-of-options', gitDir], env },
+      folder,
+    );
     return await use(git);
   } finally {
     rmSync(folder, { recursive: true, force: true });

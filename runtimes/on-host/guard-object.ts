@@ -1,96 +1,13 @@
 /**
- * A shared object of some hundred bytes whose only work is `prctl(PR_SET_DUMPABLE, 0)` when it is loaded.
- * Node.js cannot make that call itself. A process that made it hides its memory, environment and open files from every
- * other process of the same user, until it executes another program. Owns the bytes; must not load them.
+ * The object that closes a process to the others of its user: `prctl(PR_SET_DUMPABLE, 0)` when it is loaded.
+ * A process that made that call hides its memory, environment and open files from every other process of the same user,
+ * until it executes another program. Owns which call it is; must not load the object.
  */
+import { systemCallObject } from './system-call-object.ts';
 
-const HEADER_BYTES = 64;
-const SEGMENT_BYTES = 56;
-/** The largest page of the processors below: both segments keep their place in the file. */
-const ALIGNMENT = 0x10000;
-/** Where the parts lie in the file. */
-const AT = { code: 0x140, hash: 0x180, symbols: 0x190, strings: 0x1a8, dynamic: 0x200, end: 0x270 } as const;
-
-interface Machine {
-  /** `e_machine` of an ELF file. */
-  readonly elf: number;
-  readonly code: readonly number[];
-}
-
-const MACHINES: Readonly<Record<string, Machine>> = {
-  x64: {
-    elf: 62,
-    // mov eax, 157; mov edi, 4; clear the other arguments; syscall; ret
-    code: [
-      ...[0xb8, 0x9d, 0, 0, 0, 0xbf, 4, 0, 0, 0, 0x31, 0xf6, 0x31, 0xd2],
-      ...[0x45, 0x31, 0xd2, 0x45, 0x31, 0xc0, 0x0f, 0x05, 0xc3],
-    ],
-  },
-  arm64: {
-    elf: 183,
-    // mov x0, 4; clear x1 to x4; mov x8, 167; svc 0; ret
-    code: [
-      0xd2800080, 0xd2800001, 0xd2800002, 0xd2800003, 0xd2800004, 0xd28014e8, 0xd4000001, 0xd65f03c0,
-    ].flatMap((word) => [word & 0xff, (word >>> 8) & 0xff, (word >>> 16) & 0xff, word >>> 24]),
-  },
-};
+const PR_SET_DUMPABLE = 4;
 
 /** Null for a processor it was not written for. */
 export function guardObject(processor: string): Uint8Array | null {
-  const machine = MACHINES[processor];
-  if (machine === undefined) return null;
-  const bytes = new Uint8Array(AT.end);
-  const view = new DataView(bytes.buffer);
-  writeHeader(view, machine);
-  // Code is read and executed; the dynamic section is written by some loaders, so it is in a segment of its own.
-  writeSegment(view, 0, { type: 1, flags: 5, from: 0, bytes: AT.dynamic, align: ALIGNMENT });
-  const dynamic = { from: AT.dynamic, bytes: AT.end - AT.dynamic };
-  writeSegment(view, 1, { type: 1, flags: 6, ...dynamic, align: ALIGNMENT });
-  writeSegment(view, 2, { type: 2, flags: 6, ...dynamic, align: 8 });
-  // Without this mark a loader makes the stack executable.
-  writeSegment(view, 3, { type: 0x6474e551, flags: 6, from: 0, bytes: 0, align: 16 });
-  bytes.set(machine.code, AT.code);
-  // A hash table with one bucket, and in it the one symbol that every table begins with.
-  view.setUint32(AT.hash, 1, true);
-  view.setUint32(AT.hash + 4, 1, true);
-  const entries = [
-    ...[[12, AT.code] as const, [4, AT.hash] as const, [5, AT.strings] as const, [6, AT.symbols] as const],
-    ...[[10, 1] as const, [11, 24] as const, [0, 0] as const],
-  ];
-  for (const [index, [tag, value]] of entries.entries()) {
-    view.setBigUint64(AT.dynamic + 16 * index, BigInt(tag), true);
-    view.setBigUint64(AT.dynamic + 16 * index + 8, BigInt(value), true);
-  }
-  return bytes;
-}
-
-function writeHeader(view: DataView, { elf }: Machine): void {
-  // "\x7fELF", 64 bits, little-endian, version 1.
-  for (const [index, byte] of [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1].entries()) view.setUint8(index, byte);
-  view.setUint16(16, 3, true);
-  view.setUint16(18, elf, true);
-  view.setUint32(20, 1, true);
-  view.setBigUint64(32, BigInt(HEADER_BYTES), true);
-  view.setUint16(52, HEADER_BYTES, true);
-  view.setUint16(54, SEGMENT_BYTES, true);
-  view.setUint16(56, 4, true);
-  view.setUint16(58, 64, true);
-}
-
-interface Segment {
-  readonly type: number;
-  readonly flags: number;
-  readonly from: number;
-  readonly bytes: number;
-  readonly align: number;
-}
-
-function writeSegment(view: DataView, index: number, segment: Segment): void {
-  const at = HEADER_BYTES + index * SEGMENT_BYTES;
-  // The second segment lies one page further in memory than in the file.
-  const address = segment.from >= AT.dynamic ? segment.from + ALIGNMENT : segment.from;
-  view.setUint32(at, segment.type, true);
-  view.setUint32(at + 4, segment.flags, true);
-  const words = [segment.from, address, address, segment.bytes, segment.bytes, segment.align];
-  for (const [word, value] of words.entries()) view.setBigUint64(at + 8 + 8 * word, BigInt(value), true);
+  return systemCallObject(processor, { number: { x64: 157, arm64: 167 }, args: [PR_SET_DUMPABLE, 0, 0] });
 }

@@ -15,6 +15,7 @@ import { watchDisks } from '../on-host/disk-watch.ts';
 import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
 import type { OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded, guardedOperations } from '../on-host/guarded.ts';
+import { keepDescriptorsFromChildren } from '../on-host/inherited-descriptors.ts';
 import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { presenceByRecord } from '../on-host/presence-by-record.ts';
 import { sandboxIds } from '../on-host/sandbox-place.ts';
@@ -57,6 +58,7 @@ interface Context {
  *   directory that must not be bound into sandboxes
  */
 export function createProcessRuntime(options: ProcessRuntimeOptions): SandboxRuntime {
+  keepDescriptorsFromChildren();
   checkHostSockets(options);
   const isolation = chooseIsolation(options);
   const pathsOf = (id: SandboxId): SandboxPaths => sandboxPaths(options, id);

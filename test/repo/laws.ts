@@ -8,6 +8,7 @@ import { cycles } from './laws/cycles.ts';
 import { cliDocumented, environmentDocumented, routesDocumented } from './laws/documented.ts';
 import { errorCodes } from './laws/error-codes.ts';
 import { examplesCompile } from './laws/examples.ts';
+import { foreignArguments } from './laws/foreign-arguments.ts';
 import { layers } from './laws/layers.ts';
 import { dependencies } from './laws/packages.ts';
 import { ciRunsReadme, commandsExist, foldersMapped, invariantsStated, oneTitle } from './laws/pages.ts';
@@ -30,6 +31,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'file names say something': meaningfulNames,
   'pure folders ask nothing of the world': bannedCalls,
   'chance comes from a seed': chanceIsSeeded,
+  'no foreign text is an option of Git on the host': foreignArguments,
   'the console keeps to itself': consoleKeepsToItself,
   'no leftover markers, machine paths or registry hosts': bannedWords,
   'error codes: catalogue, page, code and tests agree': errorCodes,
