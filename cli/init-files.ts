@@ -4,7 +4,8 @@
  */
 
 /** Where `parley init` puts the schemas, relative to the project. */
-export const SCHEMA_FOLDER = '.parley/schema';
+export const DATA_FOLDER = '.parley';
+export const SCHEMA_FOLDER = `${DATA_FOLDER}/schema`;
 
 export const JOB_SCHEMA_FILE = 'job.v1.json';
 export const DEPLOYMENT_SCHEMA_FILE = 'deployment.v1.json';

@@ -4,10 +4,10 @@
  * database, so that looking and taking are one step for every process, and a kill between them leaves nothing half done.
  */
 import Database from 'libsql';
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { ParleyError } from '../core/parley-error.ts';
 import { fail } from './connection.ts';
+import { ensurePrivateDatabase, ensurePrivateDirectory } from './private-files.ts';
 import { processMark } from './process-identity.ts';
 
 export const LOCK_FILE = 'engine.lock';
@@ -42,7 +42,7 @@ interface Owner {
 export function lockDataDirectory(directory: string, options: LockOptions): DataDirectoryLock {
   const pid = options.pid ?? process.pid;
   const own: Owner = { pid, mark: requireMark(directory, pid), startedAt: options.startedAt };
-  mkdirSync(directory, { recursive: true });
+  ensurePrivateDirectory(directory);
   inLockFile(directory, (file) => take(file, directory, own));
   let held = true;
   return {
@@ -88,6 +88,7 @@ function locked(directory: string, owner: Owner): ParleyError {
 /** Runs `work` alone among all processes; its changes are kept whole or not at all. */
 function inLockFile(directory: string, work: (file: Database.Database) => void): void {
   try {
+    ensurePrivateDatabase(path.join(directory, LOCK_FILE));
     const file = new Database(path.join(directory, LOCK_FILE), { timeout: BUSY_TIMEOUT_MS });
     try {
       file.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);

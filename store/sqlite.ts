@@ -12,6 +12,7 @@ import {
   type DatabaseConnection,
   type SqliteDialectConfig,
 } from 'kysely';
+import { ensurePrivateDatabase } from './private-files.ts';
 import { statementCache } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
 
@@ -36,6 +37,7 @@ export interface SqliteHandle {
  * Read-only means that this connection cannot write; it reads beside a process that does.
  */
 export function openSqlite(path: string, options: SqliteOptions): SqliteHandle {
+  if (!options.readOnly) ensurePrivateDatabase(path);
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (options.readOnly) database.exec('PRAGMA query_only = ON');

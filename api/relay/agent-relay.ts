@@ -15,8 +15,11 @@ import type { Gate } from '../application/gate.ts';
 import { metadataIn } from './relayed-metadata.ts';
 import { answerHeaders, requestHeaders } from './relay-headers.ts';
 
-/** What an Agent Server answers to anybody. */
-const OPEN_PATHS = new Set(['', 'alive', 'health', 'ready', 'server_info']);
+/**
+ * What clients ask without a key, to see whether they may begin. The answer is ours, from the record: nothing that a
+ * sandbox says reaches somebody who has no key for it (D31).
+ */
+const HEALTH_ANSWERS: Readonly<Record<string, string>> = { alive: 'ok', health: 'ok', ready: 'ready' };
 /** Between two bytes; a long command of an agent is silent for as long as it may run. */
 const SILENCE_MS_MAX = 3_600_000;
 
@@ -29,9 +32,14 @@ export function registerAgentRelay(app: FastifyInstance, application: Applicatio
       method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       url: '/sandboxes/:sandbox_id/agent/*',
       onRequest: async (request) => {
-        if (!isOpen(request)) request.caller = await gate.admit('session', request);
+        if (healthAnswer(request) === null) request.caller = await gate.admit('session', request);
       },
-      handler: (request, reply) => forward(application, request, reply),
+      handler: async (request, reply) => {
+        const status = healthAnswer(request);
+        if (status === null) return await forward(application, request, reply);
+        await addressOf(application, request);
+        return await reply.send({ status });
+      },
     });
     done();
   });
@@ -41,8 +49,11 @@ function restOf(request: FastifyRequest): string {
   return (request.params as { readonly '*': string })['*'];
 }
 
-function isOpen(request: FastifyRequest): boolean {
-  return request.method === 'GET' && OPEN_PATHS.has(restOf(request));
+/** Null for everything that needs a key. */
+function healthAnswer(request: FastifyRequest): string | null {
+  const path = restOf(request);
+  const isHealth = request.method === 'GET' && Object.hasOwn(HEALTH_ANSWERS, path);
+  return isHealth ? (HEALTH_ANSWERS[path] ?? null) : null;
 }
 
 async function forward(
@@ -60,7 +71,9 @@ async function forward(
     headers: requestHeaders(request.headers),
     body: metadata?.bytes ?? body,
   });
-  const status = answer.statusCode ?? 502;
+  const said = answer.statusCode ?? 0;
+  // One that HTTP does not know, or that would lead a client somewhere else, is no answer.
+  const status = (said >= 200 && said < 300) || (said >= 400 && said < 600) ? said : 502;
   if (metadata !== null && status < 300)
     await tellRecord(application, request.caller as SandboxCaller, metadata);
   // A stream of ours: the library would otherwise add its own idea of a length.

@@ -2,7 +2,7 @@
  * WebSockets of an Agent Server through the relay: bytes both ways, once the sandbox is up.
  * Owns the tunnel. The key is in a frame or header that the Agent Server itself checks; a wrong header is refused here.
  */
-import type { IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { agentTarget } from '../../activities/agent-target.ts';
 import { sandboxId as asSandboxId } from '../../core/ids.ts';
@@ -14,6 +14,13 @@ import { refuseUpgrade } from '../application/refuse-upgrade.ts';
 const PATH = /^\/sandboxes\/([0-9a-fA-F-]{32,36})\/agent(\/sockets\/.*)$/;
 /** Belongs to the connection with us, or is a key of ours (D20). */
 const LEFT_BEHIND = new Set(['host', 'authorization', 'cookie']);
+const OF_A_WEBSOCKET = [
+  'connection',
+  'upgrade',
+  'sec-websocket-accept',
+  'sec-websocket-extensions',
+  'sec-websocket-protocol',
+] as const;
 
 export function relaySocket(application: Application) {
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
@@ -39,30 +46,40 @@ async function connect(application: Application, request: IncomingMessage, id: s
   return await relay.connect(address);
 }
 
-function tunnel({
-  request,
-  socket,
-  head,
-  agent,
-  path,
-}: {
+interface Tunnel {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
   readonly agent: Duplex;
   readonly path: string;
-}): void {
-  const lines = [`GET ${path} HTTP/1.1`, 'host: agent'];
+}
+
+/** Nothing of the answer passes before it is one to a WebSocket: else it could be a page of our origin (D31). */
+function tunnel({ request, socket, head, agent, path }: Tunnel): void {
   const { rawHeaders } = request;
+  const headers = ['host', 'agent'];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (!LEFT_BEHIND.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[at + 1] ?? ''}`);
+    if (!LEFT_BEHIND.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '');
   }
+  const call = httpRequest({ createConnection: () => agent as never, method: 'GET', path, headers });
   agent.on('error', () => socket.destroy());
   socket.on('close', () => agent.destroy());
   agent.on('close', () => socket.destroy());
-  agent.write(`${lines.join('\r\n')}\r\n\r\n`);
-  if (head.length > 0) agent.write(head);
-  agent.pipe(socket);
-  socket.pipe(agent);
+  call.once('error', () => socket.destroy());
+  call.once('response', ({ statusCode = 0 }) => {
+    refuseUpgrade(socket, statusCode >= 400 && statusCode < 600 ? statusCode : 502, 'Refused');
+    agent.destroy();
+  });
+  call.once('upgrade', (answer, _agent, first) => {
+    const passed = OF_A_WEBSOCKET.map((name) => [name, answer.headers[name]] as const)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${name}: ${String(value)}\r\n`);
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${passed.join('')}\r\n`);
+    if (first.length > 0) socket.write(first);
+    if (head.length > 0) agent.write(head);
+    agent.pipe(socket);
+    socket.pipe(agent);
+  });
+  call.end();
 }

@@ -6,11 +6,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { jobSchema } from '../../dsl/schema/json-schema.ts';
+import { ensurePrivateDirectory } from '../../store/private-files.ts';
 import { CliError } from '../cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
 import { deploymentJsonSchema } from '../config/deployment-schema.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import {
+  DATA_FOLDER,
   DEPLOYMENT_SCHEMA_FILE,
   DEPLOYMENT_TEXT,
   JOB_SCHEMA_FILE,
@@ -37,11 +39,13 @@ export function initCommand({ shell, finish }: CommandContext): Command {
 function init(shell: Shell, folder: string): ExitCode {
   const root = path.resolve(shell.cwd, folder);
   try {
+    mkdirSync(root, { recursive: true });
+    ensurePrivateDirectory(path.join(root, DATA_FOLDER));
     mkdirSync(path.join(root, SCHEMA_FOLDER), { recursive: true });
     // Generated, so the newest counts; and the folder ignores itself, because it also holds the data.
     writeSchema(root, JOB_SCHEMA_FILE, jobSchema());
     writeSchema(root, DEPLOYMENT_SCHEMA_FILE, deploymentJsonSchema());
-    writeNew(path.join(root, '.parley', '.gitignore'), '*\n');
+    writeNew(path.join(root, DATA_FOLDER, '.gitignore'), '*\n');
     for (const [name, text] of [
       ['job.yaml', JOB_TEXT],
       ['parley.yaml', DEPLOYMENT_TEXT],

@@ -2,11 +2,12 @@
  * The store of a deployment, opened as its configuration says.
  * Owns the choice between SQLite and PostgreSQL, and whose lock keeps two engines apart; every command opens it here.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Store, StoreOptions } from '../../store/open-store.ts';
 import type { PoolUse, PostgresServer } from '../../store/postgres-pool.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { ensurePrivateDirectory } from '../../store/private-files.ts';
 import { placesOf } from './places.ts';
 
 type Deployed = Pick<DeploymentConfig, 'store' | 'dataDir'>;
@@ -23,7 +24,7 @@ export function hasStore({ store, dataDir }: Deployed): boolean {
 export async function openDeployedStore({ store, dataDir }: Deployed): Promise<Store> {
   switch (store.kind) {
     case 'sqlite':
-      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      ensurePrivateDirectory(dataDir);
       return await openStore({ kind: 'sqlite', path: placesOf(dataDir).database });
     case 'postgres':
       return await openOnServer(store.server, { readOnly: false, name: BESIDE });

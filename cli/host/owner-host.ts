@@ -2,7 +2,6 @@
  * The host that owns a data directory: lock, store, engine, proxy, callbacks and Git relay of one process.
  * Owns the order in which they start and end; which engine it is makes no difference here.
  */
-import { mkdirSync } from 'node:fs';
 import { startControlServer } from '../../api/control-server.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { lockDataDirectory } from '../../store/data-directory-lock.ts';
@@ -111,7 +110,6 @@ async function openOwnStore(
   }: { readonly closers: Closers; readonly life: HostLife; readonly env: NodeJS.ProcessEnv },
 ): Promise<{ readonly store: Store; readonly sealKey: SealKey }> {
   const { engine } = config;
-  mkdirSync(places.dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
   closers.add(() => lock.release());
   const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });

@@ -132,10 +132,7 @@ async function forward(options: EgressOptions, { request, response, keep }: Exch
         path: `${url.pathname}${url.search}`,
         headers: { ...Object.fromEntries(headers), host: url.host, connection: 'close' },
       },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      },
+      (answer) => passBack(answer, response),
     );
     upstream.on('error', () => response.destroy());
     response.on('close', () => outer.destroy());
@@ -144,6 +141,20 @@ async function forward(options: EgressOptions, { request, response, keep }: Exch
     const { status, reason } = refusalOf(options, { error, asked: request.url ?? '' });
     response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${reason}\n`);
   }
+}
+
+/** What a host answers may be no HTTP that we can say again (a status of 42): that harms the one who asked it alone. */
+function passBack(answer: IncomingMessage, response: ServerResponse): void {
+  try {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+  } catch {
+    answer.destroy();
+    response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' });
+    response.end('Cannot pass the answer on: its status or a header is none\n');
+    return;
+  }
+  answer.on('error', () => response.destroy());
+  answer.pipe(response);
 }
 
 /** @throws Refusal not allowed by name or by address, or nobody there */

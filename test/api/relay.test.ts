@@ -24,8 +24,14 @@ async function standIn(): Promise<{ readonly relay: AgentRelay; readonly seen: S
       const { method = '', url = '', headers } = request;
       seen.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
       response.writeHead(url.includes('missing') ? 404 : 200, {
-        'content-type': 'application/json',
+        'content-type': url.includes('page') ? 'text/html' : 'application/json',
         'set-cookie': 'inside=1',
+        'content-security-policy': 'default-src *',
+        'service-worker-allowed': '/',
+        'access-control-allow-origin': 'https://evil.example',
+        location: '/console/',
+        'clear-site-data': '"*"',
+        'content-disposition': 'inline',
       });
       response.end(JSON.stringify({ url }));
     });
@@ -80,7 +86,9 @@ describe('the relay', () => {
 
   it('asks for the key of this generation, but for the health of the Agent Server', async () => {
     const { service, seen, base, key, sandboxId } = await open();
-    expect((await service.call({ path: `${base}/health`, key: null })).status).toBe(200);
+    expect((await service.call({ path: `${base}/health`, key: null })).body).toEqual({ status: 'ok' });
+    for (const path of ['', '/', '/server_info', '/ALIVE', '/health/'])
+      expect((await service.call({ path: `${base}${path}`, key: null })).status).not.toBe(200);
     for (const headers of [{}, { 'x-session-api-key': 'sk-wrong' }])
       expect((await service.call({ path: `${base}/api/conversations`, key: null, headers })).status).toBe(
         401,
@@ -93,7 +101,25 @@ describe('the relay', () => {
     await service.call({ method: 'POST', path: `/api/v1/sandboxes/${sandboxId}/resume` });
     await eventually(look, (row) => row.status === 'RUNNING');
     expect((await service.call({ path: `${base}/api/conversations`, key: null, headers })).status).toBe(401);
-    expect(seen.map(({ url }) => url)).toEqual(['/health']);
+    expect(seen).toEqual([]);
+  });
+
+  it('passes nothing back by which an answer becomes a page or a script of our origin', async () => {
+    const { service, base, key } = await open();
+    const headers = { 'x-session-api-key': key };
+    const page = await service.call({ path: `${base}/api/page`, key: null, headers });
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('application/octet-stream');
+    expect(page.headers.get('content-disposition')).toBe('attachment');
+    const data = await service.call({ path: `${base}/api/data`, key: null, headers });
+    expect(data.headers.get('content-type')).toBe('application/json');
+    for (const { headers: answered } of [page, data]) {
+      expect(answered.get('content-security-policy')).toContain('sandbox;');
+      expect(answered.get('x-content-type-options')).toBe('nosniff');
+      for (const name of ['service-worker-allowed', 'location', 'clear-site-data', 'set-cookie'])
+        expect(answered.get(name)).toBeNull();
+      expect(answered.get('access-control-allow-origin')).not.toBe('https://evil.example');
+    }
   });
 
   it('C89: takes a change of tags by session key at the conversation URL, which reaches the record', async () => {
