@@ -109,7 +109,7 @@ function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettin
   return [
     bind(place.workspace, INSIDE.workspace, false),
     bind(place.agent, INSIDE.agent, false),
-    bind(place.socketDir, INSIDE.agentSockets, false),
+    bind(place.offeredDir, INSIDE.agentSockets, false),
     ...HOST_SOCKET_NAMES.map((name) =>
       bind(dirname(hostSockets[name]), join(INSIDE.hostSockets, name), true),
     ),

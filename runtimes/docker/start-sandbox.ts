@@ -6,11 +6,12 @@ import { chown, mkdir, rm } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, SandboxLimits, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { prepareGuard } from '../on-host/guard-file.ts';
-import { healthAt, untilNextProbe } from '../on-host/health-probe.ts';
+import { untilNextProbe } from '../on-host/health-probe.ts';
 import { prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { INSIDE, BOUND_PORTS, routesOf } from '../on-host/inside-view.ts';
 import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeTree } from '../on-host/remove-tree.ts';
+import { sealedHealth } from '../on-host/sealed-socket.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
 import { containerSpec } from './container-spec.ts';
@@ -99,12 +100,13 @@ async function prepareDirectories({ options, place }: StartOrder): Promise<void>
   await mkdir(place.dir, { recursive: true, mode: 0o700 });
   await ensurePrivateDir(options.socketDir);
   await removeTree(place.socketDir);
+  await mkdir(place.socketDir, { mode: 0o700 });
   await rm(place.endedFor, { force: true });
   const { uid, gid } = containerUser();
   for (const [dir, mode] of [
     [place.workspace, 0o755],
     [place.agent, 0o700],
-    [place.socketDir, 0o700],
+    [place.offeredDir, 0o700],
   ] as const) {
     await mkdir(dir, { recursive: true, mode });
     if (process.getuid?.() === ROOT) await chown(dir, uid, gid);
@@ -116,7 +118,7 @@ async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxA
   const { clock } = options;
   for (;;) {
     if (overtaken.aborted) throw stale(request, 'a newer order was given');
-    const health = await healthAt(place.socket);
+    const health = await sealedHealth(place);
     if (health === 'up') break;
     const container = await findContainer(containers, name);
     if (container === null || container.status === 'ended') {
@@ -127,7 +129,11 @@ async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxA
       await stopContainer(containers, name);
       throw tooLate(request);
     }
-    await untilNextProbe(place.socket, health, { clock, deadline: request.deadline, aborted: overtaken });
+    await untilNextProbe(place.offeredSocket, health, {
+      clock,
+      deadline: request.deadline,
+      aborted: overtaken,
+    });
   }
   return addressOf(place, request);
 }

@@ -30,7 +30,12 @@ export interface SandboxPlace {
   readonly endedFor: string;
   /** Made-up files that the sandbox sees. */
   readonly etc: string;
+  /** Of this sandbox, and ours alone. */
   readonly socketDir: string;
+  /** In it: what the sandbox sees, and where the Agent Server makes its socket. */
+  readonly offeredDir: string;
+  readonly offeredSocket: string;
+  /** The same socket once it is sealed: the only one that is called. */
   readonly socket: string;
 }
 
@@ -44,8 +49,9 @@ export function sandboxPlace(
   }
   const dir = join(roots.dataDir, 'sandboxes', id);
   const socketDir = join(roots.socketDir, digest(id, SOCKET_NAME_DIGITS));
-  const socket = join(socketDir, 'agent.sock');
-  if (Buffer.byteLength(socket) > SOCKET_PATH_BYTES_MAX) {
+  const offeredDir = join(socketDir, 'i');
+  const offeredSocket = join(offeredDir, 'agent.sock');
+  if (Buffer.byteLength(offeredSocket) > SOCKET_PATH_BYTES_MAX) {
     const message = `Cannot locate sandbox "${id}": its socket path is longer than ${SOCKET_PATH_BYTES_MAX} bytes`;
     throw new ParleyError('runtime_failed', message);
   }
@@ -57,7 +63,9 @@ export function sandboxPlace(
     endedFor: join(dir, 'ended-for'),
     etc: join(dir, 'etc'),
     socketDir,
-    socket,
+    offeredDir,
+    offeredSocket,
+    socket: join(socketDir, 'agent.sock'),
   };
 }
 

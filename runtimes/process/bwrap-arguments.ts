@@ -82,7 +82,7 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
   const writable = bind('--bind', [
     { from: paths.workspace, to: INSIDE.workspace },
     { from: paths.agent, to: INSIDE.agent },
-    { from: paths.socketDir, to: INSIDE.agentSockets },
+    { from: paths.offeredDir, to: INSIDE.agentSockets },
   ]);
   const readable = bind('--ro-bind', [
     ...HOST_SOCKET_NAMES.map((name) => ({

@@ -66,7 +66,7 @@ export async function findProgram(
  */
 export async function findStrays(paths: SandboxPaths, record: SandboxRecord): Promise<readonly number[]> {
   if (record.isolation !== 'none') return [];
-  return await processesWith([`HOME=${paths.home}`, `PARLEY_AGENT_SOCKET=${paths.socket}`]);
+  return await processesWith([`HOME=${paths.home}`, `PARLEY_AGENT_SOCKET=${paths.offeredSocket}`]);
 }
 
 /** Bubblewrap writes a line in pieces, the child before its namespaces: a line without its end is not told yet. */

@@ -19,7 +19,7 @@ export function plainView(options: ProcessRuntimeOptions, paths: SandboxPaths): 
     node: process.execPath,
     searchPath: `${dirname(process.execPath)}:${SYSTEM_PATH}`,
     ...options.programs,
-    agentSocket: paths.socket,
+    agentSocket: paths.offeredSocket,
     hostSockets: options.hostSockets,
     egressSocket: null,
     guard: null,

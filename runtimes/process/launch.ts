@@ -82,6 +82,7 @@ async function prepareDirectories({ options, paths, isolation }: LaunchOrder): P
   await ensurePrivateDir(options.socketDir);
   await ensurePrivateDir(paths.socketDir);
   await removeContents(paths.socketDir);
+  await mkdir(paths.offeredDir, { mode: 0o700 });
   await removeTree(paths.home);
   if (isolation.kind === 'none') await mkdir(paths.home, { mode: 0o700 });
 }

@@ -5,7 +5,8 @@
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { setGroupFrozen } from './cgroups/sandbox-group.ts';
-import { healthAt, untilNextProbe } from '../on-host/health-probe.ts';
+import { untilNextProbe } from '../on-host/health-probe.ts';
+import { sealedHealth } from '../on-host/sealed-socket.ts';
 import { isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import type { Isolation } from './isolation.ts';
@@ -61,14 +62,18 @@ async function waitUntilReady(order: StartOrder, record: SandboxRecord): Promise
   const { clock } = options;
   for (;;) {
     if (overtaken.aborted) throw stale(request, 'a newer order was given');
-    const health = await healthAt(paths.socket);
+    const health = await sealedHealth(paths);
     if (health === 'up') break;
     if (!(await isRunning(paths))) throw await died(order, record);
     if (clock.now() >= request.deadline) {
       await stopIncarnation({ paths, record }, clock);
       throw tooLate(request);
     }
-    await untilNextProbe(paths.socket, health, { clock, deadline: request.deadline, aborted: overtaken });
+    await untilNextProbe(paths.offeredSocket, health, {
+      clock,
+      deadline: request.deadline,
+      aborted: overtaken,
+    });
   }
   return addressOf(record, paths);
 }

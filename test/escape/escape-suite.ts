@@ -21,6 +21,7 @@ import { FILE_PROBES } from './file-probes.ts';
 import { KERNEL_PROBES } from './kernel-probes.ts';
 import { NETWORK_PROBES } from './network-probes.ts';
 import { ESCAPED } from './probe.ts';
+import { leakDescriptor } from './leaked-descriptor.ts';
 import type { EscapeTargets, Probe } from './probe.ts';
 import { PROCESS_PROBES } from './process-probes.ts';
 
@@ -43,8 +44,12 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
   let attacker: InsideCall;
   let neighbour: InsideCall;
   let host: HostTargets;
+  let leaked: string;
 
   beforeAll(async () => {
+    // Before the runtime is there: what whoever started us left open.
+    leaked = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-host-leaked-')));
+    leakDescriptor(leaked);
     harness = await create();
     const start = async (): Promise<InsideCall> => {
       const request = newRequest();
@@ -55,6 +60,7 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
   });
   afterAll(async () => {
     await host.close();
+    removeDir(leaked);
     for (const { sandboxId } of await harness.runtime.list()) await harness.runtime.destroy(sandboxId);
     await harness.close();
   });
@@ -76,6 +82,14 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
       }
     });
   }
+
+  it('speaks to the Agent Server itself, whatever listens where it did', async () => {
+    const impostor = `require('net').createServer((s) => s.on('data', (d) => require('fs').appendFileSync('got', d)))`;
+    const listen = `rm -f "$PARLEY_AGENT_SOCKET"; node -e "${impostor}.listen(process.env.PARLEY_AGENT_SOCKET)" > /dev/null 2>&1 &`;
+    const { code } = await runInside(attacker, `${listen} while [ ! -S "$PARLEY_AGENT_SOCKET" ]; do :; done`);
+    expect(code).toBe(0);
+    expect((await runInside(attacker, 'cat got; echo end')).stdout).toBe('end\n');
+  });
 
   it('leaves the attacker up and its neighbour at work', async () => {
     expect((await harness.runtime.inspect(attacker.address.sandboxId)).kind).toBe('up');

@@ -48,8 +48,26 @@ export const PROCESS_PROBES: readonly Probe[] = [
   },
   {
     name: 'inherits an open file of the host',
-    script: ({ hostDir }) => ifPrints('ls -l /proc/self/fd', hostDir),
+    script: ({ hostDir }) => ifPrints('ls -l /proc/[0-9]*/fd', hostDir),
     onPlain: 'unjudged',
+  },
+  {
+    name: 'has an open file that nobody gave it',
+    // Three standard ones, and the directory that is being listed.
+    script: () => `[ "$(ls /proc/self/fd | wc -l)" -gt 4 ] && echo ${ESCAPED}`,
+    onPlain: 'unjudged',
+  },
+  {
+    name: 'reaches the host through a descriptor it inherited',
+    script: ({ secret }) =>
+      ifPrints('for f in /proc/[0-9]*/fd/*; do cat "$f/secret" "$f/../etc/shadow"; done', secret),
+    onPlain: 'unjudged',
+  },
+  {
+    name: 'moves the socket of the Agent Server',
+    script: () =>
+      `for s in $(find /run "\${PARLEY_AGENT_SOCKET%/*/*}" -name 'agent.sock' 2>/dev/null); do mv "$s" "$s.away" && mv "$s.away" "$s" && echo ${ESCAPED} && break; done 2>/dev/null`,
+    onPlain: 'escapes',
   },
   {
     name: 'inherits a variable of the host',
