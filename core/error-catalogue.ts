@@ -184,6 +184,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The run of the conversation has spent what its enforced budget allows.',
   },
+  budget_held: {
+    status: 429,
+    retry: true,
+    when: 'What is left of a budget is held by calls in flight, and the call has waited for it in vain.',
+  },
   budget_exceeded: { status: 429, retry: true, when: 'The budget of the virtual key is used up.' },
   method_not_allowed: { status: 405, retry: false, when: 'The path exists, but not for this method.' },
   // Durable engine

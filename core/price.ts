@@ -14,14 +14,23 @@ export interface TokenPrice {
   readonly outputFemtoUsd: bigint;
   /** Tokens that the gateway read from its cache; absent: they cost what other input costs. */
   readonly cachedInputFemtoUsd?: bigint;
+  /** Tokens that it wrote into its cache; absent: they cost what other input costs. */
+  readonly cacheWriteFemtoUsd?: bigint;
+  /** Tokens of the completion that it only thought; absent: they cost what other output costs. */
+  readonly reasoningFemtoUsd?: bigint;
 }
 
 export interface TokenCounts {
   /** All input tokens, cached ones included. */
   readonly promptTokens: number;
+  /** All output tokens, reasoning included. */
   readonly completionTokens: number;
   /** Those of `promptTokens` that came from the cache, at most all of them; 0 when nobody said. */
   readonly cachedTokens?: number;
+  /** Those of `promptTokens` that were written into the cache; none of them came from it. */
+  readonly cacheWriteTokens?: number;
+  /** Those of `completionTokens` that were only thought. */
+  readonly reasoningTokens?: number;
 }
 
 const FEMTO_DIGITS = 15;
@@ -42,19 +51,48 @@ export function parsePrice(text: string): bigint | null {
 
 /**
  * The cost of one call: summed exactly in femto-USD, rounded half-even to a nano-USD once.
- * @throws RangeError when a count is no safe integer of 0 or more, when more tokens are cached than were sent, or when
- * the amount is no safe integer of nano-USD (about nine million USD).
+ * @throws RangeError when a count is no safe integer of 0 or more, when a part is more than its whole, or when the
+ * amount is no safe integer of nano-USD (about nine million USD).
  */
 export function costOf(price: TokenPrice, tokens: TokenCounts): NanoUsd {
   const prompt = count(tokens.promptTokens);
   const completion = count(tokens.completionTokens);
   const cached = count(tokens.cachedTokens ?? 0);
-  if (cached > prompt) throw new RangeError('Cannot price the call: more tokens are cached than were sent');
+  const written = count(tokens.cacheWriteTokens ?? 0);
+  const reasoning = count(tokens.reasoningTokens ?? 0);
+  if (cached + written > prompt)
+    throw new RangeError('Cannot price the call: more tokens are cached than were sent');
+  if (reasoning > completion)
+    throw new RangeError('Cannot price the call: more tokens are reasoning than were answered');
+  const { inputFemtoUsd, outputFemtoUsd } = price;
   const femto =
-    price.inputFemtoUsd * (prompt - cached) +
-    (price.cachedInputFemtoUsd ?? price.inputFemtoUsd) * cached +
-    price.outputFemtoUsd * completion;
+    inputFemtoUsd * (prompt - cached - written) +
+    (price.cachedInputFemtoUsd ?? inputFemtoUsd) * cached +
+    (price.cacheWriteFemtoUsd ?? inputFemtoUsd) * written +
+    outputFemtoUsd * (completion - reasoning) +
+    (price.reasoningFemtoUsd ?? outputFemtoUsd) * reasoning;
   return nanoUsd(Number(divideHalfEven(femto, FEMTO_PER_NANO)));
+}
+
+/** The most that so many tokens can cost, whichever kinds they turn out to be; null when it is beyond all amounts. */
+export function costAtMost(
+  price: TokenPrice,
+  tokens: Pick<TokenCounts, 'promptTokens' | 'completionTokens'>,
+): NanoUsd | null {
+  const { inputFemtoUsd: input, outputFemtoUsd: output } = price;
+  const dearest = {
+    inputFemtoUsd: greatest(input, price.cachedInputFemtoUsd, price.cacheWriteFemtoUsd),
+    outputFemtoUsd: greatest(output, price.reasoningFemtoUsd),
+  };
+  try {
+    return costOf(dearest, tokens);
+  } catch {
+    return null;
+  }
+}
+
+function greatest(first: bigint, ...others: readonly (bigint | undefined)[]): bigint {
+  return others.reduce<bigint>((most, other) => (other !== undefined && other > most ? other : most), first);
 }
 
 function count(tokens: number): bigint {

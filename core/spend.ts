@@ -4,8 +4,11 @@
  */
 import type { NanoUsd } from './money.ts';
 
-/** How a proxied call ended (D26). `open` until closed; `interrupted` if the process died in between. */
-export type SpendRowState = 'open' | 'succeeded' | 'failed' | 'aborted' | 'interrupted';
+/**
+ * How a proxied call ended (D26). `open` until closed; `interrupted` if the process died in between; `cut` when the
+ * gateway's reply ended before it was whole, although the connection did not say so.
+ */
+export type SpendRowState = 'open' | 'succeeded' | 'failed' | 'cut' | 'aborted' | 'interrupted';
 
 /** One call that our proxy sent upstream (D26). No prompt or completion text is ever part of it. */
 export interface SpendRow {
@@ -37,9 +40,18 @@ export interface SpendRow {
   readonly cachedTokens: number | null;
   /** null means unpriced, which is never 0 (D26). */
   readonly cost: NanoUsd | null;
-  readonly costSource: 'entry' | 'gateway' | 'unpriced';
+  readonly costSource: 'entry' | 'gateway' | 'list' | 'unpriced';
   /** Parsed spend metadata header; `invalid` keeps that it could not be parsed. */
   readonly metadata: Readonly<Record<string, unknown>> | 'invalid' | null;
+  /** Of the input, what the gateway wrote into its cache; absent when it says nothing of it. */
+  readonly cacheWriteTokens?: number;
+  /** Of the output, what the model only thought; absent when the gateway says nothing of it. */
+  readonly reasoningTokens?: number;
+  /**
+   * What budgets count for the call while its cost is not known: what it holds until it ends, and then what it may have
+   * cost (D30). Absent where no budget is enforced, and once the cost is known.
+   */
+  readonly held?: NanoUsd;
   /** Team that the key belongs to; absent when it belongs to none. */
   readonly team?: string;
   /** Tags of the key and of the call, each once; absent when there are none. */

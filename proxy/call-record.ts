@@ -8,7 +8,7 @@ import type { ProxyParts } from './proxy-parts.ts';
 /** Counts and logs a closed row; the model of a wildcard call is counted under "*". */
 export function recordCall(parts: ProxyParts, row: SpendRow, listedName: string): void {
   if (row.state === 'open' || row.state === 'interrupted') return;
-  parts.counters[row.state] += 1;
+  parts.counters[row.state === 'cut' ? 'failed' : row.state] += 1;
   if (row.cost === null) parts.counters.unpriced += 1;
   parts.metrics.add(row, listedName);
   parts.log.info(

@@ -22,8 +22,11 @@ export interface ModelEntry {
   readonly basePath: string;
   /** The gateway's key: never logged, never part of a reply (D19). */
   readonly apiKey: string;
-  /** null: the gateway's own cost counts (D26). */
+  /** As the entry writes it; null: the gateway's own cost counts, else the public list price (D26, D30). */
   readonly price: TokenPrice | null;
+  /** The most that one call may send and be answered with; null where neither entry nor list says. */
+  readonly inputTokensMax: number | null;
+  readonly outputTokensMax: number | null;
   /** Longest wait for the reply to begin, and between two pieces of it. */
   readonly timeoutMs: number;
   /** Its share among the entries of its name, above 0. */

@@ -13,8 +13,18 @@ export interface EntryState {
   /** Epoch milliseconds of the end of the last call; null before the first. */
   lastEndedAt: number | null;
   lastSucceeded: boolean;
+  /** What its calls used beside what they were taken for; null until one was seen. */
+  measured: Measured | null;
   /** Grows by 1 / weight with every call: the smallest is next. */
   turn: number;
+}
+
+/** How far the words of a call can be relied on at this entry. */
+export interface Measured {
+  /** Tokens of a prompt beyond the bytes of its call: what the gateway puts before it. */
+  promptTokensBeside: number;
+  /** No call has answered more than it was allowed, or cost more than its tokens can. */
+  keepsLimits: boolean;
 }
 
 export class EntryStates {
@@ -54,6 +64,19 @@ export class EntryStates {
     state.lastSucceeded = !outcome.isFailure;
   }
 
+  /** A call has ended, and the gateway has said what it used. */
+  measure(
+    entry: ModelEntry,
+    seen: { readonly promptTokensBeside: number; readonly keptLimits: boolean },
+  ): void {
+    const state = this.state(entry, 0);
+    const before = state.measured;
+    state.measured = {
+      promptTokensBeside: Math.max(before?.promptTokensBeside ?? 0, seen.promptTokensBeside),
+      keepsLimits: (before?.keepsLimits ?? true) && seen.keptLimits,
+    };
+  }
+
   private state(entry: ModelEntry, turn: number): EntryState {
     const known = this.states.get(entry.id);
     if (known !== undefined) return known;
@@ -64,6 +87,7 @@ export class EntryStates {
       lastStatus: null,
       lastEndedAt: null,
       lastSucceeded: true,
+      measured: null,
       turn,
     };
     this.states.set(entry.id, fresh);

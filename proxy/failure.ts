@@ -17,6 +17,7 @@ const TYPES = {
   rate_limited: 'rate_limit_error',
   budget_exceeded: 'insufficient_quota',
   run_budget_exceeded: 'insufficient_quota',
+  budget_held: 'rate_limit_error',
   internal: 'server_error',
   gateway_unreachable: 'server_error',
   gateway_host_unknown: 'server_error',

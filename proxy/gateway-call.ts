@@ -8,7 +8,7 @@ import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
 import type { SentBody } from './body-chunks.ts';
 import type { ModelEntry } from './config.ts';
-import { connectionFailure, type ReplyHeaders } from './gateway-reply.ts';
+import { connectionFailure, wasReached, type ReplyHeaders } from './gateway-reply.ts';
 import { HeldReply } from './held-reply.ts';
 import { sendFailure } from './http-exchange.ts';
 import type { RelayKind } from './relay-kind.ts';
@@ -40,6 +40,10 @@ export interface CallEnd extends CloseFacts {
   /** The caller was told nothing, because another try follows. */
   readonly isHandedOver: boolean;
   readonly retryAfter: string | null;
+  /** Bytes of the gateway's reply. */
+  readonly replyBytes: number;
+  /** The gateway refused it, or was never reached: nothing of it is billed. */
+  readonly isUnbilled: boolean;
 }
 
 export class GatewayCall implements Dispatcher.DispatchHandler {
@@ -51,6 +55,8 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   private retryAfter: string | null = null;
   private isClosed = false;
   private isHandedOver = false;
+  private replyBytes = 0;
+  private wasReached = true;
   private readonly onLeft = (): void => this.leave();
 
   constructor(options: GatewayCallOptions) {
@@ -110,6 +116,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isClosed) return;
+    this.replyBytes += chunk.length;
     if (this.reply?.data(chunk) === false) this.pause(controller);
     if (this.reply?.isOver !== true) return;
     this.close('failed');
@@ -124,6 +131,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.isClosed) return;
     const { res, row, ownHeaders } = this.options;
+    this.wasReached = wasReached(error);
     // The answer that is not passed on was cut: its status is known, and the next try is decided.
     if (this.isHandedOver || (!res.headersSent && this.handsOver(null))) {
       this.close('failed');
@@ -160,6 +168,8 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
       headerCost: this.headerCost,
       isHandedOver: this.isHandedOver,
       retryAfter: this.retryAfter,
+      replyBytes: this.replyBytes,
+      isUnbilled: !this.wasReached || (this.httpStatus !== null && this.httpStatus >= 300),
     });
   }
 }

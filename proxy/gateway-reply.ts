@@ -78,6 +78,21 @@ export function statusOfErrorFrame(frame: Readonly<Record<string, unknown>>): nu
   return 502;
 }
 
+const NEVER_REACHED = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT'],
+  ...[
+    'UND_ERR_CONNECT_TIMEOUT',
+    'CERT_HAS_EXPIRED',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ],
+]);
+
+/** Whether the gateway may have read the call: one that was never connected to has not. */
+export function wasReached(error: Error): boolean {
+  return !('code' in error && typeof error.code === 'string' && NEVER_REACHED.has(error.code));
+}
+
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /** A connection that failed: 504 when the gateway was too slow, 502 when it could not be reached or hung up (D22). */

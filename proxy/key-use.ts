@@ -1,9 +1,10 @@
 /**
- * How much of its limits a virtual key has used: requests and tokens of this minute, calls in flight, money.
- * Owns the counting and the refusal of one key; must not know who holds it or where it is stored.
+ * How much of its limits a virtual key has used: requests and tokens of this minute, calls in flight, the window of its money.
+ * Owns the counting and the refusal of one key; money itself is in its account. must not know who holds it or where it is stored.
  * A minute and a budget's window are aligned, so that what is left is known without a log of calls.
  */
 import type { ProxyKeyRecord } from '../ports/proxy-keys.ts';
+import { BudgetAccount } from './budget-account.ts';
 import { failure, type Failure } from './failure.ts';
 
 const MINUTE_MS = 60_000;
@@ -14,9 +15,9 @@ export interface KeyUse {
   requests: number;
   tokens: number;
   inFlight: number;
-  /** Start of the window that `spentNanoUsd` counts in. */
+  /** Start of the window that the account counts in. */
   windowFrom: number;
-  spentNanoUsd: number;
+  readonly account: BudgetAccount;
 }
 
 export function freshUse(record: ProxyKeyRecord, now: number, spentNanoUsd: number): KeyUse {
@@ -26,7 +27,7 @@ export function freshUse(record: ProxyKeyRecord, now: number, spentNanoUsd: numb
     tokens: 0,
     inFlight: 0,
     windowFrom: budgetWindow(record, now),
-    spentNanoUsd,
+    account: new BudgetAccount(record.budgetNanoUsd, spentNanoUsd),
   };
 }
 
@@ -47,10 +48,12 @@ export function refusalOf(record: ProxyKeyRecord, use: KeyUse, now: number): Fai
     return limited(record, `${record.tpm} tokens a minute`, untilMinute);
   if (record.parallelMax !== null && use.inFlight >= record.parallelMax)
     return limited(record, `${record.parallelMax} calls at one time`, null);
-  if (record.budgetNanoUsd === null || use.spentNanoUsd < record.budgetNanoUsd) return null;
-  const what = `Cannot call the model: the budget of the key "${record.name}" is used up`;
-  const next = record.budgetWindowMs === null ? null : use.windowFrom + record.budgetWindowMs - now;
-  return { ...failure('budget_exceeded', what), retryAfterS: seconds(next) };
+  return null;
+}
+
+/** Seconds until the budget begins anew. */
+export function nextWindowS(record: ProxyKeyRecord, use: KeyUse, now: number): number | null {
+  return seconds(record.budgetWindowMs === null ? null : use.windowFrom + record.budgetWindowMs - now);
 }
 
 export function countBegin(use: KeyUse): void {
@@ -58,21 +61,18 @@ export function countBegin(use: KeyUse): void {
   use.inFlight += 1;
 }
 
-/** Money of a call counts in the window in which it began, which is how its row counts after a restart too. */
-export function countEnd(
-  use: KeyUse,
-  call: { readonly startedAt: number; readonly tokens: number; readonly costNanoUsd: number },
-): void {
+export function countEnd(use: KeyUse, tokens: number): void {
   use.inFlight -= 1;
-  use.tokens += call.tokens;
-  if (call.startedAt >= use.windowFrom) use.spentNanoUsd += call.costNanoUsd;
+  use.tokens += tokens;
 }
 
 function roll(record: ProxyKeyRecord, use: KeyUse, now: number): void {
   const minute = minuteOf(now);
   if (minute !== use.minute) Object.assign(use, { minute, requests: 0, tokens: 0 });
   const windowFrom = budgetWindow(record, now);
-  if (windowFrom !== use.windowFrom) Object.assign(use, { windowFrom, spentNanoUsd: 0 });
+  if (windowFrom === use.windowFrom) return;
+  use.windowFrom = windowFrom;
+  use.account.beginWindow();
 }
 
 function minuteOf(now: number): number {

@@ -81,6 +81,14 @@ export const BUDGET_MEMORY_MS = 1_000;
 export const RUNS_IN_MEMORY_MAX = 10_000;
 /** Conversations whose run is kept in memory; it is read again for others. */
 export const SESSIONS_IN_MEMORY_MAX = 20_000;
+/** The largest `max_input_tokens` or `max_output_tokens` of an entry: far beyond any model. */
+export const TOKENS_OF_A_CALL_MAX = 1_000_000_000;
+/** Calls that wait for money of one budget; a run has fewer agents, and further calls are told to come again. */
+export const RESERVATIONS_WAITING_MAX = 1_000;
+/** The longest wait for money that calls in flight hold: clients give up after ten minutes. */
+export const RESERVATION_WAIT_MS_MAX = 300_000;
+/** Sent as `retry-after` to a call that waited for money in vain. */
+export const BUSY_RETRY_AFTER_S = 5;
 /** Tags of one row: what a person may look for, and no more than a row should hold. */
 export const TAGS_MAX = 32;
 export const TAG_LENGTH_MAX = 128;

@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import type { ConfigProblem, ModelEntry } from './config.ts';
 import { resolveEnvironment, type Environment } from './environment.ts';
+import { PRICE_PARAMS, readPriceTerms } from './entry-price.ts';
 import { readGatewayAddress, type GatewayAddress } from './gateway-address.ts';
 import { asObject, asText, type JsonObject } from './json-value.ts';
 import { TIMEOUT_DEFAULT_S, TIMEOUT_MAX_S, WEIGHT_MAX } from './limits.ts';
 import { readStaticHeaders } from './static-headers.ts';
-import { parsePrice, type TokenPrice } from '../core/price.ts';
 
 export interface EntryContext {
   readonly env: Environment;
@@ -26,8 +26,7 @@ const PARAMS = new Set([
   'model',
   'api_base',
   'api_key',
-  'input_cost_per_token',
-  'output_cost_per_token',
+  ...PRICE_PARAMS,
   'timeout',
   'extra_headers',
   'weight',
@@ -88,7 +87,10 @@ interface RawEntry {
 function readParams(reader: EntryReader, { name: modelName, params, id }: RawEntry): ModelEntry | null {
   const address = readAddress(reader, params);
   const apiKey = readKey(reader, params['api_key']);
-  const price = readPrice(reader, params);
+  const terms = readPriceTerms(params, {
+    upstreamModel: address?.upstreamModel ?? '',
+    refuse: (field, reason) => reader.refuse(field, reason),
+  });
   const timeoutMs = readTimeout(reader, params['timeout']);
   const weight = readWeight(reader, params['weight']);
   const extraHeaders = readExtraHeaders(reader, params['extra_headers']);
@@ -110,7 +112,7 @@ function readParams(reader: EntryReader, { name: modelName, params, id }: RawEnt
     origin: address.origin,
     basePath: address.basePath,
     apiKey,
-    price,
+    ...terms,
     timeoutMs,
     weight,
     extraHeaders,
@@ -134,23 +136,6 @@ function readKey(reader: EntryReader, value: unknown): string | null {
   const key = asText(value);
   if (key === null) return reader.refuse('api_key', 'it must be a text');
   return KEY_TEXT.test(key) ? key : reader.refuse('api_key', 'it holds a character no header can carry');
-}
-
-function readPrice(reader: EntryReader, params: JsonObject): TokenPrice | null {
-  const [input, output] = [params['input_cost_per_token'], params['output_cost_per_token']];
-  if (input === undefined && output === undefined) return null;
-  const inputFemtoUsd = readOnePrice(reader, 'input_cost_per_token', input);
-  const outputFemtoUsd = readOnePrice(reader, 'output_cost_per_token', output);
-  return inputFemtoUsd === null || outputFemtoUsd === null ? null : { inputFemtoUsd, outputFemtoUsd };
-}
-
-function readOnePrice(reader: EntryReader, field: string, value: unknown): bigint | null {
-  if (value === undefined)
-    return reader.refuse(field, 'both prices are needed; write 0 for one that is free');
-  const price = typeof value === 'string' || typeof value === 'number' ? parsePrice(String(value)) : null;
-  return (
-    price ?? reader.refuse(field, 'it must be a decimal amount in USD, not negative, of at most 15 decimals')
-  );
 }
 
 function readTimeout(reader: EntryReader, value: unknown): number {

@@ -8,6 +8,8 @@ import { sentLength, type SentBody } from './body-chunks.ts';
 import type { Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { GatewayCall, type CallEnd } from './gateway-call.ts';
+import { askOf, measuredBy, seenAtMost } from './call-bound.ts';
+import type { CallMoney } from './call-money.ts';
 import { recordCall } from './call-record.ts';
 import { sendFailure, type Exchange } from './http-exchange.ts';
 import type { Target } from './model-table.ts';
@@ -17,7 +19,7 @@ import type { RelayKind } from './relay-kind.ts';
 import type { RelayRequest } from './relay-request.ts';
 import { upstreamHeaders } from './request-headers.ts';
 import { mayHelp, pauseBefore } from './retry-rule.ts';
-import { closeRow, openRow, type CallerFacts } from './spend-row.ts';
+import { chargedRow, closeRow, openRow, type CallerFacts } from './spend-row.ts';
 
 export interface RelayCallOptions {
   readonly parts: ProxyParts;
@@ -30,6 +32,7 @@ export interface RelayCallOptions {
   /** One for each try, in order; at least one. */
   readonly targets: readonly Target[];
   readonly facts: CallerFacts;
+  readonly money: CallMoney;
 }
 
 /** A try that waits for its row to be on disk. */
@@ -55,12 +58,34 @@ export class RelayCall implements OpenCall {
     this.options = options;
   }
 
-  /** Sends the next try. Returns why it cannot be sent; then the call has ended and nothing was written to the caller. */
-  send(): Failure | null {
-    const { parts, live, exchange, request, kind, caller } = this.options;
+  /**
+   * Sends the next try, once there is money for it. Gives why it cannot be sent; then the call has ended and nothing was
+   * written to the caller.
+   */
+  send(): Failure | null | Promise<Failure | null> {
+    const { exchange, money } = this.options;
     const target = this.options.targets[this.tries];
     // A caller that left meanwhile is owed nothing, so nothing more is sent for it.
     if (target === undefined || exchange.res.destroyed) return this.end(null);
+    if (money.isFree) return this.open(target);
+    const reserved = money.reserve(() => askOf(this.bounded(target)));
+    if (!(reserved instanceof Promise))
+      return reserved === null ? this.open(target) : this.end(null, reserved);
+    const onLeft = (): void => this.leave();
+    exchange.res.once('close', onLeft);
+    return reserved.then((refused) => {
+      exchange.res.off('close', onLeft);
+      return refused === null ? this.open(target) : this.end(null, refused);
+    });
+  }
+
+  private bounded(target: Target) {
+    const { kind, request, live } = this.options;
+    return { kind, request, target, measured: live.models.states.of(target.entry)?.measured ?? null };
+  }
+
+  private open(target: Target): Failure | null {
+    const { parts, live, exchange, request, kind, caller, money } = this.options;
     const body = request.rewrite(target.upstreamModel);
     const outcome = upstreamHeaders(live.headerRule, {
       rawHeaders: exchange.req.rawHeaders,
@@ -72,13 +97,14 @@ export class RelayCall implements OpenCall {
       const message = `Cannot forward header "${outcome.name}": its value holds a character that cannot be sent`;
       return this.end(null, failure('header_not_sendable', message, outcome.name));
     }
-    const row = openRow(this.options.facts, {
+    const facts = {
       callId: parts.newId(),
       startedAt: parts.clock.now(),
       route: kind.route,
       upstreamModel: target.upstreamModel,
       streamed: request.streamed,
-    });
+    };
+    const row = openRow(this.options.facts, facts, money.heldNanoUsd);
     this.tries += 1;
     parts.writer.open(row, (refused) => {
       if (refused === null) this.dispatch({ target, row, headers: outcome.headers, body });
@@ -90,8 +116,8 @@ export class RelayCall implements OpenCall {
   leave(): void {
     this.isLeft = true;
     this.current?.leave();
-    if (this.timer === null) return;
-    clearTimeout(this.timer);
+    if (this.timer !== null) clearTimeout(this.timer);
+    else if (!this.options.money.isWaiting) return;
     this.end(null);
   }
 
@@ -137,12 +163,11 @@ export class RelayCall implements OpenCall {
   private closed(target: Target, row: SpendRow, closed: CallEnd): void {
     const { parts, live } = this.options;
     const at = parts.clock.now();
-    const ended = closeRow(row, at, closed);
-    const isFailure = closed.state === 'failed';
+    const ended = this.settled(target, closeRow(row, at, closed), closed);
+    const isFailure = closed.state === 'failed' || closed.state === 'cut';
     live.models.states.end(target.entry, { isFailure, status: closed.httpStatus, at });
     parts.writer.close(ended);
     recordCall(parts, ended, target.entry.modelName);
-    parts.runBudgets?.count(ended);
     const isLast = !closed.isHandedOver || closed.state === 'aborted';
     if (isLast) {
       this.end(ended);
@@ -153,6 +178,16 @@ export class RelayCall implements OpenCall {
     this.sendLater(this.pauseAfter(closed.httpStatus, closed.retryAfter) ?? 0);
   }
 
+  /** Settles what was held for the try, and learns from it what the next ones have to hold. */
+  private settled(target: Target, row: SpendRow, { replyBytes, isUnbilled }: CallEnd): SpendRow {
+    const { money, live } = this.options;
+    if (money.isFree) return row;
+    const call = { ...this.bounded(target), replyBytes };
+    const measured = measuredBy(call, row);
+    if (measured !== null) live.models.states.measure(target.entry, measured);
+    return chargedRow(row, money.settle({ row, isUnbilled, seenNanoUsd: seenAtMost(call) }));
+  }
+
   private sendLater(pauseMs: number): void {
     this.current = null;
     const { res } = this.options.exchange;
@@ -161,9 +196,13 @@ export class RelayCall implements OpenCall {
     this.timer = setTimeout(() => {
       this.timer = null;
       res.off('close', onLeft);
-      const failed = this.send();
-      if (failed !== null) sendFailure(res, failed, this.ownHeaders);
+      void this.sendNext();
     }, pauseMs);
+  }
+
+  private async sendNext(): Promise<void> {
+    const failed = await this.send();
+    if (failed !== null) sendFailure(this.options.exchange.res, failed, this.ownHeaders);
   }
 
   /** Nothing further will be sent; the row of the last try, null when none was sent. */
@@ -171,7 +210,8 @@ export class RelayCall implements OpenCall {
     if (this.isEnded) return failed;
     this.isEnded = true;
     this.timer = null;
-    const { parts, caller } = this.options;
+    const { parts, caller, money } = this.options;
+    money.cancel();
     parts.openCalls.remove(this);
     if (caller.limits !== undefined) parts.virtualKeys?.settle(caller.limits, row);
     return failed;

@@ -15,6 +15,12 @@ export interface RelayRequest {
   readonly streamed: boolean;
   /** Whether the caller itself asked for the usage frame of a stream. */
   readonly usageAsked: boolean;
+  /** The most tokens that the call lets its answers have, all of them together; null where it sets no limit. */
+  readonly outputTokensMax: number | null;
+  /** A member names what is not in the body, or lets the gateway add to it. */
+  readonly namesInputBeside: boolean;
+  /** As the caller sent it. */
+  readonly body: BodyChunks;
   /** The upstream body: `model` replaced, `user` gone, usage asked for when streamed. */
   rewrite(upstreamModel: string): SentBody;
 }
@@ -30,6 +36,10 @@ export interface RelayForm {
 }
 
 const EDITED = ['model', 'user', 'stream', 'stream_options', 'metadata'];
+/** Members that name what is not in the body, or let the gateway add to it. */
+const BESIDE_MEMBERS = ['previous_response_id', 'conversation', 'prompt', 'prediction', 'web_search_options'];
+/** How much a call may answer, in the words of each route; the smallest counts. */
+const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
 
 /** Reads by byte offsets where the body is plain, else by parsing it (duplicate or escaped keys; rare). */
 export function readRelayRequest(body: BodyChunks, form: RelayForm): RelayReading {
@@ -41,7 +51,8 @@ const WANTED = new Map<RelayKind, ReadonlySet<string>>();
 function wantedBy(kind: RelayKind): ReadonlySet<string> {
   const known = WANTED.get(kind);
   if (known !== undefined) return known;
-  const wanted = new Set(kind.required === null ? EDITED : [...EDITED, kind.required.name]);
+  const read = [...EDITED, ...OUTPUT_LIMITS, 'n', ...BESIDE_MEMBERS];
+  const wanted = new Set(kind.required === null ? read : [...read, kind.required.name]);
   WANTED.set(kind, wanted);
   return wanted;
 }
@@ -57,7 +68,9 @@ export function readBySplicing(body: BodyChunks, form: RelayForm): RelayReading 
   }
   // Without a member there is no place to splice into.
   if (top.members.size === 0) return null;
-  return reading(fields, form, (upstreamModel) => body.edited(editsOf(top, { fields, form, upstreamModel })));
+  return reading(fields, { form, body }, (upstreamModel) =>
+    body.edited(editsOf(top, { fields, form, upstreamModel })),
+  );
 }
 
 /** A plain text is taken as it stands; most calls have no other value among the fields that matter. */
@@ -87,7 +100,7 @@ function shapeAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
 export function readByParsing(body: BodyChunks, form: RelayForm): RelayReading {
   const parsed = parsedBody(body);
   if (typeof parsed === 'string') return { ok: false, param: 'request_body', reason: parsed };
-  return reading(parsed, form, (upstreamModel) => {
+  return reading(parsed, { form, body }, (upstreamModel) => {
     const { user: _recorded, ...rest } = parsed;
     const isAsked = form.kind.asksUsage && parsed['stream'] === true;
     const usage = isAsked ? { stream_options: withUsage(parsed['stream_options']) } : {};
@@ -105,7 +118,11 @@ function parsedBody(body: BodyChunks): JsonObject | string {
   }
 }
 
-function reading(fields: JsonObject, form: RelayForm, rewrite: RelayRequest['rewrite']): RelayReading {
+function reading(
+  fields: JsonObject,
+  { form, body }: { readonly form: RelayForm; readonly body: BodyChunks },
+  rewrite: RelayRequest['rewrite'],
+): RelayReading {
   const { user, stream, stream_options: options } = fields;
   const model = form.pathModel ?? fields['model'];
   if (typeof model !== 'string' || model === '') return refused('model', '"model" must be a text');
@@ -121,11 +138,31 @@ function reading(fields: JsonObject, form: RelayForm, rewrite: RelayRequest['rew
       model,
       user: typeof user === 'string' ? user.slice(0, USER_LENGTH_MAX) : null,
       streamed: stream === true,
+      outputTokensMax: outputTokensMax(fields),
+      namesInputBeside: BESIDE_MEMBERS.some((name) => (fields[name] ?? null) !== null),
+      body,
       usageAsked: !form.kind.asksUsage || asObject(options)?.['include_usage'] === true,
       rewrite,
     },
   };
 }
+
+/** Null as well for a value that is no count: what the gateway makes of it nobody knows. */
+function outputTokensMax(fields: JsonObject): number | null {
+  const limits = OUTPUT_LIMITS.flatMap((name) => fields[name] ?? []).map(countOf);
+  const answers = countOf(fields['n'] ?? 1);
+  const known = limits.filter((limit) => limit !== null);
+  if (known.length === 0 || known.length < limits.length || answers === null) return null;
+  return Math.min(...known) * answers;
+}
+
+function countOf(value: unknown): number | null {
+  const isCount = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= COUNT_MAX;
+  return isCount ? value : null;
+}
+
+/** Beyond it a product of two is no exact number. */
+const COUNT_MAX = 90_000_000;
 
 function refused(param: string, reason: string): RelayReading {
   return { ok: false, param, reason };

@@ -3,6 +3,8 @@
  * Owns the order of the checks before anything is sent; must not touch a reply's bytes.
  */
 import { normalUuid } from '../core/ids.ts';
+import type { ProxyKeyRecord } from '../ports/proxy-keys.ts';
+import { CallMoney, type Budget } from './call-money.ts';
 import { mayUse, type Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { readBody, sendFailure, type Exchange } from './http-exchange.ts';
@@ -14,6 +16,7 @@ import type { RelayKind } from './relay-kind.ts';
 import type { HeaderRule } from './request-headers.ts';
 import { readRelayRequest, type RelayRequest } from './relay-request.ts';
 import { readMetadata, readTags, type CallerFacts } from './spend-row.ts';
+import type { VirtualKeys } from './virtual-keys.ts';
 
 /** `pathModel` is from the path, where it wins over the body; "" when the path names none. */
 export async function serveRelay(
@@ -46,9 +49,10 @@ async function startCall(
   const { request } = reading;
   const facts = callerFacts(live.headerRule, exchange, { caller, request });
   const admission = admit(parts, caller, facts.sessionId);
-  const refused = admission instanceof Promise ? await admission.catch(refuseUnread) : admission;
-  if (refused !== null) return refused;
-  const call = new RelayCall({ parts, live, exchange, caller, kind, request, targets, facts });
+  const budgets = admission instanceof Promise ? await admission.catch(refuseUnread) : admission;
+  if ('code' in budgets) return budgets;
+  const money = new CallMoney(budgets);
+  const call = new RelayCall({ parts, live, exchange, caller, kind, request, targets, facts, money });
   parts.openCalls.add(call);
   return call.send();
 }
@@ -112,16 +116,33 @@ function repeated(targets: readonly Target[], count: number): readonly Target[] 
   );
 }
 
-/** The budget of the run first: what the key admits is counted at once. */
+const NO_BUDGETS: readonly Budget[] = [];
+
+/** The budgets that the call is held to, that of the run first; what the key admits is counted at once. */
 function admit(
   { runBudgets, virtualKeys }: ProxyParts,
   { limits }: Caller,
   sessionId: string | null,
-): Failure | null | Promise<Failure | null> {
-  const byKey = (): Failure | null | Promise<Failure | null> =>
-    limits === undefined || virtualKeys === null ? null : virtualKeys.admit(limits);
-  if (runBudgets === null || sessionId === null) return byKey();
-  return runBudgets.admit(sessionId).then((refused) => refused ?? byKey());
+): readonly Budget[] | Failure | Promise<readonly Budget[] | Failure> {
+  const byKey = (run: readonly Budget[]): ReturnType<typeof admit> => {
+    if (limits === undefined || virtualKeys === null) return run;
+    const admitted = virtualKeys.admit(limits);
+    const budgets = (refused: Failure | null): readonly Budget[] | Failure =>
+      refused ?? [...run, ...budgetOf(virtualKeys, limits)];
+    return admitted instanceof Promise ? admitted.then(budgets) : budgets(admitted);
+  };
+  if (runBudgets === null || sessionId === null) return byKey(NO_BUDGETS);
+  return runBudgets
+    .accountOf(sessionId)
+    .then((account) =>
+      byKey(account === null ? NO_BUDGETS : [{ reservations: account, owner: { run: true } }]),
+    );
+}
+
+function budgetOf(keys: VirtualKeys, key: ProxyKeyRecord): readonly Budget[] {
+  const account = keys.accountOf(key);
+  if (account === null) return NO_BUDGETS;
+  return [{ reservations: account, owner: { key, nextWindowS: keys.nextWindowS(key) } }];
 }
 
 function refuseUnread(): Failure {

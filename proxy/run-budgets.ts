@@ -1,11 +1,9 @@
 /**
- * Budgets of runs, kept call by call: once a run has spent what it may, its further calls are refused.
- * Owns the count of what each run has spent; calls in flight at that moment end normally. Must not plan or price.
+ * Budgets of runs, kept call by call: each holds what it may cost from before it is sent until it has ended (D30).
+ * Owns which run a call belongs to and the account of each; must not plan or price.
  */
-import type { NanoUsd } from '../core/money.ts';
-import type { SpendRow } from '../core/spend.ts';
 import type { SpendBudgets } from '../ports/spend-budgets.ts';
-import { failure, type Failure } from './failure.ts';
+import { BudgetAccount } from './budget-account.ts';
 import { BUDGET_MEMORY_MS, RUNS_IN_MEMORY_MAX, SESSIONS_IN_MEMORY_MAX } from './limits.ts';
 
 export interface RunBudgetsOptions {
@@ -15,81 +13,72 @@ export interface RunBudgetsOptions {
   readonly clock: { now(): number };
 }
 
-interface Account {
-  limitNanoUsd: NanoUsd | null;
+interface Known {
+  /** When the limit was read. */
   readAt: number;
-  /** Null until it is known; nothing is counted before, because nothing is sent before. */
-  spentNanoUsd: number | null;
+  /** Null while nothing is enforced: what was spent is read when something is. */
+  account: BudgetAccount | null;
   loading: Promise<void> | null;
 }
 
 export class RunBudgets {
   private readonly options: RunBudgetsOptions;
   private readonly runs = new Map<string, string | null>();
-  private readonly accounts = new Map<string, Account>();
+  private readonly known = new Map<string, Known>();
 
   constructor(options: RunBudgetsOptions) {
     this.options = options;
   }
 
-  /** Why a call of this conversation is refused; null lets it go on. @throws ParleyError store_unavailable */
-  async admit(sessionId: string): Promise<Failure | null> {
+  /** Where a call of this conversation holds its money; null where nothing is enforced. @throws ParleyError store_unavailable */
+  async accountOf(sessionId: string): Promise<BudgetAccount | null> {
     const runId = await this.runOf(sessionId);
     if (runId === null) return null;
-    const account = this.accounts.get(runId) ?? this.opened(runId);
-    if (account.readAt + BUDGET_MEMORY_MS <= this.options.clock.now()) await this.readLimit(runId, account);
-    if (account.limitNanoUsd === null) return null;
-    if (account.spentNanoUsd === null) await this.load(runId, account);
-    if ((account.spentNanoUsd ?? 0) < account.limitNanoUsd) return null;
-    // The word stands in the text too, because an agent hands on no more than the text.
-    const message = `Cannot call the model: the budget of the run is used up (budget_exceeded)`;
-    return failure('run_budget_exceeded', message);
-  }
-
-  /** A row has closed: each try counts. A run that nobody asked about yet is read from the store when somebody does. */
-  count(row: SpendRow): void {
-    const runId = row.sessionId === null ? null : (this.runs.get(row.sessionId) ?? null);
-    const account = runId === null ? undefined : this.accounts.get(runId);
-    if (account !== undefined && account.spentNanoUsd !== null) account.spentNanoUsd += row.cost ?? 0;
+    const known = this.known.get(runId) ?? this.opened(runId);
+    if (known.readAt + BUDGET_MEMORY_MS <= this.options.clock.now()) await this.refresh(runId, known);
+    return known.account;
   }
 
   private async runOf(sessionId: string): Promise<string | null> {
     const known = this.runs.get(sessionId);
     if (known !== undefined) return known;
     const runId = await this.options.budgets.runOf(sessionId);
-    makeRoom(this.runs, SESSIONS_IN_MEMORY_MAX);
+    const oldest = this.runs.keys().next();
+    if (this.runs.size >= SESSIONS_IN_MEMORY_MAX && oldest.done !== true) this.runs.delete(oldest.value);
     this.runs.set(sessionId, runId);
     return runId;
   }
 
-  private opened(runId: string): Account {
-    const account: Account = { limitNanoUsd: null, readAt: -Infinity, spentNanoUsd: null, loading: null };
-    makeRoom(this.accounts, RUNS_IN_MEMORY_MAX);
-    this.accounts.set(runId, account);
-    return account;
+  /** One that is forgotten is read from the store again; one in use is not, because its calls are not there yet. */
+  private opened(runId: string): Known {
+    const known: Known = { account: null, readAt: -Infinity, loading: null };
+    if (this.known.size >= RUNS_IN_MEMORY_MAX) {
+      for (const [id, { account }] of this.known) {
+        if (account?.isInUse !== false) continue;
+        this.known.delete(id);
+        break;
+      }
+    }
+    this.known.set(runId, known);
+    return known;
   }
 
-  private async readLimit(runId: string, account: Account): Promise<void> {
-    account.limitNanoUsd = await this.options.budgets.limitOf(runId);
-    account.readAt = this.options.clock.now();
-  }
-
-  /** Calls that come meanwhile wait for the same sum. */
-  private load(runId: string, account: Account): Promise<void> {
-    account.loading ??= this.sum(runId, account).finally(() => {
-      account.loading = null;
+  /** Calls that come meanwhile wait for the same answer. */
+  private refresh(runId: string, known: Known): Promise<void> {
+    known.loading ??= this.read(runId, known).finally(() => {
+      known.loading = null;
     });
-    return account.loading;
+    return known.loading;
   }
 
-  private async sum(runId: string, account: Account): Promise<void> {
-    await this.options.flush();
-    account.spentNanoUsd = await this.options.budgets.spentBy(runId);
+  private async read(runId: string, known: Known): Promise<void> {
+    const limit = await this.options.budgets.limitOf(runId);
+    if (known.account !== null && limit !== null) known.account.limit(limit);
+    else if (limit === null) known.account = null;
+    else {
+      await this.options.flush();
+      known.account = new BudgetAccount(limit, await this.options.budgets.spentBy(runId));
+    }
+    known.readAt = this.options.clock.now();
   }
-}
-
-/** What is forgotten is read from the store again when it is asked for. */
-function makeRoom(known: Map<string, unknown>, max: number): void {
-  const oldest = known.keys().next();
-  if (known.size >= max && oldest.done !== true) known.delete(oldest.value);
 }

@@ -6,6 +6,7 @@ import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
 import { asObject, parseJson } from './json-value.ts';
 import { TAG_LENGTH_MAX, TAGS_MAX } from './limits.ts';
+import { listPriceOf } from '../core/list-prices.ts';
 import { costOf, type TokenPrice } from '../core/price.ts';
 import type { Usage } from './usage.ts';
 
@@ -20,11 +21,12 @@ export interface CallerFacts extends Pick<
 
 export type TryFacts = Pick<SpendRow, 'callId' | 'startedAt' | 'route' | 'upstreamModel' | 'streamed'>;
 
-/** Rows are written out field by field: a spread would give each call an object of another, slow kind. */
-export function openRow(caller: CallerFacts, facts: TryFacts): SpendRow {
-  return rowOf(caller, facts, OPEN);
+/** `held` is what budgets hold for it; null where none is enforced. */
+export function openRow(caller: CallerFacts, facts: TryFacts, held: NanoUsd | null): SpendRow {
+  return rowOf(caller, facts, held === null ? OPEN : { ...OPEN, held });
 }
 
+/** Rows are written out field by field: a spread would give each call an object of another, slow kind. */
 type End = Omit<SpendRow, keyof CallerFacts | keyof TryFacts>;
 
 const OPEN: End = {
@@ -61,16 +63,21 @@ function rowOf(caller: CallerFacts, facts: TryFacts, end: End): SpendRow {
     cost: end.cost,
     costSource: end.costSource,
   };
-  if (caller.team === undefined && caller.tags === undefined) return row;
+  const { team, tags } = caller;
+  const { cacheWriteTokens, reasoningTokens, held } = end;
+  if ((team ?? tags ?? cacheWriteTokens ?? reasoningTokens ?? held) === undefined) return row;
   return {
     ...row,
-    ...(caller.team === undefined ? {} : { team: caller.team }),
-    ...(caller.tags === undefined ? {} : { tags: caller.tags }),
+    ...(team === undefined ? {} : { team }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(held === undefined ? {} : { held }),
   };
 }
 
 export interface CloseFacts {
-  readonly state: 'succeeded' | 'failed' | 'aborted';
+  readonly state: 'succeeded' | 'failed' | 'cut' | 'aborted';
   readonly httpStatus: number | null;
   readonly responseId: string | null;
   readonly usage: Usage | null;
@@ -81,8 +88,7 @@ export interface CloseFacts {
 
 export function closeRow(row: SpendRow, endedAt: number, facts: CloseFacts): SpendRow {
   const { usage } = facts;
-  const fromEntry = entryCost(facts.price, usage);
-  const cost = fromEntry ?? usage?.cost ?? facts.headerCost;
+  const [cost, costSource] = costWithSource(row, facts);
   return rowOf(row, row, {
     state: facts.state,
     endedAt,
@@ -91,17 +97,61 @@ export function closeRow(row: SpendRow, endedAt: number, facts: CloseFacts): Spe
     promptTokens: usage?.promptTokens ?? null,
     completionTokens: usage?.completionTokens ?? null,
     cachedTokens: usage?.cachedTokens ?? null,
-    // The entry's price, else the gateway's own amount, else `unpriced`, which is never 0.
     cost,
-    costSource: fromEntry !== null ? 'entry' : cost !== null ? 'gateway' : 'unpriced',
+    costSource,
+    ...detailsOf(usage),
   });
 }
 
-function entryCost(price: TokenPrice | null, usage: Usage | null): NanoUsd | null {
+/** What few gateways say; most rows stay without. */
+function detailsOf(usage: Usage | null): Pick<SpendRow, 'cacheWriteTokens' | 'reasoningTokens'> | null {
+  const written = usage?.cacheWriteTokens ?? null;
+  const reasoning = usage?.reasoningTokens ?? null;
+  if (written === null && reasoning === null) return null;
+  return {
+    ...(written === null ? {} : { cacheWriteTokens: written }),
+    ...(reasoning === null ? {} : { reasoningTokens: reasoning }),
+  };
+}
+
+/** The row of a call whose cost is not known, with what budgets count for it. */
+export function chargedRow(row: SpendRow, held: NanoUsd): SpendRow {
+  return row.cost === null ? { ...row, held } : row;
+}
+
+/** The entry's price, else the gateway's own amount, else the public list price, else `unpriced`, which is never 0. */
+function costWithSource(
+  { upstreamModel }: SpendRow,
+  { usage, price, headerCost }: CloseFacts,
+): readonly [NanoUsd | null, SpendRow['costSource']] {
+  const fromEntry = tokenCost(price, usage);
+  if (fromEntry !== null) return [fromEntry, 'entry'];
+  const fromGateway = usage?.cost ?? headerCost;
+  if (fromGateway !== null) return [fromGateway, 'gateway'];
+  // An entry with a price and a call that it cannot price: no other price is any better.
+  const listed = price === null && usage !== null ? listPriceOf(upstreamModel) : null;
+  const fromList = tokenCost(listed?.price ?? null, usage);
+  return fromList === null ? [null, 'unpriced'] : [fromList, 'list'];
+}
+
+function tokenCost(price: TokenPrice | null, usage: Usage | null): NanoUsd | null {
   if (price === null || usage === null || usage.promptTokens === null) return null;
-  const { promptTokens, completionTokens } = usage;
+  const { promptTokens } = usage;
   // Some replies (embeddings) have no completion at all, which is 0 tokens and not an unknown number.
-  return costOf(price, { promptTokens, completionTokens: completionTokens ?? 0 });
+  const completionTokens = usage.completionTokens ?? 0;
+  const cachedTokens = Math.min(usage.cachedTokens ?? 0, promptTokens);
+  try {
+    return costOf(price, {
+      promptTokens,
+      completionTokens,
+      cachedTokens,
+      cacheWriteTokens: Math.min(usage.cacheWriteTokens ?? 0, promptTokens - cachedTokens),
+      reasoningTokens: Math.min(usage.reasoningTokens ?? 0, completionTokens),
+    });
+  } catch {
+    // More than an amount can hold, as no call costs: the row says what the gateway said, and has no price.
+    return null;
+  }
 }
 
 /**

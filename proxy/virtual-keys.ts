@@ -7,8 +7,17 @@ import type { SpendRow } from '../core/spend.ts';
 import type { KeyDirectory, ProxyCaller } from '../ports/key-directory.ts';
 import type { ProxyKeyRecord, ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
+import type { BudgetAccount } from './budget-account.ts';
 import type { Failure } from './failure.ts';
-import { budgetWindow, countBegin, countEnd, freshUse, refusalOf, type KeyUse } from './key-use.ts';
+import {
+  budgetWindow,
+  countBegin,
+  countEnd,
+  freshUse,
+  nextWindowS,
+  refusalOf,
+  type KeyUse,
+} from './key-use.ts';
 import { KEY_MEMORY_MS, KEYS_IN_MEMORY_MAX } from './limits.ts';
 
 export interface VirtualKeysOptions {
@@ -61,12 +70,21 @@ export class VirtualKeys implements KeyDirectory {
     return refused;
   }
 
+  /** Where a call that was admitted holds its money. */
+  accountOf(record: ProxyKeyRecord): BudgetAccount | null {
+    return record.budgetNanoUsd === null ? null : (this.uses.get(record.name)?.account ?? null);
+  }
+
+  /** When the budget begins anew. */
+  nextWindowS(record: ProxyKeyRecord): number | null {
+    const use = this.uses.get(record.name);
+    return use === undefined ? null : nextWindowS(record, use, this.options.clock.now());
+  }
+
   /** The call that was admitted has ended; null when it was never sent. */
   settle(record: ProxyKeyRecord, row: SpendRow | null): void {
     const use = this.uses.get(record.name);
-    if (use === undefined) return;
-    const tokens = (row?.promptTokens ?? 0) + (row?.completionTokens ?? 0);
-    countEnd(use, { startedAt: row?.startedAt ?? 0, tokens, costNanoUsd: row?.cost ?? 0 });
+    if (use !== undefined) countEnd(use, (row?.promptTokens ?? 0) + (row?.completionTokens ?? 0));
   }
 
   /** A try that failed beside the one that ends the call: it costs, and it is no call of its own. */
@@ -97,13 +115,15 @@ export class VirtualKeys implements KeyDirectory {
   async change(record: ProxyKeyRecord): Promise<void> {
     await this.put(record);
     const use = this.uses.get(record.name);
-    if (use === undefined || record.budgetNanoUsd === null) return;
+    if (use === undefined) return;
+    use.account.limit(record.budgetNanoUsd);
+    if (record.budgetNanoUsd === null) return;
     // It may have had no budget so far, or another window: its rows say what was spent, and calls that end
     // meanwhile count twice rather than not at all.
-    const before = use.spentNanoUsd;
+    const before = use.account.spentNanoUsd;
     const spent = await this.spent(record);
     use.windowFrom = budgetWindow(record, this.options.clock.now());
-    use.spentNanoUsd = spent + Math.max(0, use.spentNanoUsd - before);
+    use.account.spentNanoUsd = spent + Math.max(0, use.account.spentNanoUsd - before);
   }
 
   /** By the key or its hash. */

@@ -11,6 +11,7 @@ import { addEntityParts } from './schema-entity-parts.ts';
 import { addPools } from './schema-pools.ts';
 import { indexRunPages } from './schema-run-pages.ts';
 import { createSchema } from './schema.ts';
+import { addHeldSpend } from './schema-spend-held.ts';
 import { indexTagPages } from './schema-tag-pages.ts';
 import { createTrouble } from './schema-trouble.ts';
 import { createWarmPool } from './schema-warm-pool.ts';
@@ -28,6 +29,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-warm-pool': { up: (db: Kysely<unknown>) => createWarmPool(db, isPostgres(db)) },
   '0010-tag-pages': { up: indexTagPages },
   '0011-trouble': { up: (db: Kysely<unknown>) => createTrouble(db, isPostgres(db)) },
+  '0012-spend-held': { up: addHeldSpend },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

@@ -25,7 +25,12 @@ const COUNTS = [
 const SPENT = prepareQuery((db, { name, from }: { readonly name: string; readonly from: number }) =>
   db
     .selectFrom('spend')
-    .select(({ fn }) => fn.coalesce(fn.sum<number>('cost_nano_usd'), sql<number>`0`).as('cost'))
+    // An open row counts by what holds it in memory, and one whose cost nobody knows by what budgets count for it (D30).
+    .select(
+      sql<number>`coalesce(sum(coalesce(cost_nano_usd, case when state = 'open' then 0 else held_nano_usd end)), 0)`.as(
+        'cost',
+      ),
+    )
     .where('key_name', '=', name)
     .where('started_at', '>=', from)
     .compile(),
@@ -54,7 +59,7 @@ function amount(value: unknown): NanoUsd {
 }
 
 const whole = sql<number>`count(*)`;
-const failed = sql<number>`sum(case when state in ('failed', 'aborted', 'interrupted') then 1 else 0 end)`;
+const failed = sql<number>`sum(case when state in ('failed', 'cut', 'aborted', 'interrupted') then 1 else 0 end)`;
 const unpriced = sql<number>`sum(case when cost_nano_usd is null then 1 else 0 end)`;
 
 /** The rows of `source` in groups; `started_at` is cut to its day. */

@@ -30,6 +30,9 @@ export function spendColumns(row: SpendRow) {
     cost_source: row.costSource,
     metadata: row.metadata === null ? null : JSON.stringify(row.metadata),
     team: columnTextOrNull(row.team ?? null),
+    cache_write_tokens: row.cacheWriteTokens ?? null,
+    reasoning_tokens: row.reasoningTokens ?? null,
+    held_nano_usd: row.held ?? null,
     tags: row.tags === undefined || row.tags.length === 0 ? null : JSON.stringify(row.tags),
   };
 }
@@ -57,7 +60,20 @@ export function spendRow(row: Selectable<SpendTable>): SpendRow {
     cachedTokens: safeIntegerOrNull(row.cached_tokens),
     cost: cost === null ? null : nanoUsd(cost),
     metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as SpendRow['metadata']),
+    ...further(row),
     ...(row.team === null ? {} : { team: row.team }),
     ...(row.tags === null ? {} : { tags: JSON.parse(row.tags) as readonly string[] }),
+  };
+}
+
+/** What most rows do not have. */
+function further(
+  row: Selectable<SpendTable>,
+): Pick<SpendRow, 'cacheWriteTokens' | 'reasoningTokens' | 'held'> {
+  const [written, reasoning, amount] = [row.cache_write_tokens, row.reasoning_tokens, row.held_nano_usd];
+  return {
+    ...(written === null ? {} : { cacheWriteTokens: safeInteger(written) }),
+    ...(reasoning === null ? {} : { reasoningTokens: safeInteger(reasoning) }),
+    ...(amount === null ? {} : { held: nanoUsd(safeInteger(amount)) }),
   };
 }

@@ -53,6 +53,7 @@ const WEIGHT: Readonly<Record<SpendRowState, number>> = {
   interrupted: 1,
   succeeded: 2,
   failed: 2,
+  cut: 2,
   aborted: 2,
 };
 

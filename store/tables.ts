@@ -187,6 +187,9 @@ export interface SpendTable {
   readonly cached_tokens: NullableBigIntColumn;
   readonly cost_nano_usd: NullableBigIntColumn;
   readonly cost_source: string;
+  readonly cache_write_tokens: NullableBigIntColumn;
+  readonly reasoning_tokens: NullableBigIntColumn;
+  readonly held_nano_usd: NullableBigIntColumn;
   readonly metadata: string | null;
   readonly team: string | null;
   /** A JSON list of texts. */

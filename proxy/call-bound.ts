@@ -1,0 +1,104 @@
+/**
+ * The most that a call can cost at an entry, as far as anybody can say before it is sent (D30).
+ * Owns the bound on its tokens; must not know a budget.
+ */
+import { listPriceOf } from '../core/list-prices.ts';
+import { costAtMost, type TokenPrice } from '../core/price.ts';
+import type { BudgetAsk } from '../core/reservation.ts';
+import type { SpendRow } from '../core/spend.ts';
+import type { Measured } from './entry-states.ts';
+import type { Target } from './model-table.ts';
+import type { RelayKind } from './relay-kind.ts';
+import type { RelayRequest } from './relay-request.ts';
+
+interface BoundedCall {
+  readonly kind: RelayKind;
+  readonly request: RelayRequest;
+  readonly target: Target;
+  /** Of the entry; null while nobody has seen how it counts, so that its first call is alone. */
+  readonly measured: Measured | null;
+}
+
+/** What a budget is asked for before the call is sent. */
+export function askOf(call: BoundedCall): BudgetAsk {
+  const { kind, request, target, measured } = call;
+  const unbounded: BudgetAsk = { atMostNanoUsd: null, isOwnBound: false };
+  const price = priceAt(target);
+  if (price === null || measured === null || !measured.keepsLimits) return unbounded;
+  const promptTokens = promptTokensAtMost(request, target, measured);
+  const own = answersNothing(kind) ? 0 : request.outputTokensMax;
+  const completionTokens = own ?? target.entry.outputTokensMax;
+  if (promptTokens === null || completionTokens === null) return unbounded;
+  const isOwnBound = own !== null;
+  return { atMostNanoUsd: costAtMost(price, { promptTokens, completionTokens }), isOwnBound };
+}
+
+/** The most that a call cost of which the caller or the connection saw `replyBytes`; null where nobody can say. */
+export function seenAtMost(call: BoundedCall & { readonly replyBytes: number }): number | null {
+  const { request, target, measured, replyBytes } = call;
+  const price = priceAt(target);
+  if (price === null || !request.streamed) return null;
+  const beside = measured ?? { promptTokensBeside: 0, keepsLimits: true };
+  const promptTokens = promptTokensAtMost(request, target, beside);
+  // No token is shorter than a byte, and each frame around it has many more.
+  return promptTokens === null ? null : costAtMost(price, { promptTokens, completionTokens: replyBytes });
+}
+
+/** What the row of a call teaches about its entry; null when it says nothing. */
+export function measuredBy(
+  call: Omit<BoundedCall, 'measured'>,
+  row: SpendRow,
+): { readonly promptTokensBeside: number; readonly keptLimits: boolean } | null {
+  const { kind, request, target } = call;
+  if (row.promptTokens === null) return null;
+  const own = answersNothing(kind) ? null : request.outputTokensMax;
+  const limit = own ?? target.entry.outputTokensMax;
+  const price = priceAt(target);
+  const completionTokens = row.completionTokens ?? 0;
+  const costMax =
+    price === null ? null : costAtMost(price, { promptTokens: row.promptTokens, completionTokens });
+  const isDearer = costMax !== null && row.cost !== null && row.cost > costMax;
+  return {
+    promptTokensBeside: hasInputBeside(request) ? 0 : Math.max(0, row.promptTokens - request.body.length),
+    keptLimits: !isDearer && (limit === null || completionTokens <= limit),
+  };
+}
+
+function priceAt({ entry, upstreamModel }: Target): TokenPrice | null {
+  return entry.price ?? listPriceOf(upstreamModel)?.price ?? null;
+}
+
+function answersNothing(kind: RelayKind): boolean {
+  return kind.route === '/v1/embeddings';
+}
+
+/** No token of a text is shorter than a byte; what is no text of the call is bounded by what the model takes at all. */
+function promptTokensAtMost(request: RelayRequest, { entry }: Target, measured: Measured): number | null {
+  if (hasInputBeside(request)) return entry.inputTokensMax;
+  const byBytes = request.body.length + measured.promptTokensBeside;
+  return Math.min(byBytes, entry.inputTokensMax ?? byBytes);
+}
+
+const BESIDE_PARTS = ['image_url', 'input_image', 'input_audio', 'input_file', 'file_id', 'video_url'].map(
+  (key) => Buffer.from(`"${key}"`),
+);
+/** As the `type` of a part, or of a tool of the gateway's own whose findings it adds to the prompt. */
+const BESIDE_TYPES =
+  /"type"\s*:\s*"(?:file|image|document|video|web_search|file_search|code_interpreter|mcp|computer)/;
+const LOOKED_THROUGH = new WeakMap<RelayRequest, boolean>();
+
+/**
+ * Whether the model may be given more than the text of the body: pictures, files, what was said in an earlier call.
+ * A text that quotes such a word has a backslash before the quotes and is not taken for one.
+ */
+function hasInputBeside(request: RelayRequest): boolean {
+  const known = LOOKED_THROUGH.get(request);
+  if (known !== undefined) return known;
+  const bytes = request.body.bytes();
+  const found =
+    request.namesInputBeside ||
+    BESIDE_PARTS.some((key) => bytes.includes(key)) ||
+    BESIDE_TYPES.test(bytes.toString('latin1'));
+  LOOKED_THROUGH.set(request, found);
+  return found;
+}
