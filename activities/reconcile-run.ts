@@ -167,7 +167,7 @@ function summarise(
     assignedNanoUsd: result.assigned,
     ambiguousNanoUsd: result.ambiguous,
     unassignedNanoUsd: result.unassigned,
-    withinTolerance: unmatchedNanoUsdMax === null || unmatched(verdicts) <= unmatchedNanoUsdMax,
+    withinTolerance: unmatchedNanoUsdMax === null ? null : unmatched(verdicts) <= unmatchedNanoUsdMax,
   };
 }
 

@@ -52,4 +52,11 @@ proxy_config:
         model: os.environ/PARLEY_MODEL
         api_base: os.environ/PARLEY_GATEWAY_URL
         api_key: os.environ/PARLEY_GATEWAY_KEY
+        # USD a token, for budgets, limits.usd and reports: correct them by the bill of your gateway. Without them the
+        # public list price of the model counts, where there is one.
+        input_cost_per_token: '0.000003'
+        output_cost_per_token: '0.000015'
+        cache_read_input_token_cost: '0.0000003'
+        # The most that one call may be answered with: budgets hold it back before they let a call go.
+        max_output_tokens: 64000
 `;

@@ -70,19 +70,29 @@ export interface JobWorldOptions {
   /** The job file; prompts are relative to its folder. */
   readonly file: string;
   readonly models: readonly string[] | null;
+  /** Absent where nothing of the job is ever paid for. */
+  readonly hasPrice?: (model: string) => boolean | null;
   /** Whether secrets must exist here: a run needs them, a look at the file does not. */
   readonly checksSecrets: boolean;
   /** Absent where nobody was asked for values. */
   readonly inputs?: GivenInputs;
 }
 
-export function jobWorld({ shell, file, models, checksSecrets, inputs }: JobWorldOptions): JobWorld {
+export function jobWorld({
+  shell,
+  file,
+  models,
+  hasPrice,
+  checksSecrets,
+  inputs,
+}: JobWorldOptions): JobWorld {
   const folder = path.dirname(path.resolve(shell.cwd, file));
   return {
     readFile: (relativePath) => readPrompt(path.resolve(folder, relativePath)),
     readRows: (relativePath) => readRows(path.resolve(folder, relativePath)),
     ...SHA256,
     models,
+    ...(hasPrice === undefined ? {} : { hasPrice }),
     ...(inputs === undefined ? {} : { inputs }),
     ...(checksSecrets ? { secretExists: (secret: SecretReference) => secretExists(secret, shell.env) } : {}),
   };

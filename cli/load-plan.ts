@@ -57,8 +57,7 @@ function load(shell: Shell, request: PlanRequest, compile: Compile): { readonly 
     refuseInputs(file, request.inputs ?? {});
     return { plan: readPlan(file, bytes) };
   }
-  const models = listedModels(shell, config);
-  const world = jobWorld({ shell, file, models, checksSecrets, inputs });
+  const world = jobWorld({ shell, file, ...listedModels(shell, config), checksSecrets, inputs });
   const { plan, diagnostics, texts } = compile({ path: file, text: bytes }, world);
   shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
   return { plan };

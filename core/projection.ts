@@ -99,7 +99,8 @@ export interface ReconciliationSummary {
   readonly assignedNanoUsd: number;
   readonly ambiguousNanoUsd: number;
   readonly unassignedNanoUsd: number;
-  readonly withinTolerance: boolean;
+  /** Null when nobody set a bound on what may stay unmatched. */
+  readonly withinTolerance: boolean | null;
 }
 
 export type ItemPhase = 'waiting' | 'starting' | 'working' | 'verifying' | 'collecting' | 'ended';

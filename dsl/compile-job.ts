@@ -99,7 +99,10 @@ export function compileAmendable(source: JobSource, world: TracedWorld): Amendab
   const prompts = checkReferences(context);
   if (job === null || report.hasErrors() || inputs.open.length > 0) return { ...failed, ...found() };
   const plan = planJob(job, { ...context, prompts, ...defined({ onItem: world.onItem }) });
-  if (plan !== null) lint({ plan, job, root, report, models: world.models ?? null });
+  if (plan !== null) {
+    const hasPrice = (model: string): boolean | null => world.hasPrice?.(model) ?? null;
+    lint({ plan, job, root, report, models: world.models ?? null, hasPrice });
+  }
   if (plan === null || report.hasErrors()) return { ...failed, ...found() };
   return {
     plan,

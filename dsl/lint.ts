@@ -6,6 +6,7 @@ import { outlastsSession } from '../core/session.ts';
 import type { Plan } from '../core/plan.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 import { formatDuration } from './duration.ts';
+import { checkPrices } from './check-prices.ts';
 import { lintPool } from './lint-pool.ts';
 import { nearestName } from './nearest-name.ts';
 import { quote } from './quote.ts';
@@ -22,6 +23,7 @@ export interface LintContext {
   readonly root: Tree;
   readonly report: Report;
   readonly models: readonly string[] | null;
+  readonly hasPrice: (model: string) => boolean | null;
 }
 
 export function lint(context: LintContext): void {
@@ -34,6 +36,7 @@ export function lint(context: LintContext): void {
   lintAxes(context);
   lintPrompts(context);
   if (context.models !== null) lintModels(context, context.models);
+  checkPrices(context);
 }
 
 function spanAt({ root }: LintContext, path: TreePath): Span | null {

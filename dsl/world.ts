@@ -26,6 +26,8 @@ export interface JobWorld extends Hasher {
   readonly inputs?: GivenInputs;
   /** Models the proxy lists; null or absent means nobody knows, and nothing is checked. */
   readonly models?: readonly string[] | null;
+  /** Whether a call of the model has a price; null or absent means nobody knows, and nothing is checked. */
+  hasPrice?(model: string): boolean | null;
   /** Whether a secret can be opened; absent means it is not checked. */
   secretExists?(reference: SecretReference): boolean;
 }

@@ -22,6 +22,8 @@ export const PRICE_PARAMS: readonly string[] = [
   'input_cost_per_token',
   'output_cost_per_token',
   ...FURTHER_PARAMS,
+  // Said for `validate`: the gateway names the cost of each call.
+  'cost_from_gateway',
   'max_input_tokens',
   'max_output_tokens',
 ];
@@ -36,6 +38,9 @@ export type PriceTerms = Pick<ModelEntry, 'price' | 'inputTokensMax' | 'outputTo
 
 export function readPriceTerms(params: JsonObject, context: TermsContext): PriceTerms {
   const listed = listPriceOf(context.upstreamModel);
+  const fromGateway = params['cost_from_gateway'];
+  if (fromGateway !== undefined && fromGateway !== true && fromGateway !== false)
+    context.refuse('cost_from_gateway', 'it must be true or false');
   return {
     price: readPrice(params, context),
     inputTokensMax: readTokens(params, 'max_input_tokens', context) ?? listed?.inputTokensMax ?? null,

@@ -27,7 +27,10 @@ const reconciliationSchema = z.object({
   assigned_nano_usd: nanoUsd,
   ambiguous_nano_usd: nanoUsd,
   unassigned_nano_usd: nanoUsd,
-  within_tolerance: z.boolean(),
+  within_tolerance: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'Null when no bound is set on what may stay unmatched.' }),
 });
 
 const troubleSchema = z

@@ -30,7 +30,7 @@ export function reconcileCommand({ shell, finish }: CommandContext): Command {
     .addOption(configOption())
     .addHelpText(
       'after',
-      '\nExit codes: 0 within tolerance, 2 there is no such run or the rows cannot be read,',
+      '\nExit codes: 0 no bound is exceeded, 2 there is no such run or the rows cannot be read,',
     )
     .addHelpText('after', '5 the gateway or the engine cannot be reached, 7 outside tolerance.')
     .addHelpText(
@@ -66,5 +66,5 @@ async function reconcile(shell: Shell, id: string, options: ReconcileOptions): P
     const lines = [...reconciliationLines(summary), ...reconciliationText(answer, expected)];
     shell.stdout.write(`${lines.join('\n')}\n`);
   }
-  return summary.withinTolerance && isKept.every(Boolean) ? EXIT.ok : EXIT.outsideTolerance;
+  return summary.withinTolerance !== false && isKept.every(Boolean) ? EXIT.ok : EXIT.outsideTolerance;
 }

@@ -15,7 +15,7 @@ import { defined } from '../../dsl/defined.ts';
 import type { GivenInputs } from '../../dsl/world.ts';
 import { addInputOptions, givenInputs, type InputOptions } from '../given-inputs.ts';
 import { jobWorld, readJobFile, shownText } from '../job-file.ts';
-import { listedModels } from '../listed-models.ts';
+import { listedModels, type ListedModels } from '../listed-models.ts';
 import type { Shell } from '../shell.ts';
 import { saysScenario } from '../simulate/document-kind.ts';
 
@@ -54,11 +54,11 @@ interface Checked {
 }
 
 async function validate(shell: Shell, files: readonly string[], options: ValidateOptions): Promise<ExitCode> {
-  const models = listedModels(shell, options.config);
+  const listed = listedModels(shell, options.config);
   const checked: Checked[] = [];
   const asked = options.input !== undefined || options.inputs !== undefined;
   const inputs = asked ? givenInputs(shell, options) : undefined;
-  for (const file of files) checked.push(await check(shell, file, { models, ...defined({ inputs }) }));
+  for (const file of files) checked.push(await check(shell, file, { ...listed, ...defined({ inputs }) }));
   print(shell, checked, options.format);
   for (const code of [EXIT.usage, EXIT.failed]) {
     if (checked.some(({ exitCode }) => exitCode === code)) return code;
@@ -66,8 +66,7 @@ async function validate(shell: Shell, files: readonly string[], options: Validat
   return EXIT.ok;
 }
 
-interface Beside {
-  readonly models: readonly string[] | null;
+interface Beside extends ListedModels {
   /** Absent without values: then inputs may be left open. */
   readonly inputs?: GivenInputs;
 }

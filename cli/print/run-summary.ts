@@ -138,8 +138,12 @@ export function reconciliationLines(summary: ReconciliationSummary): string[] {
     `ambiguous ${usd(summary.ambiguousNanoUsd)}`,
     `unassigned ${usd(summary.unassignedNanoUsd)}`,
   ];
-  const verdict = summary.withinTolerance ? 'within tolerance' : 'outside tolerance';
-  return [`reconciliation: ${summary.rows} rows, ${parts.join(', ')}; ${verdict}`];
+  return [`reconciliation: ${summary.rows} rows, ${parts.join(', ')}; ${toleranceWords(summary)}`];
+}
+
+function toleranceWords({ withinTolerance }: ReconciliationSummary): string {
+  if (withinTolerance === null) return 'no bound is set on what may stay unmatched';
+  return withinTolerance ? 'within tolerance' : 'outside tolerance';
 }
 
 function reportLines(row: RunRow, plan: Plan | null, results: string): string[] {

@@ -50,7 +50,7 @@ export function readScenario(shell: Shell, { file, config }: ScenarioFile): Read
   const text = shownText(bytes);
   const texts = new Map([[file, text]]);
   const source = { path: file, text: bytes };
-  const models = listedModels(shell, config);
+  const { models } = listedModels(shell, config);
   const { scenario, diagnostics } = compileScenarioFile(shell, { source, models, texts });
   return { file, text, scenario, findings: printDiagnostics(diagnostics, texts, { format: 'pretty' }) };
 }

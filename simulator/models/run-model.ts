@@ -99,7 +99,7 @@ export class RunModel {
       assignedNanoUsd: totalNanoUsd,
       ambiguousNanoUsd: 0,
       unassignedNanoUsd: 0,
-      withinTolerance: true,
+      withinTolerance: null,
     };
     return { type: 'runReconciled', commandId, summary };
   }

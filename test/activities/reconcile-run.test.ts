@@ -38,7 +38,7 @@ describe('reconcileNow()', () => {
       assignedNanoUsd: 1_234_574,
       ambiguousNanoUsd: 0,
       unassignedNanoUsd: 999_001,
-      withinTolerance: true,
+      withinTolerance: null,
     });
     const { result, rows } = await record(test);
     expect(result.conversations.map(({ key, assigned }) => [key, assigned])).toEqual([
@@ -104,7 +104,7 @@ describe('reconcileNow()', () => {
     expect(summary).toMatchObject({
       assignedNanoUsd: 0,
       unassignedNanoUsd: 2_469_134,
-      withinTolerance: true,
+      withinTolerance: null,
     });
     expect((await record(test)).otherCallersNanoUsd).toBe(2_469_134);
   });

@@ -33,6 +33,7 @@ describe('exitCodeOfRun()', () => {
     ['still reconciling', { ...FINISHED, phase: 'reconciling', endedAt: null }, plan, 3],
     ['outside tolerance', { ...FINISHED, reconciliation: outside }, strict, 7],
     ['within tolerance', { ...FINISHED, reconciliation: SUMMARY }, strict, 0],
+    ['without a bound', { ...FINISHED, reconciliation: { ...SUMMARY, withinTolerance: null } }, strict, 0],
     ['a bound that could not be checked', FINISHED, strict, 7],
     [
       'failed and outside: the failure counts',

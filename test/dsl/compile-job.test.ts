@@ -84,6 +84,20 @@ describe('the world', () => {
     expect(diagnostics).toEqual([]);
   });
 
+  it('counts on prices only where somebody knows them, and on none without an amount (JOB333)', () => {
+    const codes = (more: string, hasPrice: JobWorld['hasPrice']): readonly string[] => {
+      const text = jobText(more);
+      const world = { ...testWorld, ...(hasPrice === undefined ? {} : { hasPrice }) };
+      return compileJob({ path: 'job.yaml', text }, world).diagnostics.map(({ code }) => code);
+    };
+    const limited = '    limits: {usd: 1}\n';
+    expect(codes(limited, () => false)).toEqual(['JOB333']);
+    expect(codes('budget: {usd: 1, reserve: 1, mode: observe}\n', () => false)).toEqual(['JOB333']);
+    expect(codes(limited, () => null)).toEqual([]);
+    expect(codes(limited, () => true)).toEqual([]);
+    expect(codes('', () => false)).toEqual([]);
+  });
+
   it('accepts a byte order mark and Windows line ends', () => {
     const windows = `\ufeff${jobText().replaceAll('\n', '\r\n')}`;
     expect(planOf(windows).hash).toBe(planOf(jobText()).hash);

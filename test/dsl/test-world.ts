@@ -16,6 +16,7 @@ export const testWorld: JobWorld = {
   sha256,
   inputs: { typed: {}, values: {} },
   models: ['strong', 'fast', 'openai/gpt-5'],
+  hasPrice: (model) => model !== 'openai/gpt-5',
   readFile(relativePath): FileRead {
     if (relativePath.endsWith('big.md')) return { problem: 'too_large' };
     if (relativePath.endsWith('.png')) return { problem: 'binary' };

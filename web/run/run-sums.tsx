@@ -27,7 +27,7 @@ export function RunSums({ run }: { readonly run: RunRecord }): ReactElement {
       {reconciliation === null ? null : (
         <Sum name="Reconciled">
           {usdOfNano(reconciliation.assigned_nano_usd)}
-          <small>{reconciliation.within_tolerance ? 'within tolerance' : 'outside tolerance'}</small>
+          <small>{toleranceWords(reconciliation.within_tolerance)}</small>
         </Sum>
       )}
     </dl>
@@ -41,4 +41,10 @@ function Sum({ name, children }: { readonly name: string; readonly children: Rea
       <dd>{children}</dd>
     </div>
   );
+}
+
+/** Null: nobody set a bound. */
+function toleranceWords(isWithin: boolean | null): string {
+  if (isWithin === null) return 'no bound is set';
+  return isWithin ? 'within tolerance' : 'outside tolerance';
 }
