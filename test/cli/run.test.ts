@@ -156,7 +156,7 @@ describe('parley resume', () => {
     const { host, shell } = setUp({ rows: working, plan: demoPlan(), onRequest: () => done });
     expect(await runCli(['resume', RUN], shell)).toBe(0);
     expect(host.requests).toMatchObject([
-      { type: 'resumeRequested', classes: ['infra', 'rate_limited', 'quota', 'timeout'] },
+      { type: 'resumeRequested', classes: ['infra', 'rate_limited', 'quota', 'refused', 'timeout'] },
     ]);
     expect(await runCli(['resume', RUN, '--class', 'stuck,infra'], shell)).toBe(0);
     expect(host.requests[1]).toMatchObject({ classes: ['stuck', 'infra'] });
