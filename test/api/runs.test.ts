@@ -69,6 +69,24 @@ it('shows runs newest first and page by page, with their items and events', asyn
   ]);
 });
 
+it('shows the trouble that a run and an item are in while it lasts', async () => {
+  const { service, local: key } = await serviceWithRuns();
+  const { troubles } = service.store;
+  const get = async (path: string) => (await service.call({ path: `/api/v1/runs/nightly-1${path}`, key })).body;
+  const about = { about: { machine: 'run', id: NIGHTLY }, item: 'second', what: 'collectItem' } as const;
+  const now = Date.now();
+  await troubles.failed({ ...about, cause: 'disk_full: no room', tries: 1, nextAt: now + 500, at: now });
+  const trouble = {
+    ...{ what: 'collectItem', cause: 'disk_full: no room', tries: 1 },
+    ...{ since: new Date(now).toISOString(), next_at: new Date(now + 500).toISOString() },
+  };
+  expect((await get('')).trouble).toEqual(trouble);
+  const shown = (await get('/items/search')).items as readonly { readonly trouble: unknown }[];
+  expect(shown.map((item) => item.trouble)).toEqual([null, trouble]);
+  await troubles.over(about, now + 1);
+  expect([(await get('')).trouble, (await get('/items/search')).items[1].trouble]).toEqual([null, null]);
+});
+
 it('shows nobody else a run, not even that there is one', async () => {
   const { service } = await serviceWithRuns();
   const { body } = await service.call({ path: '/api/v1/runs/search', key: service.ben });
