@@ -72,7 +72,8 @@ it('shows runs newest first and page by page, with their items and events', asyn
 it('shows the trouble that a run and an item are in while it lasts', async () => {
   const { service, local: key } = await serviceWithRuns();
   const { troubles } = service.store;
-  const get = async (path: string) => (await service.call({ path: `/api/v1/runs/nightly-1${path}`, key })).body;
+  const get = async (path: string) =>
+    (await service.call({ path: `/api/v1/runs/nightly-1${path}`, key })).body;
   const about = { about: { machine: 'run', id: NIGHTLY }, item: 'second', what: 'collectItem' } as const;
   const now = Date.now();
   await troubles.failed({ ...about, cause: 'disk_full: no room', tries: 1, nextAt: now + 500, at: now });

@@ -45,6 +45,16 @@ describe('drawTable()', () => {
     expectGolden('live-table.out', frames.join('\n'));
   });
 
+  it('shows trouble in a line of its own, and at whom it holds up', () => {
+    const trouble = { what: 'model', cause: 'it is away', since: START, tries: 3, nextAt: START + 6_000 };
+    const row = { ...frame().row, trouble };
+    const held = items.map((item, index) => (index === 1 ? { ...item, trouble } : item));
+    const lines = drawTable(frame({ row, items: held, rows: 8 })).split('\n');
+    expect(lines.at(-1)).toBe('trouble with model since 03:04:05, try 3, next 03:04:11: it is away');
+    expect(lines[2]).toMatch(/docs\/a-rather.* working \(trouble\) /);
+    expect(lines.length).toBeLessThan(8);
+  });
+
   it('shows what works first, then what failed, and says what is not shown', () => {
     const lines = drawTable(frame({ rows: 7 })).split('\n');
     expect(lines[2]).toContain('docs/a-rather');
