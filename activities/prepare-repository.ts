@@ -9,6 +9,7 @@ import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { launchFacts } from './launch-facts.ts';
+import { endLeftovers } from './leftover-processes.ts';
 import { quoted, runScript } from './in-sandbox.ts';
 import { lookForScripts, noteScripts } from './own-scripts.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
@@ -61,7 +62,13 @@ async function prepare(
       ? WITHOUT_CREDENTIAL
       : withGitCredential(await writeCredential(world, target, command, workingDir));
   const result = await runScript(world, target, {
-    script: [before, script, lookForScripts(workingDir), headOf(workingDir)].join('\n'),
+    script: [
+      await endLeftovers(world, command),
+      before,
+      script,
+      lookForScripts(workingDir),
+      headOf(workingDir),
+    ].join('\n'),
     workingDir: target.address.workspaceDir,
     timeoutMs: CLONE_TIMEOUT_MS,
     code: 'repository_failed',

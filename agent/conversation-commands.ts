@@ -113,14 +113,19 @@ export interface LlmAccess {
   readonly extraHeaders: LlmRequest['extra_headers'] | null;
 }
 
-/** Gives a conversation its model access again, after a restart or with a new key. What is null stays as it is. */
+/**
+ * Gives a conversation its model access again, after a restart or with a new key. What is null stays as it is, but for
+ * an address that is another one: it never gets a key that was given for the one before (D31).
+ */
 export function armLlm(conversation: Conversation, access: LlmAccess, vault: SecretVault): void {
-  const extraHeaders = access.extraHeaders ?? conversation.arming.extraHeaders;
+  const isElsewhere = access.baseUrl !== null && access.baseUrl !== conversation.meta.llm.base_url;
+  const kept = isElsewhere ? { apiKey: null, extraHeaders: {} } : conversation.arming;
+  const extraHeaders = access.extraHeaders ?? kept.extraHeaders;
   if (access.apiKey !== null) vault.mask(conversation.id, access.apiKey);
   for (const [name, value] of Object.entries(extraHeaders)) {
     if (isCredentialHeader(name)) vault.mask(conversation.id, value);
   }
-  conversation.arm({ apiKey: access.apiKey ?? conversation.arming.apiKey, extraHeaders });
+  conversation.arm({ apiKey: access.apiKey ?? kept.apiKey, extraHeaders });
   const { llm } = conversation.meta;
   const plain = Object.entries(extraHeaders).filter(([name]) => !isCredentialHeader(name));
   const changed = {

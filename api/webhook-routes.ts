@@ -10,8 +10,12 @@ import { normalUuid } from '../core/ids.ts';
 import type { AgentEvent } from '../ports/agent-server.ts';
 import type { RefusalNotes } from './refusal-notes.ts';
 import { callerOf, type Caller } from './session-auth.ts';
+import { WebhookAdmission } from './webhook-admission.ts';
 
 export type WebhookWorld = World;
+
+/** Of a conversation's record, which names the conversation: it is read before the key can be judged. */
+const RECORD_BYTES_MAX = 256 * 1024;
 
 /** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
 const SUCCESS = { success: true } as const;
@@ -21,15 +25,32 @@ export function registerWebhookRoutes(
   world: WebhookWorld,
   refusals: RefusalNotes,
 ): void {
+  const admission = new WebhookAdmission();
+  const callers = new WeakMap<FastifyRequest, Caller>();
   const admitted = (id: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | null> =>
     callerIn({ world, refusals }, id, request, reply);
-  app.post('/api/v1/webhooks/events/:conversationId', async (request, reply) => {
-    const { conversationId } = request.params as { conversationId: string };
-    const caller = await admitted(conversationId, request, reply);
-    if (caller === null) return reply;
-    return takeEvents(world, caller, request.body);
+  app.post('/api/v1/webhooks/events/:conversationId', {
+    // Before a byte of the body: who has no key sends none (D31).
+    onRequest: async (request, reply) => {
+      const { conversationId } = request.params as { conversationId: string };
+      const caller = await admitted(conversationId, request, reply);
+      if (caller === null) return reply;
+      const leave = admission.enter(caller.sandboxId);
+      if (leave === null)
+        return reply
+          .code(429)
+          .header('retry-after', '1')
+          .send({ detail: 'Too many callbacks at once', code: 'queue_full' });
+      reply.raw.once('close', leave);
+      callers.set(request, caller);
+      return undefined;
+    },
+    handler: async (request, reply) => {
+      const caller = callers.get(request);
+      return caller === undefined ? reply : takeEvents(world, caller, request.body);
+    },
   });
-  app.post('/api/v1/webhooks/conversations', async (request, reply) => {
+  app.post('/api/v1/webhooks/conversations', { bodyLimit: RECORD_BYTES_MAX }, async (request, reply) => {
     const id = (request.body as { id?: unknown } | null)?.id;
     const caller = await admitted(typeof id === 'string' ? id : '', request, reply);
     if (caller === null) return reply;

@@ -20,7 +20,7 @@ export async function checkSandboxes(config: DeploymentConfig): Promise<readonly
   const { limitStrengths } = await import('../runtimes/process/resource-limits.ts');
   const [docker, kubernetes] = await Promise.all([checkDocker(config), checkKubernetes(config)]);
   // What processes could do says nothing about containers.
-  if (config.runtimeKind !== 'process') return [docker, kubernetes, egressFinding(config)];
+  if (config.runtimeKind !== 'process') return [docker, kubernetes, egressFinding(config, true)];
   const warnings: string[] = [];
   const isolation = chooseIsolation({
     isolation: config.isolation === 'none' ? 'none' : 'auto',
@@ -30,7 +30,7 @@ export async function checkSandboxes(config: DeploymentConfig): Promise<readonly
   return [
     isolationFinding(config, { kind: isolation.kind, warnings }),
     limitsFinding(strengths),
-    egressFinding(config),
+    egressFinding(config, isolation.kind === 'namespaces'),
     docker,
     kubernetes,
   ];
@@ -68,12 +68,12 @@ function limitsFinding(strengths: Readonly<Record<LimitName, LimitStrength>>): F
   return { check: 'limits', status: isWeak ? 'warning' : 'ok', detail, remedy: isWeak ? remedy : null };
 }
 
-function egressFinding({ egressAllow, isolation, runtimeKind }: DeploymentConfig): Finding {
+/** `isSeparate` is what sandboxes are here, and not what is configured: `auto` may have come down to plain processes. */
+function egressFinding({ egressAllow }: DeploymentConfig, isSeparate: boolean): Finding {
   const hosts = egressAllow.length === 1 ? '1 rule' : `${egressAllow.length} rules`;
   const detail =
     egressAllow.length === 0 ? 'sandboxes reach the proxy and Git only' : `allow-list of ${hosts}`;
-  if (runtimeKind !== 'process' || isolation !== 'none')
-    return { check: 'egress', status: 'ok', detail, remedy: null };
+  if (isSeparate) return { check: 'egress', status: 'ok', detail, remedy: null };
   const open = 'plain processes reach whatever this host reaches';
   return { check: 'egress', status: 'warning', detail: open, remedy: 'use namespaces' };
 }

@@ -12,7 +12,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
 import { parseGitRequest, tokenOf } from './git-request.ts';
 import type { GitRead } from './git-request.ts';
-import { REQUEST_TIMEOUT_MS, RETRY_AFTER_S, SERVED_MAX, WAITING_MAX } from './limits.ts';
+import { CONNECTIONS_MAX, REQUEST_TIMEOUT_MS, RETRY_AFTER_S, SERVED_MAX, WAITING_MAX } from './limits.ts';
 import { serveLocal } from './local-backend.ts';
 import { createTurnstile } from './turnstile.ts';
 import type { Turnstile } from './turnstile.ts';
@@ -61,6 +61,7 @@ export function createGitRelay(options: GitRelayOptions): GitRelay {
     void serve(context, request, response);
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.maxConnections = CONNECTIONS_MAX;
   return {
     listen: () => listen(server, options.socketPath),
     async close() {

@@ -18,3 +18,6 @@ export const REDIRECTS_MAX = 3;
 export const CGI_HEADER_BYTES_MAX = 16 * 1024;
 /** What a failing backend said, kept for the operator. */
 export const STDERR_CHARS_MAX = 2_000;
+
+/** Open connections of all sandboxes together; of those that are served or wait there are far fewer. */
+export const CONNECTIONS_MAX = 1_024;

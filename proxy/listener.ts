@@ -8,7 +8,12 @@ import { connect, type Socket } from 'node:net';
 import { ParleyError } from '../core/parley-error.ts';
 import { envelope, failure } from './failure.ts';
 import { joinShortWrites } from './joined-writes.ts';
-import { CLIENT_KEEP_ALIVE_MS, HEADER_BYTES_MAX, REQUEST_TIMEOUT_MS } from './limits.ts';
+import {
+  CLIENT_KEEP_ALIVE_MS,
+  HEADER_BYTES_MAX,
+  REQUEST_TIMEOUT_MS,
+  SANDBOX_CONNECTIONS_MAX,
+} from './limits.ts';
 
 /** Where to listen; port 0 takes a free one. */
 export type ProxyAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
@@ -29,6 +34,8 @@ export async function openListener(wanted: ProxyAddress, serve: RequestListener)
     serve,
   );
   server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS;
+  // A port of this machine is its users'; a socket is bound into sandboxes.
+  if ('socketPath' in wanted) server.maxConnections = SANDBOX_CONNECTIONS_MAX;
   server.on('connection', joinShortWrites);
   server.on('clientError', refuseUnreadable);
   // A request that expects what nobody knows is served all the same; Node would refuse it outside of the envelope.

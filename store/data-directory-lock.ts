@@ -1,7 +1,7 @@
 /**
  * One engine per data directory.
- * Owns the lock file: who holds it, whether that process lives, and taking it over from a dead one. The file is a small
- * database, so that looking and taking are one step for every process, and a kill between them leaves nothing half done.
+ * Owns two files. The one is held by a lock of the kernel, which ends with its process, whatever can be seen of that
+ * process. The other notes who it is, for people; it is a small database, so that looking and taking are one step.
  */
 import Database from 'libsql';
 import path from 'node:path';
@@ -11,6 +11,8 @@ import { ensurePrivateDatabase, ensurePrivateDirectory } from './private-files.t
 import { processMark } from './process-identity.ts';
 
 export const LOCK_FILE = 'engine.lock';
+/** A database in which a transaction is open for as long as the directory is held, and nothing is ever written. */
+const HELD_FILE = 'engine.held';
 /** Looking and taking last milliseconds; a waiting process must not give up before. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -34,8 +36,7 @@ interface Owner {
 
 /**
  * Takes the directory, which is made when missing. The lock of a process that no longer lives is taken over, also when
- * its number was given out again. Both processes must see each other's numbers: two containers that share a directory
- * do not, unless they share their process namespace.
+ * its number was given out again. Of two containers that share a directory one holds it, too: the kernel knows both.
  * @throws ParleyError data_directory_locked with `details.pid` when a living process owns it
  * @throws ParleyError store_unavailable when the lock file cannot be used
  */
@@ -43,7 +44,13 @@ export function lockDataDirectory(directory: string, options: LockOptions): Data
   const pid = options.pid ?? process.pid;
   const own: Owner = { pid, mark: requireMark(directory, pid), startedAt: options.startedAt };
   ensurePrivateDirectory(directory);
-  inLockFile(directory, (file) => take(file, directory, own));
+  const hold = holdDirectory(directory);
+  try {
+    inLockFile(directory, (file) => take(file, directory, own));
+  } catch (error) {
+    hold.release();
+    throw error;
+  }
   let held = true;
   return {
     release() {
@@ -52,8 +59,48 @@ export function lockDataDirectory(directory: string, options: LockOptions): Data
       inLockFile(directory, (file) => {
         file.prepare('delete from owner where pid = ? and mark = ?').run(own.pid, own.mark);
       });
+      hold.release();
     },
   };
+}
+
+/** @throws ParleyError data_directory_locked another process holds it, also one whose number means nothing here */
+function holdDirectory(directory: string): { release(): void } {
+  const place = path.join(directory, HELD_FILE);
+  const isHeldByOther = { value: false };
+  try {
+    ensurePrivateDatabase(place);
+    const file = new Database(place);
+    try {
+      file.exec('BEGIN EXCLUSIVE');
+    } catch (error) {
+      isHeldByOther.value = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+      file.close();
+      throw error;
+    }
+    return {
+      release() {
+        file.exec('ROLLBACK');
+        file.close();
+      },
+    };
+  } catch (error) {
+    if (isHeldByOther.value) throw locked(directory, ownerOf(directory));
+    return fail(`hold the data directory "${directory}"`, error);
+  }
+}
+
+/** Null in the moment before the one that holds the directory has said who it is. */
+function ownerOf(directory: string): Owner | null {
+  let owner: Owner | undefined;
+  inLockFile(directory, (file) => {
+    owner = noted(file);
+  });
+  return owner ?? null;
+}
+
+function noted(file: Database.Database): Owner | undefined {
+  return file.prepare('select pid, mark, started_at as startedAt from owner').all()[0] as Owner | undefined;
 }
 
 /** Without a mark the owner could not be told from a dead process, and everybody would take the directory over. */
@@ -67,8 +114,7 @@ function requireMark(directory: string, pid: number): string {
 }
 
 function take(file: Database.Database, directory: string, own: Owner): void {
-  const row = file.prepare('select pid, mark, started_at as startedAt from owner').all()[0] as
-    Owner | undefined;
+  const row = noted(file);
   if (row !== undefined && processMark(row.pid) === row.mark) throw locked(directory, row);
   file.prepare('delete from owner').run();
   file
@@ -76,7 +122,12 @@ function take(file: Database.Database, directory: string, own: Owner): void {
     .run(own.pid, own.mark, own.startedAt);
 }
 
-function locked(directory: string, owner: Owner): ParleyError {
+function locked(directory: string, owner: Owner | null): ParleyError {
+  if (owner === null)
+    return new ParleyError(
+      'data_directory_locked',
+      `Cannot use the data directory "${directory}": another process has just taken it`,
+    );
   const since = new Date(owner.startedAt).toISOString();
   return new ParleyError(
     'data_directory_locked',

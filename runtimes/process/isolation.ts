@@ -39,7 +39,9 @@ export function chooseIsolation(options: Pick<ProcessRuntimeOptions, 'isolation'
   }
   const problem = String(trial);
   if (options.isolation === 'namespaces') {
-    throw new ParleyError('runtime_failed', `Cannot isolate sandboxes: ${problem}`);
+    throw new ParleyError('runtime_failed', `Cannot isolate sandboxes: ${problem}`, {
+      remedy: 'install bubblewrap, or accept that nothing is separated with runtime.isolation: none',
+    });
   }
   options.warn(`${NO_ISOLATION_WARNING} (${problem})`);
   return { kind: 'none' };

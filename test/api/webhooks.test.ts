@@ -1,11 +1,14 @@
 /** Callbacks of Agent Servers over the real socket: who is heard, and what a callback causes. */
 import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { secretScope } from '../../activities/redaction.ts';
+import { BODIES_MAX, BODIES_PER_SANDBOX_MAX, WebhookAdmission } from '../../api/webhook-admission.ts';
 import { startWebhookServer } from '../../api/webhook-server.ts';
 import { messageRefusal } from '../../core/conversation/machine.ts';
-import { hyphenatedUuid } from '../../core/ids.ts';
+import { hyphenatedUuid, sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import {
   activityWorld,
@@ -24,6 +27,7 @@ const CONVERSATIONS = '/api/v1/webhooks/conversations';
 const SUCCESS: SocketAnswer = { status: 200, body: { success: true } };
 
 interface Webhooks extends ActivityWorld {
+  readonly socketPath: string;
   /** With the key of the generation that is up, unless another one is named. */
   call(
     call: Omit<SocketCall, 'socketPath' | 'headers'> & { readonly key?: string | null },
@@ -42,6 +46,7 @@ async function webhooks(): Promise<Webhooks> {
   const own = around.world.keys.sessionKey(SANDBOX, 2);
   return {
     ...around,
+    socketPath,
     call: ({ key = own, ...call }) =>
       callSocket({ socketPath, ...call, headers: key === null ? {} : { 'x-session-api-key': key } }),
     stored: async () =>
@@ -84,6 +89,30 @@ describe('who is heard', () => {
       expect([await hooks.stored(), hooks.told]).toEqual([[], []]);
     },
   );
+
+  it('answers who has no key before a byte of the body', async () => {
+    const { socketPath } = await webhooks();
+    const head = `POST ${EVENTS} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+    const socket = connect(socketPath);
+    onTestFinished(() => void socket.destroy());
+    socket.write(`${head}content-length: 8000000\r\n\r\n[`);
+    const [said] = (await once(socket, 'data')) as [Buffer];
+    expect(said.toString()).toMatch(/^HTTP\/1.1 401 /);
+  });
+
+  it('takes so many batches of a sandbox at once, and of all', () => {
+    const admission = new WebhookAdmission();
+    const ids = Array.from({ length: 6 }, (_, index) => sandboxId(`${index}`.repeat(32)));
+    const places = ids.map((id) => Array.from({ length: 25 }, () => admission.enter(id)));
+    const taken = places.map((of) => of.filter((leave) => leave !== null).length);
+    expect(taken).toEqual([20, 20, 20, 20, 20, 0]);
+    for (const leave of places[0] ?? []) {
+      leave?.();
+      leave?.();
+    }
+    expect(admission.enter(sandboxId('5'.repeat(32)))).not.toBeNull();
+    expect(BODIES_MAX).toBe(5 * BODIES_PER_SANDBOX_MAX);
+  });
 
   it('answers success for a conversation that is unknown or deleted, and stores nothing', async () => {
     const hooks = await webhooks();

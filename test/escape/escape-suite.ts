@@ -12,6 +12,7 @@ import type { AddressInfo, Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { END_OTHERS } from '../../activities/leftover-processes.ts';
 import { runInside } from '../contract/runtime-inside.ts';
 import type { InsideCall } from '../contract/runtime-inside.ts';
 import { newRequest } from '../contract/runtime-suite.ts';
@@ -89,6 +90,13 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
     const { code } = await runInside(attacker, `${listen} while [ ! -S "$PARLEY_AGENT_SOCKET" ]; do :; done`);
     expect(code).toBe(0);
     expect((await runInside(attacker, 'cat got; echo end')).stdout).toBe('end\n');
+  });
+
+  it.runIf(isolated)('ends what an ended conversation left running, and not the Agent Server', async () => {
+    const running = 'cat /proc/[0-9]*/comm | grep -c ^sleep$';
+    const left = 'for n in 1 2 3; do setsid sleep 3600 > /dev/null 2>&1 & done;';
+    expect((await runInside(attacker, `${left} sleep 0.1; ${running}`)).stdout).toBe('3\n');
+    expect((await runInside(attacker, `${END_OTHERS}\n${running}`)).stdout).toBe('0\n');
   });
 
   it('leaves the attacker up and its neighbour at work', async () => {

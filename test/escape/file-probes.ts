@@ -18,7 +18,7 @@ export const FILE_PROBES: readonly Probe[] = [
   },
   {
     name: 'opens a program of the system for writing',
-    script: () => ifSucceeds('sh -c ": >> /usr/bin/git"'),
+    script: () => ifSucceeds('sh -c ": >> /usr/bin/unshare"'),
     onPlain: 'escapes_as_root',
   },
   {

@@ -60,7 +60,7 @@ export const PROCESS_PROBES: readonly Probe[] = [
   {
     name: 'reaches the host through a descriptor it inherited',
     script: ({ secret }) =>
-      ifPrints('for f in /proc/[0-9]*/fd/*; do cat "$f/secret" "$f/../etc/shadow"; done', secret),
+      ifPrints('for f in /proc/[0-9]*/fd/*; do cat "$f"/../parley-host-*/secret; done', secret),
     onPlain: 'unjudged',
   },
   {

@@ -65,12 +65,12 @@ describe('lockDataDirectory()', () => {
 
   it('is not fooled by a number that was given out again', () => {
     const directory = tempDir();
-    const lock = lockDataDirectory(directory, STARTED);
-    new Database(path.join(directory, LOCK_FILE)).exec(`update owner set mark = 'an earlier process'`);
+    lockDataDirectory(directory, STARTED).release();
+    const earlier = `(${process.pid}, 'an earlier process', 0)`;
+    new Database(path.join(directory, LOCK_FILE)).exec(`insert into owner values ${earlier}`);
     const heir = lockDataDirectory(directory, STARTED);
     expect(() => lockDataDirectory(directory, STARTED)).toThrow('Cannot use the data directory');
     heir.release();
-    lock.release();
   });
 
   it('says so when the owner has no start', () => {
@@ -107,5 +107,22 @@ describe('processMark()', () => {
     (shell.stdio[3] as Writable).end();
     await expect.poll(() => processMark(pid), { timeout: 60_000 }).toBeNull();
     expect(() => process.kill(pid, 0)).not.toThrow();
+  });
+});
+
+describe('a process whose number means nothing here, as that of another container', () => {
+  it('holds the directory all the same, for as long as it lives', async () => {
+    const directory = tempDir();
+    const holder = startChild(buildChildren(tempDir()), 'lock-holder', directory);
+    await releaseTogether([holder]);
+    expect((await holder.lines.next()).value).toBe('held');
+    const file = new Database(path.join(directory, LOCK_FILE));
+    file.exec("update owner set pid = 1, mark = 'of another boot'");
+    file.close();
+    expect(() => lockDataDirectory(directory, STARTED)).toThrow(
+      expect.objectContaining({ code: 'data_directory_locked' }),
+    );
+    await holder.kill();
+    lockDataDirectory(directory, STARTED).release();
   });
 });
