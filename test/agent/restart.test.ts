@@ -42,6 +42,21 @@ describe('a restart', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('keeps a key from an address that it was not given for', async () => {
+    const harness = await Harness.start();
+    harness.llm.script([reply('one')]);
+    await harness.run('go');
+    await harness.reaches('finished');
+    const elsewhere = 'http://127.0.0.1:9/v1';
+    await harness.at('POST /llm', { api_key: null, base_url: elsewhere });
+    await harness.at('POST /events', userMessage('more', true));
+    await harness.reaches('error');
+    // Told before anything is sent: there is no key for that address.
+    expect((await harness.eventsOf('ConversationErrorEvent')).at(-1)).toMatchObject({
+      code: 'LLMAuthenticationError',
+    });
+  });
+
   it('reports a run that was at work, and answers its open action', async () => {
     const harness = await Harness.start();
     harness.llm.script([toolCalls(['terminal', { command: 'touch began; sleep 60' }]), reply('end')]);

@@ -119,6 +119,8 @@ describe('the egress proxy', () => {
     dir = path.join(base, 'e');
     mkdirSync(dir);
     web = createServer((request, response) => {
+      // What HTTP does not know, and no library says.
+      if (request.url === '/odd') return void request.socket.end('HTTP/1.1 042 Odd\r\n\r\n');
       response.end(
         `${request.method} ${request.url} ${request.headers.host} ${request.headers['proxy-authorization']}`,
       );
@@ -187,6 +189,12 @@ describe('the egress proxy', () => {
       got: expect.stringContaining('GET /x h'),
     });
     expect(lookups).toEqual(['allowed.test']);
+  });
+
+  it('replaces an answer that is none, and goes on', async () => {
+    const odd = await plain(`http://allowed.test:${port}/odd`);
+    expect(odd).toMatchObject({ status: 502, text: expect.stringContaining('status') });
+    expect((await plain(`http://allowed.test:${port}/even`)).status).toBe(200);
   });
 
   it('passes plain HTTP on, without what is meant for the proxy', async () => {
