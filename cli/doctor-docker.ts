@@ -4,7 +4,7 @@
  */
 import { asParleyError } from '../core/parley-error.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
-import type { Finding } from './doctor-finding.ts';
+import type { Finding } from './finding.ts';
 
 /** The first daemon that lets a filter say that a call is not there; before it, programs of today do not start. */
 const VERSION_MIN = [20, 10, 10] as const;

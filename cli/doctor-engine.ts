@@ -4,7 +4,7 @@
  */
 import { ParleyError } from '../core/parley-error.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
-import type { Finding } from './doctor-finding.ts';
+import type { Finding } from './finding.ts';
 
 /** Nothing for the embedded engine, which needs nothing. */
 export async function checkEngine({ engine }: DeploymentConfig): Promise<readonly Finding[]> {

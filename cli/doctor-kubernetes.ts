@@ -5,7 +5,7 @@
 import { ParleyError, asParleyError } from '../core/parley-error.ts';
 import type { Cluster, ClusterApi } from '../runtimes/kubernetes/cluster.ts';
 import type { DeploymentConfig, KubernetesConfig } from './config/deployment-config.ts';
-import type { Finding } from './doctor-finding.ts';
+import type { Finding } from './finding.ts';
 
 /** What the runtime does, in the words of the API; the chart's role gives exactly these. */
 export const RIGHTS: Readonly<Record<string, readonly string[]>> = {

@@ -6,7 +6,7 @@ import type { LimitName, LimitStrength } from '../ports/sandbox-runtime.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import { checkDocker } from './doctor-docker.ts';
 import { checkKubernetes } from './doctor-kubernetes.ts';
-import type { Finding } from './doctor-finding.ts';
+import type { Finding } from './finding.ts';
 
 const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
   sandbox: 'per sandbox',

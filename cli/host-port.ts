@@ -9,6 +9,7 @@ import type { LifecycleEvent, RunItemRow, RunRow } from '../core/projection.ts';
 import type { RunEvent } from '../core/run/message.ts';
 import type { StoredEvent } from '../ports/record-store.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { Finding } from './finding.ts';
 import type { ResourceClass } from '../core/resource.ts';
 
 /** What a user asks of a run that exists; `requestId` makes a repeat harmless. */
@@ -81,6 +82,11 @@ export interface HostPort {
   openReader(config: DeploymentConfig): Promise<Reader | null>;
   /** Sends a request to the engine that owns the data directory. False when no engine is running. */
   control(config: DeploymentConfig, request: ControlRequest): Promise<boolean>;
+  /**
+   * Looks at what a run of the plan needs: gateways and models, repositories, secrets, folders, ports; all findings at once.
+   * Starts nothing and takes no lock; bounded in time, and what it does not learn in that time is a warning.
+   */
+  preflight(config: DeploymentConfig, plan: Plan): Promise<readonly Finding[]>;
   /**
    * Without an owner of the data directory: a run on Temporal is told through the server that the deployment names.
    * Null when there is no such server to ask, or the run is not on Temporal.

@@ -6,6 +6,7 @@ import { isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { BranchDelivery, BranchRequest, DeliveredBranch } from '../ports/branch-delivery.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
+import { basicAuthorization } from './credential.ts';
 import { resolveRepository } from './local-backend.ts';
 import { withScratchGit, type GitCall, type GitEnd, type ScratchGit } from './scratch-git.ts';
 
@@ -25,8 +26,7 @@ export function createBranchDelivery(options: BranchDeliveryOptions): BranchDeli
       const location = options.codeHosts.locate(request.repository);
       const url = await urlOf(location);
       const token = request.token ?? options.credentialOf(location.provider);
-      const authorization =
-        token === null ? null : `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+      const authorization = token === null ? null : basicAuthorization(token);
       return await withScratchGit({ parentDir: options.scratchDir, authorization }, (git) =>
         deliver({ git, url, request }),
       );

@@ -1,48 +1,76 @@
 /**
- * `parley doctor`: whether this machine can run jobs, and what to do where it cannot.
- * Owns the list that is printed; the checks are in doctor-checks.ts.
+ * `parley doctor`: whether this machine can run jobs, or this one job, and what to do where it cannot.
+ * Owns the list that is printed; the checks are in doctor-checks.ts and below preflight/.
  */
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { loadDeployment } from '../config/load-deployment.ts';
-import { runChecks } from '../doctor-checks.ts';
-import type { Finding } from '../doctor-finding.ts';
+import { loadDeployment, type LoadedDeployment } from '../config/load-deployment.ts';
+import { checkMachine, checkModelList } from '../doctor-checks.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { failed, printFinding, type Finding } from '../finding.ts';
+import { addInputOptions, type InputOptions } from '../given-inputs.ts';
+import { loadPlan } from '../load-plan.ts';
+import { checkPlaces } from '../preflight/check-places.ts';
 import { openRecords } from '../print/records.ts';
-import { padded, printable } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 
-interface DoctorOptions {
+interface DoctorOptions extends InputOptions {
   readonly json?: true;
   readonly config?: string;
 }
 
 export function doctorCommand({ shell, finish }: CommandContext): Command {
-  return new Command('doctor')
-    .description('Check whether this machine can run jobs, with a remedy for what it lacks.')
+  const command = new Command('doctor')
+    .description(
+      'Check whether this machine can run jobs, or a job of yours, with a remedy for what it lacks.',
+    )
+    .argument('[job]', 'job file, or a saved plan: also asks its gateways and reads its repositories')
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', '\nExit codes: 0 nothing required is missing, 1 something is.')
-    .addHelpText('after', examples('parley doctor', 'parley doctor --config deploy/parley.yaml'))
-    .action(async (options: DoctorOptions) => {
-      finish(await doctor(shell, options));
+    .addHelpText(
+      'after',
+      examples('parley doctor', 'parley doctor job.yaml', 'parley doctor --config deploy/parley.yaml'),
+    )
+    .action(async (job: string | undefined, options: DoctorOptions) => {
+      finish(await doctor(shell, job ?? null, options));
     });
+  return addInputOptions(command);
 }
 
-async function doctor(shell: Shell, options: DoctorOptions): Promise<ExitCode> {
+async function doctor(shell: Shell, job: string | null, options: DoctorOptions): Promise<ExitCode> {
   const { cwd, env } = shell;
   const loaded = await loadDeployment({ path: options.config ?? null, cwd, env });
-  const findings = await runChecks(shell, loaded);
+  const findings = [
+    ...(await checkMachine(shell, loaded)),
+    ...(job === null ? await checkAnyJob(loaded) : await checkJob(shell, { job, loaded, options })),
+  ];
   if (options.json === true) {
     const records = openRecords(shell.stdout);
     for (const finding of findings) records.write({ type: 'check', ...finding });
   } else {
-    for (const finding of findings) shell.stdout.write(describe(finding));
+    for (const finding of findings) shell.stdout.write(printFinding(finding));
   }
   return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.ok;
 }
 
-function describe({ status, check, detail, remedy }: Finding): string {
-  const line = `${padded(status, 7, 'left')}  ${padded(check, 14, 'left')}  ${printable(detail)}\n`;
-  return remedy === null ? line : `${line}         = ${remedy}\n`;
+async function checkAnyJob({ config }: LoadedDeployment): Promise<readonly Finding[]> {
+  return config === null ? [] : [...(await checkPlaces(config)), checkModelList(config)];
+}
+
+interface JobCheck {
+  readonly job: string;
+  readonly loaded: LoadedDeployment;
+  readonly options: DoctorOptions;
+}
+
+/** A configuration with errors is looked at first: what a job needs of it would be one error twice. */
+async function checkJob(shell: Shell, { job, loaded, options }: JobCheck): Promise<readonly Finding[]> {
+  const { config, problems } = loaded;
+  const plan = loadPlan(shell, { file: job, config: options.config, checksSecrets: false, inputs: options });
+  if (plan === null)
+    return [failed('job', `"${job}" has errors`, 'correct them; "parley validate" shows them')];
+  if (config === null || problems.some(({ severity }) => severity === 'error')) return [];
+  const port = await shell.hostPort();
+  return await port.preflight(config, plan);
 }

@@ -23,6 +23,7 @@ import { loadPlan } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
 import { subsetOf, type Subset } from '../plan-subset.ts';
+import { lookAhead } from '../preflight/look-ahead.ts';
 import { newRunId, parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
 import { userName } from '../run-settings.ts';
@@ -41,6 +42,8 @@ interface RunOptions extends InputOptions {
   readonly canary?: string;
   readonly detach?: true;
   readonly acceptChanges?: true;
+  /** False with `--no-preflight`. */
+  readonly preflight: boolean;
   readonly config?: string;
 }
 
@@ -60,6 +63,7 @@ export function runCommand({ shell, finish }: CommandContext): Command {
       '--accept-changes',
       'with the --run-id of a run whose job has changed since: take up what a run can',
     )
+    .option('--no-preflight', 'start without a look at what the job needs')
     .option('--detach', 'go on without this terminal; "parley watch" shows the run')
     .addOption(jsonOption())
     .addOption(plainOption())
@@ -97,10 +101,12 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
     });
   }
   const plan = subsetOf(compiled, subset);
+  const json = options.json === true;
+  if (options.preflight) await lookAhead(shell, { config, plan, file, json });
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
   if (options.detach === true) {
     const args = detachedArgs(file, runId, options);
-    return await detach(shell, { config, runId, args, json: options.json === true });
+    return await detach(shell, { config, runId, args, json });
   }
   const { host, view } = await openHostWithView(shell, config, options);
   const planned = named === null ? null : await planOfRun(host, runId);
@@ -115,7 +121,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   const started = present ?? plan;
   await start({ host, view, runId, plan: started });
-  return await attend({ shell, host, runId, plan: started, view, json: options.json === true });
+  return await attend({ shell, host, runId, plan: started, view, json });
 }
 
 /** Null when there is no such run. */
@@ -147,7 +153,7 @@ async function start({ host, view, runId, plan }: Start): Promise<void> {
   await orClose({ host, view }, host.startRun(runId, plan));
 }
 
-/** The same run, from a process without a terminal. */
+/** The same run, from a process without a terminal; what it needs was looked at. */
 function detachedArgs(file: string, runId: RunId, options: RunOptions): readonly string[] {
   const { only, limit, canary, concurrency, engine, config, inputs, input = [] } = options;
   const named = { only, limit, canary, concurrency, engine, config, inputs };
@@ -155,7 +161,7 @@ function detachedArgs(file: string, runId: RunId, options: RunOptions): readonly
     value === undefined ? [] : [`--${name}`, value],
   );
   const values = input.flatMap((one) => ['--input', one]);
-  return ['run', file, '--run-id', runId, '--plain', ...words, ...values];
+  return ['run', file, '--run-id', runId, '--plain', '--no-preflight', ...words, ...values];
 }
 
 function parseCount(option: string, text: string | undefined): number | null {

@@ -10,6 +10,7 @@ import { launchFacts } from '../../activities/launch-facts.ts';
 import { repositoryScope } from '../../activities/redaction.ts';
 import { startWebhookServer } from '../../api/webhook-server.ts';
 import type { CodeHosts } from '../../code-hosts/code-hosts.ts';
+import { basicAuthorization } from '../../code-hosts/credential.ts';
 import { createGitRelay, type GitRelay } from '../../code-hosts/git-relay.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
@@ -121,9 +122,7 @@ function relayOf({ config, places, world, codeHosts, warn }: EndpointParts): Git
           ? null
           : await world.vault.get(repositoryScope(owner.conversationId), 'token');
       const credential = own ?? config.codeHostTokens[provider] ?? null;
-      return credential === null
-        ? null
-        : `Basic ${Buffer.from(`x-access-token:${credential}`).toString('base64')}`;
+      return credential === null ? null : basicAuthorization(credential);
     },
     warn,
   });

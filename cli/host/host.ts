@@ -17,6 +17,10 @@ export const controlByServer: HostPort['controlByServer'] = async (config, reque
   const { tellByServer } = await import('./server-control.ts');
   return await tellByServer(config, request);
 };
+export const preflight: HostPort['preflight'] = async (config, plan) => {
+  const look = await import('./preflight.ts');
+  return await look.preflight(config, plan);
+};
 
 /** @throws as HostPort.openHost says */
 export async function openHost(config: DeploymentConfig, options: HostOptions): Promise<Host> {

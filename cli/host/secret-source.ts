@@ -12,7 +12,7 @@ export const INSTALLATION_SCOPE = 'installation';
 
 export function createSecretSource(
   env: Readonly<Record<string, string | undefined>>,
-  vault: SecretVault,
+  vault: Pick<SecretVault, 'get'>,
 ): SecretSource {
   return { resolve: (reference) => resolve(reference, env, vault) };
 }
@@ -20,7 +20,7 @@ export function createSecretSource(
 async function resolve(
   reference: SecretReference,
   env: Readonly<Record<string, string | undefined>>,
-  vault: SecretVault,
+  vault: Pick<SecretVault, 'get'>,
 ): Promise<string | null> {
   switch (reference.from) {
     case 'env':

@@ -82,7 +82,8 @@ export function wireWorld(parts: WorldParts): WiredWorld {
   return { world, spend, agent, codeHosts };
 }
 
-function codeHostsOf(config: DeploymentConfig): CodeHosts {
+/** Those of the configuration, else the public ones (D19). */
+export function codeHostsOf(config: DeploymentConfig): CodeHosts {
   const hosts = Object.keys(config.codeHosts).length === 0 ? PUBLIC_CODE_HOSTS : config.codeHosts;
   return createCodeHosts({ hosts, baseDir: config.baseDir });
 }

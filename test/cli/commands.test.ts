@@ -3,8 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { deploymentJsonSchema } from '../../cli/config/deployment-schema.ts';
+import { failed } from '../../cli/finding.ts';
 import { COMMAND_NAMES, runCli } from '../../cli/program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { fakeHost } from './fake-host.ts';
 import { fakeShell, recordsOf } from './fake-shell.ts';
 import { expectGolden } from './golden-file.ts';
 import { JOB } from './rows.ts';
@@ -172,5 +174,18 @@ describe('parley config and doctor', () => {
     expect(await runCli(['doctor'], shell)).toBe(0);
     expect(shell.stdout.text).toMatch(/^ok {7}git/m);
     expect(shell.stdout.text).toMatch(/^warning {2}models/m);
+  });
+
+  it('look at a job, too, when one is named', async () => {
+    const cwd = tempDir();
+    writeFileSync(path.join(cwd, 'job.yaml'), JOB);
+    const host = fakeHost({ findings: [failed('gateway', 'it is down', 'start it')] });
+    const shell = fakeShell({ cwd, host });
+    expect(await runCli(['doctor', 'job.yaml'], shell)).toBe(1);
+    expect(shell.stdout.text).toContain('failed   gateway         it is down\n         = start it\n');
+    writeFileSync(path.join(cwd, 'job.yaml'), 'kind: job\n');
+    const broken = fakeShell({ cwd, host });
+    expect(await runCli(['doctor', 'job.yaml'], broken)).toBe(1);
+    expect(broken.stdout.text).toContain('failed   job             "job.yaml" has errors');
   });
 });

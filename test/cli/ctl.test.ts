@@ -167,7 +167,9 @@ describe('parley run --detach', () => {
     const { host, shell } = setUp({ rows: null });
     const ended = runCli(['run', 'job.yaml', '--run-id', RUN, '--detach', '--only', 'f*'], shell);
     await until(() => shell.detached.length > 0);
-    expect(shell.detached).toEqual([['run', 'job.yaml', '--run-id', RUN, '--plain', '--only', 'f*']]);
+    expect(shell.detached).toEqual([
+      ['run', 'job.yaml', '--run-id', RUN, '--plain', '--no-preflight', '--only', 'f*'],
+    ]);
     host.commit(working);
     await shell.clock.advance(1_000);
     expect(await ended).toBe(0);

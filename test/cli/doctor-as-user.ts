@@ -4,7 +4,7 @@
  */
 import { checkDocker } from '../../cli/doctor-docker.ts';
 import type { DeploymentConfig } from '../../cli/config/deployment-config.ts';
-import type { Finding } from '../../cli/doctor-finding.ts';
+import type { Finding } from '../../cli/finding.ts';
 
 /** What it prints. */
 export type ToldFinding = Finding;

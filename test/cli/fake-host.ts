@@ -9,6 +9,7 @@ import type { Plan } from '../../core/plan.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
 import { hostLife } from '../../cli/host/host-life.ts';
 import type { EngineConfig } from '../../cli/config/deployment-config.ts';
+import type { Finding } from '../../cli/finding.ts';
 import type { EngineFacts, Host, HostPort, Reader, RunRequest, ServerAnswer } from '../../cli/host-port.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { isResting } from '../../cli/print/run-words.ts';
@@ -49,6 +50,8 @@ export interface FakeHostOptions {
   readonly locked?: boolean;
   /** What the Temporal server of the deployment answers; without it there is none. */
   readonly server?: ServerAnswer;
+  /** What a look ahead finds; by default all is well. */
+  readonly findings?: readonly Finding[];
   /** What a request leads to. */
   onRequest?(request: RunRequest): Rows | null;
   onStart?(): Rows | null;
@@ -116,6 +119,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       return Promise.resolve(opened());
     },
     openReader: () => Promise.resolve(reader()),
+    preflight: () => Promise.resolve(options.findings ?? []),
     control(_config, { event }) {
       if (options.locked === true) host.requests.push(event);
       return Promise.resolve(options.locked === true);

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { failed as failedCheck, passed, warned } from '../../cli/finding.ts';
 import { runCli } from '../../cli/program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost, type FakeHostOptions } from './fake-host.ts';
@@ -87,6 +88,38 @@ describe('parley run', () => {
     writeFileSync(path.join(cwd, 'plan.json'), JSON.stringify({ ...demoPlan(), name: 'other' }));
     expect(await runCli(['run', 'plan.json'], shell)).toBe(2);
     expect(shell.stderr.text).toContain('Cannot use the plan "plan.json": its hash does not match');
+  });
+
+  it('starts nothing when something that the job needs is not there, and tells all of it', async () => {
+    const findings = [
+      passed('gateway', 'it answers'),
+      warned('prices', 'none for "coder"', 'write one'),
+      failedCheck('models', 'no model "coder"', 'list it'),
+      failedCheck('repositories', 'no "acme/app"', 'make it'),
+    ];
+    const { host, shell } = setUp({ onStart: () => done, findings });
+    expect(await runCli(['run', 'job.yaml'], shell)).toBe(2);
+    expect([host.started, host.opened]).toEqual([null, null]);
+    expectGolden('run-preflight.out', shell.stderr.text);
+    expect(await runCli(['run', 'job.yaml', '--no-preflight'], shell)).toBe(0);
+    expect(host.started).not.toBeNull();
+    const json = setUp({ onStart: () => done, findings });
+    expect(await runCli(['run', 'job.yaml', '--json'], json.shell)).toBe(2);
+    expect(recordsOf(json.shell).map(({ type, check }) => check ?? type)).toEqual([
+      ...['hello', 'prices', 'models', 'repositories', 'error'],
+    ]);
+  });
+
+  it('starts in spite of a warning, which it says, and shows the first of many findings', async () => {
+    const { host, shell } = setUp({ onStart: () => done, findings: [warned('prices', 'none', 'write one')] });
+    expect(await runCli(['run', 'job.yaml'], shell)).toBe(0);
+    expect(host.started).not.toBeNull();
+    expect(shell.stderr.text).toContain('warning  prices          none\n         = write one\n');
+    const many = Array.from({ length: 300 }, (_, at) => failedCheck('repositories', `no ${at}`, 'make it'));
+    const other = setUp({ findings: many });
+    expect(await runCli(['run', 'job.yaml'], other.shell)).toBe(2);
+    expect(other.shell.stderr.text).toContain('and 280 more; --json has all\n');
+    expect(other.shell.stderr.text).toContain('300 things that it needs are not there');
   });
 
   it('takes --concurrency into the plan', async () => {
