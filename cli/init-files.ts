@@ -3,16 +3,17 @@
  * Owns the wording; a test compiles the job and loads the deployment.
  */
 
-/** Where `parley init` puts the schemas, relative to the project. */
+/** What belongs to this machine, relative to the project. */
 export const DATA_FOLDER = '.parley';
-export const SCHEMA_FOLDER = `${DATA_FOLDER}/schema`;
+/** Where `parley init` puts the schemas: beside the files, so that they are in a colleague's checkout. */
+export const SCHEMA_FOLDER = 'schema';
 
 export const JOB_SCHEMA_FILE = 'job.v1.json';
 export const DEPLOYMENT_SCHEMA_FILE = 'deployment.v1.json';
 
 /** Both spellings: editors agree on neither. */
 function modelines(file: string): string {
-  return `# yaml-language-server: $schema=${SCHEMA_FOLDER}/${file}\n# $schema: ${SCHEMA_FOLDER}/${file}\n`;
+  return `# yaml-language-server: $schema=./${SCHEMA_FOLDER}/${file}\n# $schema: ./${SCHEMA_FOLDER}/${file}\n`;
 }
 
 export const JOB_TEXT = `${modelines(JOB_SCHEMA_FILE)}# What to run: see docs/job-language.md, or "parley schema job KEY".

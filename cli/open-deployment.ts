@@ -5,7 +5,7 @@
 import { CliError } from './cli-error.ts';
 import type { DeploymentConfig, EngineKind } from './config/deployment-config.ts';
 import { loadDeployment } from './config/load-deployment.ts';
-import { printProblem } from './config/problem.ts';
+import { printProblems } from './config/print-problems.ts';
 import { EXIT } from './exit-code.ts';
 import type { HostPort, Reader } from './host-port.ts';
 import { printable } from './print/terminal-text.ts';
@@ -23,9 +23,9 @@ export interface DeploymentRequest {
 /** Prints what is wrong. @throws CliError when the command cannot go on */
 export async function openDeployment(shell: Shell, request: DeploymentRequest): Promise<DeploymentConfig> {
   const { cwd, env } = shell;
-  const { config, problems } = await loadDeployment({ path: request.path ?? null, cwd, env });
+  const { config, problems, file } = await loadDeployment({ path: request.path ?? null, cwd, env });
   const relevant = problems.filter((problem) => request.startsProxy || problem.area === 'deployment');
-  for (const problem of relevant) shell.stderr.write(printable(printProblem(problem)));
+  shell.stderr.write(printable(printProblems(relevant, file)));
   if (config !== null && !relevant.some(({ severity }) => severity === 'error')) {
     return withEngine(config, request.engine);
   }

@@ -3,6 +3,7 @@
  * Must not write: scripts/gen.ts writes, a test compares.
  */
 import { operationsText } from '../api/client/operations-text.ts';
+import { deploymentJsonSchema } from '../cli/config/deployment-json-schema.ts';
 import { jobSchema } from '../dsl/schema/json-schema.ts';
 import { scenarioJsonSchema } from '../dsl/scenario/scenario-json-schema.ts';
 import { referencePage } from '../dsl/reference/reference-page.ts';
@@ -16,6 +17,7 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/faults.md': faultsPage,
   'docs/lifecycle.md': lifecyclePage,
   'docs/reference.md': () => referencePage(exampleOf),
+  'schema/deployment.v1.json': () => `${JSON.stringify(deploymentJsonSchema(), null, 2)}\n`,
   'schema/job.v1.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
   'schema/scenario.v1.json': () => `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`,
 };

@@ -7,7 +7,7 @@ import { configOption, examples, jsonOption, type CommandContext } from '../comm
 import { explainDeployment } from '../config/explain-deployment.ts';
 import { showPath } from '../config/deployment-file.ts';
 import { loadDeployment, type LoadedDeployment } from '../config/load-deployment.ts';
-import { printProblem } from '../config/problem.ts';
+import { printProblems } from '../config/print-problems.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { openRecords } from '../print/records.ts';
 import { printable, table } from '../print/terminal-text.ts';
@@ -39,14 +39,14 @@ function check(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): 
     const records = openRecords(shell.stdout);
     for (const problem of problems) records.write({ type: 'problem', ...problem });
   } else {
-    for (const problem of problems) shell.stdout.write(printable(printProblem(problem)));
+    shell.stdout.write(printable(printProblems(problems, loaded.file)));
     if (!hasErrors(loaded)) shell.stdout.write(`${nameOf(shell, loaded)}: ok\n`);
   }
   return hasErrors(loaded) ? EXIT.failed : EXIT.ok;
 }
 
 function explain(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {
-  for (const problem of loaded.problems) shell.stderr.write(printable(printProblem(problem)));
+  shell.stderr.write(printable(printProblems(loaded.problems, loaded.file)));
   const lines = explainDeployment(loaded, shell.env);
   if (options.json === true) {
     const records = openRecords(shell.stdout);

@@ -9,7 +9,7 @@ import { jobSchema } from '../../dsl/schema/json-schema.ts';
 import { ensurePrivateDirectory } from '../../store/private-files.ts';
 import { CliError } from '../cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { deploymentJsonSchema } from '../config/deployment-schema.ts';
+import { deploymentJsonSchema } from '../config/deployment-json-schema.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import {
   DATA_FOLDER,
@@ -42,9 +42,10 @@ function init(shell: Shell, folder: string): ExitCode {
     mkdirSync(root, { recursive: true });
     ensurePrivateDirectory(path.join(root, DATA_FOLDER));
     mkdirSync(path.join(root, SCHEMA_FOLDER), { recursive: true });
-    // Generated, so the newest counts; and the folder ignores itself, because it also holds the data.
+    // Generated, so the newest counts.
     writeSchema(root, JOB_SCHEMA_FILE, jobSchema());
     writeSchema(root, DEPLOYMENT_SCHEMA_FILE, deploymentJsonSchema());
+    // The data of this machine is nobody else's.
     writeNew(path.join(root, DATA_FOLDER, '.gitignore'), '*\n');
     for (const [name, text] of [
       ['job.yaml', JOB_TEXT],
@@ -57,7 +58,9 @@ function init(shell: Shell, folder: string): ExitCode {
   } catch (error) {
     throw new CliError(`Cannot write to "${folder}": ${reasonOf(error)}`);
   }
-  shell.stderr.write('next: parley validate job.yaml, then parley doctor\n');
+  shell.stderr.write(
+    'next: parley validate job.yaml, then parley doctor job.yaml; commit schema/ with the files\n',
+  );
   return EXIT.ok;
 }
 

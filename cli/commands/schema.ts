@@ -8,7 +8,7 @@ import { jobSchema } from '../../dsl/schema/json-schema.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { deploymentJsonSchema } from '../config/deployment-schema.ts';
+import { deploymentJsonSchema } from '../config/deployment-json-schema.ts';
 import { EXIT } from '../exit-code.ts';
 import { outline, schemaKeys, schemaPart } from '../print/schema-outline.ts';
 

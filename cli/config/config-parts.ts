@@ -5,7 +5,8 @@
 import type { TreePath } from '../../dsl/tree.ts';
 import { placeOf } from './config-place.ts';
 import type { DeploymentFile } from './deployment-file.ts';
-import { ENVIRONMENT_REFERENCE, type DeploymentDocument } from './deployment-schema.ts';
+import type { DeploymentDocument } from './deployment-schema.ts';
+import { ENVIRONMENT_REFERENCE } from './schema-forms.ts';
 import type { Environment } from './effective-values.ts';
 import type { Problem } from './problem.ts';
 

@@ -24,6 +24,8 @@ export interface DeploymentFile {
   readonly shown: string;
   /** Names the text that was read. */
   readonly revision: string;
+  /** Without a mark at its beginning; empty when it is no text. */
+  readonly text: string;
   readonly lines: LineIndex;
   /** Null when it is empty, or broken as YAML. */
   readonly tree: Tree | null;
@@ -61,6 +63,7 @@ export function readDeploymentFile(file: string, cwd: string): DeploymentFile {
       path: file,
       shown,
       revision: revisionOf(''),
+      text: '',
       lines: indexLines(''),
       tree: null,
       problems: [problem],
@@ -80,12 +83,13 @@ function parse(file: string, shown: string, bytes: Buffer): DeploymentFile {
   if (!decoded.ok) {
     const { message, remedy, line } = decoded;
     const problem = toProblem({ file: shown, line, column: 1, message, remedy, severity: 'error' });
-    return { path: file, shown, revision, lines: indexLines(''), tree: null, problems: [problem] };
+    return { path: file, shown, revision, text: '', lines: indexLines(''), tree: null, problems: [problem] };
   }
   const report = createReport(shown, decoded.text, JOB_LANGUAGE);
   const tree = readTree(report);
   const findings = report.diagnostics().filter((finding) => finding.code !== 'JOB105');
-  return { path: file, shown, revision, lines: report.lines, tree, problems: findings.map(toProblem) };
+  const { text } = decoded;
+  return { path: file, shown, revision, text, lines: report.lines, tree, problems: findings.map(toProblem) };
 }
 
 function readTree(report: Report): Tree | null {

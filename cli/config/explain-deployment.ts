@@ -6,10 +6,11 @@ import path from 'node:path';
 import type { Tree } from '../../dsl/tree.ts';
 import { entryOf, treeAt } from '../../dsl/tree.ts';
 import type { DeploymentFile } from './deployment-file.ts';
-import { ENVIRONMENT_REFERENCE } from './deployment-schema.ts';
+import { ENVIRONMENT_REFERENCE } from './schema-forms.ts';
 import type { EffectiveValue, Environment } from './effective-values.ts';
 import { SECRET_VARIABLES } from './engine-block.ts';
 import type { LoadedDeployment } from './load-deployment.ts';
+import { maySecretStandAt } from './secret-places.ts';
 import { STORE_URL_VARIABLE } from './store-block.ts';
 
 export interface ExplainedValue {
@@ -27,9 +28,6 @@ const OPEN_BLOCKS = [
   'gateway',
   'proxy_config',
 ];
-const SECRET_KEY = /key|token|secret|password|authorization/i;
-/** Keys whose name only sounds like one of a secret. */
-const NOT_SECRET = /_per_token$|_tokens?$|^max_tokens/;
 /** Paths to keys, which tell nothing of them. */
 const KEY_FILES = ['engine.tls.key', 'store.tls.key'];
 /** Holds a password where it does not stand as a reference. */
@@ -99,9 +97,7 @@ function shownValue(name: string, tree: Tree, env: Environment): ExplainedValue[
   if (tree.kind !== 'scalar') return '{}';
   const variable = ENVIRONMENT_REFERENCE.exec(String(tree.value))?.[1];
   if (variable !== undefined) return `${String(tree.value)} (${env[variable] ? 'set' : 'not set'})`;
-  const key = name.split('.').at(-1) ?? '';
   if (KEY_FILES.includes(name)) return tree.value;
   if (name === DATABASE_URL) return '(hidden)';
-  const isHeader = /extra_headers/.test(name);
-  return isHeader || (SECRET_KEY.test(key) && !NOT_SECRET.test(key)) ? '(hidden)' : tree.value;
+  return maySecretStandAt(name) ? '(hidden)' : tree.value;
 }

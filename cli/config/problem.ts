@@ -18,8 +18,14 @@ export interface Problem {
   readonly remedy: string | null;
 }
 
-export function printProblem(problem: Problem): string {
+/** `excerpt` is the line it stands in, drawn. */
+export function printProblem(problem: Problem, excerpt: readonly string[] = []): string {
   const { file, line, column, severity, message, remedy } = problem;
   const place = line === null ? file : `${file}:${line}:${column ?? 1}`;
-  return `${place}: ${severity}: ${message}\n${remedy === null ? '' : `      = ${remedy}\n`}`;
+  const lines = [
+    `${place}: ${severity}: ${message}`,
+    ...excerpt,
+    ...(remedy === null ? [] : [`      = ${remedy}`]),
+  ];
+  return lines.map((text) => `${text}\n`).join('');
 }

@@ -2,6 +2,7 @@
  * Whether the gateways behind a job answer, take the key and have its models.
  * Owns which gateway is asked for what and the wording; the answers are read in gateway-answer.ts.
  */
+import { listPriceOf } from '../../core/list-prices.ts';
 import type { Plan } from '../../core/plan.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { quote } from '../../dsl/quote.ts';
@@ -194,12 +195,16 @@ function checkPrices(plan: Plan, routes: readonly Route[]): readonly Finding[] {
       .map(({ model }) => model),
   );
   const bare = routes.filter(
-    ({ model, entry }) => counting.has(model) && entry.price === null && entry.kind === 'openai',
+    ({ model, entry, upstreamModel }) =>
+      counting.has(model) &&
+      entry.price === null &&
+      entry.kind === 'openai' &&
+      listPriceOf(upstreamModel) === null,
   );
   const names = [...new Set(bare.map(({ model }) => quote(model)))];
   if (names.length === 0) return [];
   const detail = `a budget or limits.usd counts on ${names.join(', ')}, which has no price in proxy_config`;
   const remedy =
-    'write input_cost_per_token and output_cost_per_token, unless the gateway says what a call costs';
+    'write input_cost_per_token and output_cost_per_token, or cost_from_gateway where it says what a call costs';
   return [warned('prices', detail, remedy)];
 }

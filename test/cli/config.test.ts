@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { deploymentJsonSchema } from '../../cli/config/deployment-schema.ts';
+import { deploymentJsonSchema } from '../../cli/config/deployment-json-schema.ts';
 import { explainDeployment } from '../../cli/config/explain-deployment.ts';
 import { allKeyPaths } from '../../cli/config/key-paths.ts';
 import { loadDeployment } from '../../cli/config/load-deployment.ts';
