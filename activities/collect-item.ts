@@ -5,6 +5,7 @@
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan, PlanItem } from '../core/plan.ts';
+import { waitBeforeRetry } from '../core/retry.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
@@ -22,18 +23,35 @@ import { hasPassed } from './verify-item.ts';
 import type { World } from './world.ts';
 
 type Collect = CommandOf<'collectItem'>;
+type EventOf<Type extends MachineEvent['type']> = Extract<MachineEvent, { readonly type: Type }>;
 
 export const collectItem = (world: World): Activity<'collectItem'> => ({
   type: 'collectItem',
   retry: BRIEF,
-  run: (command, { attempt }) => collect(world, command, attempt),
-  failed: (command, error) => ({
-    type: 'collectFailed',
-    commandId: command.id,
-    index: command.index,
-    reason: `${error.code}: ${error.message}`,
-  }),
+  run: (command, { attempt }) =>
+    collect(world, command, attempt).catch((error: unknown) =>
+      failedLast(world, command, { error, attempt }),
+    ),
+  failed,
 });
+
+function failed(command: Collect, error: ParleyError): EventOf<'collectFailed'> {
+  const reason = `${error.code}: ${error.message}`;
+  return { type: 'collectFailed', commandId: command.id, index: command.index, reason };
+}
+
+/** What fails for good still says what the attempt cost (D30); what is tried again says it then. */
+async function failedLast(
+  world: World,
+  command: Collect,
+  { error, attempt }: { readonly error: unknown; readonly attempt: number },
+): Promise<MachineEvent> {
+  if (!(error instanceof ParleyError)) throw error;
+  if (error.retry && waitBeforeRetry(BRIEF, attempt) !== null) throw error;
+  const costNanoUsd = await spentBy(world, command.conversationId).catch(() => null);
+  if (costNanoUsd === null) throw error;
+  return { ...failed(command, error), costNanoUsd };
+}
 
 /** Tries at a branch whose host does not answer; then the item ends without it, and the evidence says so. */
 const DELIVER_TRIES = 3;

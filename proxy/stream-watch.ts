@@ -5,7 +5,7 @@
 import { asObject, asText, type JsonObject } from './json-value.ts';
 import type { RelayKind } from './relay-kind.ts';
 import { cutFrames, firstFrame, FrameSplitter, frameData, frameJson, lastFrameEnd } from './sse-frames.ts';
-import { readUsage, type Usage } from './usage.ts';
+import { joinUsage, readUsage, type Usage } from './usage.ts';
 
 /**
  * A text of JSON, cut where the native search is quick: it goes from one first byte to the next, and a quote, a bracket
@@ -103,7 +103,7 @@ export class StreamWatch {
     if (type !== null && this.lastEvents?.has(type) === true) this.isDone = true;
     const usage = readUsage(json['usage'] ?? response?.['usage']);
     if (usage === null) return true;
-    this.usage = usage;
+    this.usage = joinUsage(this.usage, usage);
     return this.isUsageShown || !isUsageOnly(json);
   }
 }

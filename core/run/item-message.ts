@@ -47,6 +47,8 @@ export type ItemAnswer =
       readonly commandId: string;
       readonly index: number;
       readonly reason: string;
+      /** Of the attempt, which costs what it cost (D30); absent when it could not be read either. */
+      readonly costNanoUsd?: number;
     };
 
 /** What shards tell their run. */

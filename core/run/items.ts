@@ -177,16 +177,27 @@ function collect(turn: RunTurn, index: number, ending: Ending): void {
 export function collected(turn: RunTurn, event: EventOf<'itemCollected'>): void {
   const item = awaitingItem(turn, event);
   if (item?.phase !== 'collecting' || item.ending === null) return;
-  turn.state.spentNanoUsd += event.costNanoUsd;
-  tellSoftLimit(turn);
-  changeItem(turn, event.index, { costNanoUsd: item.costNanoUsd + event.costNanoUsd });
+  enterCost(turn, item, event);
   endAttempt(turn, event.index, item.ending);
+}
+
+/** What an attempt cost counts whatever becomes of its collection (D30). */
+function enterCost(
+  turn: RunTurn,
+  { costNanoUsd: before }: Pick<RunItem, 'costNanoUsd'>,
+  { index, costNanoUsd }: { readonly index: number; readonly costNanoUsd: number },
+): void {
+  turn.state.spentNanoUsd += costNanoUsd;
+  tellSoftLimit(turn);
+  changeItem(turn, index, { costNanoUsd: before + costNanoUsd });
 }
 
 /** A success whose results could not be kept is none. */
 export function collectUnsuccessful(turn: RunTurn, event: EventOf<'collectFailed'>): void {
   const item = awaitingItem(turn, event);
   if (item?.phase !== 'collecting' || item.ending === null) return;
+  const { index, costNanoUsd } = event;
+  if (costNanoUsd !== undefined) enterCost(turn, item, { index, costNanoUsd });
   keepUncollected(turn, item.sandboxId);
   const wasGood = item.ending.outcome === 'succeeded';
   const ending = wasGood ? endingOf({ seen: 'collect_failed', reason: event.reason }) : item.ending;

@@ -126,9 +126,10 @@ describe('collectItem: trajectory', () => {
   it('is no empty archive of a conversation that was deleted', async () => {
     const around = await collecting({ kind: 'trajectory' });
     await around.world.records.removeConversation(CONVERSATION);
-    await expect(attempt(around, ORDER)).rejects.toMatchObject({
-      code: 'conversation_deleted',
-      retry: false,
+    expect(await attempt(around, ORDER)).toMatchObject({
+      type: 'collectFailed',
+      reason: expect.stringMatching(/^conversation_deleted: /),
+      costNanoUsd: 0,
     });
     expect(results(around)).toEqual([]);
   });

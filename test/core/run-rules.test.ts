@@ -209,6 +209,14 @@ describe('clean-up', () => {
     expect(tells(life)).toEqual([]);
   });
 
+  it('counts what an attempt cost whether or not it could be collected (D30)', () => {
+    const life = at.begun().works().rests('FINISHED');
+    const before = life.its.spentNanoUsd;
+    life.answer('collectFailed', { reason: 'r', costNanoUsd: 70 });
+    expect(life.its.spentNanoUsd - before).toBe(70);
+    expect(life.item()).toMatchObject({ phase: 'ended', costNanoUsd: 70 });
+  });
+
   it('keeps it also when its first notice comes behind the collection', () => {
     const life = at.begun().started().notice({ startTask: 'WORKING', sandboxStatus: null });
     life.ask('cancelRequested').timer().answer('collectFailed', { reason: 'r' });
