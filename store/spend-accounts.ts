@@ -8,7 +8,8 @@ import type { DailySpend, SpendAccounts } from '../ports/spend-accounts.ts';
 import { safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { prepareQuery } from './prepared-query.ts';
-import type { SpendDailyTable, Tables } from './tables.ts';
+import type { SpendDailyTable } from './spend-tables.ts';
+import type { Tables } from './tables.ts';
 
 const DAY_MS = 86_400_000;
 const GROUP = ['day', 'model_name', 'key_name', 'team', 'user'] as const;

@@ -6,7 +6,7 @@ import type { Selectable } from 'kysely';
 import { nanoUsd } from '../core/money.ts';
 import type { SpendRow, SpendRowState } from '../core/spend.ts';
 import { columnText, columnTextOrNull, flag, safeInteger, safeIntegerOrNull } from './column-value.ts';
-import type { SpendTable } from './tables.ts';
+import type { SpendTable } from './spend-tables.ts';
 
 export function spendColumns(row: SpendRow) {
   return {

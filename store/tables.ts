@@ -5,6 +5,7 @@
  */
 import type { Generated } from 'kysely';
 import type { BigIntColumn, FlagColumn, NullableBigIntColumn } from './column-types.ts';
+import type { SpendDailyTable, SpendTable } from './spend-tables.ts';
 import type { PooledAttachmentColumns, PooledSandboxColumns } from './pool-columns.ts';
 import type { WarmSandboxTable } from './warm-sandbox-table.ts';
 
@@ -166,51 +167,6 @@ export interface ArchiveTable {
   readonly sha256: string;
   readonly bytes: BigIntColumn;
   readonly at: BigIntColumn;
-}
-
-export interface SpendTable {
-  readonly call_id: string;
-  readonly state: string;
-  readonly started_at: BigIntColumn;
-  readonly ended_at: NullableBigIntColumn;
-  readonly route: string;
-  readonly model_name: string;
-  readonly upstream_model: string;
-  readonly streamed: FlagColumn;
-  readonly http_status: NullableBigIntColumn;
-  readonly response_id: string | null;
-  readonly session_id: string | null;
-  readonly user: string | null;
-  readonly key_name: string;
-  readonly prompt_tokens: NullableBigIntColumn;
-  readonly completion_tokens: NullableBigIntColumn;
-  readonly cached_tokens: NullableBigIntColumn;
-  readonly cost_nano_usd: NullableBigIntColumn;
-  readonly cost_source: string;
-  readonly cache_write_tokens: NullableBigIntColumn;
-  readonly reasoning_tokens: NullableBigIntColumn;
-  readonly held_nano_usd: NullableBigIntColumn;
-  readonly metadata: string | null;
-  readonly team: string | null;
-  /** A JSON list of texts. */
-  readonly tags: string | null;
-}
-
-/** Totals of the spend rows of one UTC day that are no longer there; an empty text stands for nobody. */
-export interface SpendDailyTable {
-  /** Epoch milliseconds of the day's beginning. */
-  readonly day: BigIntColumn;
-  readonly model_name: string;
-  readonly key_name: string;
-  readonly team: string;
-  readonly user: string;
-  readonly calls: BigIntColumn;
-  readonly failed: BigIntColumn;
-  readonly unpriced: BigIntColumn;
-  readonly prompt_tokens: BigIntColumn;
-  readonly completion_tokens: BigIntColumn;
-  readonly cached_tokens: BigIntColumn;
-  readonly cost_nano_usd: BigIntColumn;
 }
 
 export interface ProxyKeyTable {

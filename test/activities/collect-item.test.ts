@@ -128,7 +128,7 @@ describe('collectItem: trajectory', () => {
     await around.world.records.removeConversation(CONVERSATION);
     expect(await attempt(around, ORDER)).toMatchObject({
       type: 'collectFailed',
-      reason: expect.stringMatching(/^conversation_deleted: /),
+      reason: expect.stringContaining('conversation_deleted'),
       costNanoUsd: 0,
     });
     expect(results(around)).toEqual([]);

@@ -2,6 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { nanoUsd } from '../../core/money.ts';
 import type { SpendBudgets } from '../../ports/spend-budgets.ts';
+import { BudgetAccount } from '../../proxy/budget-account.ts';
+import { CallMoney } from '../../proxy/call-money.ts';
+import { RESERVATIONS_WAITING_MAX } from '../../proxy/limits.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
 import { send, SESSION_ID, startProxy } from './proxy-under-test.ts';
 import { answerJson, startStubGateway, type Answer } from './stub-gateway.ts';
@@ -134,5 +137,18 @@ describe('an enforced budget', () => {
     await second;
     release();
     expect([(await first).status, (await third).status]).toEqual([200, 200]);
+  });
+});
+
+describe('the queue of a budget', () => {
+  it('is bounded: what comes beyond is told to come again', () => {
+    const account = new BudgetAccount(100, 0);
+    const ask = () => ({ atMostNanoUsd: 100, isOwnBound: true });
+    expect(account.reserve(ask).kind).toBe('held');
+    const waits = Array.from({ length: RESERVATIONS_WAITING_MAX }, () => account.reserve(ask));
+    const money = new CallMoney([{ reservations: account, owner: { run: true } }]);
+    expect(money.reserve(ask)).toMatchObject({ code: 'budget_held', status: 429, retryAfterS: 5 });
+    for (const wait of waits) if (wait.kind === 'waiting') wait.cancel();
+    expect(account.isInUse).toBe(true);
   });
 });
