@@ -14,12 +14,14 @@ import { collectDiff } from './collect/diff.ts';
 import { collectFiles } from './collect/files.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
 import { collectUsage } from './collect/usage.ts';
-import type { Collected } from './collect/collected.ts';
+import type { Collected, CollectedStep } from './collect/collected.ts';
+import { leftOut, withheldWords, writeFindings, type Finding } from './collect/findings.ts';
+import { shownName } from './collect/matches.ts';
+import { hasPassed } from './check-log.ts';
 import { planItem } from './plan-item.ts';
-import { containsSecret, openSecrets, secretForms } from './redaction.ts';
+import { containsSecret, openSecrets, redactText, secretForms } from './redaction.ts';
 import { spentBy } from './spend.ts';
 import { syncTranscript } from './transcript.ts';
-import { hasPassed } from './verify-item.ts';
 import type { World } from './world.ts';
 
 type Collect = CommandOf<'collectItem'>;
@@ -62,11 +64,19 @@ async function collect(world: World, command: Collect, attempt: number): Promise
   if (target !== null) await syncTranscript(world, target, command.conversationId);
   const forms = secretForms(Object.values(await openSecrets(world, command.conversationId)));
   const kept = new Set<string>();
+  const findings: Finding[] = [];
   for (const step of plan.collect) {
-    for (const made of await carryOut(world, command, step, target))
-      if (await keep(world, command, made, forms)) kept.add(made.name);
+    const { made, findings: lacking } = await carryOut(world, command, step, target);
+    findings.push(...lacking);
+    for (const one of made) {
+      const obstacle = await keep(world, command, one, forms);
+      if (obstacle === null) kept.add(one.name);
+      else findings.push(obstacle);
+    }
   }
-  const { runId, conversationId } = command;
+  const { runId, key, conversationId } = command;
+  const told = findings.map((one) => redactedFinding(one, forms));
+  await writeFindings(world, { runId, key }, told);
   if (kept.has('changes.patch') && (await maySend(world, command, { plan, item }))) {
     const done = await deliver(world, { runId, conversationId, plan, item });
     const code = done?.problem?.code;
@@ -74,7 +84,14 @@ async function collect(world: World, command: Collect, attempt: number): Promise
       throw new ParleyError(code, done?.problem?.message ?? '');
   }
   const costNanoUsd = await spentBy(world, command.conversationId);
-  return { type: 'itemCollected', commandId: command.id, index: command.index, costNanoUsd };
+  const withheld = withheldWords(told);
+  return {
+    type: 'itemCollected',
+    commandId: command.id,
+    index: command.index,
+    costNanoUsd,
+    ...(withheld === null ? {} : { withheld }),
+  };
 }
 
 /** Null when only what is stored outside the sandbox can be had. A released sandbox is brought back first (D7). */
@@ -107,27 +124,27 @@ async function askForAccess(world: World, command: Collect): Promise<never> {
   );
 }
 
-function carryOut(
+async function carryOut(
   world: World,
   command: Collect,
   step: CollectStep,
   target: AgentTarget | null,
-): Promise<readonly Collected[]> {
+): Promise<CollectedStep> {
   switch (step.kind) {
     case 'trajectory':
-      return collectTrajectory(world, command.conversationId);
+      return { made: await collectTrajectory(world, command.conversationId), findings: [] };
     case 'usage':
-      return collectUsage(world, command.conversationId);
+      return { made: await collectUsage(world, command.conversationId), findings: [] };
     case 'diff':
-      return target === null ? none() : collectDiff(world, target, command.conversationId);
+      return target === null ? NOTHING : await collectDiff(world, target, command.conversationId);
     case 'files':
       return target === null
-        ? none()
-        : collectFiles(world, target, { conversationId: command.conversationId, globs: step.globs });
+        ? NOTHING
+        : await collectFiles(world, target, { conversationId: command.conversationId, globs: step.globs });
   }
 }
 
-const none = (): Promise<readonly Collected[]> => Promise.resolve([]);
+const NOTHING: CollectedStep = { made: [], findings: [] };
 
 /**
  * Whether the result is one that the plan pushes. That it is good is not said in the command: it ended well, its agent
@@ -147,26 +164,47 @@ async function maySend(
   return item.verify === null || (await hasPassed(world, { runId, key }));
 }
 
-/** What holds the value of a secret is left out, and the fact is recorded (D20). */
+/** What holds the value of a secret is left out, and the fact is recorded (D20). Null when it is kept. */
 async function keep(
   world: World,
   command: Collect,
   made: Collected,
   forms: readonly string[],
-): Promise<boolean> {
+): Promise<Finding | null> {
   const { runId, key, conversationId } = command;
   if (
     containsSecret(made.content, forms) ||
+    containsSecret(new TextEncoder().encode(made.name), forms) ||
     (made.scanned !== undefined && containsSecret(made.scanned, forms))
   ) {
     const about = { machine: 'conversation', id: conversationId } as const;
-    const detail = `"${made.name}" holds the value of a secret and was left out`;
+    const detail = `"${redactText(made.name, forms)}" holds the value of a secret and was left out`;
     await world.lifecycle.record(
       { about, conversationId, code: 'secret_in_result', detail },
       world.clock.now(),
     );
-    return false;
+    return { code: 'secret', result: made.name, says: 'withheld: it holds the value of a secret' };
   }
-  await world.results.write({ runId, key, name: made.name }, made.content);
-  return true;
+  try {
+    await world.results.write({ runId, key, name: made.name }, made.content);
+    return null;
+  } catch (error) {
+    if (!isForItsName(error)) throw error;
+    return leftOut(shownName(Buffer.from(made.name)), 'left out: no file of such a name can be kept here');
+  }
 }
+
+/** A disk that is full or gone is trouble of the host; a name that it does not take is the file's own. */
+function isForItsName(error: unknown): boolean {
+  if (!(error instanceof ParleyError)) return false;
+  if (error.code === 'invalid_request') return true;
+  const { cause } = error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return ['ENAMETOOLONG', 'EINVAL', 'EILSEQ', 'EISDIR', 'ENOTDIR', 'EEXIST'].includes(code);
+}
+
+const redactedFinding = (finding: Finding, forms: readonly string[]): Finding => ({
+  ...finding,
+  result: redactText(finding.result, forms),
+  says: redactText(finding.says, forms),
+});

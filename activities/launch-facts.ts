@@ -18,6 +18,12 @@ const pluginSchema = z.object({
   path: z.string().nullable(),
 });
 
+const setupSchema = z.object({
+  command: z.string(),
+  timeoutMs: z.number(),
+  cache: z.array(z.string()).optional(),
+});
+
 const factsSchema = z.object({
   /** Sent with every model call of this conversation (spec "Model profile"). */
   extraHeaders: z.record(z.string(), z.string()),
@@ -25,14 +31,17 @@ const factsSchema = z.object({
   gitAuthor: z.object({ name: z.string(), email: z.string() }).nullable(),
   /** Loaded by the Agent Server at the start, in this order. */
   plugins: z.array(pluginSchema).default([]),
+  /** Run after the clone; null for none. */
+  setup: setupSchema.nullable().default(null),
 });
 
 export type LaunchFacts = z.infer<typeof factsSchema>;
+export type LaunchSetup = z.infer<typeof setupSchema>;
 export type LaunchPlugin = z.infer<typeof pluginSchema>;
 
 const FACTS = 'facts';
 /** Of a conversation that nobody launched through the application API. */
-const NONE: LaunchFacts = { extraHeaders: {}, gitAuthor: null, plugins: [] };
+const NONE: LaunchFacts = { extraHeaders: {}, gitAuthor: null, plugins: [], setup: null };
 
 export function launchScope(conversationId: ConversationId): string {
   return `launch/${conversationId}`;
@@ -41,7 +50,7 @@ export function launchScope(conversationId: ConversationId): string {
 export async function putLaunchFacts(
   vault: SecretVault,
   conversationId: ConversationId,
-  facts: LaunchFacts,
+  facts: z.input<typeof factsSchema>,
 ): Promise<void> {
   await vault.put(launchScope(conversationId), FACTS, JSON.stringify(facts));
 }

@@ -66,6 +66,7 @@ async function prepare(
       await endLeftovers(world, command),
       before,
       script,
+      identifyElsewhere(author),
       lookForScripts(workingDir),
       headOf(workingDir),
     ].join('\n'),
@@ -99,7 +100,7 @@ async function writeCredential(
   return path;
 }
 
-/** Prints the commit. A branch that was just made has a file of its own, which the shell reads without a process. */
+/** Prints the commit, or the empty tree of a repository that has none yet. A branch that was just made has a file of its own, which the shell reads without a process. */
 function headOf(dir: string): string {
   const folder = quoted(`${dir}/.git`);
   const branch = '"${head#ref: }"';
@@ -107,7 +108,7 @@ function headOf(dir: string): string {
     `head= commit=`,
     `if [ -f ${folder}/HEAD ]; then read -r head < ${folder}/HEAD || :; fi`,
     `if [ "$head" != ${branch} ] && [ -f ${folder}/${branch} ]; then read -r commit < ${folder}/${branch} || :; fi`,
-    `case "$commit" in '' | *[!0-9a-f]*) git -C ${quoted(dir)} rev-parse HEAD ;; *) echo "$commit" ;; esac`,
+    `case "$commit" in '' | *[!0-9a-f]*) git -C ${quoted(dir)} rev-parse --quiet --verify HEAD || git -C ${quoted(dir)} hash-object -t tree -w /dev/null ;; *) echo "$commit" ;; esac`,
   ].join('\n');
 }
 
@@ -156,9 +157,18 @@ function madeAside(workingDir: string, make: (aside: string) => readonly string[
  * The author of commits is configured apart from any push credential (D19). Written as `git config` would, which would
  * be two processes; what would end a value is escaped.
  */
-function identify(aside: string, { name, email }: Author): string {
-  const section = `[user]\n\tname = ${configValue(name)}\n\temail = ${configValue(email)}\n`;
-  return `printf '%s' ${quoted(section)} >> ${aside}/.git/config`;
+function identify(aside: string, author: Author): string {
+  return `printf '%s' ${quoted(userSection(author))} >> ${aside}/.git/config`;
+}
+
+/** For repositories that the agent makes or fetches itself; one that is there is the agent's, or another conversation's. */
+function identifyElsewhere(author: Author): string {
+  const file = '"$HOME"/.gitconfig';
+  return `if [ -w "$HOME" ] && [ ! -e ${file} ]; then printf '%s' ${quoted(userSection(author))} > ${file}; fi`;
+}
+
+function userSection({ name, email }: Author): string {
+  return `[user]\n\tname = ${configValue(name)}\n\temail = ${configValue(email)}\n`;
 }
 
 function configValue(text: string): string {

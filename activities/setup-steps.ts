@@ -6,6 +6,8 @@ import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/comma
 import type { ParleyError } from '../core/parley-error.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
+import { cachedSetup } from './setup-cache.ts';
+import { launchFacts } from './launch-facts.ts';
 import { quoted, runScript, workspaceFacts } from './in-sandbox.ts';
 import { bringsNone, forgetScripts, HOOK_SCRIPT, SETUP_SCRIPT, type OwnScript } from './own-scripts.ts';
 import type { World } from './world.ts';
@@ -50,7 +52,24 @@ const step = (
   }),
 });
 
-/** Runs the repository's own set-up script, if it brings one. */
+/** The job's own command comes after the repository's script, which may make what it needs. */
+async function runJobSetup(world: World, command: CommandOf<'runSetupScript'>): Promise<void> {
+  const { conversationId } = command;
+  const { setup } = await launchFacts(world.vault, conversationId);
+  if (setup === null) return;
+  forgetScripts(world, conversationId);
+  const target = await agentTarget(world, command);
+  const { workingDir } = await workspaceFacts(world, conversationId);
+  await runScript(world, target, {
+    script: cachedSetup(setup, target.address.workspaceDir),
+    workingDir,
+    timeoutMs: setup.timeoutMs,
+    code: 'setup_failed',
+    doing: 'run "setup" of the job',
+  });
+}
+
+/** Runs the repository's own set-up script, if it brings one, and then the command of the job. */
 export function runSetupScript(world: World): Activity<'runSetupScript'> {
   const { carryOut, ...rest } = step(world, {
     script: () => `if [ -f ${SETUP_SCRIPT} ]; then bash ${SETUP_SCRIPT}; fi`,
@@ -63,6 +82,7 @@ export function runSetupScript(world: World): Activity<'runSetupScript'> {
     type: 'runSetupScript',
     run: async (command) => {
       await carryOut(command);
+      await runJobSetup(world, command);
       return { type: 'setupScriptRan', commandId: command.id };
     },
   };

@@ -10,7 +10,7 @@ import { readObservability, type Observability } from '../core/observability.ts'
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
-import { putLaunchFacts } from './launch-facts.ts';
+import { putLaunchFacts, type LaunchSetup } from './launch-facts.ts';
 import { repositoryScope, secretForms, secretScope } from './redaction.ts';
 import { planItem } from './plan-item.ts';
 import { isPermittedName } from './secret-rules.ts';
@@ -31,8 +31,9 @@ export const startConversation = (world: World): Activity<'startConversation'> =
     await sealSecrets(world, plan, item, conversationId);
     const gitAuthor = item.repository?.author ?? null;
     const plugins = (item.plugins ?? []).map((plugin) => ({ ...plugin, host: null }));
-    if (gitAuthor !== null || plugins.length > 0)
-      await putLaunchFacts(world.vault, conversationId, { extraHeaders: {}, gitAuthor, plugins });
+    const setup = item.setup === undefined ? null : setupOf(item.setup);
+    if (gitAuthor !== null || plugins.length > 0 || setup !== null)
+      await putLaunchFacts(world.vault, conversationId, { extraHeaders: {}, gitAuthor, plugins, setup });
     await world.notifier.deliver({
       to: { machine: 'conversation', id: conversationId },
       event: {
@@ -51,6 +52,11 @@ export const startConversation = (world: World): Activity<'startConversation'> =
     reason: `${error.code}: ${error.message}`,
   }),
 });
+
+/** A list of its own: the plan's is nobody's to write on. */
+function setupOf({ command, timeoutMs, cache }: NonNullable<PlanItem['setup']>): LaunchSetup {
+  return { command, timeoutMs, ...(cache === undefined ? {} : { cache: [...cache] }) };
+}
 
 /**
  * Nothing is sealed for a start that is refused.

@@ -3,10 +3,10 @@
  * Owns the log of it; `execution_status` is not rewritten by its result.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
-import type { RunId } from '../core/ids.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
+import { CHECK_LOG, checkLog } from './check-log.ts';
 import { workspaceFacts } from './in-sandbox.ts';
 import { planItem } from './plan-item.ts';
 import { openSecrets, redactText, secretForms } from './redaction.ts';
@@ -34,13 +34,16 @@ async function verify(world: World, command: Verify): Promise<MachineEvent> {
   const target = await agentTarget(world, { sandboxId, generation: record?.generation ?? 0 });
   const { workingDir } = await workspaceFacts(world, conversationId);
   const { command: script, timeoutMs } = item.verify;
-  const result = await world.agent.execute(target, { command: script, workingDir, timeoutMs });
+  const result = await world.agent.execute(target, { command: IN_ORDER + script, workingDir, timeoutMs });
   await keepLog(world, command, result);
   if (result.exitCode === 0) return answer(command, { passed: true, detail: null });
   const why =
     result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
   return answer(command, { passed: false, detail: `verify: ${why}` });
 }
+
+/** Errors stand among the other lines where they were printed, so that the last lines are the last ones. */
+const IN_ORDER = 'exec 2>&1\n';
 
 function answer(
   command: Verify,
@@ -49,23 +52,10 @@ function answer(
   return { type: 'itemVerified', commandId: command.id, index: command.index, ...verdict };
 }
 
-const LOG = 'verify.log';
-/** First line of the log of a check that passed. */
-const PASSED = 'exit code 0\n';
-
-/** Whether the last check of an item passed, as its log says; false when there is none. */
-export async function hasPassed(
-  world: Pick<World, 'results'>,
-  { runId, key }: { readonly runId: RunId; readonly key: string },
-): Promise<boolean> {
-  const log = await world.results.read({ runId, key, name: LOG });
-  return log !== null && new TextDecoder().decode(log.subarray(0, PASSED.length)) === PASSED;
-}
-
 /** What the check printed, for whoever reads why it failed; secret values removed (D20). */
 async function keepLog(world: World, command: Verify, result: CommandResult): Promise<void> {
   const forms = secretForms(Object.values(await openSecrets(world, command.conversationId)));
-  const text = redactText(`exit code ${result.exitCode}\n${result.stdout}\n${result.stderr}`, forms);
-  const file = { runId: command.runId, key: command.key, name: LOG };
+  const text = redactText(checkLog(result.exitCode, `${result.stdout}\n${result.stderr}`), forms);
+  const file = { runId: command.runId, key: command.key, name: CHECK_LOG };
   await world.results.write(file, new TextEncoder().encode(text));
 }

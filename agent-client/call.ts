@@ -26,6 +26,8 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly body: Buffer;
+  /** Names in lower case; of one that came several times, the first. */
+  header(name: string): string | null;
 }
 
 export type Caller = (target: AgentTarget, call: Call) => Promise<Answer>;
@@ -70,7 +72,9 @@ async function send(
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    return { status: response.statusCode, body: await readBody(response, call.bytesMax ?? JSON_BYTES_MAX) };
+    const body = await readBody(response, call.bytesMax ?? JSON_BYTES_MAX);
+    const header = (name: string): string | null => [response.headers[name]].flat()[0] ?? null;
+    return { status: response.statusCode, body, header };
   } catch (error) {
     if (error instanceof ParleyError) throw error;
     const why = isTimeout(error) ? `no answer within ${call.timeoutMs} ms` : reasonOf(error);

@@ -19,6 +19,8 @@ export const CONTENT_BYTES_MAX = 512 * 1024 * 1024;
 export const EVENTS_PER_PAGE = 100;
 /** Pages of messages that are read to look one up; a conversation has a few messages of its user. */
 export const MESSAGE_PAGES_MAX = 20;
+/** One file of a patch that is made by a command; the reference server has the same bound. */
+export const PATCHED_FILE_BYTES_MAX = 100 * 1024 * 1024;
 /** Making a patch of a large repository. */
 export const PATCH_TIMEOUT_MS = 120_000;
 /** Pages of one command's output. */

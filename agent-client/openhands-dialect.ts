@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { hyphenatedUuid } from '../core/ids.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { AgentServer, AgentTarget } from '../ports/agent-server.ts';
+import type { AgentServer, AgentTarget, WorkspacePatch } from '../ports/agent-server.ts';
 import { jsonOf } from './call.ts';
 import type { Caller } from './call.ts';
-import { EVENTS_PER_PAGE, MESSAGE_PAGES_MAX, PATCH_TIMEOUT_MS } from './limits.ts';
+import { EVENTS_PER_PAGE, MESSAGE_PAGES_MAX, PATCHED_FILE_BYTES_MAX, PATCH_TIMEOUT_MS } from './limits.ts';
 import { eventPageSchema, parseAnswer, readView } from './wire.ts';
 
 type DialectCalls = Pick<AgentServer, 'sendMessage' | 'run' | 'events' | 'patch'>;
@@ -100,7 +100,7 @@ async function patchByShell(
   base: AgentServer,
   target: AgentTarget,
   { path, baseCommit }: { readonly path: string; readonly baseCommit: string },
-): Promise<Uint8Array> {
+): Promise<WorkspacePatch> {
   const name = `parley-${randomUUID()}`;
   const script = [
     'set -e',
@@ -109,15 +109,18 @@ async function patchByShell(
     'top=$(git rev-parse --show-toplevel); cd "$top"',
     'cp "$(git rev-parse --git-path index)" "$scratch/index" 2>/dev/null || true',
     'export GIT_INDEX_FILE="$scratch/index"',
-    'git add --all --ignore-errors -- . 2>/dev/null || true',
+    // Read whole by Git, and a sparse file of terabytes for ever; it is listed as left out.
+    `{ printf ":(top)\\0"; find . -name .git -prune -o -type f -size +${PATCHED_FILE_BYTES_MAX}c -print0 | sed -z "s|^\\./|:(exclude,top,literal)|"; } > "$scratch/paths"`,
+    'git add --all --ignore-errors --pathspec-from-file="$scratch/paths" --pathspec-file-nul 2>/dev/null || true',
+    'git ls-files -z --others --modified --exclude-standard | head -z -n 50 | tr "\\n\\0" " \\n" | uniq > "$scratch/left-out"',
     `git diff-index --cached --patch --binary --full-index --no-renames --no-ext-diff --no-textconv --no-color \\`,
     `  --src-prefix=a/ --dst-prefix=b/ ${quoted(baseCommit)} > "$scratch/patch"`,
-    'printf %s "$scratch"',
+    'printf "%s\\n" "$scratch"; cat "$scratch/left-out"',
   ].join('\n');
   const made = await base.execute(target, { command: script, workingDir: path, timeoutMs: PATCH_TIMEOUT_MS });
   if (made.exitCode !== 0)
     throw new ParleyError('agent_refused', `Cannot make patch: ${made.stderr.trim().slice(-300)}`);
-  const scratch = made.stdout.trim();
+  const [scratch = '', ...leftOut] = made.stdout.split('\n').filter((line) => line !== '');
   const patch = await base.readFile(target, `${scratch}/patch`);
   await base.execute(target, {
     command: `rm -rf -- ${quoted(scratch)}`,
@@ -125,7 +128,9 @@ async function patchByShell(
     timeoutMs: PATCH_TIMEOUT_MS,
   });
   if (patch === null) throw new ParleyError('agent_refused', 'Cannot make patch: it was removed meanwhile');
-  return patch;
+  const says = 'was left out: it cannot be read, is too large or is a repository of its own';
+  const findings = leftOut.map((path) => `"${path.slice(0, 200)}" ${says}`);
+  return { content: patch, findings };
 }
 
 function quoted(word: string): string {

@@ -77,6 +77,18 @@ export const gitDiffSchema = z.object({
 export const serverInfoSchema = z.object({ idle_time: z.number() });
 
 /** @throws ParleyError agent_refused: the answer does not have the expected shape; the message names the field */
+const findingsSchema = z.array(z.string().max(1_000)).max(1_000);
+
+/** What a patch lacks, told in a header: a server that says nothing of it, or something else, has found nothing. */
+export function readPatchFindings(header: string | null): readonly string[] {
+  if (header === null) return [];
+  try {
+    return findingsSchema.parse(JSON.parse(Buffer.from(header, 'base64url').toString('utf8')));
+  } catch {
+    return [];
+  }
+}
+
 export function parseAnswer<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

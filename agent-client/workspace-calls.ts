@@ -13,6 +13,7 @@ import {
   bashPageSchema,
   gitChangesSchema,
   gitDiffSchema,
+  readPatchFindings,
   parseAnswer,
   serverInfoSchema,
 } from './wire.ts';
@@ -76,7 +77,7 @@ export function createWorkspaceCalls(call: Caller): WorkspaceCalls {
         query,
         bytesMax: CONTENT_BYTES_MAX,
       });
-      return answer.body;
+      return { content: answer.body, findings: readPatchFindings(answer.header('x-patch-findings')) };
     },
   };
 }

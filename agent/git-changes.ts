@@ -1,7 +1,7 @@
 /**
  * What changed in a repository since a base: list, two sides of one file, and one patch of everything.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { lstat, readFile, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
 import { GitError, baseTree, git, repositoryOf } from './git.ts';
@@ -22,7 +22,7 @@ export async function gitChanges(path: string, ref: string | null): Promise<GitC
   const repository = await repositoryOf(path);
   if (repository === null) return [];
   const base = await baseTree(repository, ref);
-  const output = await withSnapshot(repository, (env) =>
+  const output = await withSnapshot({ repository, base }, ({ env }) =>
     git(repository, ['diff-index', '--cached', '--name-status', '-z', ...PLAIN, base], { env }),
   );
   const fields = output.toString('utf8').split('\0');
@@ -51,10 +51,12 @@ export async function gitDiff(path: string, ref: string | null): Promise<GitDiff
   return { modified: await textOfFile(path), original: await textAtBase(repository, base, path) };
 }
 
+/** Of a link its target, as Git has it: what is behind it is another file, or lies outside. */
 async function textOfFile(path: string): Promise<string | null> {
-  const found = await stat(path).catch(() => null);
+  const found = await lstat(path).catch(() => null);
+  if (found?.isSymbolicLink() === true) return textOrNull(await readlink(path, 'buffer'));
   if (found?.isFile() !== true || found.size > GIT_DIFF_SIDE_BYTES_MAX) return null;
-  return textOrNull(await readFile(path));
+  return textOrNull(await readFile(path).catch(() => UNREADABLE));
 }
 
 async function textAtBase(repository: string, base: string, path: string): Promise<string | null> {
@@ -70,6 +72,9 @@ async function textAtBase(repository: string, base: string, path: string): Promi
   }
 }
 
+/** No text, as little as a file without permission. */
+const UNREADABLE = Buffer.from([0]);
+
 function textOrNull(bytes: Buffer): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -79,13 +84,19 @@ function textOrNull(bytes: Buffer): string | null {
   }
 }
 
+export interface GitPatch {
+  readonly patch: Buffer;
+  /** What is not in it although it is in the work tree, one sentence each. */
+  readonly findings: readonly string[];
+}
+
 /**
  * One patch from the base commit to the files as they are, which `git apply` takes on that commit.
  * Bytes are as they stand in the files: a masked patch would not be the agent's work, and who collects it scans it (D20).
  *
  * @throws GitError outside a repository, unknown ref, or the patch is too large
  */
-export async function gitPatch(path: string, ref: string | null): Promise<Buffer> {
+export async function gitPatch(path: string, ref: string | null): Promise<GitPatch> {
   const repository = await requireRepository(path);
   const base = await baseTree(repository, ref);
   const shape = [
@@ -97,9 +108,10 @@ export async function gitPatch(path: string, ref: string | null): Promise<Buffer
     '--no-color',
   ];
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/', '--submodule=short', '--diff-algorithm=myers'];
-  return await withSnapshot(repository, (env) =>
-    git(repository, ['diff-index', '--cached', ...shape, ...prefixes, ...PLAIN, base], { env }),
-  );
+  return await withSnapshot({ repository, base }, async ({ env, findings }) => ({
+    patch: await git(repository, ['diff-index', '--cached', ...shape, ...prefixes, ...PLAIN, base], { env }),
+    findings,
+  }));
 }
 
 async function requireRepository(path: string): Promise<string> {

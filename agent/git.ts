@@ -32,18 +32,36 @@ export interface GitOptions {
   /** Exit codes that are answers, not failures. */
   readonly accepted?: readonly number[];
   readonly bytesMax?: number;
+  /** What was complained of, also by a call that succeeded; cut at the same length as an error. */
+  readonly onComplaint?: (text: string) => void;
 }
 
 /** @throws GitError Git ended with another code, took too long, or printed more than the bound */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+  return await outputOf('git', { cwd, args: [...SETTINGS, ...args], what: `git ${args[0] ?? ''}` }, options);
+}
+
+interface ProgramCall {
+  readonly cwd: string;
+  readonly args: readonly string[];
+  /** For errors. */
+  readonly what: string;
+}
+
+/** Git, or another program that looks into the same work tree. @throws GitError as `git` does */
+export async function outputOf(
+  program: string,
+  { cwd, args, what: called }: ProgramCall,
+  options: GitOptions = {},
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let complaint = '';
   const bytesMax = options.bytesMax ?? GIT_OUTPUT_BYTES_MAX;
   const tooMuch = new AbortController();
   const code = await runChild({
-    program: 'git',
-    args: [...SETTINGS, ...args],
+    program,
+    args,
     cwd,
     env: { ...shellEnvironment({}), LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0', ...options.env },
     timeoutMs: GIT_TIMEOUT_MS,
@@ -57,11 +75,12 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
     },
     signal: tooMuch.signal,
   });
-  const what = `Cannot run git ${args[0] ?? ''}`;
+  const what = `Cannot run ${called}`;
   if (tooMuch.signal.aborted) throw new GitError(`${what}: more than ${bytesMax} bytes of output`);
   if (code === null) throw new GitError(`${what}: no end within ${GIT_TIMEOUT_MS} ms`);
   if (!(options.accepted ?? [0]).includes(code))
     throw new GitError(`${what}: ${complaint.trim() || `exit code ${code}`}`);
+  if (complaint !== '') options.onComplaint?.(complaint);
   return Buffer.concat(chunks);
 }
 
@@ -87,16 +106,17 @@ async function nearestDirectory(path: string): Promise<string | null> {
 }
 
 /**
- * The tree to compare with: the given ref, else where the branch left its remote, else HEAD, else the empty tree.
+ * The tree to compare with: the given ref, else where the branch left its remote, else HEAD, else the empty tree. A
+ * repository that had no commit when the work began has the empty tree as its ref.
  *
- * @throws GitError the given ref names no commit
+ * @throws GitError the given ref names neither commit nor tree
  */
 export async function baseTree(repository: string, ref: string | null): Promise<string> {
-  if (ref !== null) return await commitOf(repository, ref);
+  if (ref !== null) return await objectOf(repository, ref, 'tree');
   const attempts = [
-    () => commitOf(repository, '@{upstream}'),
+    () => objectOf(repository, '@{upstream}', 'commit'),
     async () => line(await git(repository, ['merge-base', 'HEAD', 'refs/remotes/origin/HEAD'])),
-    () => commitOf(repository, 'HEAD'),
+    () => objectOf(repository, 'HEAD', 'commit'),
   ];
   for (const attempt of attempts) {
     try {
@@ -108,9 +128,9 @@ export async function baseTree(repository: string, ref: string | null): Promise<
   return line(await git(repository, ['hash-object', '-t', 'tree', '/dev/null']));
 }
 
-async function commitOf(repository: string, ref: string): Promise<string> {
+async function objectOf(repository: string, ref: string, kind: 'commit' | 'tree'): Promise<string> {
   // After --end-of-options a ref that starts with a dash is a ref.
-  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{${kind}}`];
   try {
     return line(await git(repository, args));
   } catch (error) {
@@ -122,4 +142,16 @@ async function commitOf(repository: string, ref: string): Promise<string> {
 
 export function line(output: Buffer): string {
   return output.toString('utf8').replace(/\n$/, '');
+}
+
+/** A list that ends each path with NUL. Bytes, because a name need not be text. */
+export function pathsIn(output: Buffer): Buffer[] {
+  const paths: Buffer[] = [];
+  for (let from = 0; from < output.length;) {
+    const end = output.indexOf(0, from);
+    const to = end === -1 ? output.length : end;
+    if (to > from) paths.push(output.subarray(from, to));
+    from = to + 1;
+  }
+  return paths;
 }

@@ -66,6 +66,16 @@ export const TASKS_MAX = 200;
 export const GIT_OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 /** One Git command; past it the repository is too large or a lock is stuck. */
 export const GIT_TIMEOUT_MS = 120_000;
+/** One file of a snapshot: code hosts take no larger one, and a sparse file would be read to its end. */
+export const GIT_FILE_BYTES_MAX = 100 * 1024 * 1024;
+/** Repositories inside a repository that are looked into; each costs some processes. */
+export const GIT_NESTED_MAX = 20;
+/** Files of one of them together: what an agent wrote is smaller, a copy of something else need not be in a patch. */
+export const GIT_NESTED_BYTES_MAX = 16 * 1024 * 1024;
+/** Paths named for one reason; the others are counted. */
+export const GIT_FINDINGS_OF_KIND_MAX = 20;
+/** All findings of a patch: they are told in a header, of which clients take 16 KiB. */
+export const GIT_FINDINGS_BYTES_MAX = 6 * 1024;
 /** Each side of a file comparison; larger files answer with null on that side. */
 export const GIT_DIFF_SIDE_BYTES_MAX = 10 * 1024 * 1024;
 

@@ -132,6 +132,6 @@ function instantAgent(clock: Clock): AgentServer {
     readCallback: () => null,
     gitChanges: () => Promise.resolve([]),
     gitDiff: () => Promise.resolve({ modified: null, original: null }),
-    patch: () => Promise.resolve(new Uint8Array()),
+    patch: () => Promise.resolve({ content: new Uint8Array(), findings: [] }),
   };
 }

@@ -7,6 +7,7 @@ import type { Plan } from '../core/plan.ts';
 import type { RunRow } from '../core/projection.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { readDeliveries } from './deliveries.ts';
+import { readEvidence } from './item-evidence.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from './exit-code.ts';
 import type { Host } from './host-port.ts';
 import { deliveryCounts } from './print/deliveries.ts';
@@ -75,7 +76,8 @@ async function printResult(session: RunSession, row: RunRow): Promise<void> {
   const results = host.resultsLocation(runId);
   const next = nextCommand(row, plan);
   const deliveries = readDeliveries(plan, results);
-  const result = { row, items, plan, results, deliveries, next };
+  const evidence = readEvidence(items, results);
+  const result = { row, items, plan, results, deliveries, evidence, next };
   if (json) shell.stdout.write(`${JSON.stringify(doneRecord(result))}\n`);
   else shell.stdout.write(`\n${runSummary(result)}`);
 }

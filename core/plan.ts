@@ -40,6 +40,17 @@ export interface PlanVerify {
   readonly timeoutMs: number;
 }
 
+/** A command run after the clone and before the agent; one that fails ends the start. */
+export interface PlanSetup {
+  readonly command: string;
+  readonly timeoutMs: number;
+  /**
+   * Files of the repository that decide whether what an earlier run of the command made in the same sandbox still
+   * holds. Absent: the lock files that there are. Empty: nothing is kept.
+   */
+  readonly cache?: readonly string[];
+}
+
 /** One conversation of the batch, fully resolved. */
 export interface PlanItem {
   /** Unique in the plan, `[A-Za-z0-9._/-]{1,200}`: artefact folder, tag and spend-join key. */
@@ -58,6 +69,8 @@ export interface PlanItem {
   /** Environment name → job secret name. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly verify: PlanVerify | null;
+  /** Absent for none. */
+  readonly setup?: PlanSetup;
   readonly limits: PlanItemLimits;
   readonly priority: number;
   /** Who has the same value shares sandboxes of the pool; absent for none. */

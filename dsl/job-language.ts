@@ -70,6 +70,7 @@ export const JOB_LANGUAGE: Language = {
   eitherForms: {
     prompt: 'text, or {file: path}',
     repo: 'owner/name, or a map of keys',
+    setup: 'a command, or a map of keys',
     verify: 'a command, or a map of keys',
     plugins: 'a repository, or a map of keys',
     placement: 'a strategy, or a map of keys',

@@ -26,6 +26,7 @@ const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   repeat: true,
   repository: true,
   secrets: true,
+  setup: true,
   specHash: true,
   tags: true,
   verify: true,
@@ -37,6 +38,7 @@ const SHARED: ReadonlySet<keyof PlanItem> = new Set([
   'needs',
   'plugins',
   'secrets',
+  'setup',
   'verify',
 ]);
 const FIELD_TEXTS = (Object.keys(FIELDS) as (keyof PlanItem)[])

@@ -20,6 +20,7 @@ import type { JobDocument } from './schema/job-schema.ts';
 
 /** A check that takes longer belongs into the prompt. */
 const VERIFY_TIMEOUT_DEFAULT_MS = 10 * MINUTE_MS;
+const SETUP_TIMEOUT_DEFAULT_MS = 10 * MINUTE_MS;
 
 /** The interpolated texts of one item. */
 export interface FilledFields {
@@ -37,7 +38,7 @@ export interface FilledFields {
 /** What every item of a conversation has alike, resolved once. */
 export interface ItemBase extends Pick<ItemSpec, 'entry' | 'secrets' | 'verify' | 'limits'> {
   /** Absent from an item where the job does not write them. */
-  readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins'>;
+  readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins' | 'setup'>;
   readonly repository: Omit<PlanRepository, 'name' | 'branch'> | null;
 }
 
@@ -50,6 +51,7 @@ export function resolveBase(conversation: ConversationDocument): ItemBase {
     limits: resolveLimits(conversation),
     optional: {
       ...(conversation.needs === undefined ? {} : { needs: buildNeeds(conversation.needs) }),
+      ...(conversation.setup === undefined ? {} : { setup: resolveSetup(conversation.setup) }),
       ...(confirmation === undefined ? {} : { confirmation }),
       ...(plugins === undefined || plugins.length === 0 ? {} : { plugins: plugins.map(resolvePlugin) }),
     },
@@ -64,7 +66,7 @@ export function resolveItem(
   { matrix, repeat }: { readonly matrix: Combination; readonly repeat: number | null },
 ): ItemSpec {
   const { repositoryName: name, branch } = filled;
-  const { needs, confirmation, plugins } = base.optional;
+  const { needs, confirmation, plugins, setup } = base.optional;
   // Field by field: copies of parts cost most of the time of a plan of 100,000.
   const item: Writable<ItemSpec> = {
     key: filled.key,
@@ -84,6 +86,7 @@ export function resolveItem(
   if (repeat !== null) item.repeat = repeat;
   if (confirmation !== undefined) item.confirmation = confirmation;
   if (plugins !== undefined) item.plugins = plugins;
+  if (setup !== undefined) item.setup = setup;
   return item;
 }
 
@@ -110,6 +113,15 @@ function resolvePlugin({ source, ref, path }: PluginDocument): PlanPlugin {
 function resolveVerify({ verify }: ConversationDocument): PlanVerify | null {
   if (verify === undefined) return null;
   return { command: verify.command, timeoutMs: durationMs(verify.timeout) ?? VERIFY_TIMEOUT_DEFAULT_MS };
+}
+
+function resolveSetup({
+  command,
+  timeout,
+  cache,
+}: NonNullable<ConversationDocument['setup']>): NonNullable<ItemSpec['setup']> {
+  const timeoutMs = durationMs(timeout) ?? SETUP_TIMEOUT_DEFAULT_MS;
+  return { command, timeoutMs, ...(cache === undefined ? {} : { cache }) };
 }
 
 function resolveLimits({ limits }: ConversationDocument): PlanItemLimits {

@@ -6,6 +6,12 @@ import type { ConversationId } from '../core/ids.ts';
 import type { ExecutionStatus } from '../core/status.ts';
 import type { SandboxAddress } from './sandbox-runtime.ts';
 
+/** A patch, and what the work tree has that it has not: one sentence each, written inside the sandbox. */
+export interface WorkspacePatch {
+  readonly content: Uint8Array;
+  readonly findings: readonly string[];
+}
+
 /** Whom to call, and with which key. */
 export interface AgentTarget {
   readonly address: SandboxAddress;
@@ -140,9 +146,9 @@ export interface AgentServer {
     target: AgentTarget,
     request: { readonly path: string; readonly ref: string | null },
   ): Promise<GitDiff>;
-  /** One patch of everything since `baseCommit`: committed, uncommitted and untracked. */
+  /** One patch of everything since `baseCommit`, a commit or a tree: committed, uncommitted and untracked. */
   patch(
     target: AgentTarget,
     request: { readonly path: string; readonly baseCommit: string },
-  ): Promise<Uint8Array>;
+  ): Promise<WorkspacePatch>;
 }

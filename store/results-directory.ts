@@ -28,9 +28,12 @@ export function createResultsDirectory(root: string): Results {
   };
 }
 
+let writes = 0;
+
 async function replace(path: string, content: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const aside = `${path}.${process.pid}.part`;
+  // Beside it under a name of its own: one as long as a file system takes leaves no room behind it.
+  const aside = join(dirname(path), `.${process.pid}.${(writes += 1)}.part`);
   try {
     await writeFile(aside, content, { flush: true });
     await rename(aside, path);

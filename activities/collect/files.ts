@@ -1,69 +1,77 @@
 /**
  * Files by glob, read from the workspace.
- * Owns the listing inside the sandbox and the bounds; a link that leads out of the workspace is not followed.
+ * Owns the bounds; what a glob matches and cannot be had is a finding beside the rest. A link is not followed.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
-import { quoted, workspaceFacts } from '../in-sandbox.ts';
+import { workspaceFacts } from '../in-sandbox.ts';
 import type { World } from '../world.ts';
-import type { Collected } from './collected.ts';
+import type { Collected, CollectedStep } from './collected.ts';
+import { leftOut, type Finding } from './findings.ts';
+import { listMatches, shownName, type Match } from './matches.ts';
 
-const FILES_MAX = 1_000;
 /** Of all files of one item together: results are for reading, archives are made elsewhere. */
 const BYTES_MAX = 256 * 1024 * 1024;
-const LIST_TIMEOUT_MS = 60_000;
 
 export async function collectFiles(
   world: World,
   target: AgentTarget,
   wanted: { readonly conversationId: ConversationId; readonly globs: readonly string[] },
-): Promise<readonly Collected[]> {
+): Promise<CollectedStep> {
   const { workingDir } = await workspaceFacts(world, wanted.conversationId);
-  const names = await list(world, target, workingDir, wanted.globs);
-  const files: Collected[] = [];
-  let bytes = 0;
-  for (const name of names) {
-    const content = await world.agent.readFile(target, `${workingDir}/${name}`);
-    if (content === null) continue;
-    bytes += content.byteLength;
-    if (bytes > BYTES_MAX)
-      throw new ParleyError('collect_failed', `Cannot collect files: more than ${BYTES_MAX} bytes match`);
-    files.push({ name: `files/${name}`, content });
-  }
-  return files;
-}
-
-/** Regular files only, relative to the working directory; expanded by the shell inside, where the files are. */
-async function list(
-  world: World,
-  target: AgentTarget,
-  workingDir: string,
-  globs: readonly string[],
-): Promise<readonly string[]> {
-  const command = [
-    'shopt -s globstar nullglob dotglob',
-    'root=$(pwd -P)',
-    // A folder on the way may be a link, too.
-    'inside() { case "$(cd -P -- "$(dirname -- "$1")" && pwd -P)/" in "$root"/*) true ;; *) false ;; esac; }',
-    'list() { for f in "$@"; do case "$f" in .git/*|*/.git/*) continue ;; esac; [ -f "$f" ] && [ ! -L "$f" ] && inside "$f" && printf "%s\\n" "$f"; done; true; }',
-    ...globs.map((glob) => `list ${unquotedGlob(glob)}`),
-  ].join('\n');
-  const result = await world.agent.execute(target, {
-    command: `bash -c ${quoted(command)}`,
+  const { matches, uncounted, tooDeep } = await listMatches(world, target, {
     workingDir,
-    timeoutMs: LIST_TIMEOUT_MS,
+    globs: wanted.globs,
   });
-  if (result.exitCode !== 0)
-    throw new ParleyError(
-      'collect_failed',
-      `Cannot list the files to collect: ${result.stderr.slice(0, 500)}`,
-    );
-  const names = [...new Set(result.stdout.split('\n').filter((line) => line !== ''))].sort();
-  return names.slice(0, FILES_MAX);
+  const made: Collected[] = [];
+  const findings: Finding[] = [];
+  let bytes = 0;
+  for (const match of matches) {
+    const result = `files/${shownName(match.name)}`;
+    const why = obstacleOf(match) ?? (bytes + match.bytes > BYTES_MAX ? TOO_MUCH : null);
+    if (why !== null) {
+      findings.push(leftOut(result, why));
+      continue;
+    }
+    const content = await readOne(world, target, `${workingDir}/${match.name.toString('utf8')}`);
+    if (typeof content === 'string') findings.push(leftOut(result, content));
+    else {
+      bytes += content.byteLength;
+      made.push({ name: `files/${match.name.toString('utf8')}`, content });
+    }
+  }
+  if (uncounted > 0)
+    findings.push(leftOut('files', `${uncounted} more matches were left out: there are too many`));
+  if (tooDeep > 0) findings.push(leftOut('files', `${tooDeep} paths were left out: they are too long`));
+  return { made, findings };
 }
 
-/** Everything but the glob's own characters is quoted: a pattern is data, not a script. */
-function unquotedGlob(glob: string): string {
-  return glob.replaceAll(/[^A-Za-z0-9_./*?[\]{},-]/g, (character) => `\\${character}`);
+const TOO_MUCH = `left out: all files together are more than ${BYTES_MAX} bytes`;
+
+function obstacleOf({ kind, name }: Match): string | null {
+  switch (kind) {
+    case 'link':
+      return 'left out: it is a link';
+    case 'special':
+      return 'left out: it is a pipe, a socket or a device';
+    case 'outside':
+      return 'left out: a link leads out of the workspace on its way';
+    case 'unreadable':
+      return 'left out: it cannot be read';
+    case 'file':
+      return Buffer.from(name.toString('utf8'), 'utf8').equals(name)
+        ? null
+        : 'left out: its name is no UTF-8';
+  }
+}
+
+/** The content, or why there is none. @throws ParleyError what may pass by itself */
+async function readOne(world: World, target: AgentTarget, path: string): Promise<Uint8Array | string> {
+  try {
+    return (await world.agent.readFile(target, path)) ?? 'left out: it was removed meanwhile';
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'agent_refused') throw error;
+    return `left out: ${error.message}`;
+  }
 }

@@ -4,6 +4,8 @@
  */
 import type { RunId } from '../../core/ids.ts';
 import type { CollectStep, Plan } from '../../core/plan.ts';
+import { CHECK_LOG } from '../check-log.ts';
+import { FINDINGS_FILE } from '../collect/findings.ts';
 import type { World } from '../world.ts';
 import type { CollectedFile } from './report-data.ts';
 
@@ -23,7 +25,7 @@ export async function collectedFiles(
 }
 
 function namesOf({ collect }: Plan): readonly string[] {
-  return [...new Set([...collect.flatMap(namesOfStep), 'verify.log'])].slice(0, NAMES_MAX);
+  return [...new Set([...collect.flatMap(namesOfStep), CHECK_LOG, FINDINGS_FILE])].slice(0, NAMES_MAX);
 }
 
 function namesOfStep(step: CollectStep): readonly string[] {

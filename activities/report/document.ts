@@ -24,7 +24,9 @@ export type Block =
       readonly columns: readonly Column[];
       readonly rows: readonly (readonly Cell[])[];
     }
-  | { readonly kind: 'list'; readonly entries: readonly string[] };
+  | { readonly kind: 'list'; readonly entries: readonly string[] }
+  /** Lines as a program printed them. */
+  | { readonly kind: 'output'; readonly lines: readonly string[] };
 
 /** How a line is meant, for outputs that have colours; the words say it as well. */
 export type Tone = 'plain' | 'good' | 'bad';

@@ -7,6 +7,8 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import type { SpendRow } from '../../core/spend.ts';
+import { CHECK_LOG, lastLines } from '../check-log.ts';
+import { readFindings } from '../collect/findings.ts';
 import { deliveryEvidence } from '../collect/deliver.ts';
 import { planOf } from '../plan-item.ts';
 import { openSecrets, redactText, secretForms } from '../redaction.ts';
@@ -101,9 +103,20 @@ async function gatherItems(
     const hasBegun = row !== null && row.attempt > 0;
     const files = hasBegun ? await collectedFiles(world, { runId, key, plan }) : [];
     const delivery = hasBegun && plan.deliver !== undefined ? await delivered(world, { runId, item }) : null;
-    items.push({ row, key, entry, model, matrix, tags, spend: spend.get(key) ?? NO_SPEND, files, delivery });
+    const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
+    const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];
+    const spent = spend.get(key) ?? NO_SPEND;
+    items.push({ row, key, entry, model, matrix, tags, spend: spent, files, findings, check, delivery });
   }
   return items;
+}
+
+async function checkLines(
+  world: World,
+  { runId, key }: { readonly runId: RunId; readonly key: string },
+): Promise<readonly string[]> {
+  const log = await world.results.read({ runId, key, name: CHECK_LOG });
+  return log === null ? [] : lastLines(new TextDecoder().decode(log));
 }
 
 /** The evidence that is beside its results. */

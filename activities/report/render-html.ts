@@ -5,7 +5,7 @@
 import { escapeMarkup } from '../../core/escape-markup.ts';
 import type { Block, Cell, Column, ReportDocument, Section } from './document.ts';
 import { drawFigure, FIGURE_STYLE } from './figures/draw-figure.ts';
-import { oneLine } from './plain-text.ts';
+import { oneLine, plainLine } from './plain-text.ts';
 
 /** The browser itself refuses whatever slipped through: styles of this file, and nothing else. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
@@ -59,6 +59,8 @@ function block(one: Block): string {
         : `<p class="${one.tone}">${escape(one.text)}</p>`;
     case 'list':
       return ['<ul>', ...one.entries.map((entry) => `<li>${escape(entry)}</li>`), '</ul>'].join('\n');
+    case 'output':
+      return `<pre>${one.lines.map((line) => escapeMarkup(plainLine(line))).join('\n')}</pre>`;
     case 'table':
       return table(one.columns, one.rows);
   }

@@ -14,7 +14,7 @@ export function renderJsonl(data: ReportData): string {
 
 function record(
   { run }: ReportData,
-  { key, entry, matrix, tags, model, row, spend, files, delivery }: ReportItem,
+  { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery }: ReportItem,
   billed: { readonly assigned: number; readonly estimated: number } | null,
 ) {
   return {
@@ -45,6 +45,8 @@ function record(
     billed_nano_usd: billed?.assigned ?? null,
     estimated_nano_usd: billed?.estimated ?? null,
     files: files.map(({ name }) => name),
+    findings,
+    check,
     delivery,
   };
 }

@@ -5,7 +5,8 @@
 import { escapeMarkup } from '../../core/escape-markup.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import { SECOND_MS } from '../../core/time.ts';
-import { oneLine } from './plain-text.ts';
+import { findingWords } from '../collect/findings.ts';
+import { oneLine, plainLine } from './plain-text.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 import { workMs } from './work-sections.ts';
 
@@ -52,13 +53,18 @@ function verdictOf(row: RunItemRow | null): Verdict {
   }
 }
 
-function testCase({ key, entry, row }: ReportItem): string {
+function testCase({ key, entry, row, check, findings }: ReportItem): string {
   const attributes = { classname: entry, name: key, time: seconds(workMs(row) ?? 0) };
   const verdict = verdictOf(row);
-  if (verdict === 'passed') return `    <testcase${written(attributes)}/>`;
+  const head = `    <testcase${written(attributes)}`;
+  const lacking = findings.map((finding) => escapeMarkup(oneLine(findingWords(finding))));
+  const said = lacking.length === 0 ? '' : `<system-out>${lacking.join('\n')}</system-out>`;
+  if (verdict === 'passed') return said === '' ? `${head}/>` : `${head}>${said}</testcase>`;
   const type = row?.failureClass ?? row?.outcome ?? 'not_ended';
   const about = verdict === 'skipped' ? { message: words(row) } : { type, message: words(row) };
-  return `    <testcase${written(attributes)}><${verdict}${written(about)}/></testcase>`;
+  const output = check.map((line) => escapeMarkup(plainLine(line))).join('\n');
+  const body = output === '' ? '/>' : `>${output}</${verdict}>`;
+  return `${head}><${verdict}${written(about)}${body}${said}</testcase>`;
 }
 
 function words(row: RunItemRow | null): string {

@@ -3,7 +3,7 @@
  * Pure; owns the escaping: nothing that a job, an agent or a gateway wrote becomes markup.
  */
 import type { Block, Cell, Column, ReportDocument, Section } from './document.ts';
-import { oneLine } from './plain-text.ts';
+import { oneLine, plainLine } from './plain-text.ts';
 
 export function renderMarkdown({ title, sections }: ReportDocument): string {
   const parts = [`# ${escape(title)}`, ...sections.map(section)];
@@ -21,11 +21,21 @@ function block(one: Block): string {
       return one.tone === 'plain' ? escape(one.text) : `**${escape(one.text)}**`;
     case 'list':
       return one.entries.map((entry) => `- ${escape(entry)}`).join('\n');
+    case 'output':
+      return output(one.lines);
     case 'table':
       return [line(one.columns.map(({ title }) => title)), rule(one.columns), ...one.rows.map(line)].join(
         '\n',
       );
   }
+}
+
+/** Between fences that are longer than any in it: inside nothing is markup. */
+function output(lines: readonly string[]): string {
+  const text = lines.map(plainLine).join('\n');
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
 }
 
 function line(cells: readonly Cell[]): string {

@@ -3,6 +3,7 @@
  * Owns the shapes; must not read, count or lay out anything.
  */
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { Finding } from '../collect/findings.ts';
 import type { DeliveryEvidence } from '../collect/deliver.ts';
 import type { ReconciliationRecord } from '../reconcile/reconciliation-record.ts';
 import type { LastStep } from './last-steps.ts';
@@ -43,6 +44,10 @@ export interface ReportItem {
   readonly tags: Readonly<Record<string, string>>;
   readonly spend: OwnSpend;
   readonly files: readonly CollectedFile[];
+  /** What the results lack, and why. */
+  readonly findings: readonly Finding[];
+  /** The last lines of a check that failed; empty for any other end. */
+  readonly check: readonly string[];
   /** Null when nothing was to be pushed. */
   readonly delivery: DeliveredItem | null;
 }

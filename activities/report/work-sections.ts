@@ -4,7 +4,8 @@
  */
 import { counted } from '../../core/counted.ts';
 import type { RunItemRow } from '../../core/projection.ts';
-import { left, right, table, text, boundedList, type Cell, type Section } from './document.ts';
+import { findingWords } from '../collect/findings.ts';
+import { left, right, table, text, boundedList, type Block, type Cell, type Section } from './document.ts';
 import { moneyVerdict, workVerdict } from './report-verdict.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 import { cut, duration, exactUsd, instant, spentWords } from './report-words.ts';
@@ -13,6 +14,8 @@ import { cut, duration, exactUsd, instant, spentWords } from './report-words.ts'
 const ITEMS_SHOWN_MAX = 5_000;
 const DETAILS_SHOWN_MAX = 200;
 const DETAIL_CHARACTERS_MAX = 500;
+/** Each has up to twenty lines. */
+const CHECKS_SHOWN_MAX = 50;
 /** Enough of an id to find it again. */
 const ID_CHARACTERS = 8;
 
@@ -41,6 +44,34 @@ export function summarySection(data: ReportData): Section {
       text(`${work.words}.`, work.tone),
       ...(money === null ? [] : [text(`${money.words}.`, money.tone)]),
       ...table([left('fact'), left('value')], rows),
+    ],
+  };
+}
+
+/** Why checks failed, and what results lack: without blocks where everything is well. */
+export function evidenceSection({ items }: ReportData): Section {
+  const failed = items.filter(({ check }) => check.length > 0);
+  const lacking = items.flatMap(({ key, findings }) => findings.map((finding) => ({ key, finding })));
+  const where = 'a .jsonl report';
+  const rest = failed.length - CHECKS_SHOWN_MAX;
+  return {
+    title: 'What failed, and what is missing',
+    blocks: [
+      ...failed
+        .slice(0, CHECKS_SHOWN_MAX)
+        .flatMap(({ key, check }): readonly Block[] => [
+          text(`The check of ${key} ended with:`),
+          { kind: 'output', lines: check },
+        ]),
+      ...(rest > 0 ? [text(`And ${counted(rest, 'failed check')} more, in ${where}.`)] : []),
+      ...boundedList(
+        lacking,
+        ({ key, finding }) => `${key}: ${cut(findingWords(finding), DETAIL_CHARACTERS_MAX)}`,
+        {
+          shownMax: DETAILS_SHOWN_MAX,
+          where,
+        },
+      ),
     ],
   };
 }

@@ -1,8 +1,8 @@
 /**
  * Single files in and out of the sandbox, byte for byte: who collects them scans them for secrets (D20).
  */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
@@ -60,8 +60,11 @@ async function download(request: FastifyRequest, reply: FastifyReply): Promise<F
   const found = await stat(path).catch(() => null);
   if (found === null) throw new HttpError(404, 'File not found');
   if (!found.isFile()) throw new HttpError(400, 'Path is not a file');
+  // Opened before the answer begins: one that breaks off would look like a server that is gone.
+  const file = await open(path).catch(() => null);
+  if (file === null) throw new HttpError(403, 'File cannot be read');
   return reply
     .header('content-type', 'application/octet-stream')
     .header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(basename(path))}`)
-    .send(createReadStream(path));
+    .send(file.createReadStream());
 }

@@ -6,6 +6,7 @@ import { isAbsolute } from 'node:path';
 
 import { z } from 'zod';
 
+import { packedFindings } from '../git-findings.ts';
 import { GitError } from '../git.ts';
 import { gitChanges, gitDiff, gitPatch } from '../git-changes.ts';
 import { HttpError } from '../http-error.ts';
@@ -30,10 +31,17 @@ export function addGitRoutes(server: FastifyInstance, context: ServerContext): v
   );
   server.get('/api/git/diff', async (request) => vault.deep(await read(context, request, gitDiff)));
   server.get('/api/git/patch', async (request, reply) => {
-    const patch = await read(context, request, gitPatch);
-    return reply.header('content-type', 'text/plain').send(patch);
+    const { patch, findings } = await read(context, request, gitPatch);
+    const told = vault.deep(findings);
+    return reply
+      .header('content-type', 'text/plain')
+      .header(FINDINGS_HEADER, packedFindings(told))
+      .send(patch);
   });
 }
+
+/** A list of sentences as base64url of JSON: what a patch lacks is told with it, because looking twice would cost twice. */
+const FINDINGS_HEADER = 'x-patch-findings';
 
 const STATUS_KEY: ReadonlySet<string> = new Set(['status']);
 

@@ -87,10 +87,10 @@ export const WORKSPACE_ROUTES = [
     handler: async ({ application, caller, params, query }) => {
       const workspace = await enter(application, caller, params);
       const path = workspacePath(workspace, query.path ?? '.', 'path');
-      const changes = await application.world.agent.gitChanges(workspace.target, {
-        path,
-        ref: query.ref ?? null,
-      });
+      const { agent } = application.world;
+      const changes = await sinceBase(workspace, query.ref, (ref) =>
+        agent.gitChanges(workspace.target, { path, ref }),
+      );
       return [...changes];
     },
   }),
@@ -98,7 +98,7 @@ export const WORKSPACE_ROUTES = [
     method: 'GET',
     url: '/api/v1/app-conversations/:conversation_id/git/diff',
     operation: 'read_git_diff',
-    summary: 'One file before and after.',
+    summary: 'One file as it was when the work began, or at `ref`, and as it is.',
     access: 'key',
     params: conversationParams,
     query: z.object({ path: pathText.min(1), ref: refIn }),
@@ -107,7 +107,8 @@ export const WORKSPACE_ROUTES = [
     handler: async ({ application, caller, params, query }) => {
       const workspace = await enter(application, caller, params);
       const path = workspacePath(workspace, query.path, 'path');
-      return await application.world.agent.gitDiff(workspace.target, { path, ref: query.ref ?? null });
+      const { agent } = application.world;
+      return await sinceBase(workspace, query.ref, (ref) => agent.gitDiff(workspace.target, { path, ref }));
     },
   }),
   route({
@@ -138,6 +139,24 @@ export const WORKSPACE_ROUTES = [
   }),
 ] as const;
 
+/**
+ * Against the commit where the work began, as the results of a job are; a repository that the agent made or fetched
+ * itself does not know that commit and is read against its own beginning.
+ */
+async function sinceBase<T>(
+  { baseCommit }: Workspace,
+  ref: string | undefined,
+  read: (ref: string | null) => Promise<T>,
+): Promise<T> {
+  if (ref !== undefined || baseCommit === null) return await read(ref ?? null);
+  try {
+    return await read(baseCommit);
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'agent_refused') throw error;
+    return await read(null);
+  }
+}
+
 async function enter(
   application: Application,
   caller: Principal,
@@ -160,9 +179,12 @@ async function readText({ world }: Application, workspace: Workspace, path: stri
 
 async function listFiles({ world }: Application, workspace: Workspace, dir: string): Promise<string[]> {
   const { target, workingDir } = workspace;
-  const command = `cd -- ${quoted(dir)} && find . -path ./.git -prune -o -type f -print | head -n ${FILES_MAX}`;
+  const command = `cd -- ${quoted(dir)} && find . -path ./.git -prune -o -type f -print0 | head -z -n ${FILES_MAX} | base64`;
   const result = await world.agent.execute(target, { command, workingDir, timeoutMs: LIST_TIMEOUT_MS });
   if (result.exitCode !== 0) throw new ParleyError('not_found', 'Folder not found');
-  const names = result.stdout.split('\n').filter((line) => line !== '');
+  const names = Buffer.from(result.stdout, 'base64')
+    .toString('utf8')
+    .split('\0')
+    .filter((name) => name !== '');
   return names.map((name) => name.replace(/^\.\//, '')).sort();
 }

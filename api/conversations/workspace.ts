@@ -20,6 +20,8 @@ export interface Workspace {
   readonly target: AgentTarget;
   /** Absolute path inside the sandbox. */
   readonly workingDir: string;
+  /** Where the work began; null when there was no repository. */
+  readonly baseCommit: string | null;
 }
 
 /** @throws ParleyError sandbox_starting, sandbox_error, sandbox_missing, sandbox_resuming */
@@ -30,8 +32,8 @@ export async function openWorkspace(application: Application, row: ConversationR
   const target = await agentTarget(world, { sandboxId, generation }).catch(notThere);
   // Reading a workspace is activity of its user (D9).
   await world.activity.touch(sandboxId, world.clock.now());
-  const { workingDir } = await workspaceFacts(world, row.conversationId);
-  return { target, workingDir };
+  const { workingDir, baseCommit } = await workspaceFacts(world, row.conversationId);
+  return { target, workingDir, baseCommit };
 }
 
 /** It went down between the look and the call, or its address is not known yet. */

@@ -5,14 +5,17 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
+import type { Finding } from '../../activities/collect/findings.ts';
 import { counted } from '../../core/counted.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { readFindingsIn } from '../item-evidence.ts';
 import { applyPatch, checkoutRoot, patchedFiles, uncommitted, type PatchedFile } from '../local-checkout.ts';
 import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
 import { parseRunId } from '../run-id.ts';
 import type { Shell } from '../shell.ts';
 
@@ -54,7 +57,7 @@ interface Result {
 }
 
 async function apply(shell: Shell, result: Result, options: ApplyOptions): Promise<ExitCode> {
-  const patch = await patchOf(shell, result, options);
+  const { patch, findings } = await patchOf(shell, result, options);
   const root = await checkoutRoot(path.resolve(shell.cwd, options.to ?? '.'));
   const onlyChecks = options.check === true;
   const threeWay = options['3way'] === true;
@@ -65,13 +68,33 @@ async function apply(shell: Shell, result: Result, options: ApplyOptions): Promi
   const problem = isEmpty ? null : await applyPatch(root, patch, { onlyChecks, threeWay });
   if (options.json === true) {
     const record = { type: 'apply', run_id: result.id, key: result.key, to: root, check: onlyChecks };
-    openRecords(shell.stdout).write({ ...record, applied: problem === null && !onlyChecks, problem, files });
-  } else sayResult(shell, { result, root, files, problem, onlyChecks, threeWay });
+    const applied = problem === null && !onlyChecks;
+    openRecords(shell.stdout).write({ ...record, applied, problem, files, findings });
+  } else sayResult(shell, { result, root, files, findings, problem, onlyChecks, threeWay });
   return problem === null ? EXIT.ok : EXIT.failed;
 }
 
+const PATCH = 'changes.patch';
+
+interface CollectedPatch {
+  /** Path of the file. */
+  readonly patch: string;
+  /** What the work has that the patch has not. */
+  readonly findings: readonly Finding[];
+}
+
+function withheld(key: string): CliError {
+  return new CliError(
+    `Cannot apply "${key}": its patch was withheld, because it holds the value of a secret`,
+    {
+      remedy:
+        'keep the value out of what the agent writes, and run it again; the trajectory shows where it was used',
+    },
+  );
+}
+
 /** @throws CliError when there is no such run, key or patch */
-async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions): Promise<string> {
+async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions): Promise<CollectedPatch> {
   const runId = parseRunId(id);
   const opened = await openRuns(shell, options.config);
   if (opened === null) throw noSuchRun(id);
@@ -85,8 +108,17 @@ async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions)
         remedy: near === null ? `list them with "parley status ${id}"` : `did you mean "${near}"?`,
       });
     }
-    const patch = path.join(reader.resultsLocation(runId), key, 'changes.patch');
-    if (existsSync(patch)) return patch;
+    const folder = path.join(reader.resultsLocation(runId), key);
+    const patch = path.join(folder, PATCH);
+    const findings = readFindingsIn(folder).filter(({ result }) => result === PATCH);
+    // One that lies here all the same is of an earlier attempt.
+    if (findings.some(({ code }) => code === 'secret')) throw withheld(key);
+    if (existsSync(patch)) return { patch, findings };
+    const [why] = findings;
+    if (why !== undefined)
+      throw new CliError(`Cannot apply "${key}": its patch was not collected: ${why.says}`, {
+        remedy: 'collect the files themselves with "collect: [{files: [...]}]", and run it again',
+      });
     throw new CliError(`Cannot apply "${key}": no patch was collected of it`, {
       remedy: `the job must collect "diff"; collect what is missing with "parley collect ${id}"`,
     });
@@ -108,13 +140,15 @@ interface Applied {
   readonly result: Result;
   readonly root: string;
   readonly files: readonly PatchedFile[];
+  readonly findings: readonly Finding[];
   readonly problem: string | null;
   readonly onlyChecks: boolean;
   readonly threeWay: boolean;
 }
 
 function sayResult({ stdout, stderr }: Shell, applied: Applied): void {
-  const { result, root, files, problem, onlyChecks, threeWay } = applied;
+  const { result, root, files, findings, problem, onlyChecks, threeWay } = applied;
+  for (const { says } of findings) stderr.write(`not in the patch: ${printable(says)}\n`);
   if (problem !== null) {
     const remedy = threeWay ? 'resolve what is marked in the files' : 'try --3way';
     stderr.write(`the patch of "${result.key}" does not fit "${root}":\n${problem}\n${remedy}\n`);

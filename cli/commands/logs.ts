@@ -8,6 +8,8 @@ import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { readEvidence } from '../item-evidence.ts';
+import { checkLines, evidenceRecord, findingLines } from '../print/evidence.ts';
 import { openRecords } from '../print/records.ts';
 import { parseRunId } from '../run-id.ts';
 import type { Shell } from '../shell.ts';
@@ -72,6 +74,11 @@ async function logs(shell: Shell, request: LogsRequest): Promise<ExitCode> {
         onRows: (_, items) => printer.print(choose(items, request)),
       });
     }
+    const results = reader.resultsLocation(runId);
+    const evidence = readEvidence(choose(await reader.runItems(runId), request), results);
+    for (const one of evidence) records?.write(evidenceRecord(one));
+    const lines = [...checkLines(evidence, Infinity), ...findingLines(evidence)];
+    if (records === null && lines.length > 0) shell.stdout.write(`\n${lines.join('\n')}\n`);
     return interrupt.signal.aborted ? EXIT.interrupted : EXIT.ok;
   } finally {
     interrupt.release();

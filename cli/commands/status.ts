@@ -7,11 +7,13 @@ import type { RunRow } from '../../core/projection.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { readDeliveries } from '../deliveries.ts';
+import { readEvidence } from '../item-evidence.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Reader } from '../host-port.ts';
 import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { instant, usd } from '../print/amounts.ts';
 import { deliveryRecord } from '../print/deliveries.ts';
+import { evidenceRecord } from '../print/evidence.ts';
 import { itemRecord, openRecords, runRecord } from '../print/records.ts';
 import { runEventLines, runEventRecord } from '../print/run-events.ts';
 import { runSummary } from '../print/run-summary.ts';
@@ -105,16 +107,19 @@ async function showRun(
   const events = await reader.runEvents(runId);
   const results = reader.resultsLocation(runId);
   const deliveries = readDeliveries(plan, results);
+  const evidence = readEvidence(items, results);
   if (json) {
     const tags = new Map(plan?.items.map((item) => [item.key, item.tags]));
     const records = openRecords(stdout);
     records.write(runRecord(row));
     for (const item of items) records.write(itemRecord(item, tags.get(item.key)));
     for (const delivery of deliveries) records.write(deliveryRecord(delivery));
+    for (const one of evidence) records.write(evidenceRecord(one));
     for (const event of events) records.write(runEventRecord(runId, event));
     return;
   }
-  stdout.write(runSummary({ row, items, plan, results, deliveries, next: nextCommand(row, plan) }));
+  const next = nextCommand(row, plan);
+  stdout.write(runSummary({ row, items, plan, results, deliveries, evidence, next }));
   for (const line of runEventLines(events)) stdout.write(`${line}\n`);
 }
 

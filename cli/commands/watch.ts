@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
 import { readDeliveries } from '../deliveries.ts';
+import { readEvidence } from '../item-evidence.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
 import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { runSummary } from '../print/run-summary.ts';
@@ -61,7 +62,8 @@ async function watch(shell: Shell, id: string, options: WatchOptions): Promise<E
     const results = reader.resultsLocation(runId);
     const items = await reader.runItems(runId);
     const [deliveries, next] = [readDeliveries(plan, results), nextCommand(row, plan)];
-    if (!json) shell.stdout.write(runSummary({ row, items, plan, results, deliveries, next }));
+    const evidence = readEvidence(items, results);
+    if (!json) shell.stdout.write(runSummary({ row, items, plan, results, deliveries, evidence, next }));
     return exitCodeOfRun(row, plan);
   } finally {
     interrupt.release();

@@ -6,8 +6,10 @@ import type { Plan } from '../../core/plan.ts';
 import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
 import { OUTCOMES } from '../../core/status.ts';
 import type { Delivery } from '../deliveries.ts';
+import type { ItemEvidence } from '../item-evidence.ts';
 import { duration, usd } from './amounts.ts';
 import { deliveryLines } from './deliveries.ts';
+import { checkLines, findingLines } from './evidence.ts';
 import { itemState, runCounts, runState, troubleText } from './run-words.ts';
 import { cut, table } from './terminal-text.ts';
 
@@ -19,6 +21,8 @@ export interface RunResult {
   readonly results: string;
   /** Branches that it pushed, or could not. */
   readonly deliveries: readonly Delivery[];
+  /** Why checks failed, and what results lack. */
+  readonly evidence: readonly ItemEvidence[];
   /** The next command to type; null when there is nothing to do. */
   readonly next: string | null;
 }
@@ -32,7 +36,7 @@ const DETAIL_WIDTH = 140;
 const TROUBLE_WIDTH = 400;
 
 export function runSummary(result: RunResult): string {
-  const { row, items, plan, results, deliveries, next } = result;
+  const { row, items, plan, results, deliveries, evidence, next } = result;
   const took = row.endedAt === null ? '' : ` in ${duration(row.endedAt - row.createdAt)}`;
   const blocks = [
     [`${row.name}: ${runState(row)}${took}`, runCounts(row), ...troubleLines(row)],
@@ -40,6 +44,8 @@ export function runSummary(result: RunResult): string {
     outcomeTable(row),
     ...axisTables(items, plan),
     errorLines(items),
+    checkLines(evidence),
+    findingLines(evidence),
     moneyLines(row, plan),
     deliveryLines(deliveries),
     [`results: ${results}`, ...reportLines(row, plan, results), ...(next === null ? [] : [`next: ${next}`])],

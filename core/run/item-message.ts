@@ -41,6 +41,8 @@ export type ItemAnswer =
       readonly commandId: string;
       readonly index: number;
       readonly costNanoUsd: number;
+      /** Which results were withheld for a secret (D20); absent when none was. */
+      readonly withheld?: string;
     }
   | {
       readonly type: 'collectFailed';

@@ -178,7 +178,10 @@ export function collected(turn: RunTurn, event: EventOf<'itemCollected'>): void 
   const item = awaitingItem(turn, event);
   if (item?.phase !== 'collecting' || item.ending === null) return;
   enterCost(turn, item, event);
-  endAttempt(turn, event.index, item.ending);
+  const { withheld } = event;
+  const { detail } = item.ending;
+  const told = withheld === undefined ? detail : detail === null ? withheld : `${detail}; ${withheld}`;
+  endAttempt(turn, event.index, { ...item.ending, detail: told });
 }
 
 /** What an attempt cost counts whatever becomes of its collection (D30). */

@@ -83,6 +83,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'tags', keys: ['tags'], isMap: true },
   { field: 'observability', keys: ['observability'] },
   { field: 'secrets', keys: ['secrets'], isMap: true },
+  { field: 'setup', keys: ['setup'] },
   { field: 'verify.command', keys: ['verify.command'] },
   { field: 'verify.timeoutMs', keys: ['verify.timeout'] },
   { field: 'limits.workingMs', keys: ['limits.working'] },

@@ -26,6 +26,8 @@ const AXES_MAX = 8;
 const REPEAT_MAX = 1_000;
 const RULES_MAX = 100;
 const PLUGINS_MAX = 20;
+/** Lock files of all the languages in one repository. */
+const SETUP_CACHE_FILES_MAX = 20;
 /** A turn costs money: a million of them is a slip of the keyboard. */
 const TURNS_MAX = 1_000_000;
 
@@ -71,6 +73,19 @@ const repository = z
   })
   .meta({ description: 'Repository the conversation works on.' })
   .register(SHORTHANDS, scalarAs('name'));
+
+const setup = z
+  .strictObject({
+    command: z.string().min(1).max(10_000).meta({ description: 'Shell command; exit code 0 is success.' }),
+    timeout: duration('Longest time the command may take.').optional(),
+    cache: z
+      .array(rules.text(rules.GLOB, 'Path of a file in the repository.'))
+      .max(SETUP_CACHE_FILES_MAX)
+      .meta({ description: 'Files that decide whether what the command made is used again; default: lock files.' })
+      .optional(),
+  })
+  .meta({ description: 'Command run after the clone and before the agent.' })
+  .register(SHORTHANDS, scalarAs('command'));
 
 const verify = z
   .strictObject({
@@ -128,6 +143,7 @@ const sharedFields = {
     .meta({ description: 'Tags of the conversation (D21).' })
     .optional(),
   secrets: secrets.optional(),
+  setup: setup.optional(),
   verify: verify.optional(),
   limits: limitsSchema.optional(),
   priority: prioritySchema.optional(),

@@ -2,7 +2,8 @@
  * Removing what an agent left behind.
  * Owns removal that never follows a symbolic link and is not stopped by modes. Only for trees nothing writes to any more.
  */
-import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { isMissing } from './is-missing.ts';
 
 /** A missing path is success. @throws Error the system refuses, e.g. a file that belongs to somebody else */
@@ -19,14 +20,15 @@ export async function removeTree(path: string): Promise<void> {
 
 /** Removes everything in the directory and keeps it. Names are bytes, because an agent may choose any. */
 export async function removeContents(path: string): Promise<void> {
+  const root = Buffer.from(path);
   const pending: Buffer[] = [];
-  await emptyInto(Buffer.from(path), pending);
+  await emptyInto(root, { root, pending });
   // Depth first without recursion: an agent may nest deeper than a call stack.
   while (pending.length > 0) {
     const dir = pending.at(-1);
     if (dir === undefined) return;
     const before = pending.length;
-    await emptyInto(dir, pending);
+    await emptyInto(dir, { root, pending });
     if (pending.length === before) {
       await rmdir(dir).catch(missingIsNull);
       pending.pop();
@@ -34,16 +36,33 @@ export async function removeContents(path: string): Promise<void> {
   }
 }
 
+interface Emptying {
+  readonly root: Buffer;
+  readonly pending: Buffer[];
+}
+
 /** Unlinks what is no directory and appends the directories found to `pending`. */
-async function emptyInto(dir: Buffer, pending: Buffer[]): Promise<void> {
+async function emptyInto(dir: Buffer, { root, pending }: Emptying): Promise<void> {
   await chmod(dir, 0o700).catch(() => null);
   const entries = await readdir(dir, { encoding: 'buffer', withFileTypes: true });
   for (const entry of entries) {
     const path = Buffer.concat([dir, Buffer.from('/'), entry.name]);
     const isDirectory = entry.isDirectory() || (await lstat(path)).isDirectory();
-    if (isDirectory) pending.push(path);
+    if (isDirectory) pending.push(path.length > PATH_BYTES_MAX ? await movedUp(path, root) : path);
     else await unlink(path).catch(missingIsNull);
   }
+}
+
+/** Below the system's own bound of 4,096 by more than the longest name and the path to the root. */
+const PATH_BYTES_MAX = 2_048;
+
+/** An agent may nest deeper than a path can say: a directory down there is emptied from the top. */
+async function movedUp(path: Buffer, root: Buffer): Promise<Buffer> {
+  const place = Buffer.concat([root, Buffer.from(`/${randomUUID()}`)]);
+  // Without write permission on itself a directory cannot get another parent.
+  await chmod(path, 0o700).catch(() => null);
+  await rename(path, place);
+  return place;
 }
 
 function missingIsNull(error: unknown): null {

@@ -1,4 +1,5 @@
 /** collectItem: what is kept of an attempt, from a sandbox that is up, released or gone. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -173,8 +174,11 @@ describe('collectItem: secrets and failures', () => {
   ])('leaves out and records a result that holds a secret: %s', async (_, form) => {
     const around = await collecting({ kind: 'diff' });
     around.agent.patchText = `+key=${form}\n`;
-    expect(await answerOf(around, ORDER)).toMatchObject({ type: 'itemCollected' });
-    expect(results(around)).toEqual(['base-commit.txt']);
+    expect(await answerOf(around, ORDER)).toMatchObject({
+      type: 'itemCollected',
+      withheld: 'withheld for a secret: "changes.patch"',
+    });
+    expect(results(around)).toEqual(['base-commit.txt', 'findings.json']);
     const [recorded] = await around.world.lifecycle.lifecycleEvents(CONVERSATION);
     expect(recorded).toMatchObject({
       code: 'secret_in_result',
@@ -186,7 +190,7 @@ describe('collectItem: secrets and failures', () => {
     const around = await collecting({ kind: 'trajectory' });
     await around.world.events.append(CONVERSATION, [agentEvent('e1', { text: SECRET })], T0);
     await answerOf(around, ORDER);
-    expect(results(around)).toEqual([]);
+    expect(results(around)).toEqual(['findings.json']);
   });
 
   it('asks for a released sandbox once per minute, and is tried again meanwhile', async () => {
@@ -273,6 +277,42 @@ describe('collectItem: files', () => {
     ['$HOME/*'],
   ])('takes the glob %j as data', async (glob) => {
     expect(await collected([glob], nothing)).toEqual([]);
+  });
+
+  it('names what cannot be kept and keeps the rest', async () => {
+    const around = await collecting({ kind: 'files', globs: ['*', '**/*'] }, { kind: 'diff' });
+    const { workspaceDir: dir } = around;
+    mkdirSync(dir, { recursive: true });
+    const longest = 'n'.repeat(255);
+    for (const name of ['-dash', '"quo\'te"', longest, 'new\nline', 'back\\slash'])
+      writeFileSync(path.join(dir, name), 'kept');
+    writeFileSync(Buffer.concat([Buffer.from(`${dir}/caf`), Buffer.from([0xe9])]), 'latin');
+    symlinkSync('nowhere', path.join(dir, 'dangling'));
+    execFileSync('mkfifo', [path.join(dir, 'pipe')]);
+    around.agent.patchFindings = ['"nested" is a repository of its own', `"${SECRET}" was left out`];
+    expect(await answerOf(around, ORDER)).toMatchObject({ type: 'itemCollected' });
+    const files = ['files/"quo\'te"', 'files/-dash', `files/${longest}`];
+    expect(results(around)).toEqual(['base-commit.txt', 'changes.patch', ...files, 'findings.json'].sort());
+    const { findings } = JSON.parse(result(around, 'findings.json').toString()) as {
+      readonly findings: readonly { readonly result: string; readonly says: string }[];
+    };
+    expect(Object.fromEntries(findings.map((one) => [one.result, one.says]))).toMatchObject({
+      'files/dangling': 'left out: it is a link',
+      'files/pipe': 'left out: it is a pipe, a socket or a device',
+      'files/caf\ufffd': 'left out: its name is no UTF-8',
+      'files/new\\u{a}line': expect.stringContaining('left out'),
+    });
+    expect(findings.at(-1)?.says).toBe('"<secret-hidden>" was left out');
+  });
+
+  it('makes no second attempt of a patch that cannot be made', async () => {
+    const around = await collecting({ kind: 'files', globs: ['*'] }, { kind: 'diff' });
+    mkdirSync(around.workspaceDir, { recursive: true });
+    writeFileSync(path.join(around.workspaceDir, 'a.txt'), 'kept');
+    around.agent.patch = () => Promise.reject(new ParleyError('agent_refused', 'Cannot find ref "c0ffee"'));
+    expect(await answerOf(around, ORDER)).toMatchObject({ type: 'itemCollected' });
+    expect(results(around)).toEqual(['base-commit.txt', 'files/a.txt', 'findings.json']);
+    expect(result(around, 'findings.json').toString()).toContain('it could not be made');
   });
 
   it('follows no link, neither to a file nor through a folder', async () => {

@@ -49,6 +49,7 @@ export class FakeAgent implements AgentServer {
   pages: (readonly AgentEvent[])[] = [];
   idle = 0;
   patchText = '';
+  patchFindings: readonly string[] = [];
   changes: readonly GitChange[] = [];
   diff: GitDiff = { modified: null, original: null };
   /** Thrown by every call until it is null. */
@@ -102,7 +103,10 @@ export class FakeAgent implements AgentServer {
     });
 
   patch: AgentServer['patch'] = (target, request) =>
-    this.answer('patch', target, request, () => Buffer.from(this.patchText));
+    this.answer('patch', target, request, () => ({
+      content: Buffer.from(this.patchText),
+      findings: this.patchFindings,
+    }));
 
   gitChanges: AgentServer['gitChanges'] = (target, request) =>
     this.answer('gitChanges', target, request, () => this.changes);

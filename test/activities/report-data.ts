@@ -42,6 +42,7 @@ export function reportItem(
   row: Partial<RunItemRow>,
   spend: Partial<OwnSpend> = {},
   files: readonly string[] = [],
+  evidence: Partial<Pick<ReportItem, 'check' | 'findings'>> = {},
 ): ReportItem {
   const base = {
     runId: RUN,
@@ -60,7 +61,10 @@ export function reportItem(
     tags: { team: 'blue' },
     spend: { ...NO_SPEND, ...spend },
     files: files.map((name) => ({ name, href: relativeLink(`${key}/${name}`) })),
+    findings: [],
+    check: [],
     delivery: null,
+    ...evidence,
   };
 }
 
@@ -76,6 +80,12 @@ const ITEMS: readonly ReportItem[] = [
     { outcome: 'check_failed', executionStatus: 'FINISHED', detail: 'verify: exit code 1' },
     { calls: 3, unpriced: 1, promptTokens: 100, completionTokens: 10, nanoUsd: 500 },
     ['files/odd (name) [1].md'],
+    {
+      check: ['  expected 1 < 2 & "3"', '```', '<b>no</b> \u001B[31mred\u001B[0m'],
+      findings: [
+        { code: 'secret', result: 'changes.patch', says: 'withheld: it holds the value of a secret' },
+      ],
+    },
   ),
   reportItem(
     'hostile',

@@ -234,7 +234,7 @@ describe('createAgentClient()', () => {
     await client.writeFile(stub.target, '/workspace/f', Buffer.from('written'));
     expect(stub.seen.at(-1)?.body).toMatch(/name="file"; filename="f"[^]*written/);
     const patch = await client.patch(stub.target, { path: '/workspace', baseCommit: 'abc' });
-    expect(String(patch)).toBe('diff --git');
+    expect([String(patch.content), patch.findings]).toEqual(['diff --git', []]);
   });
 
   it('tells "ask again" from "never"', async () => {

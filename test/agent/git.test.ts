@@ -1,6 +1,6 @@
 /** Changes of a repository as list, as two sides of a file, and as a patch that applies. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -122,5 +122,69 @@ describe('git', () => {
     writeFileSync(join(tree, 'side.txt'), 'side\n');
     const changes = await harness.call(`GET /api/git/changes?path=${tree}&ref=${base}`);
     expect(changes.body).toEqual([{ status: 'ADDED', path: 'side.txt' }]);
+  });
+});
+
+describe('git in odd work trees', () => {
+  /** Files and findings of the patch since `base`, applied to a clone. */
+  async function applied(harness: Harness, base: string) {
+    const folder = harness.workspace;
+    const clone = join(tempDir(), 'clone');
+    execFileSync('git', ['clone', '-q', folder, clone]);
+    git(clone, 'checkout', '-q', '--detach', base);
+    const answer = await harness.call(`GET /api/git/patch?path=${encodeURIComponent(folder)}&ref=${base}`);
+    expect(answer.status).toBe(200);
+    writeFileSync(join(clone, '../work.patch'), answer.bytes);
+    git(clone, 'apply', '--index', '../work.patch');
+    const header = answer.header('x-patch-findings') ?? '';
+    return { clone, findings: JSON.parse(Buffer.from(header, 'base64url').toString()) as readonly string[] };
+  }
+
+  it('takes what it can, names the rest, and makes files of a repository that the agent made', async () => {
+    const harness = await Harness.start();
+    const folder = harness.workspace;
+    const base = makeRepository(folder);
+    const odd = ['-dash', 'new\nline', 'quo\'te"d', 'tab\tx', 'n'.repeat(255)];
+    for (const name of odd) writeFileSync(join(folder, name), name);
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), 'latin');
+    symlinkSync('nowhere', join(folder, 'dangling'));
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    execFileSync('truncate', ['-s', '200G', join(folder, 'sparse')]);
+    for (const name of ['made', 'copy']) {
+      mkdirSync(join(folder, name, 'in'), { recursive: true });
+      git(join(folder, name), 'init', '-q');
+      writeFileSync(join(folder, name, 'in/file'), name);
+    }
+    git(join(folder, 'copy'), 'remote', 'add', 'origin', 'https://example.org/x.git');
+    const { clone, findings } = await applied(harness, base);
+    for (const name of odd) expect(readFileSync(join(clone, name), 'utf8')).toBe(name);
+    expect(readFileSync(join(clone, 'made/in/file'), 'utf8')).toBe('made');
+    expect(existsSync(join(clone, 'copy'))).toBe(false);
+    expect(readFileSync(Buffer.concat([Buffer.from(`${clone}/caf`), Buffer.from([0xe9])]), 'utf8')).toBe(
+      'latin',
+    );
+    expect(findings).toEqual([
+      '"pipe" is no file, folder or link, and was left out',
+      '"sparse" is larger than 104857600 bytes and was left out',
+      expect.stringContaining('"copy" is a repository of its own, a copy of another'),
+      expect.stringContaining('"made" is a repository of its own: its files are in the patch'),
+    ]);
+    const shown = await harness.call(`GET /api/git/diff?path=${folder}/dangling&ref=${base}`);
+    expect(shown.body).toEqual({ original: null, modified: 'nowhere' });
+  });
+
+  it('compares with the empty tree where the work began without a commit', async () => {
+    const harness = await Harness.start();
+    const folder = harness.workspace;
+    git(folder, 'init', '-q');
+    const base = execFileSync('git', ['hash-object', '-t', 'tree', '/dev/null'], {
+      cwd: folder,
+      encoding: 'utf8',
+    }).trim();
+    writeFileSync(join(folder, 'first.txt'), 'x\n');
+    git(folder, 'add', '.');
+    git(folder, 'commit', '-q', '-m', 'first');
+    const changes = await harness.call(`GET /api/git/changes?path=${folder}&ref=${base}`);
+    expect(changes.body).toEqual([{ status: 'ADDED', path: 'first.txt' }]);
   });
 });

@@ -26,6 +26,8 @@ export interface Answer<T = Record<string, unknown>> {
   readonly status: number;
   readonly body: T;
   readonly bytes: Buffer;
+  /** A header of the answer by its name in lower case. */
+  header(name: string): string | null;
 }
 
 export interface CallOptions {
@@ -94,6 +96,7 @@ export async function callSocket<T = Record<string, unknown>>(
             status: incoming.statusCode ?? 0,
             body: (isJson ? JSON.parse(bytes.toString()) : null) as T,
             bytes,
+            header: (name) => [incoming.headers[name]].flat()[0] ?? null,
           });
         });
       },

@@ -53,7 +53,7 @@ async function tellItsLife(isolation: 'namespaces' | 'none'): Promise<void> {
   expect(String(await client.readFile(target, file))).toBe('text\n');
   expect(await client.readFile(target, `${file}.none`)).toBeNull();
   const patch = await client.patch(target, { path: workingDir, baseCommit: base.stdout.trim() });
-  expect(String(patch)).toContain('+text');
+  expect(String(patch.content)).toContain('+text');
   const environment = await client.execute(target, { command: 'env', workingDir, timeoutMs: 10_000 });
   expect(environment.stdout).not.toContain(first.sessionKey);
   expect(await client.idleSeconds(target)).toBeLessThan(30);
