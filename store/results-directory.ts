@@ -31,14 +31,14 @@ export function createResultsDirectory(root: string): Results {
 let writes = 0;
 
 async function replace(path: string, content: Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
   // Beside it under a name of its own: one as long as a file system takes leaves no room behind it.
   const aside = join(dirname(path), `.${process.pid}.${(writes += 1)}.part`);
   try {
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(aside, content, { flush: true });
     await rename(aside, path);
   } catch (cause) {
-    await rm(aside, { force: true });
+    await rm(aside, { force: true }).catch(() => undefined);
     throw new ParleyError('collect_failed', `Cannot write the result "${path}": ${String(cause)}`, { cause });
   }
 }

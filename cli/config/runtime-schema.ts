@@ -11,7 +11,7 @@ const PROCESSES_MAX = 4_000_000;
 const CPU_PERCENT_MAX = 100_000;
 const EGRESS_RULES_MAX = 256;
 /** A host name, `*.` before it for what is below, `:PORT` behind it; or the word for the configured code hosts. */
-const EGRESS_RULE = /^((\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?(:\d{1,5})?)$/;
+const EGRESS_RULE = /^(private )?((\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?(:\d{1,5})?)$/;
 
 const sandboxLimits = z.strictObject({
   memory_mb: count(0, MEGABYTES_MAX, 'Memory, files in memory included, in MiB.'),
@@ -56,7 +56,7 @@ const egress = z.strictObject({
     .max(EGRESS_RULES_MAX)
     .meta({
       description:
-        'Hosts by name, *.NAME for names below, :PORT for other ports. The word code_hosts stands for those.',
+        'Hosts by name, *.NAME for names below, :PORT for other ports, "private NAME" for one of the own network. The word code_hosts stands for those.',
     })
     .optional(),
 });

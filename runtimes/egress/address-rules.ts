@@ -15,15 +15,33 @@ const RANGES_4 = [
 const RANGES_6 = ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 // One list each: a list judges an address of IPv4 by its ranges of IPv6 too.
-const blocked = { ipv4: new BlockList(), ipv6: new BlockList() };
-for (const [family, ranges] of [
-  ['ipv4', RANGES_4],
-  ['ipv6', RANGES_6],
-] as const) {
+const blocked = listOf([...RANGES_4, ...RANGES_6]);
+
+/** Networks that a company gives to its own hosts; loopback, link-local and metadata addresses are in none. */
+const PRIVATE_4 = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16'];
+const PRIVATE_6 = ['fc00::/7'];
+/** Inside of them, and yet the metadata services of clouds. */
+const METADATA = ['100.100.100.200/32', '192.0.0.192/32', 'fd00:ec2::/32', 'fd20:ce::254/128'];
+
+const ownNetworks = listOf([...PRIVATE_4, ...PRIVATE_6]);
+const metadata = listOf(METADATA);
+
+function listOf(ranges: readonly string[]): Readonly<Record<'ipv4' | 'ipv6', BlockList>> {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const range of ranges) {
     const [network = '', prefix = ''] = range.split('/');
-    blocked[family].addSubnet(network, Number(prefix), family);
+    const family = isIP(network) === 4 ? 'ipv4' : 'ipv6';
+    lists[family].addSubnet(network, Number(prefix), family);
   }
+  return lists;
+}
+
+/** An address of somebody's own network that a deployment may open by name. */
+export function isPrivateAddress(address: string): boolean {
+  const kind = isIP(address);
+  if (kind === 0) return false;
+  const family = kind === 4 ? 'ipv4' : 'ipv6';
+  return ownNetworks[family].check(address, family) && !metadata[family].check(address, family);
 }
 
 /** False for what is no address at all. */

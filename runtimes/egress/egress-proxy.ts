@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isPublicAddress } from './address-rules.ts';
+import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
 import { allowsHost, parseHostAndPort } from './host-rules.ts';
 import type { HostAndPort, HostRule } from './host-rules.ts';
 
@@ -157,13 +157,23 @@ function passBack(answer: IncomingMessage, response: ServerResponse): void {
   answer.pipe(response);
 }
 
+/** Both name the rule, because whoever reads them inside a sandbox cannot look it up. */
+const NOT_ALLOWED = 'it is not on the allow-list "runtime.egress.allow" of the deployment';
+const NOT_PUBLIC =
+  'its address is not on the Internet, and no entry "private HOST" of "runtime.egress.allow" opens it';
+
 /** @throws Refusal not allowed by name or by address, or nobody there */
 async function reach(options: EgressOptions, target: HostAndPort): Promise<Socket> {
-  if (!allowsHost(options.rules, target)) throw new Refusal(403, 'it is not on the allow-list');
+  if (!allowsHost(options.rules, target)) throw new Refusal(403, NOT_ALLOWED);
   const addresses = isIP(target.host) === 0 ? await resolved(options, target.host) : [target.host];
   const mayReach = options.mayReach ?? isPublicAddress;
+  const isOwn = allowsHost(
+    options.rules.filter(({ mayBePrivate }) => mayBePrivate === true),
+    target,
+  );
   // A name with one address inside and one outside is a trick: none of them is used.
-  if (!addresses.every(mayReach)) throw new Refusal(403, 'its address is not on the Internet');
+  const isOpen = addresses.every(mayReach) || (isOwn && addresses.every(isPrivateAddress));
+  if (!isOpen) throw new Refusal(403, NOT_PUBLIC);
   for (const address of addresses) {
     const socket = await tryConnect(address, target.port);
     if (socket !== null) return socket;

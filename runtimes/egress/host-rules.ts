@@ -3,12 +3,14 @@
  * Owns the form of a rule and the match; a name is compared as it was asked for, before it is resolved.
  */
 
-/** `example.org`, `*.example.org` (names below it, not itself), either with `:PORT`. */
+/** `example.org`, `*.example.org` (names below it, not itself), either with `:PORT`, and after `private ` or not. */
 export interface HostRule {
   readonly name: string;
   readonly below: boolean;
   /** Null: the ports of the web. */
   readonly port: number | null;
+  /** Present when the name may lead to an address of the deployment's own network. */
+  readonly mayBePrivate?: true;
 }
 
 export interface HostAndPort {
@@ -21,12 +23,16 @@ const PORT_MAX = 65_535;
 const LABEL = '[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?';
 const RULE = new RegExp(`^(\\*\\.)?(${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:.]+\\])(?::(\\d{1,5}))?$`);
 
+const PRIVATE_WORD = 'private ';
+
 /** Null when it is no rule. */
 export function parseHostRule(text: string): HostRule | null {
-  const match = RULE.exec(text.toLowerCase());
+  const isPrivate = text.startsWith(PRIVATE_WORD);
+  const match = RULE.exec(text.slice(isPrivate ? PRIVATE_WORD.length : 0).toLowerCase());
   const port = match?.at(-1) === undefined ? null : Number(match.at(-1));
   if (match === null || (port !== null && (port < 1 || port > PORT_MAX))) return null;
-  return { name: (match[2] ?? '').replace(/^\[|\]$/g, ''), below: match[1] !== undefined, port };
+  const name = (match[2] ?? '').replace(/^\[|\]$/g, '');
+  return { name, below: match[1] !== undefined, port, ...(isPrivate ? { mayBePrivate: true } : {}) };
 }
 
 export function allowsHost(rules: readonly HostRule[], { host, port }: HostAndPort): boolean {

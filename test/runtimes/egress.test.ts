@@ -10,7 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToContainers } from '../../cli/host/open-to-containers.ts';
-import { isPublicAddress } from '../../runtimes/egress/address-rules.ts';
+import { isPrivateAddress, isPublicAddress } from '../../runtimes/egress/address-rules.ts';
 import { createEgressProxy } from '../../runtimes/egress/egress-proxy.ts';
 import type { EgressProxy } from '../../runtimes/egress/egress-proxy.ts';
 import { allowsHost, parseHostAndPort, parseHostRule } from '../../runtimes/egress/host-rules.ts';
@@ -97,6 +97,33 @@ describe('isPublicAddress()', () => {
   ])('holds %s back', (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
+describe('hosts of the own network', () => {
+  it.each([
+    ['10.1.2.3', true],
+    ['172.31.0.1', true],
+    ['192.168.0.1', true],
+    ['fd12::1', true],
+    ['127.0.0.1', false],
+    ['169.254.169.254', false],
+    ['100.100.100.200', false],
+    ['fd00:ec2::254', false],
+    ['::1', false],
+    ['1.1.1.1', false],
+    ['localhost', false],
+  ])('%s is opened by "private": %s', (address, is) => expect(isPrivateAddress(address)).toBe(is));
+
+  it('are named with the word, which is no part of the name', () => {
+    expect(parseHostRule('private *.corp.test:8443')).toEqual({
+      name: 'corp.test',
+      below: true,
+      port: 8443,
+      mayBePrivate: true,
+    });
+    expect(parseHostRule('private')).toEqual({ name: 'private', below: false, port: null });
+    expect(parseHostRule('private private a.test')).toBeNull();
+  });
+});
+
 describe('the egress proxy', () => {
   /** The directory of the socket is bound into sandboxes; the one above it is nobody else's. */
   let base: string;
@@ -137,8 +164,10 @@ describe('the egress proxy', () => {
     removeDir(base);
   });
 
-  const open = async (mayReach?: (address: string) => boolean): Promise<void> => {
-    const hosts = [...Object.keys(names), '127.0.0.1', 'nowhere.test'].map((name) => `${name}:${port}`);
+  const open = async (mayReach?: (address: string) => boolean, word = ''): Promise<void> => {
+    const hosts = [...Object.keys(names), '127.0.0.1', 'nowhere.test'].map(
+      (name) => `${word}${name}:${port}`,
+    );
     proxy = createEgressProxy({
       socketPath: path.join(dir, 'e', '..', 'egress.sock'),
       rules: rulesOf(...hosts),
@@ -223,6 +252,13 @@ describe('the egress proxy', () => {
   it('refuses another port, and a target that is none', async () => {
     expect((await connectThrough('allowed.test:1')).status).toBe(403);
     expect((await connectThrough('nonsense')).status).toBe(400);
+  });
+
+  it('holds loopback back although its name is of the own network', async () => {
+    await proxy.close();
+    await open(undefined, 'private ');
+    expect((await connectThrough(`allowed.test:${port}`)).status).toBe(403);
+    expect(refused.at(-1)).toContain('"private HOST" of "runtime.egress.allow"');
   });
 
   it('holds loopback back by default, by name and by number', async () => {
