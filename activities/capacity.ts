@@ -21,7 +21,8 @@ export async function meetFullCapacity(
   throw new ParleyError('concurrency_limit_reached', 'Cannot take a sandbox slot: all are in use');
 }
 
-async function makeRoom(
+/** Asks the sandbox whose agents rest longest to go. */
+export async function makeRoom(
   world: World,
   asker: { readonly userId: UserId; readonly commandId: string },
 ): Promise<void> {

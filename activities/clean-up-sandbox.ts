@@ -9,8 +9,12 @@ export const cleanUpSandbox = (world: World): Activity<'cleanUpSandbox'> => ({
   type: 'cleanUpSandbox',
   retry: PATIENT,
   run: async (command) => {
-    const { id: commandId, runId, sandboxId, how } = command;
-    const isOurs = await world.placement.claim({ sandboxId, runId, toRemove: how === 'delete' });
+    const { id: commandId, runId, sandboxId, how, whileRunning } = command;
+    const claim = { sandboxId, runId, toRemove: how === 'delete', ...(whileRunning ? { onlyAtRest: true } : {}) };
+    const claimed = await world.placement.claim(claim);
+    if (claimed === 'busy')
+      return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: false, isBusy: true };
+    const isOurs = claimed === 'ours';
     if (isOurs) {
       const event =
         how === 'delete'

@@ -5,9 +5,11 @@
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { PlacementDecision } from '../core/place.ts';
+import { describeWait } from '../core/placement/line.ts';
 import type { PlaceRequest } from '../ports/placement-store.ts';
 import { PATIENT, type Activity } from './activity.ts';
-import { meetFullCapacity } from './capacity.ts';
+import { makeRoom, meetFullCapacity } from './capacity.ts';
+import { offerRoomTo } from './offer-room.ts';
 import { withWarm } from './warm-sandbox.ts';
 import type { World } from './world.ts';
 
@@ -32,6 +34,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     pool,
     excluded,
     onlyLeaves = false,
+    runId,
     id: commandId,
   } = command;
   const request: PlaceRequest = {
@@ -42,6 +45,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     pool,
     excluded,
     onlyLeaves,
+    ...(runId === undefined ? {} : { runId }),
     finalRefusals: world.deployment.onFull === 'refuse' ? 'all' : 'all_but_full',
     newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
     limits: world.deployment.capacity,
@@ -49,6 +53,12 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   };
   const outcome = await placed(world, request);
   const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
+  // Whoever leaves the line may have been next in it, and whoever never spoke gave its slot back here.
+  if (onlyLeaves || outcome.leftBehind !== undefined) await offerRoomTo(world);
+  if (outcome.kind === 'waits') {
+    if (world.deployment.onFull === 'pause_longest_idle') await makeRoom(world, { userId, commandId });
+    return { type: 'placementWaits', commandId, detail: describeWait(outcome.slots), ...left };
+  }
   if (outcome.kind === 'refused') {
     const { code, reason } = outcome.refusal;
     // Asked again: its pool has a free place as soon as an item ends.

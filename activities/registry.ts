@@ -10,6 +10,7 @@ import { deliverItem } from './deliver-item.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { interruptAgent } from './interrupt-agent.ts';
 import { notifyOfRun } from './notify-of-run.ts';
+import { offerRoom } from './offer-room.ts';
 import { openAgent } from './open-agent.ts';
 import { placeConversation } from './place-conversation.ts';
 import { prepareRepository } from './prepare-repository.ts';
@@ -36,6 +37,7 @@ export function activitiesOf(world: World): Activities {
     archiveWorkspace: archiveWorkspace(world),
     destroySandbox: destroySandbox(world),
     reserveSlot: reserveSlot(world),
+    offerRoom: offerRoom(world),
     watchIdle: watchIdle(world),
     placeConversation: placeConversation(world),
     prepareRepository: prepareRepository(world),

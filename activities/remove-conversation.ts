@@ -6,6 +6,7 @@ import type { CommandOf } from '../core/command.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { launchScope } from './launch-facts.ts';
+import { offerRoomTo } from './offer-room.ts';
 import { repositoryScope, secretScope } from './redaction.ts';
 import type { World } from './world.ts';
 
@@ -14,7 +15,9 @@ export const removeConversation = (world: World): Activity<'removeConversation'>
   retry: PATIENT,
   run: async (command) => {
     const { conversationId, id: commandId } = command;
-    const { sandboxToRemove } = await world.placement.detach(conversationId);
+    const { sandboxId, sandboxToRemove } = await world.placement.detach(conversationId);
+    // It may have stood in the line, or left a sandbox that never spoke and gave its slot back.
+    if (sandboxId === null || sandboxToRemove) await offerRoomTo(world);
     if (!sandboxToRemove) await forgetInAgent(world, command);
     await world.records.removeConversation(conversationId);
     await world.vault.removeScope(secretScope(conversationId));

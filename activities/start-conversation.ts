@@ -133,7 +133,9 @@ function birthOf(
     branch: item.repository?.branch ?? null,
     model: item.model,
     tags: item.tags,
-    strategy: plan.placement.strategy ?? (pool === null ? deployment.grouping : POOL_STRATEGY_DEFAULT),
+    strategy:
+      plan.placement.strategy ??
+      (pool === null ? (command.strategy ?? deployment.grouping) : POOL_STRATEGY_DEFAULT),
     sandboxId: plan.placement.sandboxId === null ? null : sandboxId(plan.placement.sandboxId),
     initialMessage: { messageId: keys.uuidOf(`${conversationId}/initial`), text: item.prompt, run: true },
     iterationsMax: item.limits.turns ?? deployment.iterationsMax,

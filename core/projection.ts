@@ -121,6 +121,8 @@ export interface RunItemRow extends Stamp {
   readonly costNanoUsd: number | null;
   readonly admittedAt: number | null;
   readonly endedAt: number | null;
+  /** Its conversation waits for a slot, and who has them (D29); absent otherwise. */
+  readonly waitsFor?: string;
   /** Conversations of it that take no place of their run's pool any more; absent when there is no pool. */
   readonly left?: readonly ConversationId[];
   /** Only on rows that were read for somebody who looks: it is never projected. */

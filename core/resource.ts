@@ -14,6 +14,7 @@ const RESOURCES = {
   archiveWorkspace: 'sandbox',
   destroySandbox: 'sandbox',
   reserveSlot: 'bookkeeping',
+  offerRoom: 'bookkeeping',
   watchIdle: 'watch',
   placeConversation: 'bookkeeping',
   prepareRepository: 'agent',
@@ -47,6 +48,7 @@ export type WatchCommandType = {
  */
 const BRIEF: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandType>([
   'reserveSlot',
+  'offerRoom',
   'placeConversation',
   'record',
   'startConversation',

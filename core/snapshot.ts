@@ -41,6 +41,8 @@ export interface ConversationSnapshot extends Stamp {
   readonly sandboxStatus: SandboxStatus | null;
   /** The pool of its run was full, and the sandbox is none of it; absent otherwise. */
   readonly spilled?: true;
+  /** It waits for a slot, and who has them (D29); absent otherwise. */
+  readonly waitsFor?: string;
   readonly pauseReason: PauseReason | null;
   readonly executionStatus: ExecutionStatus | null;
   /** True when the agent was working as its session limit or a crash hit, and has not been continued (D15). */

@@ -4,6 +4,7 @@
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { PlacementDecision, PlacementRefusal } from '../core/place.ts';
+import type { TakenSlots } from '../core/placement/line.ts';
 import type { PoolPlacement } from '../core/place-in-pool.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 
@@ -27,6 +28,8 @@ export interface PlaceRequest {
   readonly onlyLeaves?: boolean;
   /** Which refusals are the last word: asked again, the same is answered. Absent: none, whoever is refused may ask anew. */
   readonly finalRefusals?: 'all' | 'all_but_full';
+  /** Its run, which waits for a slot in the line instead of being refused one (D29); absent outside a run. */
+  readonly runId?: RunId;
   /** Id a new sandbox would get. */
   readonly newSandboxId: SandboxId;
   /** One of the warm pool that was found well, to be taken instead of a new one; absent: a new one. */
@@ -56,6 +59,8 @@ export type PlaceOutcome =
       readonly decision: PlacementDecision;
     })
   | (LeavesBehind & { readonly kind: 'refused'; readonly refusal: PlacementRefusal })
+  /** It stands in the line, and is to ask again when it is told that there is room. */
+  | (LeavesBehind & { readonly kind: 'waits'; readonly slots: TakenSlots })
   /** Somebody else was faster with the warm sandbox: nobody was placed, to be asked again with another or none. */
   | { readonly kind: 'warm_lost' };
 
@@ -71,6 +76,9 @@ export type ReserveOutcome =
   | Extract<SlotOutcome, { readonly kind: 'refused' }>
   /** As for a placement. */
   | { readonly kind: 'warm_lost' };
+
+/** `others`: somebody else's conversation is in it. */
+export type ClaimOutcome = 'ours' | 'others' | 'busy';
 
 export interface PlacementStore {
   /**
@@ -115,13 +123,20 @@ export interface PlacementStore {
   /**
    * Whether every conversation attached to the sandbox belongs to the run. With `toRemove` the sandbox is marked as
    * draining in the same transaction, so that nobody else is placed there meanwhile. Idempotent. A sandbox of its pool
-   * is not given while the item of one of them goes on.
+   * is not given while the item of one of them goes on; with `onlyAtRest` none is while one of its conversations is at
+   * work or starts.
    */
   claim(request: {
     readonly sandboxId: SandboxId;
     readonly runId: RunId;
     readonly toRemove: boolean;
-  }): Promise<boolean>;
+    readonly onlyAtRest?: boolean;
+  }): Promise<ClaimOutcome>;
+  /** Who waits for a slot and may have one now, in the order of the line: each is to be told to ask again. */
+  nextInLine(request: {
+    readonly limits: CapacityLimits;
+    readonly now: number;
+  }): Promise<readonly ConversationId[]>;
   /** The released-or-idle sandbox whose agents rest longest; null when every one is at work (D17). */
   longestIdle(userId: UserId | null): Promise<SandboxId | null>;
   /** The stored decision of a conversation's latest placement; null when there is none. */

@@ -4,7 +4,7 @@
  */
 import { runId, type EntityAddress } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
-import { runBirth } from '../core/run/birth.ts';
+import { runBirth, runSetting } from '../core/run/birth.ts';
 import type { RunState } from '../core/run/state.ts';
 import { Checking, type Violation } from './checking.ts';
 import type { FaultMix } from './faults/catalogue.ts';
@@ -92,7 +92,7 @@ export class PlanPlay {
     this.checking = options.checks === true && isPlain ? new Checking(this.simulation, this.world) : null;
     this.curves = options.curves === true ? new CurveRecorder(this.world, startAt) : null;
     this.world.addPlan(RUN, plan);
-    const birth = runBirth(plan, { runId: RUN, userId: SIMULATED_USER });
+    const birth = runBirth(plan, { runId: RUN, userId: SIMULATED_USER, setting: runSetting(options.policy) });
     this.simulation.script(startAt, () =>
       this.simulation.deliver(RUN_ADDRESS, { type: 'runStarted', birth }),
     );

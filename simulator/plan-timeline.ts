@@ -85,12 +85,12 @@ export class PlanTimeline {
   }
 }
 
-function activityOf({ phase, sandboxStatus }: RunItem): Activity {
+function activityOf({ phase, sandboxStatus, waitsFor }: RunItem): Activity {
   switch (phase) {
     case 'waiting':
       return 'queued';
     case 'starting':
-      return 'starting';
+      return waitsFor === undefined ? 'starting' : 'queued';
     case 'ended':
       return 'ended';
     case 'working':

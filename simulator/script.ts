@@ -6,7 +6,7 @@ import type { MachineEvent } from '../core/command.ts';
 import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import { amendedPlanId } from '../core/run/amended-plan-id.ts';
-import { runBirth } from '../core/run/birth.ts';
+import { runBirth, runSetting } from '../core/run/birth.ts';
 import { planChanges } from '../core/run/plan-changes.ts';
 import type { FailureClass, GroupingStrategy } from '../core/status.ts';
 import { birthOutsideRun } from './models/birth-outside-run.ts';
@@ -126,7 +126,11 @@ function atRun(stage: Stage, action: RunAction, requestId: string): void {
   switch (action.do) {
     case 'run': {
       stage.world.addPlan(id, action.plan);
-      const birth = runBirth(action.plan, { runId: id, userId: SIMULATED_USER }, action.shardItems);
+      const birth = runBirth(
+        action.plan,
+        { runId: id, userId: SIMULATED_USER, setting: runSetting(stage.world.policy) },
+        action.shardItems,
+      );
       return stage.deliver(to, { type: 'runStarted', birth });
     }
     case 'cancelRun':

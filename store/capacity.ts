@@ -3,11 +3,13 @@
  * Owns the count and the refusal, inside a transaction that holds the placement lock. Slots are given back by
  * projections and nowhere else.
  */
-import type { Insertable, Transaction } from 'kysely';
-import type { SandboxId, UserId } from '../core/ids.ts';
+import type { Insertable, Kysely, Transaction } from 'kysely';
+import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
+import { isTurnOf, turnsOf, type SlotCounts, type Waiter } from '../core/placement/line.ts';
 import type { CapacityLimits, SlotOutcome } from '../ports/placement-store.ts';
 import { safeInteger } from './column-value.ts';
 import { prepareQuery } from './prepared-query.ts';
+import { slotLine, slotsByUser } from './slot-line.ts';
 import type { SlotTable, Tables } from './tables.ts';
 
 export interface SlotRequest {
@@ -15,9 +17,14 @@ export interface SlotRequest {
   readonly userId: UserId;
   readonly limits: CapacityLimits;
   readonly now: number;
+  /** For whom the slot is; absent for nobody in the line. */
+  readonly waiterId?: ConversationId;
 }
 
-/** Takes a slot; holding one already is success. The user's own limit is the one named when both are reached. */
+/**
+ * Takes a slot; holding one already is success. The user's own limit is the one named when both are reached. What is
+ * free for somebody in the line is not free for anybody behind (D29).
+ */
 export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<SlotOutcome> {
   const { sandboxId, userId, limits, now } = request;
   const taken = await countSlots(transaction, { sandboxId, userId });
@@ -26,8 +33,39 @@ export async function takeSlot(transaction: Transaction<Tables>, request: SlotRe
   if (taken.installation >= limits.installationMax) {
     return { kind: 'refused', limit: limits.installationMax, current: taken.installation };
   }
+  const line = await slotLine(transaction, now);
+  if (line.length > 0 && !(await isTurn(transaction, request, line)))
+    return { kind: 'refused', limit: limits.userMax, current: taken.user };
   await TAKE.all(transaction, { sandbox_id: sandboxId, user_id: userId, taken_at: now });
   return { kind: 'granted' };
+}
+
+async function isTurn(
+  transaction: Transaction<Tables>,
+  { userId, limits, waiterId }: SlotRequest,
+  line: readonly Waiter[],
+): Promise<boolean> {
+  return isTurnOf({ waiterId: waiterId ?? '', userId }, line, await slotCounts(transaction, limits));
+}
+
+/** For whom of the line there is a slot now. */
+export async function nextInLine(
+  db: Kysely<Tables>,
+  limits: CapacityLimits,
+  now: number,
+): Promise<readonly ConversationId[]> {
+  const line = await slotLine(db, now);
+  if (line.length === 0) return [];
+  return turnsOf(line, await slotCounts(db, limits)).map(({ waiterId }) => waiterId);
+}
+
+async function slotCounts(
+  db: Kysely<Tables>,
+  { installationMax, userMax }: CapacityLimits,
+): Promise<SlotCounts> {
+  const byUser = await slotsByUser(db);
+  const taken = [...byUser.values()].reduce((sum, count) => sum + count, 0);
+  return { installationMax, userMax, taken, takenBy: (user) => byUser.get(user) ?? 0 };
 }
 
 /** Why the user gets no further slot; null when there is one. Says nothing about the installation (D17). */

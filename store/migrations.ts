@@ -10,6 +10,7 @@ import { createInstallation } from './schema-installation.ts';
 import { addEntityParts } from './schema-entity-parts.ts';
 import { addPools } from './schema-pools.ts';
 import { indexRunPages } from './schema-run-pages.ts';
+import { createSlotLine } from './schema-slot-line.ts';
 import { createSchema } from './schema.ts';
 import { addHeldSpend } from './schema-spend-held.ts';
 import { indexTagPages } from './schema-tag-pages.ts';
@@ -30,6 +31,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-tag-pages': { up: indexTagPages },
   '0011-trouble': { up: (db: Kysely<unknown>) => createTrouble(db, isPostgres(db)) },
   '0012-spend-held': { up: addHeldSpend },
+  '0013-slot-line': { up: (db: Kysely<unknown>) => createSlotLine(db, isPostgres(db)) },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

@@ -3,7 +3,7 @@
  * Owns the question whether anybody else is attached, and the mark that keeps others out, in one transaction.
  */
 import type { Transaction } from 'kysely';
-import type { PlacementStore } from '../ports/placement-store.ts';
+import type { ClaimOutcome, PlacementStore } from '../ports/placement-store.ts';
 import { isPlaceTaken } from './placement-pool.ts';
 import { prepareQuery } from './prepared-query.ts';
 import type { Tables } from './tables.ts';
@@ -14,7 +14,7 @@ const ATTACHED = prepareQuery((db, { id }: { readonly id: string }) =>
   db
     .selectFrom('attachment')
     .leftJoin('conversation', 'conversation.conversation_id', 'attachment.conversation_id')
-    .select('conversation.run_id as runId')
+    .select(['conversation.run_id as runId', 'conversation.at_work as atWork'])
     .where('attachment.sandbox_id', '=', id)
     .where(isAttached)
     .compile(),
@@ -26,11 +26,13 @@ const MARK_DRAINING = prepareQuery((db, { id }: { readonly id: string }) =>
 
 export async function claim(
   transaction: Transaction<Tables>,
-  { sandboxId: id, runId, toRemove }: Parameters<PlacementStore['claim']>[0],
-): Promise<boolean> {
+  { sandboxId: id, runId, toRemove, onlyAtRest = false }: Parameters<PlacementStore['claim']>[0],
+): Promise<ClaimOutcome> {
   const attached = await ATTACHED.all(transaction, { id });
-  if (attached.some((row) => row.runId !== runId)) return false;
-  if (await isPlaceTaken(transaction, id, runId)) return false;
+  // One without a record has just come: whose it is will be seen when it has.
+  if (onlyAtRest && attached.some(({ atWork }) => atWork !== 0)) return 'busy';
+  if (attached.some((row) => row.runId !== runId)) return 'others';
+  if (await isPlaceTaken(transaction, id, runId)) return 'others';
   if (toRemove) await MARK_DRAINING.all(transaction, { id });
-  return true;
+  return 'ours';
 }

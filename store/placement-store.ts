@@ -7,7 +7,7 @@ import { sandboxId, type ConversationId, type SandboxId } from '../core/ids.ts';
 import type { Placement, PlacementDecision, PlacementRefusal } from '../core/place.ts';
 import { placeWithPool } from '../core/place-in-pool.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../ports/placement-store.ts';
-import { takeSlot } from './capacity.ts';
+import { nextInLine, takeSlot } from './capacity.ts';
 import { flag } from './column-value.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { longestIdle } from './longest-idle.ts';
@@ -23,6 +23,7 @@ import {
 } from './placement-record.ts';
 import { prepareQuery } from './prepared-query.ts';
 import { isWanted, NOT_WANTED } from './wanted-slot.ts';
+import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
 import { reserveSandbox } from './reserve-sandbox.ts';
 import { endReserved, recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from './tables.ts';
@@ -54,6 +55,8 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       alone(`claim the sandbox "${request.sandboxId}"`, (transaction) => claim(transaction, request)),
     detach: (id) =>
       alone(`detach the conversation "${id}"`, (transaction) => detach(connection, transaction, id)),
+    nextInLine: ({ limits, now }) =>
+      connection.read('see who is next in the line for a slot', (db) => nextInLine(db, limits, now)),
     longestIdle: (userId) =>
       connection.read('find the longest idle sandbox', (db) => longestIdle(db, userId)),
     decision: (id) =>
@@ -71,6 +74,9 @@ async function placeOnce(
   const isMoved = recorded?.kind === 'placed' && excluded.includes(recorded.sandboxId);
   if (isMoved) await LEAVE.all(transaction, { id: conversationId });
   const outcome = await outcomeOf(transaction, request, isMoved ? null : recorded);
+  // Placed, or refused for good: its place in the line is for the next.
+  if (request.runId !== undefined && outcome.kind !== 'waits' && outcome.kind !== 'warm_lost')
+    await leaveLine(transaction, conversationId);
   // Asked of the last refusal, and not of this move: a repeat of this call says the same.
   const last = excluded.at(-1);
   if (outcome.kind === 'warm_lost') return outcome;
@@ -138,7 +144,7 @@ async function placeInNew(
   const taken = await takeNew(transaction, request);
   if (taken.kind === 'warm_lost') return taken;
   if (taken.kind === 'refused') {
-    if (otherwise === undefined) return full(taken);
+    if (otherwise === undefined) return waitOrRefuse(transaction, request, taken);
     const shared = { ...decision, chosen: otherwise };
     return attach(transaction, request, { sandboxId: otherwise, decision: shared, created: false });
   }
@@ -163,10 +169,23 @@ async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest):
     if (claimed.kind !== 'claimed') return claimed;
     return { kind: 'taken', of: { sandboxId: warm, bootedAt: claimed.bootedAt } };
   }
-  const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now });
+  const { conversationId: waiterId } = request;
+  const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now, waiterId });
   if (slot.kind === 'refused') return slot;
   await recordReserved(transaction, { sandboxId: newSandboxId, userId, createdBy: 'placement', now });
   return { kind: 'taken', of: { sandboxId: newSandboxId } };
+}
+
+/** Inside a run no free slot is a wait (D29). */
+async function waitOrRefuse(
+  transaction: Transaction<Tables>,
+  { conversationId: waiterId, userId, runId, now }: PlaceRequest,
+  taken: { readonly current: number; readonly limit: number },
+): Promise<PlaceOutcome> {
+  if (runId === undefined) return full(taken);
+  await joinLine(transaction, { waiterId, userId }, now);
+  const { limit, current } = taken;
+  return { kind: 'waits', slots: { limit, current, ofRun: await slotsOfRun(transaction, runId) } };
 }
 
 function full({ current, limit }: { readonly current: number; readonly limit: number }): PlaceOutcome {
@@ -262,6 +281,7 @@ async function detach(
   transaction: Transaction<Tables>,
   conversation: ConversationId,
 ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }> {
+  await leaveLine(transaction, conversation);
   const detached = await DETACH.first(transaction, { id: conversation });
   if (detached === undefined) return { sandboxId: null, sandboxToRemove: false };
   const id = sandboxId(detached.sandbox_id);

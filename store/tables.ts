@@ -134,6 +134,15 @@ export interface SlotTable {
   readonly taken_at: BigIntColumn;
 }
 
+export interface SlotLineTable {
+  /** Order of arrival. */
+  readonly position: Generated<number | bigint | string>;
+  readonly conversation_id: string;
+  readonly user_id: string;
+  /** When it last asked: who has not for long is not there any more. */
+  readonly asked_at: BigIntColumn;
+}
+
 /** Head of a transcript: its row is what concurrent appends queue on. */
 export interface TranscriptTable {
   readonly conversation_id: string;
@@ -240,6 +249,7 @@ export interface Tables {
   readonly attachment: AttachmentTable;
   readonly placement_decision: DecisionTable;
   readonly slot: SlotTable;
+  readonly slot_line: SlotLineTable;
   readonly activity: { readonly sandbox_id: string; readonly last_activity_at: BigIntColumn };
   readonly workspace: { readonly conversation_id: string; readonly body: string };
   readonly archive: ArchiveTable;

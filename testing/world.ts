@@ -5,7 +5,7 @@
 import type { MachineEvent } from '../core/command.ts';
 import { runId, type EntityAddress } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
-import { runBirth } from '../core/run/birth.ts';
+import { runBirth, runSetting } from '../core/run/birth.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { formatDuration } from '../dsl/duration.ts';
 import { START_AT_DEFAULT } from '../dsl/scenario/start-at.ts';
@@ -139,7 +139,7 @@ export class World implements PlayedWorld {
     this.runs += 1;
     const id = runId(`run-${this.runs}`);
     this.model.addPlan(id, plan);
-    const birth = runBirth(plan, { runId: id, userId: SIMULATED_USER });
+    const birth = runBirth(plan, { runId: id, userId: SIMULATED_USER, setting: runSetting(this.model.policy) });
     this.deliver({ machine: 'run', id }, { type: 'runStarted', birth });
     return new RunHandle(this, id, plan);
   }

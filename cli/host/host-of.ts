@@ -40,7 +40,7 @@ export function hostOf(parts: HostParts): Host {
     isReady: () => parts.isReady(),
     isolation: world.runtime.capabilities.isolation,
     warnings,
-    ...runRequests({ store, kind: facts.kind, requests: whileAlive(requests, life) }),
+    ...runRequests({ store, kind: facts.kind, requests: whileAlive(requests, life), deployment: world.deployment }),
     waitForRun: (runId, onChange, signal) => watch.wait(runId, onChange, signal),
     reconcile: (runId, request) => reconcileNow(world, runId, request),
     report: (runId) => reportNow(world, runId),

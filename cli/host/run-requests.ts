@@ -8,7 +8,7 @@ import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/projection.ts';
 import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runBirth, runSetting } from '../../core/run/birth.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { EngineKind } from '../config/deployment-config.ts';
@@ -19,6 +19,8 @@ export interface RunRequestParts {
   readonly store: Store;
   readonly kind: EngineKind;
   readonly requests: Notifier;
+  /** As it is when a run begins (D29). */
+  readonly deployment: Parameters<typeof runSetting>[0];
 }
 
 /** On Temporal the rows of a request may come after its acknowledgement; a run that rests always changes. */
@@ -27,13 +29,18 @@ const CHANGE_MS_MAX = 10_000;
 const FINISHED_CHANGE_MS_MAX = 1_000;
 const LOOK_MS = 25;
 
-export function runRequests({ store, kind, requests }: RunRequestParts): Pick<Host, 'startRun' | 'tellRun'> {
+export function runRequests({
+  store,
+  kind,
+  requests,
+  deployment,
+}: RunRequestParts): Pick<Host, 'startRun' | 'tellRun'> {
   return {
     async startRun(runId, plan) {
       await requireOwn(store, kind, runId);
       const isAmended = (await store.plans.plan(amendedPlanId(runId, plan.hash))) !== null;
       if (!isAmended) await store.plans.putPlan(runId, plan);
-      const birth = runBirth(plan, { runId, userId: LOCAL_USER });
+      const birth = runBirth(plan, { runId, userId: LOCAL_USER, setting: runSetting(deployment) });
       await requests.deliver({ to: { machine: 'run', id: runId }, event: { type: 'runStarted', birth } });
     },
     async tellRun(runId, event, amended) {

@@ -93,6 +93,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
     plans,
     records,
     notices: post.notices,
+    deployment: world.deployment,
     userId: LOCAL_USER,
     newRunId,
   });

@@ -3,7 +3,7 @@
  * Owns the unions; every event is a past fact, every command an order.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
-import type { ConversationId, EntityAddress, SandboxId, UserId } from '../ids.ts';
+import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
 import type { PoolPlacement } from '../place-in-pool.ts';
 import type { ConversationRow, LifecycleEvent } from '../projection.ts';
 import type { SandboxEvent, SandboxTold } from '../sandbox/message.ts';
@@ -49,6 +49,15 @@ export type ConversationEvent =
       readonly reason: string;
       readonly leftBehind?: SandboxId;
     }
+  /** No slot is free, and it stands in the line of those who wait for one (D29); `detail` says who has them. */
+  | {
+      readonly type: 'placementWaits';
+      readonly commandId: string;
+      readonly detail: string;
+      readonly leftBehind?: SandboxId;
+    }
+  /** There may be room for it now: it asks again. */
+  | { readonly type: 'roomOffered' }
   | { readonly type: 'repositoryPrepared'; readonly commandId: string }
   | { readonly type: 'setupScriptRan'; readonly commandId: string }
   | { readonly type: 'gitHooksSetUp'; readonly commandId: string }
@@ -132,6 +141,8 @@ export type ConversationOrder =
       readonly excluded: readonly SandboxId[];
       /** Nothing is placed any more: the place that was refused is given back, and the answer is a refusal. */
       readonly onlyLeaves?: true;
+      /** Its run, which waits for a slot instead of being refused one (D29); absent for a start over the API. */
+      readonly runId?: RunId;
     })
   | (AgentOrder & {
       readonly type: 'prepareRepository';

@@ -3,11 +3,13 @@
  * Owns the orders to placement and their bound; which sandbox it is, is decided where attachments are kept (D16).
  */
 import type { SandboxId } from '../ids.ts';
-import { PLACEMENT_ATTEMPTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
+import { CAPACITY_LOOK_MS, PLACEMENT_ATTEMPTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
-import type { ConversationOrder } from './message.ts';
+import type { ConversationEvent, ConversationOrder } from './message.ts';
 import type { ConversationState } from './state.ts';
 import { failStart, newRequestId, type ConversationTurn } from './turn.ts';
+
+type EventOf<Type extends ConversationEvent['type']> = Extract<ConversationEvent, { readonly type: Type }>;
 
 export function beginPlacement(turn: ConversationTurn): void {
   const { state } = turn;
@@ -22,9 +24,53 @@ function placementOrder({
   birth,
   excluded,
 }: ConversationState): Extract<ConversationOrder, { type: 'placeConversation' }> {
-  const { conversationId, userId, strategy, sandboxId, pool } = birth;
+  const { conversationId, userId, strategy, sandboxId, pool, runId } = birth;
   const order = { type: 'placeConversation', conversationId, userId, strategy, sandboxId, excluded } as const;
-  return pool === undefined ? order : { ...order, pool };
+  return {
+    ...order,
+    ...(pool === undefined ? {} : { pool }),
+    ...(runId === null ? {} : { runId }),
+  };
+}
+
+/** No attempt and no failure: it stands in the line, and asks again when there is room (D29). */
+export function waitForSlot(turn: ConversationTurn, event: EventOf<'placementWaits'>): void {
+  const { state } = turn;
+  if (state.awaiting !== event.commandId) return;
+  removeLeftBehind(turn, event);
+  state.awaiting = null;
+  state.waitsFor = event.detail;
+  state.startDeadline = turn.now + CAPACITY_LOOK_MS;
+  if (state.roomOffered === true) askAgain(turn);
+}
+
+/** Also while the placement is out, which may have been too early for what is free now. */
+export function roomOffered(turn: ConversationTurn): void {
+  const { state } = turn;
+  if (state.awaiting !== null) state.roomOffered = true;
+  else if (state.waitsFor !== undefined) askAgain(turn);
+}
+
+/** The same placement once more: its bound is for sandboxes that refuse. */
+export function askAgain(turn: ConversationTurn): void {
+  const { state } = turn;
+  state.roomOffered = undefined;
+  state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
+  state.awaiting = turn.order(placementOrder(state));
+}
+
+/** It has its place. */
+export function leaveLine(turn: ConversationTurn): void {
+  const { state } = turn;
+  state.waitsFor = undefined;
+  state.roomOffered = undefined;
+}
+
+/** Given up while it waits: its place in the line is for the next. */
+export function giveUpLine(turn: ConversationTurn): void {
+  if (turn.state.waitsFor === undefined) return;
+  leaveLine(turn);
+  turn.state.awaiting ??= turn.order({ ...placementOrder(turn.state), onlyLeaves: true });
 }
 
 /** Refused, and it will not be placed again: whoever leaves that sandbox last has to find itself the last (D11). */

@@ -5,7 +5,7 @@
 import { START_TASK_TIMEOUT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
 import type { ConversationEvent } from './message.ts';
-import { removeLeftBehind } from './placement.ts';
+import { giveUpLine, removeLeftBehind } from './placement.ts';
 import type { ConversationState } from './state.ts';
 import { abandonCommand, newRequestId, stopWatching, tellSandbox, type ConversationTurn } from './turn.ts';
 
@@ -19,6 +19,7 @@ export function remove(turn: ConversationTurn, event: EventOf<'deleteRequested'>
   stopWatching(turn);
   state.queue = [];
   state.recheckAt = null;
+  giveUpLine(turn);
   const isPlacing = isPlacementOut(state);
   state.phase = 'deleting';
   if (!isPlacing) return orderRemoval(turn);

@@ -5,7 +5,15 @@
 import { START_TASK_TIMEOUT_MS } from '../limits.ts';
 import { remember, wasSeen } from '../requests.ts';
 import type { ConversationEvent } from './message.ts';
-import { beginPlacement, leaveRefused, placeAgain, removeLeftBehind } from './placement.ts';
+import {
+  askAgain,
+  beginPlacement,
+  giveUpLine,
+  leaveLine,
+  leaveRefused,
+  placeAgain,
+  removeLeftBehind,
+} from './placement.ts';
 import { takeReport } from './report.ts';
 import { pursueWork } from './work.ts';
 import {
@@ -40,6 +48,7 @@ export function begin(turn: ConversationTurn): void {
 export function placed(turn: ConversationTurn, event: EventOf<'placed'>): void {
   if (!isAwaited(turn, event)) return;
   removeLeftBehind(turn, event);
+  leaveLine(turn);
   turn.state.phase = 'attaching';
   requestAttachment(turn, event);
 }
@@ -73,6 +82,7 @@ export function placementRefused(turn: ConversationTurn, event: EventOf<'placeme
   if (!isAwaited(turn, event)) return;
   removeLeftBehind(turn, event);
   turn.state.awaiting = null;
+  leaveLine(turn);
   failStart(turn, event.code, event.reason);
 }
 
@@ -97,6 +107,7 @@ export function giveUp(turn: ConversationTurn, event: EventOf<'interruptRequeste
   if (wasSeen(state.seen, event.requestId)) return;
   state.seen = remember(state.seen, event.requestId);
   failStart(turn, 'agent_refused', 'the conversation was interrupted');
+  giveUpLine(turn);
 }
 
 /** Only the answer to the latest request counts: an older refusal is about an older try. */
@@ -180,7 +191,19 @@ export function stepFailed(turn: ConversationTurn, event: EventOf<'stepFailed'>)
 
 /** Every non-final state has a deadline (D13): a start that takes too long ends in ERROR. */
 export function startExpired(turn: ConversationTurn): void {
-  const { startDeadline } = turn.state;
-  if (startDeadline !== null && turn.now >= startDeadline)
-    failStart(turn, 'placement_failed', 'the start took too long');
+  const { startDeadline, waitsFor, awaiting } = turn.state;
+  if (startDeadline === null || turn.now < startDeadline) return;
+  // In the line nothing takes too long; it only looks again.
+  if (waitsFor !== undefined && awaiting === null) return askAgain(turn);
+  failStart(turn, 'placement_failed', 'the start took too long');
+  giveUpLine(turn);
+}
+
+/** The start has failed meanwhile, or it is being deleted: whoever stands in the line leaves it. */
+export function waitsTooLate(turn: ConversationTurn, event: EventOf<'placementWaits'>): void {
+  if (!isAwaited(turn, event)) return;
+  removeLeftBehind(turn, event);
+  turn.state.awaiting = null;
+  turn.state.waitsFor = event.detail;
+  giveUpLine(turn);
 }

@@ -100,6 +100,10 @@ export interface ConversationState {
   readonly sandbox: SandboxSnapshot | null;
   readonly attachRequestId: string | null;
   readonly placements: number;
+  /** It waits for a slot, and who has them (D29); absent otherwise. */
+  readonly waitsFor?: string | undefined;
+  /** There was room while a placement was out, which may have been too early for it; absent otherwise. */
+  readonly roomOffered?: true | undefined;
   readonly excluded: readonly SandboxId[];
   /** Generation for which the agent's conversation is open and armed; null before the first. */
   readonly openGeneration: number | null;
@@ -190,6 +194,8 @@ export function copyConversation(state: ConversationState): Mutable<Conversation
     sandbox: state.sandbox,
     attachRequestId: state.attachRequestId,
     placements: state.placements,
+    waitsFor: state.waitsFor,
+    roomOffered: state.roomOffered,
     excluded: state.excluded,
     openGeneration: state.openGeneration,
     executionStatus: state.executionStatus,
@@ -238,12 +244,13 @@ export function conversationSnapshot(state: ConversationState): ConversationSnap
     sandboxId: state.sandboxId,
     sandboxStatus: state.sandbox?.status ?? null,
     ...(state.spilled === true ? { spilled: true } : {}),
+    ...(state.waitsFor === undefined ? {} : { waitsFor: state.waitsFor }),
     pauseReason: state.sandbox?.pauseReason ?? null,
     executionStatus: state.executionStatus,
     interrupted: state.interrupted,
     limitReached: state.limitReached,
     settled: isSettled(state),
-    detail: state.startTaskDetail ?? state.sandbox?.detail ?? state.executionDetail,
+    detail: state.startTaskDetail ?? state.waitsFor ?? state.sandbox?.detail ?? state.executionDetail,
     deleted: state.phase === 'deleted',
   };
 }

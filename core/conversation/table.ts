@@ -4,6 +4,7 @@
  */
 import type { Cell, TransitionTable } from '../transition-table.ts';
 import type { ConversationEvent } from './message.ts';
+import { roomOffered, waitForSlot } from './placement.ts';
 import * as removal from './removal.ts';
 import * as start from './start.ts';
 import type { ConversationPhase } from './state.ts';
@@ -78,6 +79,8 @@ export const CONVERSATION_TABLE: TransitionTable<ConversationPhase, Conversation
   placing: {
     ...starting('placing'),
     placed: cell(['attaching'], 'asks the sandbox to confirm', start.placed),
+    placementWaits: cell(['placing'], 'stands in the line until there is a slot (D29)', waitForSlot),
+    roomOffered: cell(['placing'], 'asks for its place again', roomOffered),
     placementRefused: cell(
       ['startFailed'],
       'the start task ends in ERROR with the reason (D16, D17)',
@@ -156,6 +159,7 @@ export const CONVERSATION_TABLE: TransitionTable<ConversationPhase, Conversation
     ...readOnly('startFailed'),
     placed: cell(['startFailed'], 'attaches all the same: a slot is taken', start.placedTooLate),
     placementRefused: cell(['startFailed'], 'nothing was taken', start.placementRefusedTooLate),
+    placementWaits: cell(['startFailed'], 'leaves the line', start.waitsTooLate),
     attachAnswered: cell(['startFailed'], 'knows its sandbox, or has none', start.attachAnsweredTooLate),
     sandboxNoticed: cell(['startFailed'], 'newest wins', start.noticeWhileAttaching),
   },
@@ -166,6 +170,7 @@ export const CONVERSATION_TABLE: TransitionTable<ConversationPhase, Conversation
   deleting: {
     placed: cell(['deleting'], 'attaches, so that the sandbox can be told', start.placedTooLate),
     placementRefused: cell(['deleting'], 'removes the record', removal.removeUnplaced),
+    placementWaits: cell(['deleting'], 'leaves the line', start.waitsTooLate),
     attachAnswered: cell(['deleting'], 'removes the record', removal.removeAttached),
     deadline: cell(['deleting'], 'removes the record, wherever it was placed (D13)', removal.removeAnyway),
     conversationRemoved: cell(

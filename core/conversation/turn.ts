@@ -258,7 +258,7 @@ export function rowOf(state: ConversationState): ConversationRow {
     sandboxId: state.sandboxId,
     sandboxStatus: state.sandbox?.status ?? null,
     startTask: state.startTask,
-    startTaskDetail: state.startTaskDetail,
+    startTaskDetail: state.startTaskDetail ?? state.waitsFor ?? null,
     executionStatus: state.executionStatus,
     executionStatusAt: state.executionStatusAt,
     queuedMessages: state.queue.length,

@@ -118,6 +118,7 @@ export function begin(turn: RunTurn, index: number): void {
     sandboxId: null,
     sandboxStatus: null,
     executionStatus: null,
+    waitsFor: undefined,
     ending: null,
     admittedAt: turn.now,
     workingSince: null,
@@ -130,7 +131,12 @@ export function begin(turn: RunTurn, index: number): void {
   if (item === null) return;
   countStart(turn);
   if (isSharded(turn.state)) return;
-  const awaiting = turn.order({ ...itemOrder(turn, index, item), type: 'startConversation' });
+  const { strategy } = turn.state.rules;
+  const awaiting = turn.order({
+    ...itemOrder(turn, index, item),
+    type: 'startConversation',
+    ...(strategy === undefined ? {} : { strategy }),
+  });
   changeItem(turn, index, { awaiting });
 }
 

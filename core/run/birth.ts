@@ -5,19 +5,50 @@
 import { sandboxId as asSandboxId, type RunId, type UserId } from '../ids.ts';
 import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan.ts';
 import { SHARD_ITEMS_MAX } from './shards.ts';
-import type { ItemNeed, RunBirth, RunItemSpec, RunRules, SlotUse } from './state.ts';
+import type { GroupingStrategy } from '../status.ts';
+import type { ItemNeed, RunBirth, RunCapacity, RunItemSpec, RunRules, SlotUse } from './state.ts';
 
 interface BirthIds {
   readonly runId: RunId;
   readonly userId: UserId;
+  /** Of the deployment that begins the run; absent where nobody knows it. */
+  readonly setting?: RunSetting;
+}
+
+/** What a run takes over from its deployment when it begins, and keeps (D29). */
+export interface RunSetting {
+  /** Where the job names no strategy. */
+  readonly grouping: GroupingStrategy;
+  readonly capacity: RunCapacity;
+}
+
+/** What a deployment, or a simulated policy, tells its runs. */
+export function runSetting({
+  grouping,
+  capacity,
+}: {
+  readonly grouping: GroupingStrategy;
+  readonly capacity: {
+    readonly installationMax: number;
+    readonly userMax: number;
+    readonly conversationsPerSandboxMax: number;
+  };
+}): RunSetting {
+  const { installationMax, userMax, conversationsPerSandboxMax: perSandboxMax } = capacity;
+  return { grouping, capacity: { slotsMax: Math.min(installationMax, userMax), perSandboxMax } };
 }
 
 /** The machine's share of a plan. `shardItems`: items of a shard; without it only a large plan has shards. */
-export function runBirth(plan: Plan, ids: BirthIds, shardItems = shardItemsOf(plan)): RunBirth {
+export function runBirth(
+  plan: Plan,
+  { runId, userId, setting }: BirthIds,
+  shardItems = shardItemsOf(plan),
+): RunBirth {
   const groups = groupsOf(plan.items);
-  const rules = rulesOf(plan);
+  const rules = rulesOf(plan, setting);
   return {
-    ...ids,
+    runId,
+    userId,
     name: plan.name,
     planHash: plan.hash,
     rules: shardItems === undefined ? rules : { ...rules, shardItems },
@@ -29,10 +60,12 @@ function shardItemsOf({ items }: Plan): number | undefined {
   return items.length > SHARD_ITEMS_MAX ? SHARD_ITEMS_MAX : undefined;
 }
 
-function rulesOf(plan: Plan): RunRules {
+function rulesOf(plan: Plan, setting: RunSetting | undefined): RunRules {
   const { admission, placement, retry, breaker, budget, wait, cleanup, reconcile } = plan;
   const { per = [], concurrency, startEveryMs, rampMs, adaptive, canary } = admission;
-  const { strategy, sandboxId, pool } = placement;
+  const { sandboxId, pool } = placement;
+  const strategy = placement.strategy ?? setting?.grouping;
+  const isOfUser = placement.strategy === null && pool === undefined && strategy !== undefined;
   return {
     concurrency,
     ...(startEveryMs === undefined ? {} : { startEveryMs }),
@@ -40,8 +73,10 @@ function rulesOf(plan: Plan): RunRules {
     ...(adaptive === undefined ? {} : { adaptive }),
     ...(per.length === 0 ? {} : { slots: Object.fromEntries(per.map((one) => [slotName(one), one.max])) }),
     ...(canary === undefined ? {} : { canary }),
-    // Unless the job says otherwise, the user's own setting may group.
+    // Who does not know its user's setting takes it that sandboxes are shared.
     sharesSandboxes: sandboxId !== null || pool !== undefined || strategy !== 'NO_GROUPING',
+    ...(isOfUser ? { strategy } : {}),
+    ...(setting === undefined ? {} : { capacity: setting.capacity }),
     ...(pool === undefined ? {} : { pool }),
     explicitSandboxId: sandboxId === null ? null : asSandboxId(sandboxId),
     retry,

@@ -6,6 +6,7 @@ import type { ConversationId, SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import type { RunEvent } from './message.ts';
 import { hasHadEnough, unusedOfPool } from './pool.ts';
+import { waitingForSlot } from './offers.ts';
 import { standingOf } from './standing.ts';
 import type { RunState } from './state.ts';
 import { changeSandbox, newRequestId, type RunTurn } from './turn.ts';
@@ -28,6 +29,8 @@ export function noteSandbox(turn: RunTurn, conversation: SandboxUse): void {
     const mine = sandboxId !== state.rules.explicitSandboxId && state.rules.cleanup.sandbox !== 'keep';
     state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept', awaiting: null }];
   }
+  // Whoever is in it is heard of again: it may be at rest now.
+  if (known?.isBusy === true) changeSandbox(turn, sandboxId, { isBusy: undefined });
   if (sandboxStatus === 'MISSING' && known?.state !== 'gone') setSandbox(turn, sandboxId, 'gone');
   // Who is deleted tells nothing more; its removal has decided about a sandbox that nobody else uses (D11).
   else if (conversation.deleted && isOnlyUse(state, conversation)) setSandbox(turn, sandboxId, 'kept');
@@ -60,6 +63,7 @@ function setSandbox(
 export function releaseSandboxes(turn: RunTurn): void {
   const { state } = turn;
   releaseRecycled(turn);
+  releaseForSlots(turn);
   // While anything may still be placed, a shared sandbox may still be wanted.
   if (state.rules.sharesSandboxes && state.mode === 'normal' && mayStillPlace(state)) return;
   if (!state.sandboxes.some(({ state: use }) => use === 'used')) return;
@@ -67,6 +71,52 @@ export function releaseSandboxes(turn: RunTurn): void {
   for (const { sandboxId, state: use } of state.sandboxes) {
     if (use === 'used' && needed !== 'all' && !needed.has(sandboxId)) letGo(turn, sandboxId);
   }
+}
+
+/**
+ * What is full, or whose slot is needed, goes while others are still placed (D29): whoever waits for a slot found no
+ * room in any of them. One for each that waits, the fullest first; of those that are kept only the slot is given back.
+ */
+function releaseForSlots(turn: RunTurn): void {
+  const { state } = turn;
+  const { rules } = state;
+  if (state.phase !== 'running' || rules.explicitSandboxId !== null || rules.pool !== undefined) return;
+  const waiting = waitingForSlot(state).length;
+  if (waiting === 0) return;
+  const busy = sandboxesInFlight(state);
+  const isFree = (used: UsedSandbox): boolean =>
+    !busy.has(used.sandboxId) && used.isBusy !== true && used.isResting !== true && isThere(used);
+  const onTheirWay = state.sandboxes.filter(({ state: use }) => use === 'asked').length;
+  const free = state.sandboxes.filter(isFree);
+  if (free.length === 0) return;
+  const placed = placedBySandbox(state);
+  const byUse = free.toSorted((a, b) => (placed.get(b.sandboxId) ?? 0) - (placed.get(a.sandboxId) ?? 0));
+  for (const { sandboxId, state: use } of byUse.slice(0, Math.max(0, waiting - onTheirWay)))
+    if (use === 'kept') rest(turn, sandboxId);
+    else letGo(turn, sandboxId, { whileRunning: true });
+}
+
+const isThere = ({ state }: UsedSandbox): boolean => state === 'used' || state === 'kept';
+
+function sandboxesInFlight(state: RunState): ReadonlySet<SandboxId> {
+  const ids = standingOf(state).inFlight.flatMap((index) => state.items[index]?.sandboxId ?? []);
+  return new Set(ids);
+}
+
+function placedBySandbox({ items }: RunState): ReadonlyMap<SandboxId, number> {
+  const counts = new Map<SandboxId, number>();
+  for (const { sandboxId } of items)
+    if (sandboxId !== null) counts.set(sandboxId, (counts.get(sandboxId) ?? 0) + 1);
+  return counts;
+}
+
+/** Its files stay, its slot does not. */
+function rest(turn: RunTurn, sandboxId: SandboxId): void {
+  const { state } = turn;
+  if (mustStay(state, sandboxId)) return;
+  const { runId } = state;
+  turn.order({ type: 'cleanUpSandbox', runId, sandboxId, how: 'pause', whileRunning: true });
+  changeSandbox(turn, sandboxId, { isResting: true });
 }
 
 /** Nobody is placed there any more: what is in it decides alone, and its slot is wanted for the next of the pool. */
@@ -94,11 +144,11 @@ function neededSandboxes(state: RunState): ReadonlySet<SandboxId> | 'all' {
 }
 
 /** Whether somebody else's conversation is in it, too, is decided where attachments are kept, in one transaction. */
-function letGo(turn: RunTurn, sandboxId: SandboxId): void {
+function letGo(turn: RunTurn, sandboxId: SandboxId, options: { readonly whileRunning?: true } = {}): void {
   const { state } = turn;
   if (mustStay(state, sandboxId)) return setSandbox(turn, sandboxId, 'kept');
   const how = state.rules.cleanup.sandbox === 'pause' ? 'pause' : 'delete';
-  const commandId = turn.order({ type: 'cleanUpSandbox', runId: state.runId, sandboxId, how });
+  const commandId = turn.order({ type: 'cleanUpSandbox', runId: state.runId, sandboxId, how, ...options });
   // A pause is asked for and not waited for: one that is released already says nothing about it.
   setSandbox(turn, sandboxId, how === 'pause' ? 'kept' : 'asked', commandId);
 }
@@ -111,6 +161,8 @@ export function cleanedUp(
   const { state } = turn;
   const used = state.sandboxes.find(({ awaiting }) => awaiting === event.commandId);
   if (used === undefined) return;
+  if (event.isBusy === true && state.phase === 'running')
+    return changeSandbox(turn, used.sandboxId, { state: 'used', awaiting: null, isBusy: true });
   if (!event.isOurs && used.pooled !== undefined && state.phase === 'running') return stillInUse(turn, used);
   // Nobody was ever in it, so nobody would tell that it is gone: that it was asked to go is all there is to hear.
   if (event.isOurs && used.state === 'asked' && used.pooled?.placed === 0)

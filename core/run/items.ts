@@ -13,6 +13,7 @@ import { isSharded } from './shards.ts';
 import { standingOf } from './standing.ts';
 import { indexAt, itemAt, type Ending, type RunItem, type RunState } from './state.ts';
 import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from './turn.ts';
+import { offerPlaces, placeGivenBack } from './offers.ts';
 import { countArrival } from './pool.ts';
 import { keepUncollected, noteSandbox } from './cleanup.ts';
 import { clocked, workingLimitAt } from './working-time.ts';
@@ -52,11 +53,19 @@ export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): v
     sandboxStatus: conversation.sandboxStatus,
     executionStatus: conversation.executionStatus,
     limitReached: conversation.limitReached,
+    ...slotWait(item, conversation, turn.now),
     ...(item.phase === 'working' ? clocked(item, conversation, turn.now) : {}),
   });
   if (startsWaitingForRate(item, conversation)) slowDown(turn, 'rate_limited');
+  offerPlaces(turn, item, conversation);
   // What it means for the item is its shard's to say.
   if (known !== null && !isSharded(turn.state)) readNotice(turn, conversation.itemIndex, known, conversation);
+}
+
+/** The attempt counts from when it has its place: waiting for a slot is none (D29). */
+function slotWait(item: RunItem, { waitsFor }: ConversationSnapshot, now: number): Partial<RunItem> {
+  if (waitsFor === item.waitsFor) return {};
+  return waitsFor === undefined ? { waitsFor, admittedAt: now } : { waitsFor };
 }
 
 /** The first notice may overtake the answer that names the conversation: then it names it itself. */
@@ -212,9 +221,10 @@ export function endAttempt(turn: RunTurn, index: number, ending: Ending): void {
   const { state } = turn;
   const item = itemAt(state, index);
   if (item === undefined) return;
-  const base = { awaiting: null, ending, stopBy: null } satisfies Partial<RunItem>;
+  const base = { awaiting: null, waitsFor: undefined, ending, stopBy: null } satisfies Partial<RunItem>;
   const { failureClass } = ending;
   attemptEnded(turn, failureClass);
+  placeGivenBack(turn);
   probeEnded(turn, item, ending);
   if (failureClass === null || state.mode === 'cancelling' || ending.outcome === 'cancelled') {
     changeItem(turn, index, { ...base, phase: 'ended', endedAt: turn.now });
@@ -240,6 +250,7 @@ function itemDeadline(item: RunItem, deadlineMs: number | null): number | null {
   if (item.phase === 'waiting') return item.notBefore;
   if (item.phase !== 'starting' && item.phase !== 'working') return null;
   if (item.stopBy !== null) return item.stopBy;
+  if (item.waitsFor !== undefined) return null;
   const wall = deadlineMs === null || item.admittedAt === null ? null : item.admittedAt + deadlineMs;
   const working = workingLimitAt(item);
   if (wall === null || working === null) return wall ?? working;

@@ -7,7 +7,7 @@ import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '..
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ShardEvent } from '../shard/message.ts';
-import type { FailureClass } from '../status.ts';
+import type { FailureClass, GroupingStrategy } from '../status.ts';
 import type { ItemAnswer, ShardTold } from './item-message.ts';
 import type { RunBirth, RunItemSpec } from './state.ts';
 
@@ -37,6 +37,8 @@ export type RunEvent =
       readonly commandId: string;
       readonly sandboxId: SandboxId;
       readonly isOurs: boolean;
+      /** It is ours, and somebody in it is at work. */
+      readonly isBusy?: true;
     }
   /** The sandboxes of the pool that were made ahead; `reason` says why there are fewer than its size, null when not. */
   | {
@@ -91,7 +93,11 @@ interface ItemOrder {
 }
 
 export type RunOrder =
-  | (ItemOrder & { readonly type: 'startConversation' })
+  | (ItemOrder & {
+      readonly type: 'startConversation';
+      /** Its user's own setting as the run began; absent where the job names one. */
+      readonly strategy?: GroupingStrategy;
+    })
   | (ItemOrder & {
       readonly type: 'verifyItem';
       readonly conversationId: ConversationId;
@@ -110,6 +116,8 @@ export type RunOrder =
       readonly runId: RunId;
       readonly sandboxId: SandboxId;
       readonly how: 'delete' | 'pause';
+      /** While the run still places: left alone when somebody in it is at work, or has just come. */
+      readonly whileRunning?: true;
     }
   /** Makes sandboxes of the pool ahead until so many live, as far as there are slots for them. */
   | {

@@ -6,7 +6,7 @@ import type { FailureClass } from '../status.ts';
 import { standingOf } from './standing.ts';
 import { bornPace } from './born.ts';
 import { poolPlaces } from './pool.ts';
-import type { Pace, RunState } from './state.ts';
+import type { Pace, RunRules, RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
 /** Failures that come together are one word of the endpoint: places are halved once for all of them. */
@@ -24,7 +24,7 @@ export function changePace({ state }: RunTurn, change: Partial<Pace>): void {
 }
 
 /** Which limit says how many may be in flight; the job's own number when nothing lowers it. */
-export type PlaceLimit = 'concurrency' | 'pool' | 'ramp' | 'adaptive';
+export type PlaceLimit = 'concurrency' | 'capacity' | 'pool' | 'ramp' | 'adaptive';
 
 export interface Places {
   readonly max: number;
@@ -36,9 +36,19 @@ export function placesOf(state: RunState, now: number): Places {
   const adaptive = Math.min(concurrency, paceOf(state).places ?? concurrency);
   const ramp = rampPlaces(state, now);
   const pool = poolPlaces(state, now);
+  const capacity = capacityPlaces(state.rules);
+  if (capacity < Math.min(ramp, adaptive, pool ?? capacity)) return { max: capacity, by: 'capacity' };
   if (pool !== null && pool < Math.min(ramp, adaptive)) return { max: pool, by: 'pool' };
   if (ramp < adaptive) return { max: ramp, by: 'ramp' };
   return { max: adaptive, by: adaptive < concurrency ? 'adaptive' : 'concurrency' };
+}
+
+/** Nobody begins who could get no place whatever the others do: in the line stand only those who could (D29). */
+function capacityPlaces({ capacity, sharesSandboxes, pool }: RunRules): number {
+  if (capacity === undefined) return Number.POSITIVE_INFINITY;
+  const { slotsMax, perSandboxMax } = capacity;
+  if (pool !== undefined) return slotsMax * Math.max(pool.maxPerSandbox, pool.onFull === 'spill' ? perSandboxMax : 1);
+  return sharesSandboxes ? slotsMax * perSandboxMax : slotsMax;
 }
 
 /** One place at once, all of them at the end of the ramp, evenly in between. */

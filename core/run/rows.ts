@@ -31,6 +31,7 @@ function itemRow(state: RunState, item: RunItem): RunItemRow {
     costNanoUsd: item.attempt === 0 ? null : item.costNanoUsd,
     admittedAt: item.admittedAt,
     endedAt: item.endedAt,
+    ...(item.waitsFor === undefined ? {} : { waitsFor: item.waitsFor }),
     ...(state.rules.pool === undefined ? {} : { left: leftPlaces(item) }),
   };
 }

@@ -8,7 +8,7 @@ import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule,
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
-import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
+import type { ExecutionStatus, FailureClass, GroupingStrategy, Outcome, SandboxStatus } from '../status.ts';
 import type { Mutable } from '../turn.ts';
 import type { Trip } from './trip.ts';
 import type { UsedSandbox } from './used-sandbox.ts';
@@ -37,6 +37,10 @@ export interface RunRules {
   readonly canary?: number | undefined;
   /** False when every conversation has a sandbox of its own: it can go as soon as its item has ended. */
   readonly sharesSandboxes: boolean;
+  /** Its user's own setting as the run began, where the job says nothing (D29); absent where it does. */
+  readonly strategy?: GroupingStrategy | undefined;
+  /** What the deployment had room for as the run began (D29); absent: the run does not know. */
+  readonly capacity?: RunCapacity | undefined;
   /** Sandboxes that the run keeps for itself; absent when it has none. */
   readonly pool?: PlanPool | undefined;
   /** A sandbox that the job names belongs to its user: a run never removes it. */
@@ -52,6 +56,12 @@ export interface RunRules {
   readonly finally?: readonly LastStepRule[] | undefined;
   /** Items of one shard; absent when the run hosts its items itself. */
   readonly shardItems?: number | undefined;
+}
+
+/** How many slots there can be for one user, and how many conversations a sandbox takes. */
+export interface RunCapacity {
+  readonly slotsMax: number;
+  readonly perSandboxMax: number;
 }
 
 /** What the machine must know of a step after the report; what it does is in the plan. */
@@ -118,6 +128,8 @@ export interface RunItem extends RunItemSpec {
   readonly sandboxStatus: SandboxStatus | null;
   readonly executionStatus: ExecutionStatus | null;
   readonly awaiting: string | null;
+  /** Its conversation waits for a slot, and who has them (D29); absent otherwise. */
+  readonly waitsFor?: string | undefined;
   readonly ending: Ending | null;
   /** Cost of all attempts so far, integer nano-USD. */
   readonly costNanoUsd: number;

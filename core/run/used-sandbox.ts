@@ -10,6 +10,10 @@ export interface UsedSandbox {
   readonly state: 'used' | 'asked' | 'gone' | 'kept';
   /** The clean-up that has not been answered; null when none is out. */
   readonly awaiting: string | null;
+  /** Somebody had come when the run wanted it gone while it went on, and nothing was heard of it since. */
+  readonly isBusy?: boolean | undefined;
+  /** It is kept, and was asked to rest because its slot was needed. */
+  readonly isResting?: boolean | undefined;
   /** What the run saw of a sandbox of its pool; absent for any other. */
   readonly pooled?: PooledUse | undefined;
 }

@@ -108,6 +108,8 @@ export type SandboxOrder =
   | (RuntimeOrder & { readonly type: 'archiveWorkspace' })
   | (RuntimeOrder & { readonly type: 'destroySandbox' })
   | (RuntimeOrder & { readonly type: 'reserveSlot'; readonly userId: string })
+  /** Its slot is free: whoever is next in the line is told (D29). */
+  | { readonly type: 'offerRoom'; readonly sandboxId: SandboxId }
   /** Watches activity and runtime without filling a history; ends in one event. Null switches the idle rule off. */
   | (RuntimeOrder & {
       readonly type: 'watchIdle';

@@ -237,6 +237,9 @@ export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
   const row = rowOf(state);
   if (before.sequence === 0 || !showsTheSame(row, rowOf(before)))
     turn.order({ type: 'project', rows: [row] });
+  // Not before the first row: only what was held can be given back.
+  if (before.sequence > 0 && rowOf(before).holdsSlot && !row.holdsSlot)
+    turn.order({ type: 'offerRoom', sandboxId: state.sandboxId });
   if (!publiclyChanged(before, state)) return;
   const sandbox = snapshotOf(state);
   for (const id of attachedIds(state)) {

@@ -72,7 +72,7 @@ export function conversationNoticed(turn: RunTurn, event: EventOf<'conversationN
 }
 
 function concernsRun(was: RunItem, conversation: ConversationSnapshot): boolean {
-  if (startsWaitingForRate(was, conversation)) return true;
+  if (startsWaitingForRate(was, conversation) || was.waitsFor !== conversation.waitsFor) return true;
   if (conversation.sandboxId === null || conversation.sandboxStatus === null) return false;
   // Of an earlier attempt there is little more to come.
   if (was.conversationId !== conversation.conversationId) return true;

@@ -69,12 +69,13 @@ function ofSandbox(step: Step, count: Count): string | null {
 
 function ofConversation(step: Step, count: Count): string | null {
   const { event } = step;
-  const { sandbox, queue, phase } = step.after as ConversationState;
+  const { sandbox, queue, phase, waitsFor } = step.after as ConversationState;
   // The one that only gives a place back takes none, and comes once, after the last try.
   const placed = step.commands.filter(
     (command) => command.type === 'placeConversation' && command.onlyLeaves !== true,
   ).length;
-  if (placed > 0) return count(step, 'is placed', PLACEMENT_ATTEMPTS_MAX, placed);
+  // Whoever waits for a slot asks once for each time it is told of room: no sandbox has refused it.
+  if (placed > 0 && waitsFor === undefined) return count(step, 'is placed', PLACEMENT_ATTEMPTS_MAX, placed);
   if (event.type === 'deliveryFailed')
     return count(step, `fails to deliver ${event.itemId}`, DELIVERY_ATTEMPTS_MAX, 1);
   const asked = step.commands.filter(isResumeRequest).length;

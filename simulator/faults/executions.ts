@@ -38,6 +38,7 @@ export interface Driver {
 const OF_THE_STORE: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandType>([
   'placeConversation',
   'reserveSlot',
+  'offerRoom',
   'record',
   'removeConversation',
   'startConversation',

@@ -73,6 +73,7 @@ export function failureOf(command: ActivityCommand, reason: string = REASON): Ma
       return { type: 'reconcileFailed', commandId, reason };
     case 'notifyOfRun':
       return { type: 'notifyFailed', commandId, reason };
+    case 'offerRoom':
     case 'watchAgent':
     case 'record':
     case 'reportRun':

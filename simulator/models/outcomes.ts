@@ -15,7 +15,7 @@ import type { ModelOptions, Policy } from './model-options.ts';
 import type { PlacementModel } from './placement-model.ts';
 import type { RunModel } from './run-model.ts';
 import type { RuntimeModel } from './runtime-model.ts';
-import type { Slotted } from './slot-seeker.ts';
+import { offerRoom, type Slotted } from './slot-seeker.ts';
 
 /** Commands that one effect answers; the others wait for something, or write one line. */
 export type CarriedOut = Exclude<
@@ -82,6 +82,9 @@ export class Outcomes {
       case 'destroySandbox':
         this.destroy(command.sandboxId);
         return { type: 'sandboxDestroyed', commandId };
+      case 'offerRoom':
+        offerRoom(this.parts.port, this.parts.placement);
+        return null;
       case 'removeConversation':
         return this.remove(command);
       case 'startConversation':
@@ -164,6 +167,7 @@ export class Outcomes {
     const { port, runtime, watches, placement, agents } = this.parts;
     const home = placement.homeOf(conversationId);
     const sandboxToRemove = placement.detach(conversationId);
+    if (home === null || sandboxToRemove) offerRoom(port, placement);
     if (home !== null) {
       runtime.touch(home, agents.find(conversationId)?.lastActivityAt(port.now()) ?? 0);
       watches.reconsider(home);
@@ -244,8 +248,11 @@ export class Outcomes {
   }
 
   /** Claimed first, then asked: whoever is placed in between finds it going (D11). */
-  private cleanUp({ id: commandId, runId, sandboxId, how }: CommandOf<'cleanUpSandbox'>): MachineEvent {
+  private cleanUp(command: CommandOf<'cleanUpSandbox'>): MachineEvent {
+    const { id: commandId, runId, sandboxId, how, whileRunning } = command;
     const { port, placement, runs } = this.parts;
+    if (whileRunning === true && placement.hasWork(sandboxId))
+      return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: false, isBusy: true };
     const toRemove = how === 'delete';
     const isOurs = placement.claim(sandboxId, { runId, isOurs: (id) => runs.isOf(runId, id), toRemove });
     const to = { machine: 'sandbox', id: sandboxId } as const;

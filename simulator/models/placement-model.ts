@@ -7,6 +7,7 @@ import type { CommandOf } from '../../core/command.ts';
 import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts';
 import type { PlacementCandidate, PlacementRefusal } from '../../core/place.ts';
 import { placeWithPool } from '../../core/place-in-pool.ts';
+import { isTurnOf, turnsOf, type SlotCounts, type TakenSlots, type Waiter } from '../../core/placement/line.ts';
 import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/projection.ts';
 import { isNewer } from '../../core/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';
@@ -17,6 +18,7 @@ import type { Policy } from './model-options.ts';
 export type PlaceOutcome = { readonly leftBehind?: SandboxId } & (
   | ({ readonly kind: 'placed' } & Attachment)
   | { readonly kind: 'refused'; readonly refusal: PlacementRefusal }
+  | { readonly kind: 'waits'; readonly slots: TakenSlots }
 );
 
 /** What a placement goes by besides its command. */
@@ -44,12 +46,21 @@ interface Attachment {
   readonly spilled?: boolean | undefined;
 }
 
+/** Why there is no slot. */
+interface FullSlots {
+  readonly current: number;
+  readonly limit: number;
+}
+
 export class PlacementModel {
   readonly rows = new Map<SandboxId, SandboxRow>();
   readonly pools = new PoolModel();
   /** Sandboxes that hold a slot, with their user. */
   readonly slots = new Map<SandboxId, UserId>();
   private readonly slotsOfUser = new Map<UserId, number>();
+  /** Those who wait for a slot, in order of arrival (D29). */
+  readonly line = new Map<ConversationId, UserId>();
+  private readonly runOf = new Map<ConversationId, RunId>();
   private readonly attached = new Map<ConversationId, Attachment>();
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
   /** Where those who have left were. */
@@ -114,7 +125,9 @@ export class PlacementModel {
     const recorded = this.attached.get(conversationId);
     const isMoved = recorded !== undefined && excluded.includes(recorded.sandboxId);
     if (isMoved) this.leave(conversationId, recorded.sandboxId);
+    if (command.runId !== undefined) this.runOf.set(conversationId, command.runId);
     const outcome = this.outcomeOf(command, isMoved ? undefined : recorded, look);
+    if (outcome.kind !== 'waits') this.line.delete(conversationId);
     // Asked of the last refusal, and not of this move: a repeat of this call says the same.
     const last = excluded.at(-1);
     return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };
@@ -163,14 +176,10 @@ export class PlacementModel {
     if (placement.kind === 'existing')
       return this.attach(command, { sandboxId: placement.sandboxId, created: false, spilled });
     const fresh = sandboxIdOf(conversationId, excluded.length);
-    const full = this.takeSlot(fresh, userId);
+    const full = this.takeSlot(fresh, userId, conversationId);
     if (full !== null && placement.otherwise !== undefined)
       return this.attach(command, { sandboxId: placement.otherwise, created: false, spilled });
-    if (full !== null)
-      return {
-        kind: 'refused',
-        refusal: { code: 'concurrency_limit_reached', reason: `Cannot place: ${full}` },
-      };
+    if (full !== null) return this.waitOrRefuse(command, full);
     if (spilled === false && pool !== undefined)
       this.pools.join(fresh, { poolId: pool.poolId, userId, joinedAt: now });
     return this.attach(command, { sandboxId: fresh, created: true, spilled });
@@ -189,17 +198,60 @@ export class PlacementModel {
     return true;
   }
 
-  /** Null when the slot is held now; else why not (D17). */
-  takeSlot(sandboxId: SandboxId, userId: UserId): string | null {
+  /** Inside a run no free slot is a wait (D29). */
+  private waitOrRefuse(
+    { conversationId, userId, runId }: CommandOf<'placeConversation'>,
+    { current, limit }: FullSlots,
+  ): PlaceOutcome {
+    if (runId === undefined) {
+      const reason = `Cannot place: ${current} sandboxes are up, and the limit is ${limit}`;
+      return { kind: 'refused', refusal: { code: 'concurrency_limit_reached', reason } };
+    }
+    if (!this.line.has(conversationId)) this.line.set(conversationId, userId);
+    return { kind: 'waits', slots: { limit, current, ofRun: this.slotsOfRun(runId) } };
+  }
+
+  private slotsOfRun(runId: RunId): number {
+    let count = 0;
+    for (const sandboxId of this.slots.keys())
+      for (const id of this.membersOf(sandboxId))
+        if (this.runOf.get(id) === runId) {
+          count += 1;
+          break;
+        }
+    return count;
+  }
+
+  /** Null when the slot is held now; else why not (D17). What is free for the line is for nobody behind it (D29). */
+  takeSlot(sandboxId: SandboxId, userId: UserId, waiterId?: ConversationId): FullSlots | null {
     if (this.slots.has(sandboxId)) return null;
     const { installationMax, userMax } = this.policy.capacity;
-    if (this.slots.size >= installationMax)
-      return `${this.slots.size} of ${installationMax} sandboxes are up`;
     const own = this.slotsOfUser.get(userId) ?? 0;
-    if (own >= userMax) return `${own} of ${userMax} sandboxes of the user are up`;
+    if (own >= userMax) return { current: own, limit: userMax };
+    if (this.slots.size >= installationMax) return { current: this.slots.size, limit: installationMax };
+    const isTurn =
+      this.line.size === 0 ||
+      isTurnOf({ waiterId: waiterId ?? '', userId }, this.waiters(), this.slotCounts());
+    if (!isTurn) return { current: own, limit: userMax };
     this.slots.set(sandboxId, userId);
     this.slotsOfUser.set(userId, own + 1);
     return null;
+  }
+
+  /** For whom of the line there is a slot now. */
+  nextInLine(): readonly ConversationId[] {
+    if (this.line.size === 0) return [];
+    return turnsOf(this.waiters(), this.slotCounts()).map(({ waiterId }) => waiterId);
+  }
+
+  private waiters(): readonly Waiter<ConversationId>[] {
+    return [...this.line].map(([waiterId, userId]) => ({ waiterId, userId }));
+  }
+
+  private slotCounts(): SlotCounts {
+    const { installationMax, userMax } = this.policy.capacity;
+    const takenBy = (user: UserId): number => this.slotsOfUser.get(user) ?? 0;
+    return { installationMax, userMax, taken: this.slots.size, takenBy };
   }
 
   private giveBack(sandboxId: SandboxId): void {
@@ -211,6 +263,7 @@ export class PlacementModel {
 
   /** True when the sandbox goes with its last conversation, also when asked again; nothing is placed there any more (D11). */
   detach(id: ConversationId): boolean {
+    this.line.delete(id);
     const sandboxId = this.attached.get(id)?.sandboxId ?? this.left.get(id);
     this.left.set(id, sandboxId ?? null);
     if (sandboxId === undefined || sandboxId === null) return false;

@@ -16,6 +16,7 @@ export const RETRY_CLASSES: Readonly<Record<ActivityCommandType, RetryPolicy>> =
   archiveWorkspace: ONCE,
   destroySandbox: BRIEF,
   reserveSlot: PATIENT,
+  offerRoom: PATIENT,
   watchIdle: PATIENT,
   placeConversation: PATIENT,
   prepareRepository: BRIEF,

@@ -42,7 +42,7 @@ export class RunModel {
   }
 
   /** Null when there is no such item. */
-  birthOf({ runId, index, attempt, plan: hash }: CommandOf<'startConversation'>): ConversationBirth | null {
+  birthOf({ runId, index, attempt, plan: hash, strategy }: CommandOf<'startConversation'>): ConversationBirth | null {
     const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
     const item = plan?.items[index];
     if (plan === undefined || item === undefined) return null;
@@ -62,7 +62,8 @@ export class RunModel {
       branch: item.repository?.branch ?? null,
       model: item.model,
       tags: item.tags,
-      strategy: plan.placement.strategy ?? (pool === null ? this.grouping : POOL_STRATEGY_DEFAULT),
+      strategy:
+        plan.placement.strategy ?? (pool === null ? (strategy ?? this.grouping) : POOL_STRATEGY_DEFAULT),
       sandboxId: explicit === null ? null : sandboxId(explicit),
       initialMessage: { messageId: initialMessageOf(conversationId), text: item.prompt, run: true },
       iterationsMax: item.limits.turns ?? ITERATIONS_DEFAULT,

@@ -4,6 +4,7 @@
  */
 import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import { userId, type SandboxId } from '../../core/ids.ts';
+import { describeWait } from '../../core/placement/line.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import { draw } from './distribution.ts';
@@ -62,12 +63,20 @@ export class SlotSeeker {
     const commandId = command.id;
     if (command.type === 'reserveSlot') {
       const reason = placement.takeSlot(command.sandboxId, userId(command.userId));
-      if (reason !== null) return { type: 'slotRefused', commandId, reason };
+      if (reason !== null)
+        return { type: 'slotRefused', commandId, reason: `${reason.current} of ${reason.limit} sandboxes are up` };
       port.answer(command, { type: 'slotGranted', commandId });
       return null;
     }
     const outcome = placement.place(command, { now: port.now(), lastActivityAt, fails });
     const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
+    // Whoever leaves the line may have been next in it.
+    if (command.onlyLeaves === true || outcome.leftBehind !== undefined) offerRoom(port, placement);
+    if (outcome.kind === 'waits') {
+      if (policy.onFull === 'pause_longest_idle') this.makeRoom(command);
+      port.answer(command, { type: 'placementWaits', commandId, detail: describeWait(outcome.slots), ...left });
+      return null;
+    }
     if (outcome.kind === 'refused') {
       const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal, ...left };
       const { code } = outcome.refusal;
@@ -106,4 +115,9 @@ export class SlotSeeker {
     }
     return longest?.id ?? null;
   }
+}
+
+/** Whoever is next in the line is told to ask again (D29). */
+export function offerRoom(port: ModelPort, placement: PlacementModel): void {
+  for (const id of placement.nextInLine()) port.deliver({ machine: 'conversation', id }, { type: 'roomOffered' });
 }

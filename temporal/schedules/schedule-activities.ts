@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure } from '@temporalio/activity';
 import type { RunId, UserId } from '../../core/ids.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runBirth, runSetting } from '../../core/run/birth.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { PlanStore, RecordStore } from '../../ports/record-store.ts';
 import type { ScheduleActivities } from '../../workflows/scheduled-run.ts';
@@ -13,6 +13,8 @@ export interface ScheduleActivitiesOptions {
   readonly plans: PlanStore;
   readonly records: Pick<RecordStore, 'run'>;
   readonly notices: Notifier;
+  /** What its runs take over when they begin. */
+  readonly deployment: Parameters<typeof runSetting>[0];
   /** Owner of the runs. */
   readonly userId: UserId;
   /** The id of a run of a job, made of its name, the instant and digits that make it unique. */
@@ -37,7 +39,8 @@ export function scheduleActivities(options: ScheduleActivitiesOptions): Schedule
       const runId = newRunId(job, { now: at, random: firing.slice(0, UNIQUE_DIGITS) });
       await plans.putPlan(runId, plan);
       const to = { machine: 'run', id: runId } as const;
-      await notices.deliver({ to, event: { type: 'runStarted', birth: runBirth(plan, { runId, userId }) } });
+      const birth = runBirth(plan, { runId, userId, setting: runSetting(options.deployment) });
+      await notices.deliver({ to, event: { type: 'runStarted', birth } });
       return runId;
     },
     async awaitScheduledRun(runId) {

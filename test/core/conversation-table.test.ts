@@ -90,6 +90,8 @@ const EVENTS: {
     code: 'concurrency_limit_reached',
     reason: 'r',
   }),
+  placementWaits: (state) => ({ type: 'placementWaits', ...awaited(state), detail: 'capacity' }),
+  roomOffered: () => ({ type: 'roomOffered' }),
   repositoryPrepared: (state) => ({ type: 'repositoryPrepared', ...awaited(state) }),
   setupScriptRan: (state) => ({ type: 'setupScriptRan', ...awaited(state) }),
   gitHooksSetUp: (state) => ({ type: 'gitHooksSetUp', ...awaited(state) }),

@@ -116,6 +116,7 @@ function success(
       return { type: 'conversationRemoved', commandId, sandboxToRemove: true };
     case 'watchIdle':
       return untilCancelled(context);
+    case 'offerRoom':
     case 'record':
     case 'startConversation':
     case 'verifyItem':

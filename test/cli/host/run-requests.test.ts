@@ -36,6 +36,11 @@ async function write(
   });
 }
 
+const DEPLOYMENT = {
+  grouping: 'NO_GROUPING',
+  capacity: { installationMax: 100, userMax: 10, conversationsPerSandboxMax: 20 },
+} as const;
+
 function requestsOn(store: Store, kind: EngineKind, onDelivery: () => void = () => undefined) {
   const delivered: Delivery[] = [];
   const deliver = (delivery: Delivery): Promise<void> => {
@@ -43,7 +48,7 @@ function requestsOn(store: Store, kind: EngineKind, onDelivery: () => void = () 
     onDelivery();
     return Promise.resolve();
   };
-  return { delivered, ...runRequests({ store, kind, requests: { deliver } }) };
+  return { delivered, ...runRequests({ store, kind, requests: { deliver }, deployment: DEPLOYMENT }) };
 }
 
 it('starts a run once its plan is in the store', async () => {
@@ -68,7 +73,11 @@ it('stores an amended plan before the run hears of it, and starts nothing anew f
   };
   const changes = { basePlanHash: 'h', planHash: 'amended', changed: [], added: [], retired: [] } as const;
   const event = { type: 'planAmended', requestId: 'r1', ...changes } as const;
-  await runRequests({ store, kind: 'temporal', requests: { deliver } }).tellRun(ID, event, amended);
+  await runRequests({ store, kind: 'temporal', requests: { deliver }, deployment: DEPLOYMENT }).tellRun(
+    ID,
+    event,
+    amended,
+  );
   expect(isStored).toBe(true);
   await tellRun(ID, event, amended);
   await startRun(ID, amended);

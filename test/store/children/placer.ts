@@ -15,6 +15,7 @@ export async function runPlacer(args: readonly string[]): Promise<void> {
   );
   for (const outcome of outcomes) {
     if (outcome.kind === 'warm_lost') throw new Error('no warm sandbox was named');
+    if (outcome.kind === 'waits') throw new Error('none of them belongs to a run');
     writeSync(1, `${outcome.kind === 'refused' ? outcome.refusal.code : outcome.sandboxId}\n`);
   }
   await store.close();
