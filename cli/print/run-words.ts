@@ -18,6 +18,7 @@ export function itemState(item: RunItemRow): string {
   }
   if (item.trouble != null) return `${item.phase} (trouble)`;
   if (item.phase === 'waiting' && item.attempt > 0) return `waiting (attempt ${item.attempt} ended)`;
+  if (item.waitsFor !== undefined) return `waiting: ${item.waitsFor}`;
   const { executionStatus } = item;
   const isSpecial = executionStatus !== null && executionStatus !== 'RUNNING' && executionStatus !== 'IDLE';
   return item.phase === 'working' && isSpecial ? `working (${executionStatus.toLowerCase()})` : item.phase;

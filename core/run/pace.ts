@@ -37,7 +37,8 @@ export function placesOf(state: RunState, now: number): Places {
   const ramp = rampPlaces(state, now);
   const pool = poolPlaces(state, now);
   const capacity = capacityPlaces(state.rules);
-  if (capacity < Math.min(ramp, adaptive, pool ?? capacity)) return { max: capacity, by: 'capacity' };
+  if (capacity < Math.min(ramp, adaptive, pool ?? Number.POSITIVE_INFINITY))
+    return { max: capacity, by: 'capacity' };
   if (pool !== null && pool < Math.min(ramp, adaptive)) return { max: pool, by: 'pool' };
   if (ramp < adaptive) return { max: ramp, by: 'ramp' };
   return { max: adaptive, by: adaptive < concurrency ? 'adaptive' : 'concurrency' };
@@ -47,7 +48,8 @@ export function placesOf(state: RunState, now: number): Places {
 function capacityPlaces({ capacity, sharesSandboxes, pool }: RunRules): number {
   if (capacity === undefined) return Number.POSITIVE_INFINITY;
   const { slotsMax, perSandboxMax } = capacity;
-  if (pool !== undefined) return slotsMax * Math.max(pool.maxPerSandbox, pool.onFull === 'spill' ? perSandboxMax : 1);
+  if (pool !== undefined)
+    return slotsMax * Math.max(pool.maxPerSandbox, pool.onFull === 'spill' ? perSandboxMax : 1);
   return sharesSandboxes ? slotsMax * perSandboxMax : slotsMax;
 }
 

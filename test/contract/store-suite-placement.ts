@@ -12,7 +12,8 @@ import {
   USER,
 } from './store-rows.ts';
 import type { OpenEmptyStore } from './store-harness.ts';
-import { userId, type RunId } from '../../core/ids.ts';
+import { runId, userId, type RunId } from '../../core/ids.ts';
+import { LINE_AGE_MAX_MS } from '../../core/limits.ts';
 
 const [C1, C2] = [conversationNumber(1), conversationNumber(2)];
 const [S1, S2, S3] = [sandboxNumber(1), sandboxNumber(2), sandboxNumber(3)];
@@ -192,6 +193,44 @@ export function placementSuite(open: OpenEmptyStore): void {
     });
   });
 
+  describe('PlacementStore line', () => {
+    const limits = { ...LIMITS, userMax: 1 };
+    const ofRun = (index: number) =>
+      placeRequest(index, { strategy: 'NO_GROUPING', limits, runId: runId('r') });
+
+    it('takes in who finds no slot inside a run, and keeps what gets free for whoever came first', async () => {
+      const { placement } = await open();
+      const next = (of = limits) => placement.nextInLine({ limits: of, now: NOW });
+      await placement.place(placeRequest(1, { limits }));
+      const slots = { limit: 1, current: 1, ofRun: 0 };
+      expect(await placement.place(ofRun(2))).toEqual({ kind: 'waits', slots });
+      expect(await placement.place(ofRun(3))).toMatchObject({ kind: 'waits' });
+      expect(await placement.place(ofRun(2))).toMatchObject({ kind: 'waits' });
+      expect(await next()).toEqual([]);
+      const two = { ...limits, userMax: 2 };
+      expect(await next(two)).toEqual([conversationNumber(2)]);
+      const other = placeRequest(4, { strategy: 'NO_GROUPING', limits: two });
+      expect(await placement.place(other)).toMatchObject({ kind: 'refused' });
+      expect(await placement.place({ ...ofRun(3), limits: two })).toMatchObject({ kind: 'waits' });
+      expect(await placement.place({ ...ofRun(2), limits: two })).toMatchObject({ kind: 'placed' });
+      expect(await next(two)).toEqual([]);
+      expect(await next({ ...limits, userMax: 3 })).toEqual([conversationNumber(3)]);
+    });
+
+    it('forgets who leaves it, who is deleted, and who has not asked for long', async () => {
+      const { placement } = await open();
+      const next = (of = limits) => placement.nextInLine({ limits: of, now: NOW });
+      const more = { ...limits, userMax: 9 };
+      await placement.place(placeRequest(1, { limits }));
+      for (const index of [2, 3, 4]) await placement.place(ofRun(index));
+      expect(await next(more)).toEqual([2, 3, 4].map(conversationNumber));
+      await placement.place({ ...ofRun(2), onlyLeaves: true });
+      await placement.detach(conversationNumber(3));
+      expect(await next(more)).toEqual([conversationNumber(4)]);
+      expect(await placement.nextInLine({ limits: more, now: NOW + LINE_AGE_MAX_MS })).toEqual([]);
+    });
+  });
+
   describe('PlacementStore slots', () => {
     it('counts per user and per installation, and takes each slot once', async () => {
       const { placement, records } = await open();
@@ -239,14 +278,18 @@ export function placementSuite(open: OpenEmptyStore): void {
       const claim = (toRemove: boolean) => placement.claim({ sandboxId: S1, runId, toRemove });
       await placement.place(placeRequest(1));
       await records.project([sandboxRow(S1), { ...conversationRow(conversationNumber(1)), runId }]);
-      expect(await claim(false)).toBe(true);
+      expect(await claim(false)).toBe('ours');
+      const whileRunning = { sandboxId: S1, runId, toRemove: true, onlyAtRest: true };
+      const works = { runId, sequence: 2, executionStatus: 'RUNNING' } as const;
+      await records.project([{ ...conversationRow(conversationNumber(1)), ...works }]);
+      expect(await placement.claim(whileRunning)).toBe('busy');
       expect(placedIn(await placement.place(placeRequest(2)))).toBe(S1);
-      expect(await claim(true)).toBe(false);
+      expect(await claim(true)).toBe('others');
       await records.project([{ ...conversationRow(conversationNumber(2)), runId: 'run-2' as RunId }]);
-      expect(await claim(true)).toBe(false);
+      expect(await claim(true)).toBe('others');
       await placement.detach(conversationNumber(2));
-      expect(await claim(true)).toBe(true);
-      expect(await claim(true)).toBe(true);
+      expect(await claim(true)).toBe('ours');
+      expect(await claim(true)).toBe('ours');
       expect(placedIn(await placement.place(placeRequest(3)))).not.toBe(S1);
     });
 

@@ -203,9 +203,9 @@ export function poolSuite(open: OpenEmptyStore): void {
       await placement.place(inPool(1));
       await records.project([sandboxRow(S1), { ...conversationRow(C1), runId: RUN }]);
       const claim = () => placement.claim({ sandboxId: S1, runId: RUN, toRemove: true });
-      expect(await claim()).toBe(false);
+      expect(await claim()).toBe('others');
       await records.project([runItemRow('k1', { left: [C1] })]);
-      expect(await claim()).toBe(true);
+      expect(await claim()).toBe('ours');
       expect(placedIn(await placement.place(inPool(2)))).toBe(S2);
     });
   });

@@ -182,6 +182,8 @@ export class ModelFakes {
         this.world.post({ machine: 'sandbox', id: sandboxId }, event);
         return answer({ type: 'sandboxCleanedUp', sandboxId, isOurs: true });
       }
+      case 'offerRoom':
+        return answer(null);
       case 'reconcileRun':
         return answer({ type: 'runReconciled', summary: SUMMARY });
       case 'reportRun':

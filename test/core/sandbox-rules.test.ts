@@ -148,7 +148,7 @@ describe('deletion (D11, D12, D14)', () => {
   it('stops, archives, removes, in this order', () => {
     const life = at.stopping();
     expect(long(life)).toEqual(['cancelCommand', 'stopSandbox']);
-    expect(long(life.answer('sandboxStopped'))).toEqual(['archiveWorkspace']);
+    expect(long(life.answer('sandboxStopped'))).toEqual(['archiveWorkspace', 'offerRoom']);
     expect(long(life.answer('workspaceArchived'))).toEqual(['destroySandbox']);
     expect(life.answer('sandboxDestroyed').its).toMatchObject({ status: 'MISSING', archive: 'stored' });
   });

@@ -1,0 +1,78 @@
+/** The line of those who wait for a slot: first come, first served, and nobody held up by another's limit. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { userId, type UserId } from '../../core/ids.ts';
+import { describeWait, isTurnOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
+
+const stand = (waiterId: string, user = 'u'): Waiter => ({ waiterId, userId: userId(user) });
+const counts = (taken: Readonly<Record<string, number>>, max: Partial<SlotCounts> = {}): SlotCounts => ({
+  installationMax: 100,
+  userMax: 10,
+  taken: Object.values(taken).reduce((sum, count) => sum + count, 0),
+  takenBy: (user) => taken[user] ?? 0,
+  ...max,
+});
+const names = (turns: readonly Waiter[]) => turns.map(({ waiterId }) => waiterId);
+
+describe('turns in the line', () => {
+  it.each([
+    { says: 'nobody while all are taken', taken: { u: 10 }, line: [stand('a')], turns: [] },
+    {
+      says: 'as many as are free',
+      taken: { u: 8 },
+      line: [stand('a'), stand('b'), stand('c')],
+      turns: ['a', 'b'],
+    },
+    {
+      says: 'whoever comes behind somebody whose own limit is reached',
+      taken: { u: 10, v: 2 },
+      line: [stand('a'), stand('b', 'v'), stand('c')],
+      turns: ['b'],
+    },
+  ])('have $says', ({ taken, line, turns }) => {
+    expect(names(turnsOf(line, counts(taken)))).toEqual(turns);
+  });
+
+  it('end where the installation has no more, in order over all users', () => {
+    const line = [stand('a', 'v'), stand('b'), stand('c', 'w')];
+    expect(names(turnsOf(line, counts({ u: 1, v: 1 }, { installationMax: 4 })))).toEqual(['a', 'b']);
+  });
+
+  it('keep what is free for somebody from everybody behind, also from who only comes now', () => {
+    const line = [stand('a')];
+    expect(isTurnOf(stand('late'), line, counts({ u: 9 }))).toBe(false);
+    expect(isTurnOf(stand('a'), line, counts({ u: 9 }))).toBe(true);
+    expect(isTurnOf(stand('late'), line, counts({ u: 8 }))).toBe(true);
+  });
+
+  it('leave no slot idle that somebody of the line may have, and pass no limit', () => {
+    const waiter = fc.record({ waiterId: fc.uuid(), userId: fc.constantFrom('u', 'v', 'w').map(userId) });
+    const taken = fc.record({ u: fc.nat(5), v: fc.nat(5), w: fc.nat(5) });
+    fc.assert(
+      fc.property(
+        fc.array(waiter, { maxLength: 20 }),
+        taken,
+        fc.nat(20),
+        fc.nat(6),
+        (line, held, all, own) => {
+          const state = counts(held, { installationMax: all, userMax: own });
+          const turns = turnsOf(line, state);
+          const after = (user: UserId) =>
+            state.takenBy(user) + turns.filter((turn) => turn.userId === user).length;
+          const isFull = state.taken + turns.length >= all;
+          for (const one of line.filter((other) => !turns.includes(other)))
+            expect(isFull || after(one.userId) >= own).toBe(true);
+          if (turns.length > 0) expect(state.taken + turns.length).toBeLessThanOrEqual(all);
+          for (const { userId: user } of turns) expect(after(user)).toBeLessThanOrEqual(own);
+        },
+      ),
+      { seed: 20240601 },
+    );
+  });
+});
+
+it('says who has the slots', () => {
+  expect(describeWait({ limit: 10, current: 10, ofRun: 7 })).toBe(
+    'capacity (10 of 10 in use: 7 of this run, 3 others)',
+  );
+});
