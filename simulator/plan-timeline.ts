@@ -47,8 +47,7 @@ export class PlanTimeline {
         return this.readSandbox(before as SandboxState | null, after as SandboxState);
       case 'conversation': {
         const state = after as ConversationState;
-        if (event.type === 'placementRefused' && event.code === 'concurrency_limit_reached')
-          this.meet(address.id, 'capacity');
+        if (event.type === 'placementWaits') this.meet(address.id, 'capacity');
         if (event.type === 'resumeAnswered' && event.refusal === 'concurrency_limit_reached')
           this.meet(address.id, 'capacity');
         if (state.limitReached === 'usd') this.meet(address.id, 'budget');
