@@ -126,7 +126,7 @@ export function runItemRecord(row: RunItemRow): RunItemRecord {
     execution_status: row.executionStatus,
     outcome: row.outcome,
     failure_class: row.failureClass,
-    detail: row.detail,
+    detail: row.detail ?? row.waitsFor ?? null,
     cost_nano_usd: row.costNanoUsd,
     admitted_at: instantOrNull(row.admittedAt),
     ended_at: instantOrNull(row.endedAt),

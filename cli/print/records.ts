@@ -62,7 +62,7 @@ export function itemRecord(item: RunItemRow, tags?: Readonly<Record<string, stri
     execution_status: item.executionStatus,
     outcome: item.outcome,
     failure_class: item.failureClass,
-    detail: item.detail,
+    detail: item.detail ?? item.waitsFor ?? null,
     cost_nano_usd: item.costNanoUsd,
     admitted_at: item.admittedAt,
     ended_at: item.endedAt,

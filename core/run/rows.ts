@@ -27,7 +27,7 @@ function itemRow(state: RunState, item: RunItem): RunItemRow {
     executionStatus: item.executionStatus,
     outcome: item.phase === 'ended' ? (item.ending?.outcome ?? null) : null,
     failureClass: item.ending?.failureClass ?? null,
-    detail: item.ending?.detail ?? item.waitsFor ?? null,
+    detail: item.ending?.detail ?? null,
     costNanoUsd: item.attempt === 0 ? null : item.costNanoUsd,
     admittedAt: item.admittedAt,
     endedAt: item.endedAt,
