@@ -47,6 +47,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     onlyLeaves,
     ...(runId === undefined ? {} : { runId }),
     finalRefusals: world.deployment.onFull === 'refuse' ? 'all' : 'all_but_full',
+    inOrder: world.deployment.onFull !== 'refuse',
     newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
     limits: world.deployment.capacity,
     now: world.clock.now(),
@@ -60,10 +61,11 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     return { type: 'placementWaits', commandId, detail: describeWait(outcome.slots), ...left };
   }
   if (outcome.kind === 'refused') {
-    const { code, reason } = outcome.refusal;
+    const { code, reason, slots } = outcome.refusal;
     // Asked again: its pool has a free place as soon as an item ends.
     if (code === 'pool_full' && pool?.onFull === 'wait') throw new ParleyError(code, reason);
-    if (code === 'concurrency_limit_reached') await meetFullCapacity(world, { userId, commandId });
+    if (code === 'concurrency_limit_reached')
+      await meetFullCapacity(world, { userId, commandId, position: slots?.position });
     return { type: 'placementRefused', commandId, code, reason, ...left };
   }
   const { limits } = world.deployment;

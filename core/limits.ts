@@ -52,12 +52,16 @@ export const CLEANUP_TIMEOUT_MS = 2 * HOUR_MS;
 
 /** Placements tried for one start: a refusal loop has no timer of its own, so it needs a bound. */
 export const PLACEMENT_ATTEMPTS_MAX = 5;
-/** A start task that has not ended by then ends in ERROR. */
+/** A start task that has not ended by then, counted from when it has a place, ends in ERROR. */
 export const START_TASK_TIMEOUT_MS = 30 * MINUTE_MS;
 /** Who waits for a slot is told when there is one; it looks again after this long, since limits may have been raised. */
 export const CAPACITY_LOOK_MS = 15 * MINUTE_MS;
 /** Who has not looked for so long is not there any more, and keeps nobody in the line waiting. */
 export const LINE_AGE_MAX_MS = 3 * CAPACITY_LOOK_MS;
+/** A start that has no place by then ends in ERROR: two sessions at their longest may hold every slot. */
+export const PLACEMENT_TIMEOUT_MS = 24 * HOUR_MS;
+/** Starts over the API that wait for a slot (D29); more are refused. */
+export const WAITING_STARTS_MAX = 1_000;
 /** Times a conversation asks for one resume again after a notice that it did not happen. */
 export const RESUME_REQUESTS_MAX = 5;
 /** Messages waiting in one conversation; more are refused with a clear code. */

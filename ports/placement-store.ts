@@ -30,6 +30,8 @@ export interface PlaceRequest {
   readonly finalRefusals?: 'all' | 'all_but_full';
   /** Its run, which waits for a slot in the line instead of being refused one (D29); absent outside a run. */
   readonly runId?: RunId;
+  /** A free slot goes to starts that have waited longer (D29). Absent: to whoever asks. */
+  readonly inOrder?: boolean;
   /** Id a new sandbox would get. */
   readonly newSandboxId: SandboxId;
   /** One of the warm pool that was found well, to be taken instead of a new one; absent: a new one. */
@@ -137,8 +139,11 @@ export interface PlacementStore {
     readonly limits: CapacityLimits;
     readonly now: number;
   }): Promise<readonly ConversationId[]>;
-  /** The released-or-idle sandbox whose agents rest longest; null when every one is at work (D17). */
-  longestIdle(userId: UserId | null): Promise<SandboxId | null>;
+  /**
+   * The idle sandbox whose agents rest longest; null when every one is at work (D17), or when as many are on their way
+   * down as are wanted: their slots are about to be free.
+   */
+  longestIdle(userId: UserId | null, wanted?: number): Promise<SandboxId | null>;
   /** The stored decision of a conversation's latest placement; null when there is none. */
   decision(conversationId: ConversationId): Promise<PlacementDecision | null>;
 }

@@ -5,6 +5,7 @@
 import type { ConversationBirth } from '../core/conversation/state.ts';
 import type { ConversationId, UserId } from '../core/ids.ts';
 import type { Json } from './engine-store.ts';
+import type { PlaceRequest } from './placement-store.ts';
 import type { PageRequest } from './record-search.ts';
 
 export interface StartTask {
@@ -22,17 +23,31 @@ export interface StartTask {
   readonly birth: ConversationBirth;
 }
 
+/** How a start is let in where slots are few. */
+export type StartAdmission =
+  /** With its place, or not at all: what placement refuses for another reason is told by the task (D16). */
+  | { readonly kind: 'placed'; readonly place: PlaceRequest }
+  /** Placed later, in order, unless as many wait already. */
+  | { readonly kind: 'queued'; readonly waitingMax: number };
+
+export type AcceptOutcome =
+  /** This task, or the one that the conversation or the user's idempotency key has had before. */
+  | { readonly kind: 'kept'; readonly task: StartTask }
+  /** The conversation is somebody else's, or was deleted. */
+  | { readonly kind: 'in_use' }
+  /** No slot is free, or the queue is full; nothing was kept. */
+  | { readonly kind: 'full'; readonly limit: number; readonly current: number }
+  /** As for a placement. */
+  | { readonly kind: 'warm_lost' };
+
 export interface StartTaskFilter {
   readonly conversationId?: ConversationId;
   readonly createdFrom?: number;
 }
 
 export interface StartTaskStore {
-  /**
-   * Keeps the task, unless the conversation or the user's idempotency key has one: returns what is kept.
-   * Null when the conversation is somebody else's, or was deleted.
-   */
-  accept(task: StartTask): Promise<StartTask | null>;
+  /** Keeps the task and takes the place that the admission asks for, in one transaction (D29). */
+  accept(task: StartTask, admission: StartAdmission): Promise<AcceptOutcome>;
   /** The task that holds this idempotency key, before anything is done for a repeat. */
   byIdempotencyKey(userId: UserId, key: string): Promise<StartTask | null>;
   /** The machine has the request: nothing is delivered again. */

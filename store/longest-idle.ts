@@ -4,8 +4,23 @@
  */
 import type { Kysely } from 'kysely';
 import { sandboxId, type SandboxId, type UserId } from '../core/ids.ts';
+import type { SandboxRow } from '../core/projection.ts';
 import type { Tables } from './tables.ts';
 import { isAttached } from './tombstone.ts';
+
+/** Sandboxes that hold a slot and are on their way down: each gives it back soon. */
+export async function countLeaving(db: Kysely<Tables>, userId: UserId | null): Promise<number> {
+  const rows = await db
+    .selectFrom('sandbox')
+    .innerJoin('slot', 'slot.sandbox_id', 'sandbox.sandbox_id')
+    .select('sandbox.body')
+    .where('sandbox.available', '=', 0)
+    .$if(userId !== null, (query) => query.where('sandbox.user_id', '=', userId ?? ''))
+    .execute();
+  return rows.filter(({ body }) => LEAVING.has((JSON.parse(body) as SandboxRow).transition)).length;
+}
+
+const LEAVING: ReadonlySet<SandboxRow['transition']> = new Set(['pausing', 'archiving', 'deleting']);
 
 /**
  * Of the sandboxes that hold a slot and are up: the one whose last activity is longest ago and where no attached

@@ -10,7 +10,7 @@ import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../ports/placem
 import { nextInLine, takeSlot } from './capacity.ts';
 import { flag } from './column-value.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
-import { longestIdle } from './longest-idle.ts';
+import { countLeaving, longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
 import { claim } from './placement-claim.ts';
 import { countInPool, hasLeftPool, joinPool } from './placement-pool.ts';
@@ -24,6 +24,7 @@ import {
 import { prepareQuery } from './prepared-query.ts';
 import { isWanted, NOT_WANTED } from './wanted-slot.ts';
 import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
+import { hasGivenUp, waitFor } from './start-queue.ts';
 import { reserveSandbox } from './reserve-sandbox.ts';
 import { endReserved, recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from './tables.ts';
@@ -38,10 +39,8 @@ export function placementStore(connection: StoreConnection): PlacementStore {
     });
   return {
     place: (request) =>
-      alone(`place the conversation "${request.conversationId}"`, async (transaction) =>
-        (await isDeleted(connection, transaction, request.conversationId))
-          ? refused('not_found', `Cannot place the conversation "${request.conversationId}": it was deleted`)
-          : placeOnce(connection, transaction, request),
+      alone(`place the conversation "${request.conversationId}"`, (transaction) =>
+        placeConversation(connection, transaction, request),
       ),
     reserveSandbox: (request) =>
       alone(`reserve the sandbox "${request.sandboxId}"`, (transaction) =>
@@ -57,11 +56,25 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       alone(`detach the conversation "${id}"`, (transaction) => detach(connection, transaction, id)),
     nextInLine: ({ limits, now }) =>
       connection.read('see who is next in the line for a slot', (db) => nextInLine(db, limits, now)),
-    longestIdle: (userId) =>
-      connection.read('find the longest idle sandbox', (db) => longestIdle(db, userId)),
+    longestIdle: (userId, wanted) =>
+      connection.read('find the longest idle sandbox', async (db) =>
+        wanted !== undefined && (await countLeaving(db, userId)) >= wanted ? null : longestIdle(db, userId),
+      ),
     decision: (id) =>
       connection.read(`read the placement of the conversation "${id}"`, (db) => recordedDecision(db, id)),
   };
+}
+
+/** One placement, inside a transaction that holds the placement lock. */
+export async function placeConversation(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+): Promise<PlaceOutcome> {
+  const { conversationId } = request;
+  return (await isDeleted(connection, transaction, conversationId))
+    ? refused('not_found', `Cannot place the conversation "${conversationId}": it was deleted`)
+    : placeOnce(connection, transaction, request);
 }
 
 async function placeOnce(
@@ -111,6 +124,8 @@ async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest
   const { pool, conversationId } = request;
   if (pool !== undefined && (await hasLeftPool(transaction, pool, conversationId)))
     return refused('not_found', `Cannot place the conversation "${conversationId}": its attempt is over`);
+  if (await hasGivenUp(transaction, conversationId))
+    return refused('not_found', `Cannot place the conversation "${conversationId}": its start is over`);
   const question = {
     userId: request.userId,
     strategy: request.strategy,
@@ -160,10 +175,13 @@ type Taken =
       /** `bootedAt`: of one of the warm pool, which is up already and becomes the user's with this transaction. */
       readonly of: { readonly sandboxId: SandboxId; readonly bootedAt?: number };
     }
-  | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>;
+  | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>
+  | (NonNullable<PlacementRefusal['slots']> & { readonly kind: 'refused' });
 
 async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<Taken> {
   const { newSandboxId, userId, limits, now, warm } = request;
+  const waits = request.inOrder === true ? await waitFor(transaction, request) : null;
+  if (waits !== null) return { kind: 'refused', ...waits };
   if (warm !== undefined) {
     const claimed = await claimWarm(transaction, { ...request, warm, createdBy: 'placement' });
     if (claimed.kind !== 'claimed') return claimed;
@@ -180,7 +198,7 @@ async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest):
 async function waitOrRefuse(
   transaction: Transaction<Tables>,
   { conversationId: waiterId, userId, runId, now }: PlaceRequest,
-  taken: { readonly current: number; readonly limit: number },
+  taken: NonNullable<PlacementRefusal['slots']>,
 ): Promise<PlaceOutcome> {
   if (runId === undefined) return full(taken);
   await joinLine(transaction, { waiterId, userId }, now);
@@ -188,11 +206,10 @@ async function waitOrRefuse(
   return { kind: 'waits', slots: { limit, current, ofRun: await slotsOfRun(transaction, runId) } };
 }
 
-function full({ current, limit }: { readonly current: number; readonly limit: number }): PlaceOutcome {
-  return refused(
-    'concurrency_limit_reached',
-    `Cannot place the conversation: ${current} sandboxes are up, and the limit is ${limit}`,
-  );
+function full({ current, limit, position }: NonNullable<PlacementRefusal['slots']>): PlaceOutcome {
+  const reason = `Cannot place the conversation: ${current} sandboxes are up, and the limit is ${limit}`;
+  const slots = { limit, current, ...(position === undefined ? {} : { position }) };
+  return { kind: 'refused', refusal: { code: 'concurrency_limit_reached', reason, slots } };
 }
 
 /** Refused there, it never was in it: whoever leaves that sandbox last has to find itself the last. */

@@ -1,24 +1,34 @@
 /**
  * Start requests as they were accepted.
- * Owns that a conversation, and a user's idempotency key, has one task at most.
+ * Owns that a conversation, and a user's idempotency key, has one task at most, and that a task without its place is
+ * never kept where none may wait (D29).
  */
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { UserId } from '../core/ids.ts';
 import type { PageRequest } from '../ports/record-search.ts';
-import type { StartTask, StartTaskFilter, StartTaskStore } from '../ports/start-tasks.ts';
+import type {
+  AcceptOutcome,
+  StartAdmission,
+  StartTask,
+  StartTaskFilter,
+  StartTaskStore,
+} from '../ports/start-tasks.ts';
 import { columnTextOrNull, safeInteger } from './column-value.ts';
-import type { StoreConnection } from './connection.ts';
+import { holdLock, type StoreConnection } from './connection.ts';
 import { behind, ordered } from './keyset.ts';
 import { ownedById } from './owned-by-id.ts';
+import { placeConversation } from './placement-store.ts';
+import { countWaiting } from './start-queue.ts';
 import type { Tables } from './tables.ts';
 import { isDeleted } from './tombstone.ts';
 
 export function startTaskStore(connection: StoreConnection): StartTaskStore {
   return {
-    accept: (task) =>
-      connection.write(`accept the start "${task.taskId}"`, (transaction) =>
-        accept(connection, transaction, task),
-      ),
+    accept: (task, admission) =>
+      connection.write(`accept the start "${task.taskId}"`, async (transaction) => {
+        await holdLock(connection, transaction, 'placement');
+        return accept(connection, transaction, { task, admission });
+      }),
     byIdempotencyKey: (userId, key) =>
       connection.read('read a start by its idempotency key', (db) => byKey(db, userId, key)),
     async markDelivered(taskId) {
@@ -59,18 +69,26 @@ export function startTaskStore(connection: StoreConnection): StartTaskStore {
   };
 }
 
+interface Asked {
+  readonly task: StartTask;
+  readonly admission: StartAdmission;
+}
+
 async function accept(
   connection: StoreConnection,
   transaction: Transaction<Tables>,
-  task: StartTask,
-): Promise<StartTask | null> {
-  if (await isDeleted(connection, transaction, task.conversationId)) return null;
+  { task, admission }: Asked,
+): Promise<AcceptOutcome> {
+  if (await isDeleted(connection, transaction, task.conversationId)) return { kind: 'in_use' };
   if (task.idempotencyKey !== null) {
     const kept = await byKey(transaction, task.userId, task.idempotencyKey);
-    if (kept !== null) return kept;
+    if (kept !== null) return { kind: 'kept', task: kept };
   }
   const taken = await ownerOf(transaction, task);
-  if (taken !== 'free') return taken;
+  if (taken === null) return { kind: 'in_use' };
+  if (taken !== 'free') return { kind: 'kept', task: taken };
+  const refusal = await admit(connection, transaction, admission);
+  if (refusal !== null) return refusal;
   await transaction
     .insertInto('start_task')
     .values({
@@ -83,7 +101,23 @@ async function accept(
       body: JSON.stringify(task),
     })
     .execute();
-  return task;
+  return { kind: 'kept', task };
+}
+
+/** Null when it is let in. A refusal has changed nothing. */
+async function admit(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  admission: StartAdmission,
+): Promise<Extract<AcceptOutcome, { readonly kind: 'full' | 'warm_lost' }> | null> {
+  if (admission.kind === 'queued') {
+    const current = await countWaiting(transaction);
+    return current < admission.waitingMax ? null : { kind: 'full', limit: admission.waitingMax, current };
+  }
+  const outcome = await placeConversation(connection, transaction, admission.place);
+  if (outcome.kind === 'warm_lost') return outcome;
+  const slots = outcome.kind === 'refused' ? outcome.refusal.slots : undefined;
+  return slots === undefined ? null : { kind: 'full', limit: slots.limit, current: slots.current };
 }
 
 /** The task of that conversation, null when it is another user's, `free` when there is no such conversation. */

@@ -1,33 +1,86 @@
 /**
- * Saying no before anything is accepted when no slot is free (D17).
- * Owns the early answer; who gets the last slot of several is decided where slots are taken.
+ * Saying no before anything is accepted when no slot is free (D17, D29).
+ * Owns the answers; who gets the last slot of several is decided where slots are taken.
  */
-import type { UserId } from '../../core/ids.ts';
+import { withWarm } from '../../activities/warm-sandbox.ts';
+import { WAITING_STARTS_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { SandboxRow } from '../../core/projection.ts';
+import type { AcceptOutcome, StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from './application.ts';
 
 /**
- * `forNew`: a sandbox of the warm pool would do, whose slot is taken already.
+ * For a sandbox that is released: its slot is taken later, by itself.
  * @throws ParleyError concurrency_limit_reached with `limit` and `current`
  */
-export async function refuseWhenFull(
+export async function refuseResumeWhenFull(
   { world, search }: Application,
-  userId: UserId,
-  { forNew }: { readonly forNew: boolean },
+  { userId, status, available, transition }: SandboxRow,
 ): Promise<void> {
   const { capacity, onFull } = world.deployment;
-  if (onFull !== 'refuse') return;
+  const isReleased = status === 'PAUSED' && !available && transition === null;
+  if (onFull !== 'refuse' || !isReleased) return;
   const taken = await search.slotsTaken(userId);
   if (taken.user >= capacity.userMax) throw full(capacity.userMax, taken.user);
-  if (taken.installation < capacity.installationMax) return;
-  if (forNew && (await world.warmPool.figures()).ready > 0) return;
-  throw full(capacity.installationMax, taken.installation);
+  if (taken.installation >= capacity.installationMax)
+    throw full(capacity.installationMax, taken.installation);
+}
+
+/**
+ * The task that holds the start: this one, with its place where nobody may wait for one, or the one before it.
+ * @throws ParleyError concurrency_limit_reached, idempotency_conflict: nothing was kept
+ */
+export async function acceptStart(application: Application, task: StartTask): Promise<StartTask> {
+  const outcome = await admitted(application, task);
+  switch (outcome.kind) {
+    case 'kept':
+      return outcome.task;
+    case 'in_use':
+      throw new ParleyError('idempotency_conflict', 'Cannot start: the id of the conversation is in use');
+    case 'full':
+      throw application.world.deployment.onFull === 'refuse'
+        ? full(outcome.limit, outcome.current)
+        : queueFull(outcome);
+  }
+}
+
+async function admitted(
+  application: Application,
+  task: StartTask,
+): Promise<Exclude<AcceptOutcome, { readonly kind: 'warm_lost' }>> {
+  const { world, startTasks, search } = application;
+  const { deployment, keys, clock } = world;
+  const { conversationId, userId, strategy, sandboxId: explicit } = task.birth;
+  if (deployment.onFull !== 'refuse') {
+    const outcome = await startTasks.accept(task, { kind: 'queued', waitingMax: WAITING_STARTS_MAX });
+    if (outcome.kind === 'warm_lost') throw new Error('Cannot start: a start that waits asked for a place');
+    return outcome;
+  }
+  const [named] = explicit === null ? [] : await search.sandboxesById(userId, [explicit]);
+  if (named !== undefined && named !== null) await refuseResumeWhenFull(application, named);
+  const place = {
+    ...{ conversationId, userId, strategy, sandboxId: explicit, excluded: [] },
+    newSandboxId: keys.sandboxIdOf(conversationId, 0),
+    limits: deployment.capacity,
+    now: clock.now(),
+  };
+  return withWarm(explicit === null ? world : null, (warm) =>
+    startTasks.accept(task, { kind: 'placed', place: { ...place, ...warm } }),
+  );
 }
 
 export function full(limit: number, current: number): ParleyError {
   return new ParleyError(
     'concurrency_limit_reached',
     `Cannot start: ${current} of ${limit} sandboxes are up`,
+    { details: { limit, current } },
+  );
+}
+
+function queueFull({ limit, current }: { readonly limit: number; readonly current: number }): ParleyError {
+  return new ParleyError(
+    'concurrency_limit_reached',
+    `Cannot start: ${current} starts are waiting for a sandbox, and at most ${limit} may`,
     { details: { limit, current } },
   );
 }

@@ -3,7 +3,9 @@
  * Owns the shape; where the start stands is read from the conversation's own record.
  */
 import { z } from 'zod';
+import type { ConversationId } from '../../core/ids.ts';
 import type { ConversationRow } from '../../core/projection.ts';
+import { queuePositions } from '../../core/start-queue.ts';
 import { START_TASK_STATUSES, type StartTaskStatus } from '../../core/status.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from '../application/application.ts';
@@ -15,6 +17,10 @@ export const startTaskSchema = z.object({
   created_by_user_id: z.string(),
   status: z.enum(START_TASK_STATUSES),
   detail: z.string().nullable().meta({ description: 'Why it ended in ERROR.' }),
+  queue_position: z
+    .int()
+    .nullable()
+    .meta({ description: 'Where it stands while it waits for a free slot, 1 for the next; else null.' }),
   app_conversation_id: hexId.nullable().meta({ description: 'Set at READY.' }),
   sandbox_id: z.string().nullable(),
   agent_server_url: z.string().nullable(),
@@ -34,14 +40,34 @@ export async function startTaskRecords(
   const ids = living.map(({ conversationId }) => conversationId);
   const rows = await application.search.conversationsById(first.userId, ids);
   const rowOf = new Map(rows.flatMap((row) => (row === null ? [] : [[row.conversationId, row] as const])));
-  return tasks.map((task) =>
-    task === null ? null : recordOf(application, task, rowOf.get(task.conversationId) ?? null),
-  );
+  const mayWait = living.some(({ conversationId: id }) => hasNoPlace(rowOf.get(id) ?? null));
+  const positions = mayWait ? await positionsIn(application) : NO_POSITIONS;
+  return tasks.map((task) => {
+    if (task === null) return null;
+    const { conversationId: id } = task;
+    return recordOf(application, task, { row: rowOf.get(id) ?? null, position: positions.get(id) ?? null });
+  });
+}
+
+const NO_POSITIONS: ReadonlyMap<ConversationId, number> = new Map();
+
+function hasNoPlace(row: ConversationRow | null): boolean {
+  return row?.startTask === 'WORKING' && row.sandboxId === null;
+}
+
+/** Where nobody waits, nothing is asked. */
+async function positionsIn({ world, search }: Application): Promise<ReadonlyMap<ConversationId, number>> {
+  const { onFull, capacity } = world.deployment;
+  return onFull === 'refuse' ? NO_POSITIONS : queuePositions(await search.startQueue(), capacity);
 }
 
 const WITH_AGENT: ReadonlySet<StartTaskStatus> = new Set(['STARTING_CONVERSATION', 'READY']);
 
-function recordOf(application: Application, task: StartTask, row: ConversationRow | null): StartTaskRecord {
+function recordOf(
+  application: Application,
+  task: StartTask,
+  { row, position }: { readonly row: ConversationRow | null; readonly position: number | null },
+): StartTaskRecord {
   const status = row?.startTask ?? 'WORKING';
   const sandboxId = status === 'WORKING' ? null : (row?.sandboxId ?? null);
   return {
@@ -49,6 +75,7 @@ function recordOf(application: Application, task: StartTask, row: ConversationRo
     created_by_user_id: task.userId,
     status,
     detail: row?.startTaskDetail ?? null,
+    queue_position: position,
     app_conversation_id: status === 'READY' ? task.conversationId : null,
     sandbox_id: sandboxId,
     agent_server_url:

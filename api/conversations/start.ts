@@ -18,7 +18,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Json } from '../../ports/engine-store.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from '../application/application.ts';
-import { refuseWhenFull } from '../application/capacity.ts';
+import { acceptStart } from '../application/capacity.ts';
 import { invalid } from '../application/validation.ts';
 import { activeProfile } from '../settings/profile-record.ts';
 import { userSecrets } from '../settings/stored-secrets.ts';
@@ -41,12 +41,8 @@ export async function startConversation(application: Application, order: StartOr
   const { request, userId } = order;
   const secrets = await secretsOf(application, order);
   const settings = await settingsOf(application, userId);
-  if (settings.grouping === 'NO_GROUPING' && (request.sandbox_id ?? null) === null)
-    await refuseWhenFull(application, userId, { forNew: true });
   const task = await taskOf(application, order, settings);
-  const kept = await application.startTasks.accept(task);
-  if (kept === null)
-    throw new ParleyError('idempotency_conflict', 'Cannot start: the id of the conversation is in use');
+  const kept = await acceptStart(application, task);
   if (kept.taskId !== task.taskId) return sameRequest(kept, order);
   try {
     await seal(application, { task, request, secrets, settings });
@@ -205,11 +201,16 @@ async function hand({ requests, startTasks }: Application, task: StartTask): Pro
   await startTasks.markDelivered(task.taskId);
 }
 
-async function forget({ startTasks, world }: Application, task: StartTask): Promise<void> {
+/** The place goes first: a task that is there is looked at again. */
+async function forget({ startTasks, world, requests }: Application, task: StartTask): Promise<void> {
   const { conversationId, taskId } = task;
+  const left = await world.placement.detach(conversationId);
   await startTasks.remove(taskId);
   await world.vault.removeScope(secretScope(conversationId));
   await world.vault.removeScope(launchScope(conversationId));
+  if (left.sandboxId === null || !left.sandboxToRemove) return;
+  const event = { type: 'deleteRequested', requestId: `start/${taskId}` } as const;
+  await requests.deliver({ to: { machine: 'sandbox', id: left.sandboxId }, event });
 }
 
 /** After a restart: what was sealed is delivered, again if need be; what was not had no answer, and is forgotten. */

@@ -8,11 +8,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StartTaskRecord } from './start-task-record.ts';
 
 /**
- * Milliseconds between two looks, for the first of which a start that has a sandbox at hand is over, and later.
+ * Milliseconds between two looks: for the first of them a start that has a sandbox at hand is over, later ones and
+ * those of a start that waits for a slot are rarer.
  * A status that lasted less is skipped, as the record skips one that lasted no time.
  */
-const LOOK_MS = { first: 10, later: 100 };
+const LOOK_MS = { first: 10, later: 100, waiting: 1_000 };
 const FIRST_MS = 2_000;
+
+function lookMs(sinceMs: number): number {
+  return sinceMs < FIRST_MS ? LOOK_MS.first : LOOK_MS.later;
+}
 
 export async function streamStart(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -25,10 +30,12 @@ export async function streamStart(
   const began = performance.now();
   stream.write('[\n');
   for (let record = await look(); ; record = await look()) {
-    if (record.status !== shown) stream.write(`${shown === '' ? '' : ',\n'}${JSON.stringify(record)}`);
-    shown = record.status;
-    if (shown === 'READY' || shown === 'ERROR' || request.raw.socket.destroyed) break;
-    await pause(performance.now() - began < FIRST_MS ? LOOK_MS.first : LOOK_MS.later);
+    const { status, queue_position: position } = record;
+    const news = `${status} ${position}`;
+    if (news !== shown) stream.write(`${shown === '' ? '' : ',\n'}${JSON.stringify(record)}`);
+    shown = news;
+    if (status === 'READY' || status === 'ERROR' || request.raw.socket.destroyed) break;
+    await pause(position === null ? lookMs(performance.now() - began) : LOOK_MS.waiting);
   }
   stream.end('\n]');
 }

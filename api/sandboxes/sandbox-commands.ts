@@ -9,7 +9,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxRow } from '../../core/projection.ts';
 import type { SandboxEvent } from '../../core/sandbox/message.ts';
 import type { Application, Principal } from '../application/application.ts';
-import { full, refuseWhenFull } from '../application/capacity.ts';
+import { full, refuseResumeWhenFull } from '../application/capacity.ts';
 
 /** @throws ParleyError not_found: also for somebody else's (D4) */
 export async function findSandbox(
@@ -71,8 +71,7 @@ export async function tellSandbox(
   if (refusal !== null)
     throw new ParleyError('sandbox_error', `Cannot ${kind} the sandbox: it is in ${row.status}`);
   if (row.status === 'MISSING') return;
-  const isReleased = row.status === 'PAUSED' && !row.available && row.transition === null;
-  if (kind === 'resume' && isReleased) await refuseWhenFull(application, row.userId, { forNew: false });
+  if (kind === 'resume') await refuseResumeWhenFull(application, row);
   await application.requests.deliver({
     to: { machine: 'sandbox', id: row.sandboxId },
     event: eventOf(kind, requestId),

@@ -3,7 +3,12 @@
  * Owns the orders to placement and their bound; which sandbox it is, is decided where attachments are kept (D16).
  */
 import type { SandboxId } from '../ids.ts';
-import { CAPACITY_LOOK_MS, PLACEMENT_ATTEMPTS_MAX, START_TASK_TIMEOUT_MS } from '../limits.ts';
+import {
+  CAPACITY_LOOK_MS,
+  PLACEMENT_ATTEMPTS_MAX,
+  PLACEMENT_TIMEOUT_MS,
+  START_TASK_TIMEOUT_MS,
+} from '../limits.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import type { ConversationState } from './state.ts';
@@ -15,7 +20,7 @@ export function beginPlacement(turn: ConversationTurn): void {
   const { state } = turn;
   state.phase = 'placing';
   state.startTask = 'WORKING';
-  state.startDeadline ??= turn.now + START_TASK_TIMEOUT_MS;
+  state.startDeadline = turn.now + PLACEMENT_TIMEOUT_MS;
   state.placements += 1;
   state.awaiting = turn.order(placementOrder(state));
 }

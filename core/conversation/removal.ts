@@ -23,6 +23,8 @@ export function remove(turn: ConversationTurn, event: EventOf<'deleteRequested'>
   const isPlacing = isPlacementOut(state);
   state.phase = 'deleting';
   if (!isPlacing) return orderRemoval(turn);
+  // One that waits for a place gets none any more.
+  state.startTask = 'ERROR';
   // Its place may be taken already: first hear where, or the sandbox made for it would stay unborn and hold a slot.
   state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
 }

@@ -50,6 +50,7 @@ export function placed(turn: ConversationTurn, event: EventOf<'placed'>): void {
   removeLeftBehind(turn, event);
   leaveLine(turn);
   turn.state.phase = 'attaching';
+  turn.state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
   requestAttachment(turn, event);
 }
 

@@ -105,9 +105,10 @@ const said = (text: string) => ({ content: [{ type: 'text', text }], run: false 
 
 type Race = (runner: Runner, track: Racetrack) => Promise<void>;
 
-/** The user may have one sandbox. Exactly one start gets it, and the other is told so. */
+/** The user may have one sandbox. Exactly one start gets it, and the other is told so before it is accepted (D29). */
 const lastSlot: Race = async (runner) => {
   const answers = await Promise.all([1, 2].map(() => runner.soon(() => runner.post(APP, {}))));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
   for (const { status, body } of answers)
     expect([200, body.code]).toEqual([200, status === 200 ? undefined : 'concurrency_limit_reached']);
   const tasks = await Promise.all(

@@ -147,7 +147,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'start-without-a-deadline',
     file: 'core/conversation/placement.ts',
-    find: '  state.startDeadline ??= turn.now + START_TASK_TIMEOUT_MS;\n',
+    find: '  state.startDeadline = turn.now + PLACEMENT_TIMEOUT_MS;\n',
     replace: '',
     mistake: 'A start has no end ahead when nobody answers.',
     source: 'A start hung for days, because every wait in it had a timeout and the whole had none.',

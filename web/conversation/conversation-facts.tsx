@@ -8,6 +8,7 @@ import { When } from '../components/when.tsx';
 import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
+import { StartPosition } from './start-position.tsx';
 
 export function ConversationFacts({ record }: { readonly record: ConversationRecord }): ReactElement {
   const { metrics, tags } = record;
@@ -20,6 +21,7 @@ export function ConversationFacts({ record }: { readonly record: ConversationRec
         </Fact>
         <Fact name="Start">
           <Badge word={record.start_task_status} />
+          {record.start_task_status === 'WORKING' ? <StartPosition id={record.id} /> : null}
         </Fact>
         <Fact name="Sandbox">
           <Badge word={record.sandbox_status} note={record.transition ?? record.pause_reason} />
