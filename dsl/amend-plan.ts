@@ -15,8 +15,8 @@ export interface AmendedPlan {
 }
 
 /**
- * `outcomes`: of items that have ended, by key. The run's own rules stay as planned. The same job gives the same plan,
- * and the plan itself when it brings no other item.
+ * `outcomes`: of items that have ended, by key. Pace and budget are the job's, the run's other rules stay as planned.
+ * The same job gives the same plan, and the plan itself when it brings nothing else.
  */
 export function amendPlan(
   planned: Plan,
@@ -37,13 +37,29 @@ export function amendPlan(
   const items = [...old, ...added];
   // A new item may need a secret that the job declares for it; one that was planned leads where it led.
   const secrets = byName({ ...job.secrets, ...planned.secrets });
-  const { hash: _hash, ...rest } = { ...planned, items, secrets };
-  const isSame = added.length === 0 && old.every((item, index) => item === planned.items[index]);
+  const settings = settingsOf(planned, job);
+  const { hash: _hash, ...rest } = { ...planned, ...settings, items, secrets };
+  const isSame =
+    settings === null && added.length === 0 && old.every((item, index) => item === planned.items[index]);
   return {
     plan: isSame ? planned : { ...rest, hash: hashPlan(rest, hasher) },
     retired: planned.items.filter(({ key }) => !wanted.has(key)).map(({ index }) => index),
     kept: planned.items.filter((item) => isChanged(item) && hasSucceeded(item)).map(({ key }) => key),
   };
+}
+
+/** What a run can change of its own rules while it goes on; null when that is the same. */
+function settingsOf(planned: Plan, job: Plan): Pick<Plan, 'admission' | 'budget'> | null {
+  const { startEveryMs: _every, ...rest } = planned.admission;
+  const { concurrency, startEveryMs } = job.admission;
+  const admission = { ...rest, concurrency, ...(startEveryMs === undefined ? {} : { startEveryMs }) };
+  const isBounded = planned.budget !== null && job.budget !== null;
+  const budget = isBounded ? { ...planned.budget, nanoUsd: job.budget.nanoUsd } : planned.budget;
+  const isSame =
+    concurrency === planned.admission.concurrency &&
+    startEveryMs === planned.admission.startEveryMs &&
+    budget?.nanoUsd === planned.budget?.nanoUsd;
+  return isSame ? null : { admission, budget };
 }
 
 function byName(secrets: Plan['secrets']): Plan['secrets'] {

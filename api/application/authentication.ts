@@ -88,7 +88,14 @@ function refuseKeyInAddress(request: FastifyRequest): void {
   );
 }
 
+/** Two of them are a mistake of a client or its proxy, and the library would take the first. @throws ParleyError unauthorized */
 function bearerOf(request: FastifyRequest): string | null {
+  const { authorization: sent = [] } = request.raw.headersDistinct;
+  if (sent.length > 1)
+    throw new ParleyError(
+      'unauthorized',
+      'Cannot tell who is calling: send one Authorization header, not several',
+    );
   const match = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
   return match?.[1] ?? null;
 }

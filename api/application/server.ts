@@ -9,6 +9,7 @@ import type { Application } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
 import { textOf } from './json-text.ts';
+import { HttpRequest } from './http-request.ts';
 import { knownMethods, spelledMethods } from './known-methods.ts';
 import { openApiDocument } from './openapi.ts';
 import { RATE_LIMITS_DEFAULT, type RateLimits } from './rate-limit.ts';
@@ -54,7 +55,7 @@ export async function startApplicationServer(
     exposeHeadRoutes: false,
     // Longer than any address may be: how long a parameter is, is for its schema to say.
     routerOptions: { maxParamLength: HEADER_BYTES_MAX },
-    http: { maxHeaderSize: HEADER_BYTES_MAX },
+    http: { maxHeaderSize: HEADER_BYTES_MAX, IncomingMessage: HttpRequest },
     clientErrorHandler: refuseUnreadable,
     frameworkErrors: refuseAddress,
     genReqId: () => application.randomHex(16),
@@ -67,7 +68,7 @@ export async function startApplicationServer(
   for (const one of routes) mount(app, { application, gate }, one);
   const document = (): unknown =>
     openApiDocument(routes, { version: application.version, url: application.publicUrl() });
-  app.get('/openapi.json', (_request, reply) => reply.send(document()));
+  app.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) => reply.send(document()));
   options.extend?.(app, gate);
   const url = await app.listen({ host: options.host, port: options.port });
   return { url, http: app.server, close: () => app.close() };
@@ -105,10 +106,11 @@ function surround(app: FastifyInstance, { application, options }: Around): void 
     // Here, because the library would first look for a body, and take a word of ours for somebody's id.
     const path = pathOf(request.url);
     // A path that no route spells out was taken by the template that it fits.
-    if (!request.is404 && spelledOut(path)?.includes(request.method) !== false) return;
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    if (!request.is404 && spelledOut(path)?.includes(method) !== false) return;
     const methods = methodsOf(path);
     if (methods.length === 0) throw new ParleyError('not_found', 'Not Found');
-    void reply.header('allow', methods.join(', '));
+    void reply.header('allow', methods.flatMap(withHead).join(', '));
     throw new ParleyError('method_not_allowed', 'Method Not Allowed');
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -121,6 +123,11 @@ function surround(app: FastifyInstance, { application, options }: Around): void 
 function pathOf(url: string): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
+}
+
+/** What can be read can be asked for without its body. */
+function withHead(method: string): readonly string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
 /** Addresses that no list of routes holds. */
@@ -179,6 +186,7 @@ function mount(app: FastifyInstance, { application, gate }: Mounted, one: Route)
   app.route({
     method: one.method,
     url: one.url,
+    exposeHeadRoute: one.method === 'GET',
     // Before the body is read: nobody fills the memory without a key.
     onRequest: async (request) => {
       request.caller = await gate.admit(one.access, request);

@@ -29,8 +29,15 @@ export function eventSocket(application: Application, gate: Gate) {
     const id = PATH.exec(url.pathname)?.[1];
     if (id === undefined) return false;
     admitted(application, gate, { request, url, id }).then(
-      (feed) =>
-        server.handleUpgrade(request, socket, head, (client) => void feedTo(application, client, feed)),
+      (feed) => {
+        let isTaken = false;
+        // It calls back at once, or not at all: then the handshake was none, and it has said so.
+        server.handleUpgrade(request, socket, head, (client) => {
+          isTaken = true;
+          void feedTo(application, client, feed);
+        });
+        if (!isTaken) closeFeed(feed.caller.userId);
+      },
       (error: unknown) => refuseUpgrade(socket, asParleyError(error).status, 'Refused'),
     );
     return true;
@@ -54,6 +61,7 @@ async function admitted(application: Application, gate: Gate, { request, url, id
     headers: request.headers,
     query: Object.fromEntries(url.searchParams),
     params: {},
+    raw: request,
     ip: request.socket.remoteAddress ?? '',
   } as unknown as FastifyRequest;
   const caller = (await gate.admit('key', asked)) as Principal;

@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import { unsuccessfulOf, type RunItemRow, type RunRow } from '../../core/projection.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
@@ -48,7 +48,7 @@ export function ctlCommand({ shell, finish }: CommandContext): Command {
     )
     .addHelpText(
       'after',
-      '\nExit codes: 0 the engine was told, or the Temporal server keeps it for a worker; 2 there is no such run or\nkey, 5 no engine runs.',
+      '\nExit codes: 0 the engine was told, or the Temporal server keeps it for a worker; 2 there is no such run or\nkey, or the run has ended, 5 no engine runs.',
     )
     .addHelpText(
       'after',
@@ -76,7 +76,9 @@ async function ctl(shell: Shell, asked: Asked, options: CtlOptions): Promise<Exi
   const { reader, port } = opened;
   const config = withEngine(opened.config, options.engine);
   try {
-    if ((await reader.run(runId)) === null) throw noSuchRun(asked.id);
+    const row = await reader.run(runId);
+    if (row === null) throw noSuchRun(asked.id);
+    requireUnfinished(row, asked.action);
     if ('keys' in event) requireKeys(event.keys ?? [], await reader.runItems(runId));
     if (await port.control(config, { runId, event })) return say(shell, asked, options);
     const answer = await port.controlByServer(config, { runId, event });
@@ -124,6 +126,24 @@ function parseAction(text: string): Action {
     remedy: near === null ? `write ${ACTIONS.join(', ')}` : `did you mean ${near}?`,
   });
 }
+
+/** What has ended cannot be steered; conversations that did not succeed can be taken up all the same. */
+function requireUnfinished(row: RunRow, action: Action): void {
+  const isOpen = unsuccessfulOf(row) > 0;
+  if (row.phase !== 'finished' || (action === 'requeue' && isOpen)) return;
+  throw new CliError(`Cannot ${VERBS[action]} the run "${row.runId}": it has ended`, {
+    remedy: isOpen ? `take up what did not succeed: parley resume ${row.runId}` : 'start another run',
+  });
+}
+
+const VERBS: Readonly<Record<Action, string>> = {
+  pause: 'pause',
+  drain: 'drain',
+  resume: 'resume',
+  set: 'change',
+  requeue: 'requeue conversations of',
+  cancel: 'cancel',
+};
 
 /** Before anybody is told: half of a list would be worse than none of it. */
 function requireKeys(keys: readonly string[], items: readonly RunItemRow[]): void {

@@ -40,11 +40,11 @@ it('tells a client that sends too slowly', async () => {
 });
 
 it.each([
-  ['PUT', '/api/v1/app-conversations', 'POST, GET'],
-  ['DELETE', '/api/v1/sandboxes/search', 'GET'],
-  ['PATCH', '/api/keys/current', 'GET'],
+  ['PUT', '/api/v1/app-conversations', 'POST, GET, HEAD'],
+  ['DELETE', '/api/v1/sandboxes/search', 'GET, HEAD'],
+  ['PATCH', '/api/keys/current', 'GET, HEAD'],
   ['POST', '/api/keys/7', 'DELETE'],
-  ['POST', '/openapi.json', 'GET'],
+  ['POST', '/openapi.json', 'GET, HEAD'],
 ])('%s %s is 405, and allowed is %s', async (method, path, allow) => {
   const service = await openService();
   const answer = await service.call({ method, path });

@@ -66,6 +66,30 @@ describe('parley ctl', () => {
     expect(host.requests).toEqual([]);
   });
 
+  it.each([['pause'], ['drain'], ['resume'], ['set', 'concurrency=3'], ['cancel'], ['requeue', 'first']])(
+    'tells nobody to %s a run that has ended',
+    async (...args) => {
+      const { host, shell } = setUp({ locked: true, rows: done });
+      expect(await runCli(['ctl', RUN, ...args], shell)).toBe(2);
+      expect(shell.stderr.text).toContain('it has ended');
+      expect(shell.stderr.text).toContain('start another run');
+      expect(host.requests).toEqual([]);
+    },
+  );
+
+  it('takes up by key what did not succeed in a run that has ended, and names the way for the rest', async () => {
+    const failed = itemRow('second', { phase: 'ended', outcome: 'failed' });
+    const rows = {
+      row: runRow({ ...FINISHED, ended: { succeeded: 1, failed: 1 } }),
+      items: [itemRow('first', SUCCEEDED), failed],
+    };
+    const { host, shell } = setUp({ locked: true, rows });
+    expect(await runCli(['ctl', RUN, 'requeue', 'second'], shell)).toBe(0);
+    expect(host.requests).toMatchObject([{ type: 'requeueRequested', keys: ['second'] }]);
+    expect(await runCli(['ctl', RUN, 'cancel'], shell)).toBe(2);
+    expect(shell.stderr.text).toContain(`parley resume ${RUN}`);
+  });
+
   it('says when nobody runs it, and how to go on', async () => {
     const { shell } = setUp();
     expect(await runCli(['ctl', RUN, 'pause'], shell)).toBe(5);

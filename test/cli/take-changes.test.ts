@@ -75,10 +75,37 @@ describe('parley resume RUN FILE', () => {
       { type: 'resumeRequested', by: 'ann' },
     ]);
     expect(host.amended).toMatchObject([
-      { items: [{ key: 'first' }, { prompt: 'Do the other thing.' }], tolerate: { failed: 0 } },
+      {
+        items: [{ key: 'first' }, { prompt: 'Do the other thing.' }],
+        tolerate: { failed: 0 },
+        admission: { concurrency: 3, startEveryMs: 2_000 },
+      },
     ]);
     expect(shell.stderr.text).toContain('as planned: tolerate.failed');
     expect(shell.stderr.text).toContain('taken up: 1 changed conversation');
+  });
+
+  it('has pace and budget in its plan once they are accepted, and shows them as changed no more', async () => {
+    const paced = JOB.replace(
+      'defaults:',
+      'admission: { concurrency: 3, rate: 30/min }\nbudget: { usd: 9 }\ndefaults:',
+    );
+    const planned = JOB.replace('defaults:', 'budget: { usd: 4 }\ndefaults:');
+    const before = demoPlan(planned);
+    const first = setUp(paced, { rows: open, plan: before });
+    await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], first.shell);
+    const [plan] = first.host.amended;
+    expect(plan).toMatchObject({ admission: { concurrency: 3 }, budget: { nanoUsd: 9_000_000_000 } });
+    expect(plan?.hash).not.toBe(before.hash);
+    expect(first.host.requests).toMatchObject([
+      { type: 'settingsChanged' },
+      { type: 'planAmended', basePlanHash: before.hash, planHash: plan?.hash, changed: [], added: [] },
+      { type: 'resumeRequested' },
+    ]);
+    const second = setUp(paced, { rows: open, plan: plan ?? before });
+    await runCli(['resume', RUN, 'job.yaml'], second.shell);
+    expect(second.shell.stderr.text).not.toContain('its job has changed');
+    expect(second.host.requests.map(({ type }) => type)).toEqual(['resumeRequested']);
   });
 
   it('lets go of what the job no longer has and has not begun, and takes up what is new', async () => {
