@@ -8,6 +8,7 @@ import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Application } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
+import { jsonBody } from './json-body.ts';
 import { textOf } from './json-text.ts';
 import { HttpRequest } from './http-request.ts';
 import { knownMethods, spelledMethods } from './known-methods.ts';
@@ -80,9 +81,9 @@ function acceptBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
     if (text === '') return done(null, undefined);
     try {
-      done(null, JSON.parse(String(text)));
-    } catch {
-      done(new ParleyError('invalid_request', 'Cannot read the body: it is no JSON'));
+      done(null, jsonBody(String(text)));
+    } catch (error) {
+      done(asParleyError(error));
     }
   });
 }

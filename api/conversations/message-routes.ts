@@ -13,14 +13,26 @@ import { route } from '../application/route.ts';
 import { conversationParams, SUCCESS, successSchema, uuidIn } from '../application/wire.ts';
 import { findConversation } from './find-conversation.ts';
 import { queueMessage, sendMessage } from './messages.ts';
-import { textBlock, textOf } from './start-request.ts';
+import { hasText, textBlock, textOf } from './start-request.ts';
 
 /** As in the reference product; the machine itself would hold more. */
 const PENDING_MAX = 10;
 const BLOCKS_MAX = 100;
 const REASON_CHARS_MAX = 2_000;
 
-const content = z.array(textBlock).min(1, 'content must be a non-empty list').max(BLOCKS_MAX);
+/** A model would be paid to answer nothing. */
+const content = z
+  .array(textBlock)
+  .min(1, 'content must be a non-empty list')
+  .max(BLOCKS_MAX)
+  .refine(hasText, 'content must have text')
+  .meta({
+    contains: {
+      type: 'object',
+      properties: { text: { type: 'string', pattern: '\\S' } },
+      required: ['text'],
+    },
+  });
 const messageSchema = z.object({
   role: z.literal('user').default('user'),
   content,

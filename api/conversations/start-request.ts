@@ -130,6 +130,11 @@ export function withoutSecrets(request: StartRequest): StartRequest {
   return { ...request, secrets: Object.fromEntries(Object.keys(secrets).map((name) => [name, HIDDEN])) };
 }
 
+/** Blank text is none. */
+export function hasText(content: readonly { readonly text: string }[]): boolean {
+  return content.some(({ text }) => /\S/.test(text));
+}
+
 export function textOf(content: readonly { readonly text: string }[]): string {
   return content.map(({ text }) => text).join('\n');
 }

@@ -23,7 +23,7 @@ import { invalid } from '../application/validation.ts';
 import { activeProfile } from '../settings/profile-record.ts';
 import { userSecrets } from '../settings/stored-secrets.ts';
 import { settingsOf, type UserSettings } from '../settings/settings-record.ts';
-import { launchPlugins, textOf, withoutSecrets, type StartRequest } from './start-request.ts';
+import { hasText, launchPlugins, textOf, withoutSecrets, type StartRequest } from './start-request.ts';
 
 export interface StartOrder {
   readonly userId: UserId;
@@ -126,7 +126,8 @@ async function birthOf(
 ): Promise<ConversationBirth> {
   const { world } = application;
   const profile = await activeProfile(application, userId, settings);
-  const message = request.initial_message ?? null;
+  const given = request.initial_message ?? null;
+  const message = given !== null && hasText(given.content) ? given : null;
   const placed = request.sandbox_id ?? null;
   return {
     conversationId,

@@ -1,0 +1,70 @@
+/**
+ * A body of JSON as it came in, read once for every route.
+ * Owns what no route takes, wherever it stands: text that is no text, and a key that is none to this language.
+ */
+import { ParleyError } from '../../core/parley-error.ts';
+import { InvalidRequest, type Finding } from './validation.ts';
+
+/** Only an escape can make half of a surrogate pair, or hide the key. */
+const SUSPICIOUS = /\\u|__proto__/;
+const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+/** One finding says what is wrong; a body of a million of them is not told one by one. */
+const FINDINGS_MAX = 20;
+
+/** @throws ParleyError invalid_request: 400 where it is no JSON, 422 with the place where it is no text */
+export function jsonBody(text: string): unknown {
+  const value = parsed(text);
+  const findings = SUSPICIOUS.test(text) ? findingsIn(value) : [];
+  if (findings.length > 0) throw new InvalidRequest(findings);
+  return value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ParleyError('invalid_request', 'Cannot read the body: it is no JSON');
+  }
+}
+
+/** Where a value stands, as a chain: nobody bounds the depth of a body, and a list for each value would be as deep. */
+interface Place {
+  readonly value: unknown;
+  readonly key: string;
+  readonly outer: Place | null;
+}
+
+function findingsIn(body: unknown): readonly Finding[] {
+  const findings: Finding[] = [];
+  const open: Place[] = [{ value: body, key: 'body', outer: null }];
+  for (let place = open.pop(); place !== undefined && findings.length < FINDINGS_MAX; place = open.pop()) {
+    const { value } = place;
+    if (typeof value === 'string' && LONE_SURROGATE.test(value)) findings.push(noText(place));
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === '__proto__') findings.push(noKey(place));
+      else if (LONE_SURROGATE.test(key)) findings.push(noText(place));
+      else open.push({ value: inner, key, outer: place });
+    }
+  }
+  return findings;
+}
+
+function noText(place: Place): Finding {
+  const msg = 'Input should be text: half of a surrogate pair is none';
+  return { loc: locOf(place), msg, type: 'string_unicode' };
+}
+
+function noKey(place: Place): Finding {
+  return { loc: locOf(place), msg: 'A key cannot be "__proto__"', type: 'value_error' };
+}
+
+/** Names beyond this are of no use to anybody. */
+const LOC_MAX = 32;
+
+function locOf(place: Place): readonly (string | number)[] {
+  const loc: (string | number)[] = [];
+  for (let at: Place | null = place; at !== null && loc.length < LOC_MAX; at = at.outer)
+    loc.unshift(Array.isArray(at.outer?.value) ? Number(at.key) : at.key);
+  return loc;
+}
