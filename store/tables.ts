@@ -7,6 +7,7 @@ import type { Generated } from 'kysely';
 import type { BigIntColumn, FlagColumn, NullableBigIntColumn } from './column-types.ts';
 import type { SpendDailyTable, SpendTable } from './spend-tables.ts';
 import type { PooledAttachmentColumns, PooledSandboxColumns } from './pool-columns.ts';
+import type { TroubleTable } from './trouble-table.ts';
 import type { WarmSandboxTable } from './warm-sandbox-table.ts';
 
 interface Stamped {
@@ -17,19 +18,6 @@ interface Stamped {
 interface Addressed {
   readonly machine: string;
   readonly id: string;
-}
-
-/** What is tried again; `is_over` keeps a late word from bringing it back. */
-export interface TroubleTable extends Addressed {
-  readonly what: string;
-  /** Empty where it is the entity's own. */
-  readonly item: string;
-  readonly cause: string;
-  readonly since: BigIntColumn;
-  readonly tries: BigIntColumn;
-  readonly next_at: BigIntColumn;
-  readonly at: BigIntColumn;
-  readonly is_over: FlagColumn;
 }
 
 /** A batch of a driver that may not be durable with the driver yet. */

@@ -99,8 +99,13 @@ it('a watch is told look by look, and goes on without trouble after one that wen
   } as Activities;
   const told = toldActivities(watching, { troubles: store.troubles, clock }).watchIdle;
   const order = {
-    ...{ type: 'watchIdle', id: `sandbox/${SANDBOX}#4`, sandboxId: SANDBOX, generation: 1 },
-    ...{ since: T0, idleTimeMs: 1, stale: false },
+    type: 'watchIdle',
+    id: `sandbox/${SANDBOX}#4`,
+    sandboxId: SANDBOX,
+    generation: 1,
+    since: T0,
+    idleTimeMs: 1,
+    stale: false,
   } as const;
   await expect(told.look(order, null)).rejects.toBe(down);
   await clock.move(500);
