@@ -10,6 +10,7 @@ import { Closers } from './closers.ts';
 import { isDatabaseTaken } from './config-store.ts';
 import { sendControl } from './control-client.ts';
 import { openOwnerHost } from './owner-host.ts';
+import { withRequiredIsolation } from './required-isolation.ts';
 
 export { openReader } from './reader.ts';
 export const control: HostPort['control'] = sendControl;
@@ -25,7 +26,9 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
 /** @throws as HostPort.openHost says */
 export async function openHost(config: DeploymentConfig, options: HostOptions): Promise<Host> {
   try {
-    return await openWith((closers) => openOwnerHost(config, options, closers));
+    return await openWith((closers) =>
+      openOwnerHost(withRequiredIsolation(config, options, surroundings()), options, closers),
+    );
   } catch (locked) {
     const mayAsk = config.engine.kind === 'temporal' && options.isWorker !== true && !isDatabaseTaken(locked);
     if (!mayAsk || !(locked instanceof ParleyError) || locked.code !== 'data_directory_locked') throw locked;
@@ -43,4 +46,8 @@ async function openWith(open: (closers: Closers) => Promise<Host>): Promise<Host
     await closers.run().catch(() => undefined);
     throw error;
   }
+}
+
+function surroundings(): Parameters<typeof withRequiredIsolation>[2] {
+  return { env: process.env, isTerminal: process.stderr.isTTY === true };
 }

@@ -16,7 +16,6 @@ import { removeEngineNote } from './engine-note.ts';
 import { isService, openFollowedFile } from './followed-file.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
 import { hostLife, type HostLife } from './host-life.ts';
-import { withRequiredIsolation } from './required-isolation.ts';
 import { hostOf } from './host-of.ts';
 import { requireOwnInstallation, requireOwnSandboxes } from './engine-guard.ts';
 import { lateWarmMeter } from './measured-warm-pool.ts';
@@ -30,12 +29,10 @@ import { wireWorld } from './wired-world.ts';
 
 /** What is opened is left to `closers`, also when it throws. @throws as HostPort.openHost */
 export async function openOwnerHost(
-  given: DeploymentConfig,
+  config: DeploymentConfig,
   options: HostOptions,
   closers: Closers,
 ): Promise<Host> {
-  const isTerminal = process.stderr.isTTY === true;
-  const config = withRequiredIsolation(given, options, { env: process.env, isTerminal });
   const places = placesOf(config.dataDir);
   const { env } = process;
   const life = hostLife();
