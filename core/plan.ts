@@ -2,6 +2,7 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
+import type { PlanSetup } from './plan-setup.ts';
 import type { Observability } from './observability.ts';
 import type { PlanPool } from './place-in-pool.ts';
 import type { ExecutionStatus, FailureClass, GroupingStrategy } from './status.ts';
@@ -33,22 +34,10 @@ export interface PlanPlugin {
   /** Folder in the repository; null for its root. */
   readonly path: string | null;
 }
-
 /** A command run in the sandbox before collection; its exit code decides success (D28). */
 export interface PlanVerify {
   readonly command: string;
   readonly timeoutMs: number;
-}
-
-/** A command run after the clone and before the agent; one that fails ends the start. */
-export interface PlanSetup {
-  readonly command: string;
-  readonly timeoutMs: number;
-  /**
-   * Files of the repository that decide whether what an earlier run of the command made in the same sandbox still
-   * holds. Absent: the lock files that there are. Empty: nothing is kept.
-   */
-  readonly cache?: readonly string[];
 }
 
 /** One conversation of the batch, fully resolved. */
@@ -69,7 +58,6 @@ export interface PlanItem {
   /** Environment name → job secret name. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly verify: PlanVerify | null;
-  /** Absent for none. */
   readonly setup?: PlanSetup;
   readonly limits: PlanItemLimits;
   readonly priority: number;
