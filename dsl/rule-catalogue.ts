@@ -142,14 +142,14 @@ export const RULE_CATALOGUE = {
     'prompt variable',
     'A prompt file names a variable that "vars" does not have, or "vars" has one that the file does not name.',
   ),
-  JOB333: error(
-    'price not known',
-    'A budget or a limit in USD counts on a model whose price neither parley.yaml nor the public list says (D30).',
-  ),
   JOB331: error('unknown stage', 'An entry of "needs" names a conversation that the job does not have.'),
   JOB332: error(
     'stages in a circle',
     'Conversations wait for each other along "needs", so none of them could ever start.',
+  ),
+  JOB333: error(
+    'price not known',
+    'A budget or a limit in USD counts on a model whose price neither parley.yaml nor the public list says (D30).',
   ),
   // Interpolation
   JOB401: error('not closed', 'An interpolation opens with "${{" and is not closed with "}}".'),
