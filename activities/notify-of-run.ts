@@ -12,6 +12,7 @@ import { PATIENT, type Activity, type ActivityContext } from './activity.ts';
 import { planOf } from './plan-item.ts';
 import { keepLastStep, type LastStep } from './report/last-steps.ts';
 import { reportNow } from './report-run.ts';
+import { secretOfRun } from './run-secrets.ts';
 import type { World } from './world.ts';
 
 type Notify = CommandOf<'notifyOfRun'>;
@@ -80,21 +81,14 @@ async function send(world: World, command: Notify, { plan, step, run, context }:
   const { to, keySecret } = step;
   const at = world.clock.now();
   await world.webhooks.send({
-    url: 'url' in to ? to.url : await secretOf(world, plan, to.secret),
-    key: keySecret === null ? null : await secretOf(world, plan, keySecret),
+    url: 'url' in to ? to.url : await secretOfRun(world, { plan, runId: command.runId }, to.secret),
+    key: keySecret === null ? null : await secretOfRun(world, { plan, runId: command.runId }, keySecret),
     // One end of one run is one message, however often it is tried; a run that was resumed ends once more.
     id: world.keys.uuidOf(command.id),
     at,
     body: JSON.stringify(bodyOf(run, plan, step)),
     signal: context.signal,
   });
-}
-
-async function secretOf(world: World, { secrets }: Plan, name: string): Promise<string> {
-  const reference = secrets[name];
-  const value = reference === undefined ? null : await world.secrets.resolve(reference);
-  if (value === null) throw new ParleyError('secret_unknown', `Cannot find the secret "${name}"`);
-  return value;
 }
 
 function bodyOf(run: RunRow, plan: Plan, { text }: PlanNotify): object {

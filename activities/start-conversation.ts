@@ -4,7 +4,7 @@
  */
 import type { CommandOf } from '../core/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
-import { addressOfCommand, sandboxId, userId, type ConversationId } from '../core/ids.ts';
+import { addressOfCommand, sandboxId, userId, type ConversationId, type RunId } from '../core/ids.ts';
 import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../core/pool-placement.ts';
 import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
@@ -13,6 +13,7 @@ import { BRIEF, type Activity } from './activity.ts';
 import { putLaunchFacts, type LaunchSetup } from './launch-facts.ts';
 import { repositoryScope, secretForms, secretScope } from './redaction.ts';
 import { planItem } from './plan-item.ts';
+import { secretOfRun } from './run-secrets.ts';
 import { isPermittedName } from './secret-rules.ts';
 import type { World } from './world.ts';
 
@@ -28,7 +29,7 @@ export const startConversation = (world: World): Activity<'startConversation'> =
     const { plan, item } = await planItem(world, command);
     const observability = observabilityOf(item);
     const conversationId = world.keys.conversationIdOf(command);
-    await sealSecrets(world, plan, item, conversationId);
+    await sealSecrets(world, { plan, item, runId: command.runId }, conversationId);
     const gitAuthor = item.repository?.author ?? null;
     const plugins = (item.plugins ?? []).map((plugin) => ({ ...plugin, host: null }));
     const setup = item.setup === undefined ? null : setupOf(item.setup);
@@ -62,7 +63,12 @@ function setupOf({ command, timeoutMs, cache }: NonNullable<PlanItem['setup']>):
  * Nothing is sealed for a start that is refused.
  * @throws ParleyError secret_unknown, secret_reserved, secret_in_message
  */
-async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: ConversationId): Promise<void> {
+async function sealSecrets(
+  world: World,
+  of: { readonly plan: Plan; readonly item: PlanItem; readonly runId: RunId },
+  id: ConversationId,
+): Promise<void> {
+  const { item } = of;
   const values = new Map<string, string>();
   for (const [name, secret] of Object.entries(item.secrets)) {
     // The job language refuses these names, too; a plan may come from somewhere else.
@@ -72,7 +78,7 @@ async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: Convers
         `Cannot start "${item.key}": the secret name "${name}" is reserved or not permitted`,
       );
     }
-    values.set(name, await resolve(world, plan, secret));
+    values.set(name, await secretOfRun(world, of, secret));
   }
   if (secretForms(values.values()).some((form) => item.prompt.includes(form))) {
     throw new ParleyError(
@@ -81,16 +87,9 @@ async function sealSecrets(world: World, plan: Plan, item: PlanItem, id: Convers
     );
   }
   const tokenSecret = item.repository?.tokenSecret ?? null;
-  const token = tokenSecret === null ? null : await resolve(world, plan, tokenSecret);
+  const token = tokenSecret === null ? null : await secretOfRun(world, of, tokenSecret);
   for (const [name, value] of values) await world.vault.put(secretScope(id), name, value);
   if (token !== null) await world.vault.put(repositoryScope(id), 'token', token);
-}
-
-async function resolve(world: World, plan: Plan, name: string): Promise<string> {
-  const reference = plan.secrets[name];
-  const value = reference === undefined ? null : await world.secrets.resolve(reference);
-  if (value === null) throw new ParleyError('secret_unknown', `Cannot find the secret "${name}"`);
-  return value;
 }
 
 /** A plan may come from somewhere else than a job file. @throws ParleyError plan_invalid */

@@ -70,7 +70,8 @@ export interface WorkerFacts {
 export interface HostPort {
   /**
    * Takes the data directory's lock, starts engine, proxy, webhook and Git relay, and goes on with every unfinished run.
-   * On Temporal, when a living worker owns the directory, the host only asks that one.
+   * When a living process owns the directory, the host only asks that one, and takes its place should it end while a run
+   * is waited for; on Temporal the server keeps what is asked. A worker and a service own their directory, or end.
    * @throws ParleyError data_directory_locked, config_invalid, runtime_failed, runtime_unreachable, store_unavailable,
    *   engine_unreachable, engine_misconfigured, codec_key_missing
    */
@@ -142,11 +143,14 @@ export interface Host extends Reader {
   /** What separates sandboxes here, in a word for people. */
   readonly isolation: string;
   readonly warnings: readonly string[];
+  /** Whether runs go on when this process has left, because another one carries them out; absent: they do not. */
+  goesOn?(): boolean;
   /**
-   * Idempotent for the same plan.
+   * Idempotent for the same plan. `secrets`: values by the plan's names; by default those in this process's environment.
+   * They are sealed, and count before where the plan's references lead.
    * @throws ParleyError run_exists when the run has another plan, engine_misconfigured when it is on another engine
    */
-  startRun(runId: RunId, plan: Plan): Promise<void>;
+  startRun(runId: RunId, plan: Plan, secrets?: Readonly<Record<string, string>>): Promise<void>;
   /**
    * Accepted durably when it returns. `amended`: the plan that the event is about, which is stored before.
    * @throws ParleyError not_found, engine_misconfigured as above

@@ -32,15 +32,20 @@ const CLOSE_MS = 10 * SECOND_MS;
 export async function attend(session: RunSession): Promise<ExitCode> {
   const { shell, host, view } = session;
   let row: RunRow | null;
+  let goesOn = false;
   try {
     row = await waitOrLeave(session);
+    goesOn = host.goesOn?.() ?? false;
     if (row !== null) await printResult(session, row);
   } finally {
     view.close();
     await Promise.race([host.close(), pause(shell.clock, CLOSE_MS)]);
   }
   if (row !== null) return exitCodeOfRun(row, session.plan);
-  shell.stderr.write(`left ${session.runId} as it stands; go on with: parley resume ${session.runId}\n`);
+  const left = goesOn
+    ? `left ${session.runId}, which goes on in another process; look with: parley watch ${session.runId}`
+    : `left ${session.runId} as it stands; go on with: parley resume ${session.runId}`;
+  shell.stderr.write(`${left}\n`);
   return EXIT.interrupted;
 }
 

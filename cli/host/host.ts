@@ -8,9 +8,10 @@ import type { Host, HostOptions, HostPort } from '../host-port.ts';
 import { openClientHost } from './client-host.ts';
 import { Closers } from './closers.ts';
 import { isDatabaseTaken } from './config-store.ts';
-import { sendControl } from './control-client.ts';
+import { openGuestHost } from './guest-host.ts';
 import { openOwnerHost } from './owner-host.ts';
 import { withRequiredIsolation } from './required-isolation.ts';
+import { sendControl } from './owner-link.ts';
 
 export { openReader } from './reader.ts';
 export const control: HostPort['control'] = sendControl;
@@ -25,14 +26,23 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
 
 /** @throws as HostPort.openHost says */
 export async function openHost(config: DeploymentConfig, options: HostOptions): Promise<Host> {
-  try {
-    return await openWith((closers) =>
+  const openOwner = (): Promise<Host> =>
+    openWith((closers) =>
       openOwnerHost(withRequiredIsolation(config, options, surroundings()), options, closers),
     );
+  try {
+    return await openOwner();
   } catch (locked) {
-    const mayAsk = config.engine.kind === 'temporal' && options.isWorker !== true && !isDatabaseTaken(locked);
-    if (!mayAsk || !(locked instanceof ParleyError) || locked.code !== 'data_directory_locked') throw locked;
-    return await openWith((closers) => openClientHost(config, { options, closers, locked }));
+    if (!(locked instanceof ParleyError) || locked.code !== 'data_directory_locked') throw locked;
+    if (options.isWorker === true || isDatabaseTaken(locked)) throw locked;
+    switch (config.engine.kind) {
+      case 'temporal':
+        return await openWith((closers) => openClientHost(config, { options, closers, locked }));
+      case 'embedded':
+        // Two services would answer for one another's work.
+        if (options.application !== undefined) throw locked;
+        return await openWith((closers) => openGuestHost(config, { options, closers, locked, openOwner }));
+    }
   }
 }
 

@@ -19,6 +19,7 @@ import { hostLife, type HostLife } from './host-life.ts';
 import { hostOf } from './host-of.ts';
 import { requireOwnInstallation, requireOwnSandboxes } from './engine-guard.ts';
 import { lateWarmMeter } from './measured-warm-pool.ts';
+import { ownerDesk } from './owner-desk.ts';
 import { placesOf, type Places } from './places.ts';
 import { createRunWatch } from './run-watch.ts';
 import { openServed } from './served.ts';
@@ -76,27 +77,20 @@ export async function openOwnerHost(
     const keeper = startWarmKeeper(world, { meter: warmMeter, onNotice: (text) => options.onNotice(text) });
     closers.add(() => keeper.close());
   }
-  const control = await startControlServer(engine.requests, places.controlSocket);
-  closers.add(() => control.close());
   const { facts, requests } = engine;
   const isReady = (): Promise<boolean> => engine.isReady();
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const application = await openServed(options, {
     ...{ followed, configurationOwner: null, store, world, requests, closers },
   });
-  return hostOf({
-    config,
-    store,
-    world,
-    facts,
-    requests,
-    isReady,
-    watch,
-    life,
-    warnings,
-    closers,
-    application,
+  const host = hostOf({
+    ...{ config, store, world, facts, requests, isReady },
+    ...{ watch, life, warnings, closers, application },
   });
+  const desk = ownerDesk(host, { requests, resultsDir: config.resultsDir });
+  const control = await startControlServer(desk, places.controlSocket);
+  closers.add(() => control.close());
+  return host;
 }
 
 /** Nobody else writes into it, and what lives in it was begun on this engine. */

@@ -3,6 +3,7 @@
  * Owns that a run stays on the engine it was begun on, and that a request is seen in the rows before anybody waits.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { sealRunSecrets } from '../../activities/run-secrets.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -10,9 +11,11 @@ import type { RunRow } from '../../core/projection.ts';
 import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
 import { runBirth, runSetting } from '../../core/run/birth.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { SecretVault } from '../../ports/secret-vault.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { EngineKind } from '../config/deployment-config.ts';
 import type { Host } from '../host-port.ts';
+import { environmentSecrets } from './secret-source.ts';
 import { isAtRest } from './run-watch.ts';
 
 export interface RunRequestParts {
@@ -21,6 +24,8 @@ export interface RunRequestParts {
   readonly requests: Notifier;
   /** As it is when a run begins (D29). */
   readonly deployment: Parameters<typeof runSetting>[0];
+  readonly vault: Pick<SecretVault, 'put'>;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** On Temporal the rows of a request may come after its acknowledgement; a run that rests always changes. */
@@ -29,17 +34,14 @@ const CHANGE_MS_MAX = 10_000;
 const FINISHED_CHANGE_MS_MAX = 1_000;
 const LOOK_MS = 25;
 
-export function runRequests({
-  store,
-  kind,
-  requests,
-  deployment,
-}: RunRequestParts): Pick<Host, 'startRun' | 'tellRun'> {
+export function runRequests(parts: RunRequestParts): Pick<Host, 'startRun' | 'tellRun'> {
+  const { store, kind, requests, deployment, vault, env } = parts;
   return {
-    async startRun(runId, plan) {
+    async startRun(runId, plan, secrets = environmentSecrets(plan, env)) {
       await requireOwn(store, kind, runId);
       const isAmended = (await store.plans.plan(amendedPlanId(runId, plan.hash))) !== null;
       if (!isAmended) await store.plans.putPlan(runId, plan);
+      await sealRunSecrets(vault, runId, secrets);
       const birth = runBirth(plan, { runId, userId: LOCAL_USER, setting: runSetting(deployment) });
       await requests.deliver({ to: { machine: 'run', id: runId }, event: { type: 'runStarted', birth } });
     },
@@ -47,6 +49,9 @@ export function runRequests({
       const before = await requireOwn(store, kind, runId);
       if (before === null) throw new ParleyError('not_found', `Cannot find the run "${runId}"`);
       if (amended !== undefined) await store.plans.putPlan(amendedPlanId(runId, amended.hash), amended);
+      // Whoever resumes may have other values than whoever began.
+      const plan = event.type === 'resumeRequested' ? await store.plans.plan(runId) : null;
+      if (plan !== null) await sealRunSecrets(vault, runId, environmentSecrets(plan, env));
       await requests.deliver({ to: { machine: 'run', id: runId }, event });
       if (kind === 'temporal' && isAtRest(before)) await changed(store, before);
     },

@@ -3,7 +3,7 @@
  * Owns the reading; a value goes straight into the vault and is never printed.
  */
 import { readFile } from 'node:fs/promises';
-import type { SecretReference } from '../../core/plan.ts';
+import type { Plan, SecretReference } from '../../core/plan.ts';
 import type { SecretSource } from '../../ports/secret-source.ts';
 import type { SecretVault } from '../../ports/secret-vault.ts';
 
@@ -34,4 +34,20 @@ async function resolve(
     case 'store':
       return vault.get(INSTALLATION_SCOPE, reference.name);
   }
+}
+
+/**
+ * Secrets of a plan that this process has in its environment, by the plan's names for them: handed over with a run, so
+ * that whichever process goes on with it has what its user has.
+ */
+export function environmentSecrets(
+  { secrets }: Pick<Plan, 'secrets'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(secrets).flatMap(([name, reference]) => {
+      const value = reference.from === 'env' ? env[reference.name] : undefined;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }

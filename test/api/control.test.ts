@@ -2,11 +2,22 @@
 import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startControlServer } from '../../api/control-server.ts';
+import { startControlServer, type OwnerDesk } from '../../api/control-server.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Delivery } from '../../ports/notifier.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { callSocket, type SocketAnswer } from './socket-call.ts';
+
+/** What a start, an amendment and work come to is shown by the processes of test/e2e/many-runs.test.ts. */
+function deskOf(deliver: OwnerDesk['requests']['deliver']): OwnerDesk {
+  return {
+    facts: { pid: 1, engine: 'embedded', resultsDir: '/results' },
+    requests: { deliver },
+    startRun: (id, plan, secrets) => deliver({ started: id, plan, secrets } as never),
+    amendRun: (id, event, amended) => deliver({ amended: id, event, plan: amended } as never),
+    work: (id, task, request) => Promise.resolve([id, task, request]),
+  };
+}
 
 async function control(fails = false) {
   const told: Delivery[] = [];
@@ -17,7 +28,7 @@ async function control(fails = false) {
     told.push(delivery);
     return Promise.resolve();
   };
-  const server = await startControlServer({ deliver }, socketPath);
+  const server = await startControlServer(deskOf(deliver), socketPath);
   onTestFinished(() => server.close());
   const ask = (body: unknown, route = '/control'): Promise<SocketAnswer> =>
     callSocket({ socketPath, path: route, body });

@@ -12,6 +12,7 @@ import { demoPlan, FINISHED, RUN, runRow } from '../rows.ts';
 
 const CANCEL = { type: 'cancelRequested', requestId: 'r1' } as const;
 const ID = runId(RUN);
+const NO_SECRETS = { vault: { put: () => Promise.resolve() }, env: {} };
 
 async function newStore(): Promise<Store> {
   const store = await openStore({ kind: 'sqlite', path: `${tempDir()}/parley.db` });
@@ -48,7 +49,8 @@ function requestsOn(store: Store, kind: EngineKind, onDelivery: () => void = () 
     onDelivery();
     return Promise.resolve();
   };
-  return { delivered, ...runRequests({ store, kind, requests: { deliver }, deployment: DEPLOYMENT }) };
+  const parts = { store, kind, requests: { deliver }, deployment: DEPLOYMENT, ...NO_SECRETS };
+  return { delivered, ...runRequests(parts) };
 }
 
 it('starts a run once its plan is in the store', async () => {
@@ -73,7 +75,8 @@ it('stores an amended plan before the run hears of it, and starts nothing anew f
   };
   const changes = { basePlanHash: 'h', planHash: 'amended', changed: [], added: [], retired: [] } as const;
   const event = { type: 'planAmended', requestId: 'r1', ...changes } as const;
-  await runRequests({ store, kind: 'temporal', requests: { deliver }, deployment: DEPLOYMENT }).tellRun(
+  const parts = { store, kind: 'temporal', requests: { deliver }, deployment: DEPLOYMENT, ...NO_SECRETS } as const;
+  await runRequests(parts).tellRun(
     ID,
     event,
     amended,
