@@ -4,7 +4,14 @@
  */
 import type { CommandOf } from '../core/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
-import { addressOfCommand, sandboxId, userId, type ConversationId, type RunId } from '../core/ids.ts';
+import {
+  addressOfCommand,
+  sandboxId,
+  userId,
+  type ConversationId,
+  type RunId,
+  type UserId,
+} from '../core/ids.ts';
 import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../core/pool-placement.ts';
 import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
@@ -39,7 +46,10 @@ export const startConversation = (world: World): Activity<'startConversation'> =
       to: { machine: 'conversation', id: conversationId },
       event: {
         type: 'started',
-        birth: birthOf(world, plan, command, { item, conversationId, observability }),
+        birth: birthOf(world, plan, command, {
+          ...{ item, conversationId, observability },
+          userId: (await world.records.run(command.runId))?.userId ?? LOCAL_USER,
+        }),
         // Whoever hosts the item: the run, or a shard of it.
         watcher: addressOfCommand(command.id),
       },
@@ -107,6 +117,8 @@ function observabilityOf({ key, observability }: PlanItem): Observability | null
 }
 
 interface BirthOfItem {
+  /** Whose the run is. */
+  readonly userId: UserId;
   readonly item: PlanItem;
   readonly conversationId: ConversationId;
   readonly observability: Observability | null;
@@ -116,13 +128,13 @@ function birthOf(
   world: World,
   plan: Plan,
   command: Start,
-  { item, conversationId, observability }: BirthOfItem,
+  { userId: owner, item, conversationId, observability }: BirthOfItem,
 ): ConversationBirth {
   const { deployment, keys } = world;
   const pool = poolPlacement(plan, item, command.runId);
   return {
     conversationId,
-    userId: LOCAL_USER,
+    userId: owner,
     runId: command.runId,
     key: item.key,
     itemIndex: command.index,

@@ -74,6 +74,7 @@ async function serve(store: Store): Promise<ApplicationServer> {
     troubles: store.troubles,
     configuration: null,
     publicUrl: () => 'http://127.0.0.1',
+    planHash: ({ hash }: { readonly hash: string }) => hash,
     randomHex: () => '0',
     version: '0',
   };

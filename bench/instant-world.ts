@@ -37,7 +37,12 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
     spend: store.spend,
     vault: store.vault(key),
     blobs: { put: () => Promise.resolve({ sha256: '', bytes: 1 }), get: nothing, remove: nothing },
-    results: { write: nothing, read: () => Promise.resolve(null), location: () => '' },
+    results: {
+      write: nothing,
+      read: () => Promise.resolve(null),
+      names: () => Promise.resolve([]),
+      location: () => '',
+    },
     webhooks: { send: () => Promise.resolve() },
     gatewayExport: { rows: () => Promise.resolve([]), fileRows: () => Promise.resolve([]) },
     secrets: { resolve: () => Promise.resolve(null) },

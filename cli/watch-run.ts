@@ -4,7 +4,7 @@
  */
 import type { RunId } from '../core/ids.ts';
 import type { RunItemRow, RunRow } from '../core/projection.ts';
-import type { Reader } from './host-port.ts';
+import type { Host, Reader } from './host-port.ts';
 import { isResting } from './print/run-words.ts';
 import { pause, type Shell } from './shell.ts';
 
@@ -16,11 +16,15 @@ export interface Follow {
   readonly reader: Reader;
   readonly runId: RunId;
   readonly signal: AbortSignal;
+  /** A service that tells of changes by itself; absent or null: rows are read again and again. */
+  readonly host?: Host | null;
   onRows(row: RunRow, items: readonly RunItemRow[]): void | Promise<void>;
 }
 
 /** The last row seen; null when the run does not exist. Ends early when `signal` aborts. */
-export async function followRun({ shell, reader, runId, signal, onRows }: Follow): Promise<RunRow | null> {
+export async function followRun(follow: Follow): Promise<RunRow | null> {
+  const { shell, reader, runId, signal, onRows, host = null } = follow;
+  if (host !== null) return await followAtServer(follow, host);
   for (;;) {
     const row = await reader.run(runId);
     if (row === null) return null;
@@ -28,6 +32,21 @@ export async function followRun({ shell, reader, runId, signal, onRows }: Follow
     if (row.phase === 'finished' || isResting(row) || signal.aborted) return row;
     await pause(shell.clock, POLL_MS, signal);
     if (signal.aborted) return row;
+  }
+}
+
+/** The last row, also of whoever stopped watching. */
+async function followAtServer({ runId, signal, onRows }: Follow, host: Host): Promise<RunRow | null> {
+  const last: { row: RunRow | null } = { row: null };
+  const onChange = (row: RunRow, items: readonly RunItemRow[]): void => {
+    last.row = row;
+    void onRows(row, items);
+  };
+  try {
+    return await host.waitForRun(runId, onChange, signal);
+  } catch (error) {
+    if (signal.aborted) return last.row ?? (await host.run(runId));
+    throw error;
   }
 }
 

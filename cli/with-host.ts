@@ -5,7 +5,8 @@
 import type { RunId } from '../core/ids.ts';
 import type { RunRow } from '../core/projection.ts';
 import type { Host } from './host-port.ts';
-import { noSuchRun, openDeployment } from './open-deployment.ts';
+import { openDeployment } from './open-deployment.ts';
+import { namedRun } from './open-run.ts';
 import { printable } from './print/terminal-text.ts';
 import { parseRunId } from './run-id.ts';
 import type { Shell } from './shell.ts';
@@ -22,7 +23,7 @@ export async function withHost<Result>(
   { id, config: path }: RunWork,
   work: (host: Host, runId: RunId, row: RunRow) => Promise<Result>,
 ): Promise<Result> {
-  const runId = parseRunId(id);
+  parseRunId(id);
   const config = await openDeployment(shell, { path, startsProxy: true });
   const port = await shell.hostPort();
   const onNotice = (text: string): void => {
@@ -30,9 +31,8 @@ export async function withHost<Result>(
   };
   const host = await port.openHost(config, { onNotice });
   try {
-    const row = await host.run(runId);
-    if (row === null) throw noSuchRun(id);
-    return await work(host, runId, row);
+    const row = await namedRun(host, id);
+    return await work(host, row.runId, row);
   } finally {
     await host.close();
   }

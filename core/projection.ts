@@ -69,6 +69,8 @@ export type RunMode = 'normal' | 'draining' | 'paused' | 'cancelling';
 export interface RunRow extends Stamp {
   readonly table: 'run';
   readonly runId: RunId;
+  /** Whose it is; absent: the local user's. */
+  readonly userId?: UserId;
   readonly name: string;
   readonly planHash: string;
   readonly phase: RunPhase;

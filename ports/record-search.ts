@@ -99,8 +99,8 @@ export interface RecordSearch {
    * does. Null where there is none.
    */
   liveSandboxes(): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }>;
-  /** Of everybody, by creation; runs belong to the local user (D4). */
-  runs(page: PageRequest): Promise<readonly RunRow[]>;
+  /** Of one user, or of everybody; by creation. */
+  runs(page: PageRequest, userId: UserId | null): Promise<readonly RunRow[]>;
   /** By their position, which is the order of the plan; the id of the cursor is the key. */
   runItems(id: RunId, page: PageRequest): Promise<readonly PlacedItem[]>;
   /** Starts over the API that wait for a place, and the slots that are taken, of one moment (D29). */

@@ -16,6 +16,8 @@ export interface Results {
     readonly key: string | null;
     readonly name: string;
   }): Promise<Uint8Array | null>;
+  /** Every file of a run: paths below its folder, sorted. At most `countMax`. */
+  names(runId: RunId, countMax: number): Promise<readonly string[]>;
   /** For a reader: where a run's results are. */
   location(runId: RunId): string;
 }

@@ -13,6 +13,7 @@ import { indexRunPages } from './schema-run-pages.ts';
 import { createSlotLine } from './schema-slot-line.ts';
 import { createSchema } from './schema.ts';
 import { addHeldSpend } from './schema-spend-held.ts';
+import { addRunUsers } from './schema-run-users.ts';
 import { indexTagPages } from './schema-tag-pages.ts';
 import { createTrouble } from './schema-trouble.ts';
 import { createWarmPool } from './schema-warm-pool.ts';
@@ -32,6 +33,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0011-trouble': { up: (db: Kysely<unknown>) => createTrouble(db, isPostgres(db)) },
   '0012-spend-held': { up: addHeldSpend },
   '0013-slot-line': { up: (db: Kysely<unknown>) => createSlotLine(db, isPostgres(db)) },
+  '0014-run-users': { up: addRunUsers },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

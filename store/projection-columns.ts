@@ -46,6 +46,7 @@ export function conversationColumns(row: ConversationRow) {
 export function runColumns(row: RunRow) {
   return {
     run_id: row.runId,
+    user_id: row.userId ?? 'local',
     created_at: row.createdAt,
     generation: row.generation,
     sequence: row.sequence,

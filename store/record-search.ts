@@ -50,7 +50,7 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
       found: fullOf,
       keyOf: ({ row: { conversationId, userId } }) => ({ id: conversationId, userId }),
     }),
-    runs: (page) => read((db) => runPage(db, page)),
+    runs: (page, userId) => read((db) => runPage(db, page, userId)),
     runItems: (id, page) => read((db) => runItemPage(db, id, page)),
     startQueue: () => read(startQueue),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),

@@ -2,8 +2,9 @@
  * Collected results and reports as plain files: `<root>/<run>/<key>/<name>`.
  * Owns the layout and safe names; a file is replaced whole or not at all.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import type { Dirent } from 'node:fs';
+import { mkdir, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Results } from '../ports/results.ts';
 
@@ -24,6 +25,7 @@ export function createResultsDirectory(root: string): Results {
   return {
     write: (file, content) => replace(pathOf(file), content),
     read: (file) => readOrNull(pathOf(file)),
+    names: (runId, countMax) => namesBelow(join(root, runId), countMax),
     location: (runId) => join(root, runId),
   };
 }
@@ -48,6 +50,34 @@ async function readOrNull(path: string): Promise<Uint8Array | null> {
     return await readFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Folders are read one by one, so that no more names are held than are wanted. What is being written has no name yet. */
+async function namesBelow(root: string, countMax: number): Promise<readonly string[]> {
+  const names: string[] = [];
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile() && !PART_OF_WRITE.test(entry.name)) names.push(relative(root, path));
+      if (names.length >= countMax) return names.sort();
+    }
+  }
+  return names.sort();
+}
+
+const PART_OF_WRITE = /\.\d+\.part$/;
+
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    const entries: Dirent[] = [];
+    for await (const entry of await opendir(folder)) entries.push(entry);
+    return entries;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
 }

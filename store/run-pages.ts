@@ -3,7 +3,7 @@
  * Owns the two queries; each is answered from an index of its own (version 7 of the schema).
  */
 import { sql, type Kysely } from 'kysely';
-import type { RunId } from '../core/ids.ts';
+import type { RunId, UserId } from '../core/ids.ts';
 import type { RunItemRow, RunRow } from '../core/projection.ts';
 import type { PageRequest, PlacedItem } from '../ports/record-search.ts';
 import { safeInteger } from './column-value.ts';
@@ -13,9 +13,15 @@ import type { Tables } from './tables.ts';
 const RUN_BOUNDS = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('run_id') } as const;
 const ITEM_BOUNDS = { kind: 'number', value: sql.ref('position'), id: sql.ref('key') } as const;
 
-export async function runPage(db: Kysely<Tables>, page: PageRequest): Promise<readonly RunRow[]> {
+/** `userId` null: of everybody. */
+export async function runPage(
+  db: Kysely<Tables>,
+  page: PageRequest,
+  userId: UserId | null,
+): Promise<readonly RunRow[]> {
   // True of every run, and what makes both dialects begin in the index.
-  const conditions = [sql`created_at >= 0`, ...behind(RUN_BOUNDS, page)];
+  const whose = userId === null ? [] : [sql`user_id = ${userId}`];
+  const conditions = [...whose, sql`created_at >= 0`, ...behind(RUN_BOUNDS, page)];
   const { rows } = await sql<{ readonly body: string }>`select body from run
     where ${sql.join(conditions, sql` and `)} ${ordered(RUN_BOUNDS, page)} limit ${page.limit}`.execute(db);
   return rows.map(({ body }) => JSON.parse(body) as RunRow);

@@ -89,6 +89,7 @@ export interface ConversationTable extends Stamped {
 
 export interface RunTable extends Stamped {
   readonly run_id: string;
+  readonly user_id: string;
   readonly created_at: BigIntColumn;
   readonly body: string;
 }

@@ -4,6 +4,7 @@
  */
 import type { World } from '../../activities/world.ts';
 import type { SandboxId, UserId } from '../../core/ids.ts';
+import type { Plan } from '../../core/plan.ts';
 import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { ApiKeyStore, KeyScope } from '../../ports/api-keys.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
@@ -42,6 +43,8 @@ export interface Application extends ApplicationStores {
   publicUrl(): string;
   /** An address of its own for what is below this path of a sandbox; null or absent where there is none. */
   agentAddress?(sandboxId: SandboxId, path: string): string | null;
+  /** The hash that a plan must have. */
+  planHash(plan: Plan): string;
   /** Lower-case hex digits. */
   randomHex(digits: number): string;
   readonly version: string;

@@ -11,6 +11,7 @@ import { registerAgentRelay } from '../relay/agent-relay.ts';
 import { relaySocket } from '../relay/relay-socket.ts';
 import type { Application } from './application.ts';
 import type { Gate } from './gate.ts';
+import { registerRunStream } from '../runs/run-stream.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 
 /** Takes the socket when the address is its own; false leaves it to others. */
@@ -19,6 +20,7 @@ type SocketHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
 export function extendApplication(application: Application): (app: FastifyInstance, gate: Gate) => void {
   return (app, gate) => {
     registerEventStream(app, application, gate);
+    registerRunStream(app, application, gate);
     registerAgentRelay(app, application, gate);
     const handlers: readonly SocketHandler[] = [eventSocket(application, gate), relaySocket(application)];
     app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -11,6 +11,7 @@ import { START_ROUTES } from '../conversations/start-routes.ts';
 import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
 import { EVENT_ROUTES } from '../events/event-routes.ts';
 import { KEY_ROUTES } from '../keys/key-routes.ts';
+import { RUN_COMMAND_ROUTES } from '../runs/run-command-routes.ts';
 import { RUN_ROUTES } from '../runs/run-routes.ts';
 import { SANDBOX_ROUTES } from '../sandboxes/sandbox-routes.ts';
 import { SANDBOX_SECRET_ROUTES } from '../sandboxes/secret-routes.ts';
@@ -30,6 +31,7 @@ export const APPLICATION_ROUTES = [
   ...SANDBOX_ROUTES,
   ...SANDBOX_SECRET_ROUTES,
   ...RUN_ROUTES,
+  ...RUN_COMMAND_ROUTES,
   ...SETTINGS_ROUTES,
   ...PROFILE_ROUTES,
   ...SECRET_ROUTES,

@@ -135,6 +135,7 @@ function withHead(method: string): readonly string[] {
 const OTHER_ADDRESSES = [
   { method: 'GET', url: '/openapi.json' },
   { method: 'GET', url: '/api/v1/conversation/:conversation_id/events/stream' },
+  { method: 'GET', url: '/api/v1/runs/:run_id/stream' },
 ] as const;
 
 /** Nothing of this is a page, so nothing of it may be framed, run or kept. */

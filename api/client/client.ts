@@ -6,10 +6,17 @@ import type { Route } from '../application/route.ts';
 import type { APPLICATION_ROUTES } from '../application/routes.ts';
 import { streamEvents, type EventStreamOptions, type StreamedEvent } from './event-stream.ts';
 import { OPERATIONS } from './operations.ts';
+import { streamRun, type RunChange, type RunStreamOptions } from './run-stream.ts';
 import { sendCall, type TransportOptions } from './transport.ts';
 
 export { ClientError } from './client-error.ts';
-export type { EventStreamOptions, StreamedEvent, TransportOptions as ClientOptions };
+export type {
+  EventStreamOptions,
+  RunChange,
+  RunStreamOptions,
+  StreamedEvent,
+  TransportOptions as ClientOptions,
+};
 
 type AnyRoute = (typeof APPLICATION_ROUTES)[number];
 export type Operation = AnyRoute['operation'];
@@ -57,6 +64,8 @@ export type Client = {
     conversationId: string,
     options?: EventStreamOptions,
   ): AsyncGenerator<StreamedEvent, void, undefined>;
+  /** A run as it changes, the whole of it first and after each broken connection; ends when it has finished. */
+  runChanges(runId: string, options?: RunStreamOptions): AsyncGenerator<RunChange, void, undefined>;
 };
 
 export function createClient(options: TransportOptions): Client {
@@ -66,7 +75,12 @@ export function createClient(options: TransportOptions): Client {
     (input?: Input, call?: CallOptions) => callOne(transport, place, { ...input, ...call }),
   ]);
   const events: Client['events'] = (id, wish) => streamEvents(transport, id, wish);
-  return { ...(Object.fromEntries(calls) as Omit<Client, 'events'>), events } as Client;
+  const runChanges: Client['runChanges'] = (id, wish) => streamRun(transport, id, wish);
+  return {
+    ...(Object.fromEntries(calls) as Omit<Client, 'events' | 'runChanges'>),
+    events,
+    runChanges,
+  } as Client;
 }
 
 interface Input extends CallOptions {

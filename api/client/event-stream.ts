@@ -50,7 +50,7 @@ interface Frame {
 }
 
 /** A connection that breaks ends them. */
-async function* framesOf(body: Response['body']): AsyncGenerator<Frame, void, undefined> {
+export async function* framesOf(body: Response['body']): AsyncGenerator<Frame, void, undefined> {
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

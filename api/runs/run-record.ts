@@ -3,6 +3,7 @@
  * Owns the shapes; amounts are integers of nano-USD, as everywhere below the reports.
  */
 import { z } from 'zod';
+import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
 import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
@@ -46,6 +47,7 @@ const troubleSchema = z
 
 export const runSchema = z.object({
   id: z.string(),
+  user_id: z.string().meta({ description: 'Whose it is.' }),
   name: z.string(),
   plan_hash: z.string(),
   phase: z.enum(RUN_PHASES),
@@ -88,6 +90,7 @@ export function runRecord(row: RunRow): RunRecord {
   const { reconciliation } = row;
   return {
     id: row.runId,
+    user_id: row.userId ?? LOCAL_USER,
     name: row.name,
     plan_hash: row.planHash,
     phase: row.phase,

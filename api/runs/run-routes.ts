@@ -1,23 +1,18 @@
 /**
  * Reading runs: search, one, its items, what happened to it as a whole.
- * Owns the routes; runs are told what to do by the command line, and no route here changes one.
- * They belong to the local user, so for everybody else there are none (D4).
+ * Owns the routes; none of them changes a run. Whose runs are seen is in run-access.ts.
  */
 import { z } from 'zod';
-import { LOCAL_USER } from '../../activities/start-conversation.ts';
-import { runId, type UserId } from '../../core/ids.ts';
-import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/projection.ts';
 import { isCurrent, troubleOfItem, troubleOfRun, type TroubleOf } from '../../core/trouble.ts';
-import type { Application, Principal } from '../application/application.ts';
+import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
+import { findRun, whoseRuns } from './run-access.ts';
+import { runParams } from './run-params.ts';
 import { runItemRecord, runItemSchema, runRecord, runSchema } from './run-record.ts';
 
-const params = z.object({
-  run_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'Input should be the id of a run'),
-});
 const pageQuery = z.object({ page_id: pageIdIn, limit: limitIn });
 
 const runEventSchema = z.object({ at: instantOut, code: z.string(), detail: z.string() });
@@ -34,7 +29,7 @@ export const RUN_ROUTES = [
     leadsTo: { run_id: '$response.body#/items/0/id' },
     handler: async ({ application, caller, query }) => {
       const page = { ...pageRequest(query), descending: true };
-      const found = isTheirs(caller) ? await application.search.runs(page) : [];
+      const found = await application.search.runs(page, whoseRuns(caller));
       return await answerPage(found, query.limit, {
         cursor: ({ createdAt, runId: id }) => ({ value: createdAt, id }),
         records: (rows) => Promise.resolve(rows.map(runRecord)),
@@ -47,7 +42,7 @@ export const RUN_ROUTES = [
     operation: 'get_run',
     summary: 'One run: how far it is, and what it has spent.',
     access: 'key',
-    params,
+    params: runParams,
     result: runSchema,
     errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id } }) =>
@@ -59,7 +54,7 @@ export const RUN_ROUTES = [
     operation: 'search_run_items',
     summary: 'The items of a run in the order of its plan.',
     access: 'key',
-    params,
+    params: runParams,
     query: pageQuery,
     result: pageOf(runItemSchema),
     errors: ['not_found'],
@@ -82,7 +77,7 @@ export const RUN_ROUTES = [
     operation: 'list_run_events',
     summary: 'What happened to a run as a whole, in the order in which it was recorded.',
     access: 'key',
-    params,
+    params: runParams,
     result: z.array(runEventSchema),
     errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id } }) => {
@@ -103,15 +98,4 @@ async function withTrouble(application: Application, row: RunRow): Promise<RunRo
   if (open.length === 0) return row;
   const items = await application.world.records.runItems(row.runId);
   return { ...row, trouble: troubleOfRun(open, row, items) };
-}
-
-function isTheirs({ userId }: { readonly userId: UserId }): boolean {
-  return userId === LOCAL_USER;
-}
-
-/** @throws ParleyError not_found: also for somebody else's (D4) */
-async function findRun({ world }: Application, caller: Principal, id: string): Promise<RunRow> {
-  const row = isTheirs(caller) ? await world.records.run(runId(id)) : null;
-  if (row !== null) return row;
-  throw new ParleyError('not_found', 'Run not found');
 }

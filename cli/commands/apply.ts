@@ -13,10 +13,9 @@ import { configOption, examples, jsonOption, type CommandContext } from '../comm
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { readFindingsIn } from '../item-evidence.ts';
 import { applyPatch, checkoutRoot, patchedFiles, uncommitted, type PatchedFile } from '../local-checkout.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
 import { printable } from '../print/terminal-text.ts';
-import { parseRunId } from '../run-id.ts';
+import { openRun } from '../open-run.ts';
 import type { Shell } from '../shell.ts';
 
 interface ApplyOptions {
@@ -95,12 +94,9 @@ function withheld(key: string): CliError {
 
 /** @throws CliError when there is no such run, key or patch */
 async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions): Promise<CollectedPatch> {
-  const runId = parseRunId(id);
-  const opened = await openRuns(shell, options.config);
-  if (opened === null) throw noSuchRun(id);
-  const { reader } = opened;
+  const { reader, row } = await openRun(shell, { id, config: options.config });
+  const { runId } = row;
   try {
-    if ((await reader.run(runId)) === null) throw noSuchRun(id);
     const keys = (await reader.runItems(runId)).map((item) => item.key);
     if (!keys.includes(key)) {
       const near = nearestName(key, keys);

@@ -14,16 +14,17 @@ import {
 import type { EngineKind } from '../config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { RunRequest } from '../host-port.ts';
-import { noSuchRun, openDeployment, openRuns } from '../open-deployment.ts';
+import { openDeployment } from '../open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
 import { openRecords, runRecord } from '../print/records.ts';
-import { parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
+import { openRun } from '../open-run.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../shell.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { RunRow } from '../../core/projection.ts';
 
-interface CancelOptions {
+interface CancelOptions extends ServerOptions {
   readonly json?: true;
   readonly plain?: true;
   readonly engine?: EngineKind;
@@ -31,7 +32,7 @@ interface CancelOptions {
 }
 
 export function cancelCommand({ shell, finish }: CommandContext): Command {
-  return new Command('cancel')
+  const command = new Command('cancel')
     .description('End a run; what its conversations made is still collected.')
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
@@ -46,18 +47,21 @@ export function cancelCommand({ shell, finish }: CommandContext): Command {
     .action(async (id: string, options: CancelOptions) => {
       finish(await cancel(shell, id, options));
     });
+  return addServerOptions(command);
 }
 
 async function cancel(shell: Shell, id: string, options: CancelOptions): Promise<ExitCode> {
-  const runId = parseRunId(id);
-  const opened = await openRuns(shell, options.config);
-  if (opened === null) throw noSuchRun(id);
-  const row = await opened.reader.run(runId).finally(() => opened.reader.close());
-  if (row === null) throw noSuchRun(id);
+  const { row, reader, from } = await openRun(shell, { id, ...options });
+  await reader.close();
+  const { runId } = row;
   if (row.phase === 'finished')
     return say(shell, row, { options, text: `the run ${id} has finished already` });
   const event: RunRequest = { type: 'cancelRequested', requestId: `cancel-${shell.randomHex(16)}` };
-  if (await opened.port.control(opened.config, { runId, event })) {
+  if (from.kind === 'server') {
+    await from.host.tellRun(runId, event);
+    return say(shell, row, { options, text: `the service was told; look with: parley watch ${id}` });
+  }
+  if (await from.port.control(from.config, { runId, event })) {
     return say(shell, row, { options, text: `the engine was told; look with: parley watch ${id}` });
   }
   return await cancelHere(shell, { runId, event, options });

@@ -6,41 +6,45 @@ import { Command } from 'commander';
 import { ParleyError } from '../../core/parley-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
-import { parseRunId } from '../run-id.ts';
+import { openRun } from '../open-run.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../shell.ts';
 import { withHost } from '../with-host.ts';
 
-interface CollectOptions {
+interface CollectOptions extends ServerOptions {
   readonly json?: true;
   readonly config?: string;
 }
 
 export function collectCommand({ shell, finish }: CommandContext): Command {
-  return new Command('collect')
+  const command = new Command('collect')
     .description("Say where a run's results are, and collect what is missing as far as stored events allow.")
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText(
       'after',
-      '\nExit codes: 0 collected, 2 there is no such run, 5 another process owns the data directory.',
+      '\nExit codes: 0 collected, 2 there is no such run, 5 the service, or the owner of the data directory, cannot be\nreached.',
     )
     .addHelpText('after', examples('parley collect first-batch-20261121t043105-9f3c'))
     .action(async (id: string, options: CollectOptions) => {
       finish(await collect(shell, id, options));
     });
+  return addServerOptions(command);
 }
 
 async function collect(shell: Shell, id: string, options: CollectOptions): Promise<ExitCode> {
-  const opened = await openRuns(shell, options.config);
-  if (opened === null) throw noSuchRun(id);
-  const results = opened.reader.resultsLocation(parseRunId(id));
-  await opened.reader.close();
+  const { reader, row, from } = await openRun(shell, { id, ...options });
+  const { runId } = row;
+  const results = reader.resultsLocation(runId);
+  await reader.close();
   try {
-    const files = await withHost(shell, { id, config: options.config }, (host, runId) => host.collect(runId));
-    print(shell, { id, results, files }, options);
+    const files =
+      from.kind === 'server'
+        ? await from.host.collect(runId)
+        : await withHost(shell, { id: runId, config: options.config }, (host) => host.collect(runId));
+    print(shell, { id: runId, results, files }, options);
     return EXIT.ok;
   } catch (error) {
     if (error instanceof ParleyError && error.code === 'data_directory_locked') {

@@ -11,13 +11,14 @@ import { configOption, engineOption, examples, jsonOption, type CommandContext }
 import type { EngineKind } from '../config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { RunRequest } from '../host-port.ts';
-import { noSuchRun, openRuns, withEngine } from '../open-deployment.ts';
+import { withEngine } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
-import { parseRunId } from '../run-id.ts';
 import { readSettings, userName } from '../run-settings.ts';
+import { openRun } from '../open-run.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../shell.ts';
 
-interface CtlOptions {
+interface CtlOptions extends ServerOptions {
   readonly json?: true;
   readonly engine?: EngineKind;
   readonly config?: string;
@@ -27,7 +28,7 @@ const ACTIONS = ['pause', 'drain', 'resume', 'set', 'requeue', 'cancel'] as cons
 type Action = (typeof ACTIONS)[number];
 
 export function ctlCommand({ shell, finish }: CommandContext): Command {
-  return new Command('ctl')
+  const command = new Command('ctl')
     .description('Steer a run that goes on in another process.')
     .argument('<run>', 'id of the run')
     .argument('<action>', ACTIONS.join(', '))
@@ -60,6 +61,7 @@ export function ctlCommand({ shell, finish }: CommandContext): Command {
     .action(async (id: string, action: string, values: readonly string[], options: CtlOptions) => {
       finish(await ctl(shell, { id, action: parseAction(action), values }, options));
     });
+  return addServerOptions(command);
 }
 
 interface Asked {
@@ -69,17 +71,18 @@ interface Asked {
 }
 
 async function ctl(shell: Shell, asked: Asked, options: CtlOptions): Promise<ExitCode> {
-  const runId = parseRunId(asked.id);
   const event = requestOf(shell, asked);
-  const opened = await openRuns(shell, options.config);
-  if (opened === null) throw noSuchRun(asked.id);
-  const { reader, port } = opened;
-  const config = withEngine(opened.config, options.engine);
+  const { reader, row, from } = await openRun(shell, { id: asked.id, ...options });
+  const { runId } = row;
   try {
-    const row = await reader.run(runId);
-    if (row === null) throw noSuchRun(asked.id);
     requireUnfinished(row, asked.action);
     if ('keys' in event) requireKeys(event.keys ?? [], await reader.runItems(runId));
+    if (from.kind === 'server') {
+      await from.host.tellRun(runId, event);
+      return say(shell, asked, options);
+    }
+    const { port } = from;
+    const config = withEngine(from.config, options.engine);
     if (await port.control(config, { runId, event })) return say(shell, asked, options);
     const answer = await port.controlByServer(config, { runId, event });
     if (answer === null) throw nobodyRuns(runId);

@@ -10,9 +10,8 @@ import { configOption, examples, type CommandContext } from '../command-context.
 import { readDeliveries } from '../deliveries.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { reasonOf } from '../job-file.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { exportRows, rowsAsCsv, rowsAsJsonl } from '../print/run-export.ts';
-import { parseRunId } from '../run-id.ts';
+import { openRun } from '../open-run.ts';
 import type { Shell } from '../shell.ts';
 
 const FORMATS = ['jsonl', 'csv'] as const;
@@ -48,12 +47,9 @@ async function exportRun(
   id: string,
   { format, out, config }: ExportOptions,
 ): Promise<ExitCode> {
-  const runId = parseRunId(id);
-  const opened = await openRuns(shell, config);
-  if (opened === null) throw noSuchRun(id);
-  const { reader } = opened;
+  const { reader, row } = await openRun(shell, { id, config });
+  const { runId } = row;
   try {
-    if ((await reader.run(runId)) === null) throw noSuchRun(id);
     const [items, plan] = [await reader.runItems(runId), await reader.plan(runId)];
     const deliveries = readDeliveries(plan, reader.resultsLocation(runId));
     const rows = exportRows({ items, plan, deliveries });

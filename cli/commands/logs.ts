@@ -7,16 +7,16 @@ import type { RunItemRow } from '../../core/projection.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
 import { readEvidence } from '../item-evidence.ts';
 import { checkLines, evidenceRecord, findingLines } from '../print/evidence.ts';
 import { openRecords } from '../print/records.ts';
-import { parseRunId } from '../run-id.ts';
+import { openRun } from '../open-run.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../shell.ts';
 import { transcriptPrinter } from '../transcript-printer.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
-interface LogsOptions {
+interface LogsOptions extends ServerOptions {
   readonly follow?: true;
   readonly failed?: true;
   readonly json?: true;
@@ -24,7 +24,7 @@ interface LogsOptions {
 }
 
 export function logsCommand({ shell, finish }: CommandContext): Command {
-  return new Command('logs')
+  const command = new Command('logs')
     .description('Print the transcripts of a run.')
     .argument('<run>', 'id of the run')
     .argument('[key]', 'key of one conversation (default: all)')
@@ -43,6 +43,7 @@ export function logsCommand({ shell, finish }: CommandContext): Command {
     .action(async (id: string, key: string | undefined, options: LogsOptions) => {
       finish(await logs(shell, { id, key: key ?? null, options }));
     });
+  return addServerOptions(command);
 }
 
 interface LogsRequest {
@@ -53,13 +54,10 @@ interface LogsRequest {
 
 async function logs(shell: Shell, request: LogsRequest): Promise<ExitCode> {
   const { id, options } = request;
-  const runId = parseRunId(id);
-  const opened = await openRuns(shell, options.config);
-  if (opened === null) throw noSuchRun(id);
-  const { reader } = opened;
+  const { reader, row } = await openRun(shell, { id, ...options });
+  const { runId } = row;
   const interrupt = interruptSignal(shell);
   try {
-    if ((await reader.run(runId)) === null) throw noSuchRun(id);
     choose(await reader.runItems(runId), request);
     const records = options.json === true ? openRecords(shell.stdout) : null;
     const printer = transcriptPrinter({ reader, stdout: shell.stdout, records });

@@ -24,6 +24,7 @@ import { loadPlan } from '../load-plan.ts';
 import { readSettings, userName } from '../run-settings.ts';
 import { takeChanges } from '../take-changes.ts';
 import { attend } from '../run-session.ts';
+import { namedRun } from '../open-run.ts';
 import type { Shell } from '../shell.ts';
 
 interface ResumeOptions extends InputOptions {
@@ -76,7 +77,7 @@ interface Asked {
 }
 
 async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions): Promise<ExitCode> {
-  const runId = parseRunId(id);
+  parseRunId(id);
   if (file === undefined && options.acceptChanges === true)
     throw new CliError('Cannot accept changes: no job file is named', {
       remedy: `name it: parley resume ${id} FILE --accept-changes`,
@@ -87,9 +88,9 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
   const job = file === undefined ? null : requirePlan(shell, file, options);
   const { host, view } = await openHostWithView(shell, config, options);
-  const row = await host.run(runId);
-  const plan = row === null ? null : await host.plan(runId);
-  if (row === null || plan === null) {
+  const { runId } = await orClose({ host, view }, namedRun(host, id));
+  const plan = await host.plan(runId);
+  if (plan === null) {
     view.close();
     await host.close();
     throw noSuchRun(id);

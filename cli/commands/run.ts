@@ -28,10 +28,13 @@ import { newRunId, parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
 import { userName } from '../run-settings.ts';
 import { takeChanges } from '../take-changes.ts';
+import { openServer } from '../open-run.ts';
+import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../shell.ts';
+import { openRunView } from '../view/open-run-view.ts';
 import type { RunView } from '../view/run-view.ts';
 
-interface RunOptions extends InputOptions {
+interface RunOptions extends InputOptions, ServerOptions {
   readonly runId?: string;
   readonly json?: true;
   readonly plain?: true;
@@ -81,7 +84,7 @@ export function runCommand({ shell, finish }: CommandContext): Command {
     .action(async (file: string, options: RunOptions) => {
       finish(await run(shell, file, options));
     });
-  return addInputOptions(command);
+  return addServerOptions(addInputOptions(command));
 }
 
 async function run(shell: Shell, file: string, options: RunOptions): Promise<ExitCode> {
@@ -93,7 +96,8 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   };
   const named = options.runId === undefined ? null : parseRunId(options.runId);
   const { config: path, engine } = options;
-  const config = await openDeployment(shell, { path, startsProxy: true, engine });
+  const server = serverAddress(shell, options);
+  const config = server === null ? await openDeployment(shell, { path, startsProxy: true, engine }) : null;
   const compiled = loadPlan(shell, { file, config: options.config, checksSecrets: true, inputs: options });
   if (compiled === null) {
     throw new CliError(`Cannot run "${file}": the job has errors`, {
@@ -104,6 +108,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   const json = options.json === true;
   if (options.preflight) await lookAhead(shell, { config, plan, file, json });
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
+  if (config === null) return await runAtServer(shell, { runId, plan }, options);
   if (options.detach === true) {
     const args = detachedArgs(file, runId, options);
     return await detach(shell, { config, runId, args, json });
@@ -124,6 +129,39 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   return await attend({ shell, host, runId, plan: started, view, json });
 }
 
+/** Handed to a service, with the secrets that the plan names and this machine has, and watched from here. */
+async function runAtServer(
+  shell: Shell,
+  { runId, plan }: { readonly runId: RunId; readonly plan: Plan },
+  options: RunOptions,
+): Promise<ExitCode> {
+  const json = options.json === true;
+  const view = await openRunView({
+    ...{ shell, json, plain: options.plain === true },
+    lastActivityAt: () => Promise.resolve(null),
+  });
+  const { secretsHere } = await import('../host/secret-source.ts');
+  const host = await openServer(shell, options, (text) => view.notice(text));
+  if (host === null) throw new Error('Cannot submit the run: no service is named');
+  await start({ host, view, runId, plan, secrets: await secretsHere(plan, shell.env) });
+  if (options.detach !== true)
+    return await attend({ ...{ shell, runId, plan, view, json }, host: withResults(host) });
+  view.close();
+  return EXIT.ok;
+}
+
+/** What the run has made is copied here before its end is told. */
+function withResults(host: Host): Host {
+  return {
+    ...host,
+    async waitForRun(runId, onChange, signal) {
+      const row = await host.waitForRun(runId, onChange, signal);
+      if (row.phase === 'finished') await host.collect(runId);
+      return row;
+    },
+  };
+}
+
 /** Null when there is no such run. */
 async function planOfRun(host: Host, runId: RunId): Promise<Plan | null> {
   return (await host.run(runId)) === null ? null : await host.plan(runId);
@@ -134,10 +172,12 @@ interface Start {
   readonly view: RunView;
   readonly runId: RunId;
   readonly plan: Plan;
+  /** Absent: those that the host finds. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** The id is said before the run exists, so that no run is ever without somebody who knows its name. */
-async function start({ host, view, runId, plan }: Start): Promise<void> {
+async function start({ host, view, runId, plan, secrets }: Start): Promise<void> {
   const { name, hash, items } = plan;
   view.launched({
     runId,
@@ -150,7 +190,7 @@ async function start({ host, view, runId, plan }: Start): Promise<void> {
     view.notice(
       'the job has a schedule: this runs it once, now; "parley temporal schedule" lets it run by itself',
     );
-  await orClose({ host, view }, host.startRun(runId, plan));
+  await orClose({ host, view }, host.startRun(runId, plan, secrets));
 }
 
 /** The same run, from a process without a terminal; what it needs was looked at. */

@@ -10,7 +10,7 @@ import { readDeliveries } from '../deliveries.ts';
 import { readEvidence } from '../item-evidence.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Reader } from '../host-port.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { openRuns } from '../open-deployment.ts';
 import { instant, usd } from '../print/amounts.ts';
 import { deliveryRecord } from '../print/deliveries.ts';
 import { evidenceRecord } from '../print/evidence.ts';
@@ -19,11 +19,12 @@ import { runEventLines, runEventRecord } from '../print/run-events.ts';
 import { runSummary } from '../print/run-summary.ts';
 import { countEnded, countUnsuccessful, runState } from '../print/run-words.ts';
 import { table } from '../print/terminal-text.ts';
-import { parseRunId } from '../run-id.ts';
 import { nextCommand } from '../run-session.ts';
+import { openRun, openServer } from '../open-run.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../shell.ts';
 
-interface StatusOptions {
+interface StatusOptions extends ServerOptions {
   readonly json?: true;
   readonly limit: string;
   readonly config?: string;
@@ -32,7 +33,7 @@ interface StatusOptions {
 const LIMIT_DEFAULT = '20';
 
 export function statusCommand({ shell, finish }: CommandContext): Command {
-  return new Command('status')
+  const command = new Command('status')
     .description('Show the runs so far, or one run with its conversations.')
     .argument('[run]', 'id of a run (default: all, newest first)')
     .option('--limit <n>', 'runs shown at most', LIMIT_DEFAULT)
@@ -43,18 +44,21 @@ export function statusCommand({ shell, finish }: CommandContext): Command {
     .action(async (id: string | undefined, options: StatusOptions) => {
       finish(await status(shell, id, options));
     });
+  return addServerOptions(command);
 }
 
 async function status(shell: Shell, id: string | undefined, options: StatusOptions): Promise<ExitCode> {
   const limit = parseLimit(options.limit);
-  const opened = await openRuns(shell, options.config);
-  try {
-    if (id !== undefined) await showRun(shell, opened?.reader ?? null, { id, json: options.json === true });
-    else await showRuns(shell, opened?.reader ?? null, { limit, json: options.json === true });
+  const json = options.json === true;
+  if (id !== undefined) {
+    const { reader, row } = await openRun(shell, { id, ...options });
+    await showRun(shell, reader, { row, json }).finally(() => reader.close());
     return EXIT.ok;
-  } finally {
-    await opened?.reader.close();
   }
+  const reader =
+    (await openServer(shell, options)) ?? (await openRuns(shell, options.config))?.reader ?? null;
+  await showRuns(shell, reader, { limit, json }).finally(() => reader?.close());
+  return EXIT.ok;
 }
 
 async function showRuns(
@@ -96,12 +100,10 @@ function runTable(runs: readonly RunRow[]): string[] {
 
 async function showRun(
   { stdout }: Shell,
-  reader: Reader | null,
-  { id, json }: { readonly id: string; readonly json: boolean },
+  reader: Reader,
+  { row, json }: { readonly row: RunRow; readonly json: boolean },
 ): Promise<void> {
-  const runId = parseRunId(id);
-  const row = (await reader?.run(runId)) ?? null;
-  if (row === null || reader === null) throw noSuchRun(id);
+  const { runId } = row;
   const items = await reader.runItems(runId);
   const plan = await reader.plan(runId);
   const events = await reader.runEvents(runId);

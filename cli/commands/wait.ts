@@ -9,14 +9,15 @@ import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { noSuchRun } from '../open-deployment.ts';
 import { openRecords, runRecord } from '../print/records.ts';
 import { countEnded, runCounts, runState } from '../print/run-words.ts';
-import { parseRunId } from '../run-id.ts';
 import { pause, type Shell } from '../shell.ts';
+import { openRun } from '../open-run.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
-interface WaitOptions {
+interface WaitOptions extends ServerOptions {
   readonly for: string;
   readonly timeout?: string;
   readonly json?: true;
@@ -24,7 +25,7 @@ interface WaitOptions {
 }
 
 export function waitCommand({ shell, finish }: CommandContext): Command {
-  return new Command('wait')
+  const command = new Command('wait')
     .description('Wait until a run is finished or rests, and end with its exit code.')
     .argument('<run>', 'id of the run')
     .option('--for <what>', 'done, running, or key=KEY: that conversation has ended', 'done')
@@ -45,15 +46,14 @@ export function waitCommand({ shell, finish }: CommandContext): Command {
     .action(async (id: string, options: WaitOptions) => {
       finish(await wait(shell, id, options));
     });
+  return addServerOptions(command);
 }
 
 async function wait(shell: Shell, id: string, options: WaitOptions): Promise<ExitCode> {
-  const runId = parseRunId(id);
   const timeoutMs = parseTimeout(options.timeout);
   const wanted = parseWanted(options.for);
-  const opened = await openRuns(shell, options.config);
-  if (opened === null) throw noSuchRun(id);
-  const { reader } = opened;
+  const { reader, row: named } = await openRun(shell, { id, ...options });
+  const { runId } = named;
   const interrupt = interruptSignal(shell);
   const over = new AbortController();
   const met: { code: ExitCode | null } = { code: null };

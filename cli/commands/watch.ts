@@ -7,22 +7,23 @@ import { configOption, examples, jsonOption, plainOption, type CommandContext } 
 import { readDeliveries } from '../deliveries.ts';
 import { readEvidence } from '../item-evidence.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
-import { noSuchRun, openRuns } from '../open-deployment.ts';
+import { noSuchRun } from '../open-deployment.ts';
+import { hostOfServer, openRun } from '../open-run.ts';
 import { runSummary } from '../print/run-summary.ts';
-import { parseRunId } from '../run-id.ts';
 import { nextCommand } from '../run-session.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../shell.ts';
 import { openRunView } from '../view/open-run-view.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
-interface WatchOptions {
+interface WatchOptions extends ServerOptions {
   readonly json?: true;
   readonly plain?: true;
   readonly config?: string;
 }
 
 export function watchCommand({ shell, finish }: CommandContext): Command {
-  return new Command('watch')
+  const command = new Command('watch')
     .description('Show a run while it goes on elsewhere.')
     .argument('<run>', 'id of the run')
     .addOption(jsonOption())
@@ -37,13 +38,12 @@ export function watchCommand({ shell, finish }: CommandContext): Command {
     .action(async (id: string, options: WatchOptions) => {
       finish(await watch(shell, id, options));
     });
+  return addServerOptions(command);
 }
 
 async function watch(shell: Shell, id: string, options: WatchOptions): Promise<ExitCode> {
-  const runId = parseRunId(id);
-  const opened = await openRuns(shell, options.config);
-  if (opened === null) throw noSuchRun(id);
-  const { reader } = opened;
+  const { reader, row: named, from } = await openRun(shell, { id, ...options });
+  const { runId } = named;
   const json = options.json === true;
   const interrupt = interruptSignal(shell);
   const view = await openRunView({
@@ -54,7 +54,8 @@ async function watch(shell: Shell, id: string, options: WatchOptions): Promise<E
   });
   try {
     const { signal } = interrupt;
-    const row = await followRun({ shell, reader, runId, signal, onRows: (...rows) => view.changed(...rows) });
+    const onRows = (...rows: Parameters<typeof view.changed>): void => view.changed(...rows);
+    const row = await followRun({ shell, reader, runId, signal, onRows, host: hostOfServer(from) });
     if (row === null) throw noSuchRun(id);
     view.close();
     if (signal.aborted) return EXIT.interrupted;

@@ -22,6 +22,15 @@ async function resolve(
   env: Readonly<Record<string, string | undefined>>,
   vault: Pick<SecretVault, 'get'>,
 ): Promise<string | null> {
+  if (reference.from === 'store') return vault.get(INSTALLATION_SCOPE, reference.name);
+  return here(reference, env);
+}
+
+/** In this process's environment, or on this machine's disk; null for what only the store has. */
+async function here(
+  reference: SecretReference,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
   switch (reference.from) {
     case 'env':
       return env[reference.name] ?? null;
@@ -32,7 +41,7 @@ async function resolve(
         () => null,
       );
     case 'store':
-      return vault.get(INSTALLATION_SCOPE, reference.name);
+      return null;
   }
 }
 
@@ -50,4 +59,17 @@ export function environmentSecrets(
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+/** The same with files, for a service that cannot read them. */
+export async function secretsHere(
+  { secrets }: Pick<Plan, 'secrets'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  for (const [name, reference] of Object.entries(secrets)) {
+    const value = await here(reference, env);
+    if (value !== null) found[name] = value;
+  }
+  return found;
 }

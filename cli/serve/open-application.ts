@@ -21,12 +21,14 @@ import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
+import { hashPlan } from '../../dsl/plan-text.ts';
 import { CliError } from '../cli-error.ts';
 import type { ConfigurationOwner } from '../follow/configuration-owner.ts';
 import type { FollowedConfiguration } from '../follow/followed-configuration.ts';
 import type { Closers } from '../host/closers.ts';
 import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
 import { builtProgram } from '../host/places.ts';
+import { SHA256 } from '../job-file.ts';
 import { openConfigurationDesk } from './configuration-desk.ts';
 import { isLoopback } from './loopback.ts';
 
@@ -68,6 +70,7 @@ export async function openApplication(
     },
     publicUrl: () => listening.url,
     agentAddress: (sandboxId, path) => listening.agents?.urlOf(sandboxId, path) ?? null,
+    planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
     randomHex: (digits) =>
       randomBytes(Math.ceil(digits / 2))
         .toString('hex')

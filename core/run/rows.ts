@@ -47,6 +47,7 @@ export function runRow(state: RunState): RunRow {
   return {
     table: 'run',
     runId: state.runId,
+    userId: state.userId,
     generation: 0,
     sequence: state.sequence,
     name: state.name,

@@ -68,8 +68,9 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
   'start tasks behind a page id of another kind': (connection) =>
     startTaskStore(connection).search(USER, {}, { ...PAGE, after: strange('CREATED_AT') }),
   'runs behind a page id of another kind': (connection) =>
-    recordSearch(connection).runs({ ...PAGE, after: { value: 1.5, id: 'x' } }),
-  runs: (connection) => recordSearch(connection).runs(PAGE),
+    recordSearch(connection).runs({ ...PAGE, after: { value: 1.5, id: 'x' } }, null),
+  runs: (connection) => recordSearch(connection).runs(PAGE, null),
+  'runs of a user': (connection) => recordSearch(connection).runs(PAGE, USER),
   'items of a run': (connection) =>
     recordSearch(connection).runItems(runId('nightly'), { ...PAGE, descending: false }),
   'start tasks': (connection) => startTaskStore(connection).search(USER, {}, PAGE),

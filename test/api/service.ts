@@ -23,6 +23,8 @@ import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { KeyScope } from '../../ports/api-keys.ts';
+import { SHA256 } from '../../cli/job-file.ts';
+import { hashPlan } from '../../dsl/plan-text.ts';
 import { activityWorld, type ActivityWorld } from '../activities/activity-world.ts';
 import { ModelAgent } from './model-agent.ts';
 
@@ -149,6 +151,7 @@ function applicationOf({
     dialect: dialectOf(options.dialect ?? 'spec'),
     models: ['coder', 'small'],
     publicUrl: () => listening.url,
+    planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
     randomHex: (digits) => crypto.randomUUID().replaceAll('-', '').slice(0, digits).padEnd(digits, '0'),
     version: '0.0.0',
   };

@@ -19,6 +19,8 @@ export interface RunningProgram {
   readonly ended: Promise<ProgramEnd>;
   /** True once standard error has text that fits; false when the program ends without. */
   says(pattern: RegExp): Promise<boolean>;
+  /** The first group of the pattern, once standard output has text that fits. */
+  line(pattern: RegExp): Promise<string>;
   /** Ends this process at once, and no other. */
   kill(): void;
 }
@@ -42,7 +44,10 @@ export function startProgram(
   const wake = (): void => {
     for (const look of waiting) look();
   };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    wake();
+  });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
     wake();
@@ -67,6 +72,18 @@ export function startProgram(
           if (!pattern.test(stderr) && !isOver) return;
           waiting.delete(look);
           resolve(pattern.test(stderr));
+        };
+        waiting.add(look);
+        look();
+      }),
+    line: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const [, found] = pattern.exec(stdout) ?? [];
+          if (found === undefined && !isOver) return;
+          waiting.delete(look);
+          if (found === undefined) reject(new Error(`it ended without ${String(pattern)}: ${stderr}`));
+          else resolve(found);
         };
         waiting.add(look);
         look();

@@ -1,0 +1,218 @@
+/**
+ * A plan as it comes over the wire: compiled elsewhere, by somebody who is not the owner of this machine.
+ * Owns the shape and its bounds; that it is as it was compiled is seen by its hash, and what it may do here is start-run.ts's.
+ */
+import { z } from 'zod';
+import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';
+import { EXECUTION_STATUSES, FAILURE_CLASSES, GROUPING_STRATEGIES } from '../../core/status.ts';
+
+/** As many as one request can bring; a larger batch is run where its plan is. */
+export const SUBMITTED_ITEMS_MAX = 10_000;
+const TEXT_MAX = 1_000_000;
+const COUNT_MAX = 100_000;
+const LIST_MAX = 200;
+
+const text = z.string().max(TEXT_MAX);
+const word = z.string().min(1).max(256);
+const count = z.int().min(0).max(COUNT_MAX);
+const millis = z.int().min(0);
+const nanoUsd = z.int().min(0);
+const words = z.record(word, z.string().max(TEXT_MAX));
+const classes = z.array(z.enum(FAILURE_CLASSES)).max(LIST_MAX);
+const key = z
+  .string()
+  .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/)
+  .max(200);
+/** Not the name of anything above the folder of a run. */
+const fileName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/)
+  .max(200);
+
+const reference = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('env'), name: word }),
+  z.strictObject({ from: z.literal('file'), path: z.string().max(4_096) }),
+  z.strictObject({ from: z.literal('store'), name: word }),
+]);
+
+const repository = z.strictObject({
+  name: word,
+  branch: word.nullable(),
+  host: word.nullable(),
+  tokenSecret: word.nullable(),
+  author: z.strictObject({ name: word, email: word }).optional(),
+});
+
+const item = z.strictObject({
+  key,
+  entry: word,
+  matrix: words,
+  prompt: text,
+  repository: repository.nullable(),
+  model: word,
+  tags: words,
+  observability: z.looseObject({}).optional(),
+  secrets: z.record(word, word),
+  verify: z.strictObject({ command: text, timeoutMs: millis }).nullable(),
+  limits: z.strictObject({
+    workingMs: millis.nullable(),
+    turns: count.nullable(),
+    nanoUsd: nanoUsd.nullable(),
+  }),
+  priority: z.int(),
+  affinity: word.optional(),
+  repeat: count.optional(),
+  confirmation: z.enum(['never', 'risky', 'always']).optional(),
+  plugins: z
+    .array(z.strictObject({ source: word, ref: word.nullable(), path: z.string().max(4_096).nullable() }))
+    .max(LIST_MAX)
+    .optional(),
+  needs: z
+    .array(z.strictObject({ entry: word, outcome: z.enum(['succeeded', 'ended']), each: z.boolean() }))
+    .max(LIST_MAX)
+    .optional(),
+  index: count,
+  specHash: word,
+});
+
+const admission = z.strictObject({
+  concurrency: z.int().min(1).max(COUNT_MAX),
+  per: z
+    .array(
+      z.strictObject({
+        field: z.enum(['repo', 'model', 'entry', 'tags', 'matrix']),
+        name: word.nullable(),
+        value: z.string().max(256).nullable(),
+        max: z.int().min(1).max(COUNT_MAX),
+      }),
+    )
+    .max(LIST_MAX)
+    .optional(),
+  startEveryMs: millis.optional(),
+  rampMs: millis.optional(),
+  adaptive: z.strictObject({ on: classes, min: z.int().min(1) }).optional(),
+  order: z
+    .discriminatedUnion('by', [
+      z.strictObject({ by: z.literal('position') }),
+      z.strictObject({ by: z.literal('shuffle'), seed: z.int() }),
+    ])
+    .optional(),
+  canary: count.optional(),
+});
+
+const pool = z.strictObject({
+  size: z.int().min(1).max(COUNT_MAX),
+  maxPerSandbox: z.int().min(1).max(COUNT_MAX),
+  recycleAfter: z.int().min(1).nullable(),
+  recycleAgeMs: z.int().min(1).nullable(),
+  onFull: z.enum(['wait', 'spill', 'fail']),
+  warm: z.boolean(),
+});
+
+const rules = {
+  placement: z.strictObject({
+    strategy: z.enum(GROUPING_STRATEGIES).nullable(),
+    sandboxId: word.nullable(),
+    pool: pool.optional(),
+  }),
+  admission,
+  budget: z
+    .strictObject({
+      nanoUsd,
+      reserveNanoUsd: nanoUsd,
+      mode: z.enum(['observe', 'audit', 'enforce']),
+      onExceeded: z.enum(['drain', 'cancel']).optional(),
+      softNanoUsd: nanoUsd.optional(),
+    })
+    .nullable(),
+  retry: z
+    .array(
+      z.strictObject({
+        on: classes,
+        attempts: count,
+        initialMs: millis,
+        factor: z.number().min(0),
+        maxMs: millis,
+      }),
+    )
+    .max(LIST_MAX),
+  breaker: z
+    .strictObject({
+      on: classes,
+      windowMs: millis,
+      count: z.int().min(1),
+      recover: z.strictObject({ afterMs: millis, probes: z.int().min(1) }).optional(),
+    })
+    .nullable(),
+  wait: z.strictObject({
+    until: z.array(z.enum(EXECUTION_STATUSES)).max(LIST_MAX),
+    deadlineMs: millis.nullable(),
+    noProgressMs: millis.nullable(),
+    onSessionLimit: z.enum(['resume', 'stop']),
+  }),
+} as const;
+
+const endings = {
+  collect: z
+    .array(
+      z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.enum(['trajectory', 'diff', 'usage']) }),
+        z.strictObject({ kind: z.literal('files'), globs: z.array(z.string().max(4_096)).max(LIST_MAX) }),
+      ]),
+    )
+    .max(LIST_MAX),
+  deliver: z.strictObject({ branch: word, message: text, when: z.enum(['succeeded', 'always']) }).optional(),
+  cleanup: z.strictObject({
+    sandbox: z.enum(['delete', 'pause', 'keep']),
+    conversation: z.enum(['keep', 'delete']),
+    onCollectFailure: z.enum(['keep', 'delete']),
+  }),
+  tolerate: z.strictObject({ failed: count }),
+  reconcile: z
+    .strictObject({
+      // A file of this machine is nothing that somebody elsewhere has to name.
+      rows: z.strictObject({ from: z.enum(['gateway', 'proxy']) }),
+      settleMs: millis,
+      windowBeforeMs: millis,
+      windowAfterMs: millis,
+      ambiguous: z.enum(['keep', 'split_by_tokens']),
+      unmatchedNanoUsdMax: nanoUsd.nullable(),
+    })
+    .nullable(),
+  report: z
+    .array(z.strictObject({ format: z.enum(['markdown', 'html', 'jsonl', 'junit']), file: fileName }))
+    .max(LIST_MAX),
+  finally: z
+    .array(
+      z.strictObject({
+        kind: z.literal('notify'),
+        to: z.union([
+          // Not the loopback of this machine, which is another one than that of whoever wrote the job.
+          z.strictObject({ url: z.string().max(4_096).regex(WEBHOOK_ADDRESS).startsWith('https:') }),
+          z.strictObject({ secret: word }),
+        ]),
+        keySecret: word.nullable(),
+        text: z.string().max(TEXT_MAX),
+        when: z.enum(['always', 'succeeded', 'failed']),
+        timeoutMs: millis,
+      }),
+    )
+    .max(LIST_MAX)
+    .optional(),
+} as const;
+
+export const submittedPlanSchema = z
+  .strictObject({
+    format: z.literal(1),
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/),
+    description: text.nullable(),
+    labels: words,
+    inputs: z.record(word, z.union([z.string(), z.number(), z.boolean()])).optional(),
+    secrets: z.record(word, reference),
+    items: z.array(item).min(1).max(SUBMITTED_ITEMS_MAX),
+    ...rules,
+    ...endings,
+    schedule: z.looseObject({}).optional(),
+    hash: word,
+  })
+  .meta({ description: 'A plan of format 1, as "parley plan --out" writes it.' });

@@ -1,0 +1,68 @@
+/**
+ * Where a service is that runs are handed to, and the key for it: what `--server` and `--api-key` say.
+ * Owns where the key comes from; it is never an argument, which every process of the machine can read.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Option, type Command } from 'commander';
+import { CliError } from '../cli-error.ts';
+import { EXIT } from '../exit-code.ts';
+import type { Shell } from '../shell.ts';
+
+export interface ServerOptions {
+  readonly server?: string;
+  readonly apiKey?: string;
+}
+
+export interface ServerAddress {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly key: string;
+}
+
+const KEY_VARIABLE = 'PARLEY_API_KEY';
+
+export function addServerOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--server <url>', 'service that has the run, instead of a deployment of this machine'),
+    )
+    .addOption(
+      new Option('--api-key <where>', `with --server: env:NAME or file:PATH (default: env:${KEY_VARIABLE})`),
+    );
+}
+
+/** Null when no service is named. @throws CliError */
+export function serverAddress(shell: Shell, { server, apiKey }: ServerOptions): ServerAddress | null {
+  if (server === undefined) {
+    if (apiKey === undefined) return null;
+    throw new CliError('Cannot use --api-key: no service is named', { remedy: 'add --server URL' });
+  }
+  if (!/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/.test(server))
+    throw new CliError(`Cannot use --server "${server}": it is no address of a service`, {
+      remedy: 'write it as "parley serve" prints it, such as https://parley.example.com',
+    });
+  return { url: server.replace(/\/+$/, ''), key: keyOf(shell, apiKey ?? `env:${KEY_VARIABLE}`) };
+}
+
+function keyOf({ env, cwd }: Shell, where: string): string {
+  const [, kind, name = ''] = /^(env|file):(.+)$/.exec(where) ?? [];
+  if (kind === undefined)
+    throw new CliError('Cannot use --api-key: it says where the key is, and is not the key itself', {
+      remedy: 'write env:NAME or file:PATH',
+    });
+  const key = kind === 'env' ? env[name] : textOf(path.resolve(cwd, name));
+  if (key !== undefined && key !== '') return key;
+  throw new CliError(`Cannot call the service: there is no key in ${where}`, {
+    remedy: 'have one issued: parley key create',
+    exitCode: EXIT.unauthorized,
+  });
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
