@@ -10,7 +10,12 @@ export const cleanUpSandbox = (world: World): Activity<'cleanUpSandbox'> => ({
   retry: PATIENT,
   run: async (command) => {
     const { id: commandId, runId, sandboxId, how, whileRunning } = command;
-    const claim = { sandboxId, runId, toRemove: how === 'delete', ...(whileRunning ? { onlyAtRest: true } : {}) };
+    const claim = {
+      sandboxId,
+      runId,
+      toRemove: how === 'delete',
+      ...(whileRunning ? { onlyAtRest: true } : {}),
+    };
     const claimed = await world.placement.claim(claim);
     if (claimed === 'busy')
       return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: false, isBusy: true };

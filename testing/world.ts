@@ -139,7 +139,11 @@ export class World implements PlayedWorld {
     this.runs += 1;
     const id = runId(`run-${this.runs}`);
     this.model.addPlan(id, plan);
-    const birth = runBirth(plan, { runId: id, userId: SIMULATED_USER, setting: runSetting(this.model.policy) });
+    const birth = runBirth(plan, {
+      runId: id,
+      userId: SIMULATED_USER,
+      setting: runSetting(this.model.policy),
+    });
     this.deliver({ machine: 'run', id }, { type: 'runStarted', birth });
     return new RunHandle(this, id, plan);
   }

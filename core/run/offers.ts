@@ -34,10 +34,14 @@ function hasOneUp({ items, standing }: RunState): boolean {
 
 /** In the order of their admission, so far as they are still known to wait. */
 function tellWaiting(turn: RunTurn, max: number): void {
-  for (const item of waitingForSlot(turn.state).slice(0, max)) tellConversation(turn, item, { type: 'roomOffered' });
+  for (const item of waitingForSlot(turn.state).slice(0, max))
+    tellConversation(turn, item, { type: 'roomOffered' });
 }
 
-export function waitingForSlot({ items, standing }: Pick<RunState, 'items' | 'standing'>): readonly RunItem[] {
+export function waitingForSlot({
+  items,
+  standing,
+}: Pick<RunState, 'items' | 'standing'>): readonly RunItem[] {
   return standingOf({ items, standing })
     .inFlight.flatMap((index) => items[index] ?? [])
     .filter(({ waitsFor }) => waitsFor !== undefined);

@@ -7,7 +7,13 @@ import type { CommandOf } from '../../core/command.ts';
 import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts';
 import type { PlacementCandidate, PlacementRefusal } from '../../core/place.ts';
 import { placeWithPool } from '../../core/place-in-pool.ts';
-import { isTurnOf, turnsOf, type SlotCounts, type TakenSlots, type Waiter } from '../../core/placement/line.ts';
+import {
+  isTurnOf,
+  turnsOf,
+  type SlotCounts,
+  type TakenSlots,
+  type Waiter,
+} from '../../core/placement/line.ts';
 import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/projection.ts';
 import { isNewer } from '../../core/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';

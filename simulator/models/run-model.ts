@@ -42,7 +42,13 @@ export class RunModel {
   }
 
   /** Null when there is no such item. */
-  birthOf({ runId, index, attempt, plan: hash, strategy }: CommandOf<'startConversation'>): ConversationBirth | null {
+  birthOf({
+    runId,
+    index,
+    attempt,
+    plan: hash,
+    strategy,
+  }: CommandOf<'startConversation'>): ConversationBirth | null {
     const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
     const item = plan?.items[index];
     if (plan === undefined || item === undefined) return null;

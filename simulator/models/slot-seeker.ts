@@ -64,7 +64,11 @@ export class SlotSeeker {
     if (command.type === 'reserveSlot') {
       const reason = placement.takeSlot(command.sandboxId, userId(command.userId));
       if (reason !== null)
-        return { type: 'slotRefused', commandId, reason: `${reason.current} of ${reason.limit} sandboxes are up` };
+        return {
+          type: 'slotRefused',
+          commandId,
+          reason: `${reason.current} of ${reason.limit} sandboxes are up`,
+        };
       port.answer(command, { type: 'slotGranted', commandId });
       return null;
     }
@@ -74,7 +78,12 @@ export class SlotSeeker {
     if (command.onlyLeaves === true || outcome.leftBehind !== undefined) offerRoom(port, placement);
     if (outcome.kind === 'waits') {
       if (policy.onFull === 'pause_longest_idle') this.makeRoom(command);
-      port.answer(command, { type: 'placementWaits', commandId, detail: describeWait(outcome.slots), ...left });
+      port.answer(command, {
+        type: 'placementWaits',
+        commandId,
+        detail: describeWait(outcome.slots),
+        ...left,
+      });
       return null;
     }
     if (outcome.kind === 'refused') {
@@ -119,5 +128,6 @@ export class SlotSeeker {
 
 /** Whoever is next in the line is told to ask again (D29). */
 export function offerRoom(port: ModelPort, placement: PlacementModel): void {
-  for (const id of placement.nextInLine()) port.deliver({ machine: 'conversation', id }, { type: 'roomOffered' });
+  for (const id of placement.nextInLine())
+    port.deliver({ machine: 'conversation', id }, { type: 'roomOffered' });
 }

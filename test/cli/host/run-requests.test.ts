@@ -75,12 +75,14 @@ it('stores an amended plan before the run hears of it, and starts nothing anew f
   };
   const changes = { basePlanHash: 'h', planHash: 'amended', changed: [], added: [], retired: [] } as const;
   const event = { type: 'planAmended', requestId: 'r1', ...changes } as const;
-  const parts = { store, kind: 'temporal', requests: { deliver }, deployment: DEPLOYMENT, ...NO_SECRETS } as const;
-  await runRequests(parts).tellRun(
-    ID,
-    event,
-    amended,
-  );
+  const parts = {
+    store,
+    kind: 'temporal',
+    requests: { deliver },
+    deployment: DEPLOYMENT,
+    ...NO_SECRETS,
+  } as const;
+  await runRequests(parts).tellRun(ID, event, amended);
   expect(isStored).toBe(true);
   await tellRun(ID, event, amended);
   await startRun(ID, amended);
