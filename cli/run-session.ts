@@ -32,7 +32,7 @@ const CLOSE_MS = 10 * SECOND_MS;
 export async function attend(session: RunSession): Promise<ExitCode> {
   const { shell, host, view } = session;
   let row: RunRow | null;
-  let goesOn = false;
+  let goesOn: boolean;
   try {
     row = await waitOrLeave(session);
     goesOn = host.goesOn?.() ?? false;

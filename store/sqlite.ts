@@ -32,12 +32,15 @@ export interface SqliteHandle {
   close(): Promise<void>;
 }
 
+/** SQLite's own name of a database without a file. */
+const IN_MEMORY = ':memory:';
+
 /**
  * Opens or creates the file. Every commit is synced before it is acknowledged: with group commit this costs little.
  * Read-only means that this connection cannot write; it reads beside a process that does.
  */
 export function openSqlite(path: string, options: SqliteOptions): SqliteHandle {
-  if (!options.readOnly) ensurePrivateDatabase(path);
+  if (!options.readOnly && path !== IN_MEMORY) ensurePrivateDatabase(path);
   const database = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   if (options.readOnly) database.exec('PRAGMA query_only = ON');

@@ -9,7 +9,7 @@ import { runId as asRunId, type RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { RunRow } from '../../core/projection.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runBirth, runSetting } from '../../core/run/birth.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { isTheirs } from './run-access.ts';
 
@@ -47,7 +47,11 @@ export async function submitRun(
     throw error instanceof ParleyError && error.code === 'run_exists' ? inUse() : error;
   });
   await sealRunSecrets(world.vault, id, secrets);
-  const birth = runBirth(plan, { runId: id, userId: caller.userId });
+  const birth = runBirth(plan, {
+    runId: id,
+    userId: caller.userId,
+    setting: runSetting(world.deployment),
+  });
   await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', birth } });
   return await seen(application, id);
 }

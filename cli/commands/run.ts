@@ -106,7 +106,8 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   const plan = subsetOf(compiled, subset);
   const json = options.json === true;
-  if (options.preflight) await lookAhead(shell, { config, plan, file, json });
+  // A service looks at its own world.
+  if (options.preflight && config !== null) await lookAhead(shell, { config, plan, file, json });
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
   if (config === null) return await runAtServer(shell, { runId, plan }, options);
   if (options.detach === true) {
