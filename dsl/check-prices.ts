@@ -4,7 +4,7 @@
  */
 import type { PlanItem } from '../core/plan.ts';
 import { conversationsOf } from './check/check-context.ts';
-import type { LintContext } from './lint.ts';
+import type { LintContext } from './lint-context.ts';
 import { quote } from './quote.ts';
 import { childOf, treeAt } from './tree.ts';
 

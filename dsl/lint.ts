@@ -3,28 +3,17 @@
  * Owns lint rules over the whole plan; a warning never changes the plan.
  */
 import { outlastsSession } from '../core/session.ts';
-import type { Plan } from '../core/plan.ts';
-import type { JobDocument } from './schema/job-schema.ts';
 import { formatDuration } from './duration.ts';
 import { checkPrices } from './check-prices.ts';
+import type { LintContext } from './lint-context.ts';
 import { lintPool } from './lint-pool.ts';
 import { nearestName } from './nearest-name.ts';
 import { quote } from './quote.ts';
-import type { Report } from './report.ts';
 import { expressionsIn } from './template.ts';
 import type { Span } from './text-position.ts';
 import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreePath } from './tree.ts';
 import { conversationsOf } from './check/check-context.ts';
 import { templateFields } from './check/template-fields.ts';
-
-export interface LintContext {
-  readonly plan: Plan;
-  readonly job: JobDocument;
-  readonly root: Tree;
-  readonly report: Report;
-  readonly models: readonly string[] | null;
-  readonly hasPrice: (model: string) => boolean | null;
-}
 
 export function lint(context: LintContext): void {
   lintWait(context);

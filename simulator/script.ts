@@ -98,7 +98,7 @@ export function act(stage: Stage, action: Action, number: number): void {
       const sandboxId = sandboxIdNamed(action.sandbox);
       // An id is made for one sandbox: whoever creates again gets another.
       if (stage.world.placement.rows.has(sandboxId)) return;
-      if (stage.world.placement.takeSlot(sandboxId, SIMULATED_USER) !== null) return;
+      if (stage.world.placement.slots.take(sandboxId, SIMULATED_USER) !== null) return;
       const { limits } = stage.world.policy;
       const birth = { sandboxId, userId: SIMULATED_USER, createdBy: 'api' as const, limits };
       return stage.deliver({ machine: 'sandbox', id: sandboxId }, { type: 'created', birth });

@@ -3,7 +3,7 @@
  * Owns reserving and recording; the choice itself is the pure `place` of the core (D16).
  */
 import type { Insertable, Transaction } from 'kysely';
-import { sandboxId, type ConversationId, type SandboxId } from '../core/ids.ts';
+import type { SandboxId } from '../core/ids.ts';
 import type { Placement, PlacementDecision, PlacementRefusal } from '../core/place.ts';
 import { placeWithPool } from '../core/place-in-pool.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../ports/placement-store.ts';
@@ -13,6 +13,7 @@ import { holdLock, type StoreConnection } from './connection.ts';
 import { countLeaving, longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
 import { claim } from './placement-claim.ts';
+import { detach, drainIfEmpty } from './placement-detach.ts';
 import { countInPool, hasLeftPool, joinPool } from './placement-pool.ts';
 import {
   recordDecision,
@@ -26,9 +27,9 @@ import { isWanted, NOT_WANTED } from './wanted-slot.ts';
 import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
 import { hasGivenUp, waitFor } from './start-queue.ts';
 import { reserveSandbox } from './reserve-sandbox.ts';
-import { endReserved, recordReserved } from './reserved-sandbox.ts';
+import { recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from './tables.ts';
-import { isAttached, isDeleted } from './tombstone.ts';
+import { isDeleted } from './tombstone.ts';
 import { claimWarm, type WarmClaimOutcome } from './warm-claim.ts';
 
 export function placementStore(connection: StoreConnection): PlacementStore {
@@ -261,58 +262,4 @@ async function attach(
 
 function isInPool({ pool }: PlacementDecision): boolean {
   return pool !== undefined && !pool.spilled;
-}
-
-const DETACH = prepareQuery((db, { id }: { readonly id: string }) =>
-  db
-    .updateTable('attachment')
-    .set({ detached: 1 })
-    .where('conversation_id', '=', id)
-    .returning('sandbox_id')
-    .compile(),
-);
-
-const STILL_ATTACHED = prepareQuery((db, { id }: { readonly id: string }) =>
-  db
-    .selectFrom('attachment')
-    .select('conversation_id')
-    .where('sandbox_id', '=', id)
-    .where(isAttached)
-    .limit(1)
-    .compile(),
-);
-
-const MARK_DRAINING = prepareQuery((db, { id }: { readonly id: string }) =>
-  db
-    .updateTable('sandbox')
-    .set({ draining: 1 })
-    .where('sandbox_id', '=', id)
-    .where('created_by', '=', 'placement')
-    .returning('sandbox_id')
-    .compile(),
-);
-
-/** The decision about the sandbox and its mark are one transaction: no placement comes in between (D11). */
-async function detach(
-  connection: StoreConnection,
-  transaction: Transaction<Tables>,
-  conversation: ConversationId,
-): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }> {
-  await leaveLine(transaction, conversation);
-  const detached = await DETACH.first(transaction, { id: conversation });
-  if (detached === undefined) return { sandboxId: null, sandboxToRemove: false };
-  const id = sandboxId(detached.sandbox_id);
-  return { sandboxId: id, sandboxToRemove: await drainIfEmpty(connection, transaction, id) };
-}
-
-/** True when placement had made it and nobody is in it any more: nothing is placed there from now on. */
-async function drainIfEmpty(
-  connection: StoreConnection,
-  transaction: Transaction<Tables>,
-  id: SandboxId,
-): Promise<boolean> {
-  const isEmpty = (await STILL_ATTACHED.first(transaction, { id })) === undefined;
-  if (!isEmpty || (await MARK_DRAINING.first(transaction, { id })) === undefined) return false;
-  await endReserved(connection, transaction, id);
-  return true;
 }

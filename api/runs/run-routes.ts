@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import type { RunRow } from '../../core/projection.ts';
-import { isCurrent, troubleOfItem, troubleOfRun, type TroubleOf } from '../../core/trouble.ts';
+import { isCurrent, troubleOfItem, troubleOfRun } from '../../core/current-trouble.ts';
+import type { TroubleOf } from '../../core/trouble.ts';
 import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';

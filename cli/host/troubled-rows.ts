@@ -4,7 +4,8 @@
  */
 import type { RunId } from '../../core/ids.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
-import { isCurrent, troubleOfItem, troubleOfRun, type TroubleOf } from '../../core/trouble.ts';
+import { isCurrent, troubleOfItem, troubleOfRun } from '../../core/current-trouble.ts';
+import type { TroubleOf } from '../../core/trouble.ts';
 import type { RecordStore } from '../../ports/record-store.ts';
 import type { Troubles } from '../../ports/troubles.ts';
 

@@ -6,7 +6,8 @@ import { sandboxId as asSandboxId, type RunId, type UserId } from '../ids.ts';
 import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan.ts';
 import { SHARD_ITEMS_MAX } from './shards.ts';
 import type { GroupingStrategy } from '../status.ts';
-import type { ItemNeed, RunBirth, RunCapacity, RunItemSpec, RunRules, SlotUse } from './state.ts';
+import type { RunCapacity, RunRules } from './rules.ts';
+import type { ItemNeed, RunBirth, RunItemSpec, SlotUse } from './state.ts';
 
 interface BirthIds {
   readonly runId: RunId;

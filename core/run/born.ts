@@ -3,7 +3,8 @@
  * Owns first values; how a plan becomes a birth is in core/run/birth.ts. Must not own a transition.
  */
 import { bornShards } from './shards.ts';
-import type { Pace, RunBirth, RunItem, RunItemSpec, RunRules, RunState } from './state.ts';
+import type { RunRules } from './rules.ts';
+import type { Pace, RunBirth, RunItem, RunItemSpec, RunState } from './state.ts';
 
 export function bornRun(birth: RunBirth, now: number): RunState {
   return {

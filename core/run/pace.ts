@@ -6,7 +6,8 @@ import type { FailureClass } from '../status.ts';
 import { standingOf } from './standing.ts';
 import { bornPace } from './born.ts';
 import { poolPlaces } from './pool.ts';
-import type { Pace, RunRules, RunState } from './state.ts';
+import type { RunRules } from './rules.ts';
+import type { Pace, RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
 /** Failures that come together are one word of the endpoint: places are halved once for all of them. */

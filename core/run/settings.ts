@@ -5,7 +5,7 @@
 import { formatNano, nanoUsd } from '../money.ts';
 import type { RunEvent, RunSettings } from './message.ts';
 import { changePace, paceOf } from './pace.ts';
-import type { RunRules } from './state.ts';
+import type { RunRules } from './rules.ts';
 import type { RunTurn } from './turn.ts';
 
 /** Code of the lifecycle event by which an amendment is found again. */

@@ -3,13 +3,12 @@
  * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
-import type { PlanPool } from '../place-in-pool.ts';
-import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
-import type { ExecutionStatus, FailureClass, GroupingStrategy, Outcome, SandboxStatus } from '../status.ts';
+import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
 import type { Mutable } from '../turn.ts';
+import type { RunRules } from './rules.ts';
 import type { Trip } from './trip.ts';
 import type { UsedSandbox } from './used-sandbox.ts';
 
@@ -22,53 +21,6 @@ export const RUN_PHASES = [
   'closing',
   'finished',
 ] as const satisfies readonly RunPhase[];
-
-/** The rules of a run, taken from its plan; texts and secrets stay in the plan, by reference. */
-export interface RunRules {
-  readonly concurrency: number;
-  /** Starts are this far apart at least; absent for no such rule. */
-  readonly startEveryMs?: number | undefined;
-  /** The first wave is spread over this time; absent for no such rule. */
-  readonly rampMs?: number | undefined;
-  readonly adaptive?: PlanAdaptive | undefined;
-  /** Bounds of the slots that items name; absent when none does. */
-  readonly slots?: Readonly<Record<string, number>> | undefined;
-  /** So many items begin first; the others only if all of these succeeded. */
-  readonly canary?: number | undefined;
-  /** False when every conversation has a sandbox of its own: it can go as soon as its item has ended. */
-  readonly sharesSandboxes: boolean;
-  /** Its user's own setting as the run began, where the job says nothing (D29); absent where it does. */
-  readonly strategy?: GroupingStrategy | undefined;
-  /** What the deployment had room for as the run began (D29); absent: the run does not know. */
-  readonly capacity?: RunCapacity | undefined;
-  /** Sandboxes that the run keeps for itself; absent when it has none. */
-  readonly pool?: PlanPool | undefined;
-  /** A sandbox that the job names belongs to its user: a run never removes it. */
-  readonly explicitSandboxId: SandboxId | null;
-  readonly retry: readonly PlanRetryRule[];
-  readonly breaker: PlanBreaker | null;
-  readonly budget: PlanBudget | null;
-  readonly wait: PlanWait;
-  readonly cleanup: PlanCleanup;
-  /** Null: nothing to reconcile. */
-  readonly settleMs: number | null;
-  /** What is done after the report, in this order; absent for nothing. */
-  readonly finally?: readonly LastStepRule[] | undefined;
-  /** Items of one shard; absent when the run hosts its items itself. */
-  readonly shardItems?: number | undefined;
-}
-
-/** How many slots there can be for one user, and how many conversations a sandbox takes. */
-export interface RunCapacity {
-  readonly slotsMax: number;
-  readonly perSandboxMax: number;
-}
-
-/** What the machine must know of a step after the report; what it does is in the plan. */
-export interface LastStepRule {
-  /** Past it the run goes on without it. */
-  readonly timeoutMs: number;
-}
 
 /** What the machine itself must know of an item. */
 export interface RunItemSpec {

@@ -5,17 +5,11 @@
 import type { ErrorCode } from '../error-catalogue.ts';
 import { ARCHIVE_TIMEOUT_MS, DESTROY_TIMEOUT_MS, PAUSE_TIMEOUT_MS, START_TIMEOUT_MS } from '../limits.ts';
 import type { SandboxRow } from '../projection.ts';
-import { isReleaseReason, type ReleaseReason } from '../status.ts';
+import type { ReleaseReason } from '../status.ts';
 import type { Turn } from '../turn.ts';
 import type { SandboxOrder, SandboxTold } from './message.ts';
-import {
-  agentPause,
-  attachedIds,
-  snapshotOf,
-  transitionOf,
-  type SandboxPhase,
-  type SandboxState,
-} from './state.ts';
+import { rowOf } from './row.ts';
+import { agentPause, attachedIds, snapshotOf, type SandboxPhase, type SandboxState } from './state.ts';
 
 /** What the handlers write on; every order of a runtime names the incarnation it is meant for (D14). */
 export type SandboxTurn = Turn<SandboxState, SandboxOrder>;
@@ -266,38 +260,3 @@ function publiclyChanged(before: SandboxState, after: SandboxState): boolean {
     before.phase !== after.phase
   );
 }
-
-export function rowOf(state: SandboxState): SandboxRow {
-  const released =
-    state.pauseReason !== null && isReleaseReason(state.pauseReason) && state.phase === 'released';
-  return {
-    table: 'sandbox',
-    sandboxId: state.sandboxId,
-    userId: state.userId,
-    generation: state.generation,
-    sequence: state.sequence,
-    status: state.status,
-    pauseReason: state.pauseReason,
-    transition: transitionOf(state),
-    detail: state.detail,
-    stale: state.stale,
-    createdAt: state.createdAt,
-    createdBy: state.createdBy,
-    sessionStartedAt: state.sessionStartedAt,
-    releasedAt: state.releasedAt,
-    available: state.phase === 'running' && state.wanted === null,
-    holdsSlot: !released && !SLOTLESS.has(state.phase),
-    archive: state.archive,
-  };
-}
-
-/** Phases in which no runtime can be up. */
-const SLOTLESS: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
-  'archiving',
-  'destroying',
-  'errorArchiving',
-  'error',
-  'errorDestroying',
-  'errorEmpty',
-  'missing',
-]);

@@ -4,7 +4,8 @@
  */
 import { bornRun } from '../run/born.ts';
 import { SEQUENCE_AT_BIRTH } from '../run/shards.ts';
-import type { RunRules, RunState } from '../run/state.ts';
+import type { RunRules } from '../run/rules.ts';
+import type { RunState } from '../run/state.ts';
 import type { ShardBirth } from './message.ts';
 
 export function bornShard({ slice, ...birth }: ShardBirth, now: number): RunState {

@@ -10,6 +10,7 @@ import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { AgentsModel } from './agents-model.ts';
 import type { IdleWatches } from './idle-watches.ts';
+import type { Incarnation, Incarnations } from './incarnations.ts';
 import { sandboxIdNamed } from './derived-id.ts';
 import type { ModelOptions, Policy } from './model-options.ts';
 import type { PlacementModel } from './placement-model.ts';
@@ -27,17 +28,6 @@ export type Outcome = MachineEvent | null | CallError;
 
 export function isAnswer(outcome: Outcome): outcome is MachineEvent | null {
   return outcome === null || 'type' in outcome;
-}
-
-/** Told of incarnations that came up or were stopped. */
-export interface Incarnations {
-  started(incarnation: Incarnation): void;
-  stopped(incarnation: Incarnation): void;
-}
-
-interface Incarnation {
-  readonly sandboxId: SandboxId;
-  readonly generation: number;
 }
 
 interface Parts {

@@ -1,24 +1,19 @@
 /**
  * Placement and capacity in memory, each call whole or not at all.
- * Owns attachments, slots and what the projections say of sandboxes; the choice itself is the pure `place` (D16).
+ * Owns attachments and what the projections say of sandboxes; the choice itself is the pure `place` (D16).
  */
 import { isAtWork } from '../../core/at-work.ts';
 import type { CommandOf } from '../../core/command.ts';
-import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts';
+import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
 import type { PlacementCandidate, PlacementRefusal } from '../../core/place.ts';
 import { placeWithPool } from '../../core/place-in-pool.ts';
-import {
-  isTurnOf,
-  turnsOf,
-  type SlotCounts,
-  type TakenSlots,
-  type Waiter,
-} from '../../core/placement/line.ts';
+import type { TakenSlots } from '../../core/placement/line.ts';
 import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/projection.ts';
 import { isNewer } from '../../core/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';
 import { PoolModel } from './pool-model.ts';
 import type { Policy } from './model-options.ts';
+import { SlotModel, type FullSlots } from './slot-model.ts';
 
 /** With the sandbox that refused before, when it goes because nobody is in it. */
 export type PlaceOutcome = { readonly leftBehind?: SandboxId } & (
@@ -35,15 +30,12 @@ interface Look {
   readonly fails?: boolean;
 }
 
-const NO_SANDBOX: PlaceOutcome = {
+const refused = (code: PlacementRefusal['code'], reason: string): PlaceOutcome => ({
   kind: 'refused',
-  refusal: { code: 'placement_failed', reason: 'Cannot place: no sandbox accepted it' },
-};
-
-const ATTEMPT_OVER: PlaceOutcome = {
-  kind: 'refused',
-  refusal: { code: 'not_found', reason: 'Cannot place: its attempt is over' },
-};
+  refusal: { code, reason },
+});
+const NO_SANDBOX = refused('placement_failed', 'Cannot place: no sandbox accepted it');
+const ATTEMPT_OVER = refused('not_found', 'Cannot place: its attempt is over');
 
 interface Attachment {
   readonly sandboxId: SandboxId;
@@ -52,20 +44,10 @@ interface Attachment {
   readonly spilled?: boolean | undefined;
 }
 
-/** Why there is no slot. */
-interface FullSlots {
-  readonly current: number;
-  readonly limit: number;
-}
-
 export class PlacementModel {
   readonly rows = new Map<SandboxId, SandboxRow>();
   readonly pools = new PoolModel();
-  /** Sandboxes that hold a slot, with their user. */
-  readonly slots = new Map<SandboxId, UserId>();
-  private readonly slotsOfUser = new Map<UserId, number>();
-  /** Those who wait for a slot, in order of arrival (D29). */
-  readonly line = new Map<ConversationId, UserId>();
+  readonly slots: SlotModel;
   private readonly runOf = new Map<ConversationId, RunId>();
   private readonly attached = new Map<ConversationId, Attachment>();
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
@@ -81,6 +63,7 @@ export class PlacementModel {
 
   constructor(policy: Policy) {
     this.policy = policy;
+    this.slots = new SlotModel(policy.capacity);
   }
 
   project(rows: readonly ProjectionRow[]): void {
@@ -89,7 +72,7 @@ export class PlacementModel {
       if (row.table === 'run_item') this.pools.note(row);
       if (row.table !== 'sandbox' || !isNewer(row, this.rows.get(row.sandboxId) ?? null)) continue;
       this.rows.set(row.sandboxId, row);
-      if (!row.holdsSlot) this.giveBack(row.sandboxId);
+      if (!row.holdsSlot) this.slots.giveBack(row.sandboxId);
     }
   }
 
@@ -126,14 +109,13 @@ export class PlacementModel {
   place(command: CommandOf<'placeConversation'>, look: Look): PlaceOutcome {
     const { conversationId, excluded } = command;
     // A placement that comes late would take a slot for nobody (D11).
-    if (this.left.has(conversationId))
-      return { kind: 'refused', refusal: { code: 'not_found', reason: 'Cannot place: it has left' } };
+    if (this.left.has(conversationId)) return refused('not_found', 'Cannot place: it has left');
     const recorded = this.attached.get(conversationId);
     const isMoved = recorded !== undefined && excluded.includes(recorded.sandboxId);
     if (isMoved) this.leave(conversationId, recorded.sandboxId);
     if (command.runId !== undefined) this.runOf.set(conversationId, command.runId);
     const outcome = this.outcomeOf(command, isMoved ? undefined : recorded, look);
-    if (outcome.kind !== 'waits') this.line.delete(conversationId);
+    if (outcome.kind !== 'waits') this.slots.leaveLine(conversationId);
     // Asked of the last refusal, and not of this move: a repeat of this call says the same.
     const last = excluded.at(-1);
     return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };
@@ -182,7 +164,7 @@ export class PlacementModel {
     if (placement.kind === 'existing')
       return this.attach(command, { sandboxId: placement.sandboxId, created: false, spilled });
     const fresh = sandboxIdOf(conversationId, excluded.length);
-    const full = this.takeSlot(fresh, userId, conversationId);
+    const full = this.slots.take(fresh, userId, conversationId);
     if (full !== null && placement.otherwise !== undefined)
       return this.attach(command, { sandboxId: placement.otherwise, created: false, spilled });
     if (full !== null) return this.waitOrRefuse(command, full);
@@ -199,7 +181,7 @@ export class PlacementModel {
       ({ pool, status, draining }) =>
         pool?.poolId === runId && status !== 'ERROR' && status !== 'MISSING' && !draining,
     );
-    if (living.length >= size || this.takeSlot(sandboxId, userId) !== null) return false;
+    if (living.length >= size || this.slots.take(sandboxId, userId) !== null) return false;
     this.pools.join(sandboxId, { poolId: runId, userId, joinedAt: now });
     return true;
   }
@@ -211,15 +193,15 @@ export class PlacementModel {
   ): PlaceOutcome {
     if (runId === undefined) {
       const reason = `Cannot place: ${current} sandboxes are up, and the limit is ${limit}`;
-      return { kind: 'refused', refusal: { code: 'concurrency_limit_reached', reason } };
+      return refused('concurrency_limit_reached', reason);
     }
-    if (!this.line.has(conversationId)) this.line.set(conversationId, userId);
+    this.slots.joinLine(conversationId, userId);
     return { kind: 'waits', slots: { limit, current, ofRun: this.slotsOfRun(runId) } };
   }
 
   private slotsOfRun(runId: RunId): number {
     let count = 0;
-    for (const sandboxId of this.slots.keys())
+    for (const sandboxId of this.slots.holders.keys())
       for (const id of this.membersOf(sandboxId))
         if (this.runOf.get(id) === runId) {
           count += 1;
@@ -228,48 +210,9 @@ export class PlacementModel {
     return count;
   }
 
-  /** Null when the slot is held now; else why not (D17). What is free for the line is for nobody behind it (D29). */
-  takeSlot(sandboxId: SandboxId, userId: UserId, waiterId?: ConversationId): FullSlots | null {
-    if (this.slots.has(sandboxId)) return null;
-    const { installationMax, userMax } = this.policy.capacity;
-    const own = this.slotsOfUser.get(userId) ?? 0;
-    if (own >= userMax) return { current: own, limit: userMax };
-    if (this.slots.size >= installationMax) return { current: this.slots.size, limit: installationMax };
-    const isTurn =
-      this.line.size === 0 ||
-      isTurnOf({ waiterId: waiterId ?? '', userId }, this.waiters(), this.slotCounts());
-    if (!isTurn) return { current: own, limit: userMax };
-    this.slots.set(sandboxId, userId);
-    this.slotsOfUser.set(userId, own + 1);
-    return null;
-  }
-
-  /** For whom of the line there is a slot now. */
-  nextInLine(): readonly ConversationId[] {
-    if (this.line.size === 0) return [];
-    return turnsOf(this.waiters(), this.slotCounts()).map(({ waiterId }) => waiterId);
-  }
-
-  private waiters(): readonly Waiter<ConversationId>[] {
-    return [...this.line].map(([waiterId, userId]) => ({ waiterId, userId }));
-  }
-
-  private slotCounts(): SlotCounts {
-    const { installationMax, userMax } = this.policy.capacity;
-    const takenBy = (user: UserId): number => this.slotsOfUser.get(user) ?? 0;
-    return { installationMax, userMax, taken: this.slots.size, takenBy };
-  }
-
-  private giveBack(sandboxId: SandboxId): void {
-    const user = this.slots.get(sandboxId);
-    if (user === undefined) return;
-    this.slots.delete(sandboxId);
-    this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);
-  }
-
   /** True when the sandbox goes with its last conversation, also when asked again; nothing is placed there any more (D11). */
   detach(id: ConversationId): boolean {
-    this.line.delete(id);
+    this.slots.leaveLine(id);
     const sandboxId = this.attached.get(id)?.sandboxId ?? this.left.get(id);
     this.left.set(id, sandboxId ?? null);
     if (sandboxId === undefined || sandboxId === null) return false;
@@ -289,7 +232,7 @@ export class PlacementModel {
     if (!isEmpty || row?.createdBy === 'api') return false;
     this.draining.add(sandboxId);
     // Its machine never spoke, so nobody else would give the slot back.
-    if (row === undefined) this.giveBack(sandboxId);
+    if (row === undefined) this.slots.giveBack(sandboxId);
     return true;
   }
 

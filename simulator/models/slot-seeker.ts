@@ -62,7 +62,7 @@ export class SlotSeeker {
     const { port, placement, policy, lastActivityAt } = this.parts;
     const commandId = command.id;
     if (command.type === 'reserveSlot') {
-      const reason = placement.takeSlot(command.sandboxId, userId(command.userId));
+      const reason = placement.slots.take(command.sandboxId, userId(command.userId));
       if (reason !== null)
         return {
           type: 'slotRefused',
@@ -128,6 +128,6 @@ export class SlotSeeker {
 
 /** Whoever is next in the line is told to ask again (D29). */
 export function offerRoom(port: ModelPort, placement: PlacementModel): void {
-  for (const id of placement.nextInLine())
+  for (const id of placement.slots.nextInLine())
     port.deliver({ machine: 'conversation', id }, { type: 'roomOffered' });
 }

@@ -128,7 +128,7 @@ export class World implements WorldModel, WorldFacts {
   }
 
   get slots() {
-    return this.placement.slots;
+    return this.placement.slots.holders;
   }
   get archived() {
     return this.runtime.archived;

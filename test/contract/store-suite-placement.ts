@@ -12,8 +12,7 @@ import {
   USER,
 } from './store-rows.ts';
 import type { OpenEmptyStore } from './store-harness.ts';
-import { runId, userId, type RunId } from '../../core/ids.ts';
-import { LINE_AGE_MAX_MS } from '../../core/limits.ts';
+import { userId, type RunId } from '../../core/ids.ts';
 
 const [C1, C2] = [conversationNumber(1), conversationNumber(2)];
 const [S1, S2, S3] = [sandboxNumber(1), sandboxNumber(2), sandboxNumber(3)];
@@ -190,44 +189,6 @@ export function placementSuite(open: OpenEmptyStore): void {
       const outcomes = await Promise.all(requests.map((request) => placement.place(request)));
       expect(outcomes.filter((outcome) => placedIn(outcome) === S1)).toHaveLength(4);
       expect(outcomes.filter((outcome) => outcome.kind === 'refused')).toHaveLength(46);
-    });
-  });
-
-  describe('PlacementStore line', () => {
-    const limits = { ...LIMITS, userMax: 1 };
-    const ofRun = (index: number) =>
-      placeRequest(index, { strategy: 'NO_GROUPING', limits, runId: runId('r') });
-
-    it('takes in who finds no slot inside a run, and keeps what gets free for whoever came first', async () => {
-      const { placement } = await open();
-      const next = (of = limits) => placement.nextInLine({ limits: of, now: NOW });
-      await placement.place(placeRequest(1, { limits }));
-      const slots = { limit: 1, current: 1, ofRun: 0 };
-      expect(await placement.place(ofRun(2))).toEqual({ kind: 'waits', slots });
-      expect(await placement.place(ofRun(3))).toMatchObject({ kind: 'waits' });
-      expect(await placement.place(ofRun(2))).toMatchObject({ kind: 'waits' });
-      expect(await next()).toEqual([]);
-      const two = { ...limits, userMax: 2 };
-      expect(await next(two)).toEqual([conversationNumber(2)]);
-      const other = placeRequest(4, { strategy: 'NO_GROUPING', limits: two });
-      expect(await placement.place(other)).toMatchObject({ kind: 'refused' });
-      expect(await placement.place({ ...ofRun(3), limits: two })).toMatchObject({ kind: 'waits' });
-      expect(await placement.place({ ...ofRun(2), limits: two })).toMatchObject({ kind: 'placed' });
-      expect(await next(two)).toEqual([]);
-      expect(await next({ ...limits, userMax: 3 })).toEqual([conversationNumber(3)]);
-    });
-
-    it('forgets who leaves it, who is deleted, and who has not asked for long', async () => {
-      const { placement } = await open();
-      const next = (of = limits) => placement.nextInLine({ limits: of, now: NOW });
-      const more = { ...limits, userMax: 9 };
-      await placement.place(placeRequest(1, { limits }));
-      for (const index of [2, 3, 4]) await placement.place(ofRun(index));
-      expect(await next(more)).toEqual([2, 3, 4].map(conversationNumber));
-      await placement.place({ ...ofRun(2), onlyLeaves: true });
-      await placement.detach(conversationNumber(3));
-      expect(await next(more)).toEqual([conversationNumber(4)]);
-      expect(await placement.nextInLine({ limits: more, now: NOW + LINE_AGE_MAX_MS })).toEqual([]);
     });
   });
 

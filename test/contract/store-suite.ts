@@ -8,6 +8,7 @@ import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { partsSuite } from './store-suite-parts.ts';
+import { lineSuite } from './store-suite-line.ts';
 import { placementSuite } from './store-suite-placement.ts';
 import { poolSuite } from './store-suite-pools.ts';
 import { recordSuite } from './store-suite-records.ts';
@@ -24,6 +25,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   recordSuite(open);
   searchSuite(open);
   placementSuite(open);
+  lineSuite(open);
   warmPoolSuite(open);
   poolSuite(open);
   eventSuite(open);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import { poolDeadline } from '../../core/run/pool.ts';
-import type { RunRules } from '../../core/run/state.ts';
+import type { RunRules } from '../../core/run/rules.ts';
 import { conversationOf, POOL, RULES, RunLife, warming } from './run-life.ts';
 
 const box = (number: number): SandboxId => sandboxId(`b${number}`.padStart(32, '0'));

@@ -1,7 +1,8 @@
 /** Every cell of the run's table, absent ones included, against the golden file. */
 import type { RunEvent, RunEventType } from '../../core/run/message.ts';
 import { runMachine } from '../../core/run/machine.ts';
-import { RUN_PHASES, type RunRules, type RunState } from '../../core/run/state.ts';
+import type { RunRules } from '../../core/run/rules.ts';
+import { RUN_PHASES, type RunState } from '../../core/run/state.ts';
 import { RUN_TABLE } from '../../core/run/table.ts';
 import * as at from './run-life.ts';
 import { SANDBOX } from './sandbox-life.ts';

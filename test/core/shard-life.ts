@@ -3,7 +3,8 @@
  * Owns the wishes its run would send; must not run a conversation.
  */
 import { runId } from '../../core/ids.ts';
-import type { RunItem, RunItemSpec, RunRules, RunState } from '../../core/run/state.ts';
+import type { RunRules } from '../../core/run/rules.ts';
+import type { RunItem, RunItemSpec, RunState } from '../../core/run/state.ts';
 import { shardMachine, type ShardCommand } from '../../core/shard/machine.ts';
 import type { ItemWish, ShardEvent } from '../../core/shard/message.ts';
 import type { ConversationSnapshot } from '../../core/snapshot.ts';

@@ -1,6 +1,7 @@
 /** Whose trouble it is: of an item's conversation, its sandbox, or its run on its behalf; and of the run itself. */
 import { describe, expect, it } from 'vitest';
-import { isCurrent, troubleOfItem, troubleOfRun, type TroubleOf } from '../../core/trouble.ts';
+import { isCurrent, troubleOfItem, troubleOfRun } from '../../core/current-trouble.ts';
+import type { TroubleOf } from '../../core/trouble.ts';
 import { itemRow, runRow } from '../cli/rows.ts';
 
 const CONVERSATION = 'c'.repeat(32);

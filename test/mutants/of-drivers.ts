@@ -17,9 +17,9 @@ export const OF_DRIVERS: readonly Mutant[] = [
   },
   {
     name: 'one-slot-too-many',
-    file: PLACEMENT,
-    find: 'if (this.slots.size >= installationMax)',
-    replace: 'if (this.slots.size > installationMax)',
+    file: 'simulator/models/slot-model.ts',
+    find: 'if (this.holders.size >= installationMax)',
+    replace: 'if (this.holders.size > installationMax)',
     mistake: 'One sandbox more than the capacity gets a slot.',
     source: 'Two starts for the last slot.',
     caughtBy: ['I2'],

@@ -1,4 +1,4 @@
-/** Usage as vendors send it. */
+/** Usage as vendors send it: texts for numbers, totals alone, split or growing frames, cached tokens beside the input. */
 import { describe, expect, it } from 'vitest';
 import { joinUsage, readUsage } from '../../proxy/usage.ts';
 

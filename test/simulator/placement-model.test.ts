@@ -42,7 +42,7 @@ describe('PlacementModel', () => {
     expect(refusal).toMatchObject({ refusal: { code: 'concurrency_limit_reached' } });
     placement.detach(conversationIdNamed('first'));
     expect(place(order('second'))).toEqual(refusal);
-    expect(placement.slots.size).toBe(0);
+    expect(placement.slots.holders.size).toBe(0);
     expect(place(order('third'))).toMatchObject({ kind: 'placed' });
   });
 
@@ -68,7 +68,7 @@ describe('PlacementModel', () => {
     const again = order('first', { excluded: home === null ? [] : [home] });
     const failed = placement.place(again, { now: 0, lastActivityAt: () => 0, fails: true });
     expect(failed).toMatchObject({ kind: 'refused', leftBehind: home });
-    expect(placement.slots.size).toBe(0);
+    expect(placement.slots.holders.size).toBe(0);
     expect(place(again)).toMatchObject({ kind: 'refused', leftBehind: home });
   });
 
@@ -84,6 +84,6 @@ describe('PlacementModel', () => {
     const excluded = home === null ? [] : [home];
     expect(place(order('first', { excluded, onlyLeaves: true }))).toMatchObject({ leftBehind: home });
     expect(place(order('first'))).toMatchObject({ refusal: { code: 'placement_failed' } });
-    expect(placement.slots.size).toBe(0);
+    expect(placement.slots.holders.size).toBe(0);
   });
 });

@@ -1,0 +1,51 @@
+/**
+ * Which trouble is shown now, and whose it is (D32).
+ * Owns the choice; must not end anything: who retries decides that.
+ */
+import type { RunItemRow, RunRow } from './projection.ts';
+import { MINUTE_MS } from './time.ts';
+import type { Trouble, TroubleOf } from './trouble.ts';
+
+/** A try may take this long before it is heard of; whoever retries and is silent for longer has gone. */
+const SILENCE_MAX_MS = 15 * MINUTE_MS;
+
+export function isCurrent({ nextAt }: Trouble, now: number): boolean {
+  return now <= nextAt + SILENCE_MAX_MS;
+}
+
+/** The oldest trouble of an item that has not ended: of its conversation, of its sandbox, or of its run on its behalf. */
+export function troubleOfItem(open: readonly TroubleOf[], item: RunItemRow): Trouble | null {
+  if (item.phase === 'ended') return null;
+  return oldest(
+    open.filter(({ about: { machine, id }, item: key }) => {
+      switch (machine) {
+        case 'conversation':
+          return id === item.conversationId;
+        case 'sandbox':
+          return id === item.sandboxId;
+        case 'run':
+        case 'shard':
+          return id === item.runId && key === item.key;
+      }
+    }),
+  );
+}
+
+/** Its own, else the oldest of its items. */
+export function troubleOfRun(
+  open: readonly TroubleOf[],
+  row: RunRow,
+  items: readonly RunItemRow[],
+): Trouble | null {
+  if (row.phase === 'finished') return null;
+  const own = open.filter(({ about, item }) => about.machine === 'run' && about.id === row.runId && !item);
+  if (own.length > 0) return oldest(own);
+  return oldest(items.flatMap((item) => troubleOfItem(open, item) ?? []));
+}
+
+function oldest(troubles: readonly Trouble[]): Trouble | null {
+  const [first] = [...troubles].sort((a, b) => a.since - b.since);
+  if (first === undefined) return null;
+  const { what, cause, since, tries, nextAt } = first;
+  return { what, cause, since, tries, nextAt };
+}

@@ -1,0 +1,42 @@
+/**
+ * The row that a sandbox shows of itself.
+ * Owns what is projected and when a slot is held; must not change a state.
+ */
+import type { SandboxRow } from '../projection.ts';
+import { isReleaseReason } from '../status.ts';
+import { transitionOf, type SandboxPhase, type SandboxState } from './state.ts';
+
+export function rowOf(state: SandboxState): SandboxRow {
+  const released =
+    state.pauseReason !== null && isReleaseReason(state.pauseReason) && state.phase === 'released';
+  return {
+    table: 'sandbox',
+    sandboxId: state.sandboxId,
+    userId: state.userId,
+    generation: state.generation,
+    sequence: state.sequence,
+    status: state.status,
+    pauseReason: state.pauseReason,
+    transition: transitionOf(state),
+    detail: state.detail,
+    stale: state.stale,
+    createdAt: state.createdAt,
+    createdBy: state.createdBy,
+    sessionStartedAt: state.sessionStartedAt,
+    releasedAt: state.releasedAt,
+    available: state.phase === 'running' && state.wanted === null,
+    holdsSlot: !released && !SLOTLESS.has(state.phase),
+    archive: state.archive,
+  };
+}
+
+/** Phases in which no runtime can be up. */
+const SLOTLESS: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
+  'archiving',
+  'destroying',
+  'errorArchiving',
+  'error',
+  'errorDestroying',
+  'errorEmpty',
+  'missing',
+]);

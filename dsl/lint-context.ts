@@ -1,0 +1,14 @@
+/** What the checks of a whole plan look at: the plan, where its parts stand in the file, and what the deployment has. */
+import type { Plan } from '../core/plan.ts';
+import type { Report } from './report.ts';
+import type { JobDocument } from './schema/job-schema.ts';
+import type { Tree } from './tree.ts';
+
+export interface LintContext {
+  readonly plan: Plan;
+  readonly job: JobDocument;
+  readonly root: Tree;
+  readonly report: Report;
+  readonly models: readonly string[] | null;
+  readonly hasPrice: (model: string) => boolean | null;
+}
