@@ -50,7 +50,9 @@ function cutOff({ commands, after }: Moment['step'], uncollected: ReadonlySet<st
   for (const command of commands) {
     if (command.type !== 'cleanUpSandbox') continue;
     const { sandboxId } = command;
-    if (sandboxId === rules.explicitSandboxId || rules.cleanup.sandbox === 'keep')
+    // What is kept may be asked to rest while the run needs its slot: its files stay (D29).
+    const rests = command.how === 'pause' && command.whileRunning === true;
+    if (sandboxId === rules.explicitSandboxId || (rules.cleanup.sandbox === 'keep' && !rests))
       return `sandbox ${sandboxId} is cleaned up, and it is to be kept`;
     if (uncollected.has(keyOf(run, sandboxId)) && command.how === 'delete')
       return `sandbox ${sandboxId} is removed, and what it holds could not be collected`;

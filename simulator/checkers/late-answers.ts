@@ -6,7 +6,7 @@
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { MachineName } from '../../core/ids.ts';
-import { itemAt, type RunState } from '../../core/run/state.ts';
+import { isInFlight, itemAt, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { Moment } from './checker.ts';
 
@@ -26,7 +26,7 @@ export function lateAnswersChangeNothing({ step }: Moment): string | null {
 function isAdmission(before: RunState, after: RunState): boolean {
   const { items, standing, commandCount, sequence } = before;
   const pace = withAdmissionOf(before.pace, after.pace);
-  const sandboxes = withRecycledOf(before.sandboxes, after.sandboxes);
+  const sandboxes = withRecycledOf(before, after);
   if (!isSame(before, { ...after, items, standing, commandCount, sequence, pace, sandboxes })) return false;
   return after.items.every((item, index) => {
     const was = before.items[index];
@@ -43,12 +43,23 @@ function withAdmissionOf(before: RunState['pace'], after: RunState['pace']): Run
   return { ...after, lastStartAt, canary, heldBy, heldUntil };
 }
 
-/** One of a pool that was in use a moment ago, and is let go now, is as it was otherwise. */
-function withRecycledOf(before: RunState['sandboxes'], after: RunState['sandboxes']): RunState['sandboxes'] {
+/**
+ * One of a pool that was in use a moment ago, or one whose slot somebody waits for (D29), and that is let go or asked to
+ * rest now, is as it was otherwise.
+ */
+function withRecycledOf(
+  { items, sandboxes: before }: RunState,
+  { sandboxes: after }: RunState,
+): RunState['sandboxes'] {
+  const isSlotWanted = items.some((item) => isInFlight(item) && item.waitsFor !== undefined);
   return after.map((used, index) => {
     const was = before[index];
-    const isLetGo = was?.state === 'used' && used.state === 'asked' && used.pooled !== undefined;
-    return isLetGo ? { ...used, state: was.state, awaiting: was.awaiting } : used;
+    const mayGo = used.pooled !== undefined || isSlotWanted;
+    const isLetGo = was?.state === 'used' && used.state !== 'used' && mayGo;
+    const isAskedToRest = used.isResting === true && isSlotWanted;
+    if (was === undefined || !(isLetGo || isAskedToRest)) return used;
+    const { state, awaiting, isResting } = was;
+    return { ...used, state, awaiting, isResting };
   });
 }
 

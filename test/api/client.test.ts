@@ -39,7 +39,8 @@ const json =
 describe('operations', () => {
   it('are all there, typed by the routes', async () => {
     const { client, service } = await connected();
-    expect(Object.keys(client)).toHaveLength(APPLICATION_ROUTES.length + 1);
+    // Besides them, the two streams: of a conversation, and of a run.
+    expect(Object.keys(client)).toHaveLength(APPLICATION_ROUTES.length + 2);
     const task = await client.startAppConversation({ body: { title: 'Typed', tags: { team: 'blue' } } });
     const [ready] = await eventually(
       () => client.getStartTasks({ query: { ids: [task.id] } }),

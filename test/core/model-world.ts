@@ -12,6 +12,9 @@ import { sandboxMachine } from '../../core/sandbox/machine.ts';
 import { T0 } from './life.ts';
 
 type AnyMachine = Machine<unknown, MachineEvent, Command>;
+/** Nothing comes back from these, and nobody waits for it. */
+const UNANSWERED: ReadonlySet<string> = new Set(['project', 'record', 'offerRoom']);
+
 const MACHINES = {
   sandbox: sandboxMachine as unknown as AnyMachine,
   conversation: conversationMachine as unknown as AnyMachine,
@@ -108,7 +111,7 @@ export class ModelWorld {
       this.out.delete(command.commandId);
       return;
     }
-    if (command.type !== 'project' && command.type !== 'record') this.out.set(command.id, command);
+    if (!UNANSWERED.has(command.type)) this.out.set(command.id, command);
     this.onCommand(command, sender);
   }
 

@@ -25,8 +25,19 @@ describe('amendPlan()', () => {
 
   it('is the plan itself for a job that brings no other item', () => {
     expect(amended(planned, job([one('c'), one('b'), one('a')])).plan).toBe(planned);
+    expect(amended(planned, job([one('a'), one('b'), one('c')], 'tolerate: {failed: 2}\n')).plan).toBe(
+      planned,
+    );
+  });
+
+  it('has the pace of the job in its hash, and the other rules as planned', () => {
     const other = job([one('a'), one('b'), one('c')], 'admission: {concurrency: 3}\ntolerate: {failed: 2}\n');
-    expect(amended(planned, other).plan).toBe(planned);
+    const { plan } = amended(planned, other);
+    const { hash, ...rest } = plan;
+    const admission = { ...planned.admission, concurrency: 3 };
+    expect({ ...rest, hash: planned.hash }).toEqual({ ...planned, admission });
+    expect(hash).toBe(hashPlan(rest, SHA256));
+    expect(amended(plan, other).plan).toBe(plan);
   });
 
   it('keeps items at their places, puts new ones behind, and names what is gone', () => {

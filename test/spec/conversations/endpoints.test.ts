@@ -230,9 +230,11 @@ describe('workspaces', () => {
     const diff = await service.call({ path: `${APP}/${id}/git/diff?path=a.txt` });
     expect(diff.body).toEqual({ modified: 'new', original: null });
     const asked = service.agent.calls.filter(({ name }) => name.startsWith('git')).map(({ about }) => about);
+    // Against the commit where the work began.
+    const ref = expect.stringMatching(/^[0-9a-f]{40}$/) as string;
     expect(asked).toEqual([
-      { path: dir, ref: null },
-      { path: `${dir}/a.txt`, ref: null },
+      { path: dir, ref },
+      { path: `${dir}/a.txt`, ref },
     ]);
     expect((await service.call({ path: `${APP}/${id}/git/changes?path=/etc` })).status).toBe(422);
   });
