@@ -9,6 +9,8 @@ import { JOB } from './rows.ts';
 
 /** What `validate` may be made of. */
 const ALLOWED_FOLDERS = ['cli', 'core', 'dsl'];
+/** Every command marks what it inherited before it opens anything. */
+const FIRST_OF_ALL = ['runtimes/on-host/inherited-descriptors.ts', 'runtimes/on-host/system-call-object.ts'];
 const ALLOWED_PACKAGES = ['@marcbachmann/cel-js', 'commander', 'yaml', 'zod'];
 
 describe('parley validate', () => {
@@ -33,7 +35,9 @@ describe('parley validate', () => {
 
   it('loads the language, and nothing that runs', () => {
     const loaded = loadedBy(metafile, ['cli/main.ts', 'cli/commands/validate.ts']);
-    const folders = new Set(loaded.sources.map((source) => source.split('/')[0]));
+    const sources = loaded.sources.filter((source) => !FIRST_OF_ALL.includes(source));
+    expect(sources).toHaveLength(loaded.sources.length - FIRST_OF_ALL.length);
+    const folders = new Set(sources.map((source) => source.split('/')[0]));
     expect([...folders].sort()).toEqual(ALLOWED_FOLDERS);
     expect(loaded.sources.filter((source) => source.startsWith('cli/host/'))).toEqual([]);
     expect(loaded.packages).toEqual(ALLOWED_PACKAGES);

@@ -48,7 +48,7 @@ describeWith('temporal', 'bad use of Temporal', () => {
   };
 
   it.each(['run', 'worker'])('%s: no server at the address', async (command) => {
-    const args = command === 'run' ? ['run', 'job.yaml'] : ['worker'];
+    const args = command === 'run' ? ['run', 'job.yaml', '--no-preflight'] : ['worker'];
     const end = await parley(args, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expectEnd(end, 5, /^parley: Cannot reach a Temporal server at 127\.0\.0\.1:1: nothing listens there$/);
   });

@@ -72,6 +72,9 @@ function completion(isDone: boolean): unknown {
   };
 }
 
+/** The look before a run asks the gateway as well: here only what the agents ask is counted. */
+const UNSEEN = ['--no-preflight'];
+
 const gateway = new Gateway();
 let copy: BatchCopy;
 
@@ -101,7 +104,14 @@ it(
   'a gateway that goes away is told within seconds, and when it is back the batch ends as if nothing had been',
   async () => {
     const answered = gateway.nextAnswer();
-    const run = startProgram(copy, 'bin/parley.js', ['run', 'job.yaml', '--run-id', 'away', '--plain']);
+    const run = startProgram(copy, 'bin/parley.js', [
+      'run',
+      'job.yaml',
+      '--run-id',
+      'away',
+      '--plain',
+      ...UNSEEN,
+    ]);
     await answered;
     await gateway.close();
     const closedAt = performance.now();
@@ -126,7 +136,14 @@ it(
   'a key that is revoked stops the batch after three, and the rest is done when it is given back',
   async () => {
     const answered = gateway.nextAnswer();
-    const run = startProgram(copy, 'bin/parley.js', ['run', 'job.yaml', '--run-id', 'revoked', '--json']);
+    const run = startProgram(copy, 'bin/parley.js', [
+      'run',
+      'job.yaml',
+      '--run-id',
+      'revoked',
+      '--json',
+      ...UNSEEN,
+    ]);
     await answered;
     gateway.refuses = true;
     const end = await run.ended;
