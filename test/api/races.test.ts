@@ -13,6 +13,8 @@ const AT_ONCE = 8;
 const WAIT_MS_MAX = 12;
 /** Nobody here waits for what a poll would find; many watches would only slow each other. */
 const POLL_MS = 1_000;
+/** What a script that prepares a workspace prints last. */
+const COMMIT = 'c'.repeat(40);
 const NO_LIMIT = { burst: 1e9, perSecond: 1e9 };
 
 it.each(Object.keys(RACES) as (keyof typeof RACES)[])(
@@ -58,7 +60,7 @@ function slow({ runtime, agent }: Service, jitter: () => Promise<void>): void {
   runtime.start = async (request) => (await jitter(), await start.call(runtime, request));
   runtime.stop = async (request) => (await jitter(), await stop.call(runtime, request));
   runtime.destroy = async (id) => (await jitter(), await destroy.call(runtime, id));
-  agent.execute = async () => (await jitter(), { exitCode: 0, stdout: '', stderr: '' });
+  agent.execute = async () => (await jitter(), { exitCode: 0, stdout: COMMIT, stderr: '' });
   const { sendMessage } = agent;
   agent.sendMessage = async (target, id, message) => (
     await jitter(),

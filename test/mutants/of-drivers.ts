@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 const SIMULATION = 'simulator/simulation.ts';
 const PLACE = 'core/place.ts';
 const PLACEMENT = 'simulator/models/placement-model.ts';
+const SLOTS = 'simulator/models/slot-model.ts';
 
 export const OF_DRIVERS: readonly Mutant[] = [
   {
@@ -17,7 +18,7 @@ export const OF_DRIVERS: readonly Mutant[] = [
   },
   {
     name: 'one-slot-too-many',
-    file: 'simulator/models/slot-model.ts',
+    file: SLOTS,
     find: 'if (this.holders.size >= installationMax)',
     replace: 'if (this.holders.size > installationMax)',
     mistake: 'One sandbox more than the capacity gets a slot.',
@@ -26,7 +27,7 @@ export const OF_DRIVERS: readonly Mutant[] = [
   },
   {
     name: 'slots-of-a-user-not-counted',
-    file: PLACEMENT,
+    file: SLOTS,
     find: '    this.slotsOfUser.set(userId, own + 1);\n',
     replace: '',
     mistake: 'The slots of one user are not counted, so that their limit is never met.',
@@ -35,10 +36,10 @@ export const OF_DRIVERS: readonly Mutant[] = [
   },
   {
     name: 'slot-given-back-twice',
-    file: PLACEMENT,
-    find: '    if (user === undefined) return;\n    this.slots.delete(sandboxId);\n    this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);',
+    file: SLOTS,
+    find: '    if (user === undefined) return;\n    this.holders.delete(sandboxId);\n    this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);',
     replace:
-      '    this.slots.delete(sandboxId);\n    const own = user ?? [...this.slotsOfUser.keys()][0];\n    if (own !== undefined) this.slotsOfUser.set(own, (this.slotsOfUser.get(own) ?? 1) - 1);',
+      '    this.holders.delete(sandboxId);\n    const own = user ?? [...this.slotsOfUser.keys()][0];\n    if (own !== undefined) this.slotsOfUser.set(own, (this.slotsOfUser.get(own) ?? 1) - 1);',
     mistake: 'Every projection of a sandbox without a slot gives one back to its user.',
     source: 'A counter that is lowered at every delivery of an event and not once.',
     caughtBy: ['I2'],

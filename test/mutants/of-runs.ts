@@ -30,8 +30,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'cost-of-a-retried-attempt-lost',
     file: ITEMS,
-    find: 'changeItem(turn, event.index, { costNanoUsd: item.costNanoUsd + event.costNanoUsd });',
-    replace: 'changeItem(turn, event.index, { costNanoUsd: event.costNanoUsd });',
+    find: 'changeItem(turn, index, { costNanoUsd: before + costNanoUsd });',
+    replace: 'changeItem(turn, index, { costNanoUsd });',
     mistake: 'An item costs what its last attempt cost.',
     source: 'Money of failed attempts is billed and shown nowhere.',
     caughtBy: ['M1'],
@@ -39,8 +39,9 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'failures-cost-nothing',
     file: ITEMS,
-    find: '  turn.state.spentNanoUsd += event.costNanoUsd;\n',
-    replace: "  if (item.ending.outcome === 'succeeded') turn.state.spentNanoUsd += event.costNanoUsd;\n",
+    find: '  turn.state.spentNanoUsd += costNanoUsd;\n',
+    replace:
+      "  if (turn.state.items[index]?.ending?.outcome === 'succeeded') turn.state.spentNanoUsd += costNanoUsd;\n",
     mistake: 'Only what succeeded counts against the budget.',
     source: 'Money of failed attempts is billed and shown nowhere.',
     caughtBy: ['M1'],

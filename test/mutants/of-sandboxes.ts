@@ -5,6 +5,7 @@ const ANSWERS = 'core/sandbox/answers.ts';
 const REQUESTS = 'core/sandbox/requests.ts';
 const TABLE = 'core/sandbox/table.ts';
 const TURN = 'core/sandbox/turn.ts';
+const ROW = 'core/sandbox/row.ts';
 const STATE = 'core/sandbox/state.ts';
 
 export const OF_SANDBOXES: readonly Mutant[] = [
@@ -38,7 +39,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'slot-kept-by-the-missing',
-    file: TURN,
+    file: ROW,
     find: "  'errorEmpty',\n  'missing',\n]);",
     replace: "  'errorEmpty',\n]);",
     mistake: 'A sandbox that is MISSING keeps its capacity slot.',
@@ -47,7 +48,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'slot-kept-by-the-released',
-    file: TURN,
+    file: ROW,
     find: 'holdsSlot: !released && !SLOTLESS.has(state.phase),',
     replace: 'holdsSlot: !SLOTLESS.has(state.phase),',
     mistake: 'A released sandbox keeps its capacity slot.',
@@ -56,7 +57,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'slot-given-back-while-an-agent-waits',
-    file: TURN,
+    file: ROW,
     find: "state.pauseReason !== null && isReleaseReason(state.pauseReason) && state.phase === 'released';",
     replace:
       "state.pauseReason !== null && (isReleaseReason(state.pauseReason) || state.phase === 'running');",
