@@ -12,6 +12,9 @@ import { createKeyMinter } from '../store/key-minter.ts';
 import type { Store } from '../store/open-store.ts';
 import { sealKey } from '../store/seal-key.ts';
 
+/** What a script that prepares a workspace prints last. */
+const COMMIT = 'c'.repeat(40);
+
 export interface InstantParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -131,7 +134,7 @@ function instantAgent(clock: Clock): AgentServer {
     answerConfirmation: done,
     events: () => Promise.resolve({ items: [], nextPageId: null }),
     deleteConversation: done,
-    execute: () => Promise.resolve({ exitCode: 0, stdout: 'c0ffee', stderr: '' }),
+    execute: () => Promise.resolve({ exitCode: 0, stdout: COMMIT, stderr: '' }),
     readFile: () => Promise.resolve(null),
     writeFile: done,
     readCallback: () => null,

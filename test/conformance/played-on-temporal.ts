@@ -42,9 +42,17 @@ export const COINCIDENCES: ReadonlyMap<string, Coincidence> = new Map([
   [
     'no slot for half of a batch',
     {
-      because: 'two refused starts are due again at once, in one deadline of the run',
-      atOnce: { event: 'placementRefused', tells: 'run', times: 2 },
+      because: 'two conversations stand in the line for a slot at once, and tell their run',
+      atOnce: { event: 'placementWaits', tells: 'run', times: 2 },
       instead: 'no slot for half of a batch, its calls apart',
+    },
+  ],
+  [
+    'a batch that shares two sandboxes of two places waits until one is given back',
+    {
+      because: 'four conversations hear that their sandboxes have come up, and tell their run',
+      atOnce: { event: 'sandboxNoticed', tells: 'run', times: 4 },
+      instead: 'somebody else is in the sandbox that a batch lets go',
     },
   ],
   [

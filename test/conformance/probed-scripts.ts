@@ -7,6 +7,7 @@ import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY, type ModelOptions } from '../../simulator/models/model-options.ts';
 import type { Script } from '../../simulator/script.ts';
 import { playSimulated } from './play-simulated.ts';
+import type { ConversationState } from '../../core/conversation/state.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ProbedScript, ProbeEvent } from './probe.ts';
@@ -77,6 +78,10 @@ const SLOW_SCRIPTS: readonly Script[] = [
   script('an agent that answers too late', [[0, start('a')]], {
     models: { ...MODELS_STEADY, agentCall: fixed(3 * H) },
     untilMs: 12 * H,
+  }),
+  script('an agent that answers after more than a day', [[0, start('a')]], {
+    models: { ...MODELS_STEADY, agentCall: fixed(30 * H) },
+    untilMs: 4 * D,
   }),
   script(
     'a crash whose archive fails',
@@ -282,7 +287,12 @@ export function probedScripts(): readonly ProbedScript[] {
   return [...everywhere, ...SPECIAL];
 }
 
-const { sandbox: SAID_TO_SANDBOX, run: SAID_TO_RUN, shard: SAID_TO_SHARD } = PROBE_EVENTS;
+const {
+  sandbox: SAID_TO_SANDBOX,
+  conversation: SAID_TO_CONVERSATION,
+  run: SAID_TO_RUN,
+  shard: SAID_TO_SHARD,
+} = PROBE_EVENTS;
 const said = (
   events: Readonly<Record<string, ProbeEvent>>,
   ...names: readonly string[]
@@ -328,6 +338,22 @@ const SPECIAL: readonly ProbedScript[] = [
       probe: { machine: 'run' as const, when: inPhase(phase), events: said(SAID_TO_RUN, event) },
     })),
   ),
+  ...['an interruption', 'a deletion'].map((event) => ({
+    ...script(
+      `${event} of one of a batch that is about to stand in the line`,
+      [
+        [0, start('a')],
+        [M, run(1, { placement: { strategy: 'NO_GROUPING', sandboxId: null } })],
+      ],
+      { policy: { capacity: { ...POLICY.capacity, installationMax: 1 } }, untilMs: 8 * H },
+    ),
+    probe: {
+      machine: 'conversation' as const,
+      when: (state: unknown) =>
+        inPhase('placing')(state) && (state as ConversationState).birth.runId !== null,
+      events: said(SAID_TO_CONVERSATION, event),
+    },
+  })),
   {
     ...script('deleted in error, then gone', [[0, start('a')]], {
       models: failing({ createSandbox: { first: 1 } }),

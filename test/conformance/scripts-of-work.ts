@@ -151,19 +151,6 @@ export const WORK_SCRIPTS: readonly Script[] = [
     ],
     { untilMs: 4 * H },
   ),
-  script(
-    'a batch of five waits for two slots',
-    [[0, run(5, { admission: { concurrency: 5 }, placement: { strategy: 'NO_GROUPING', sandboxId: null } })]],
-    { policy: { capacity: { ...POLICY.capacity, userMax: 2 } }, untilMs: 8 * H },
-  ),
-  script(
-    'a batch that shares two sandboxes of two places waits until one is given back',
-    [[0, run(7, { admission: { concurrency: 7 }, placement: { strategy: 'ADD_TO_ANY', sandboxId: null } })]],
-    {
-      policy: { capacity: { installationMax: 2, userMax: 2, conversationsPerSandboxMax: 2 } },
-      untilMs: 8 * H,
-    },
-  ),
   script('a batch that tries again what failed', [[0, run(3, { retry: RETRY })]], {
     models: ERRORS,
     untilMs: 6 * H,
@@ -355,5 +342,18 @@ export const WORK_SCRIPTS: readonly Script[] = [
     'a sandbox of a batch is only paused at the end',
     [[0, run(2, { cleanup: { sandbox: 'pause', conversation: 'keep', onCollectFailure: 'keep' } })]],
     { untilMs: 4 * H },
+  ),
+  script(
+    'a batch of five waits for two slots',
+    [[0, run(5, { admission: { concurrency: 5 }, placement: { strategy: 'NO_GROUPING', sandboxId: null } })]],
+    { policy: { capacity: { ...POLICY.capacity, userMax: 2 } }, untilMs: 8 * H },
+  ),
+  script(
+    'a batch that shares two sandboxes of two places waits until one is given back',
+    [[0, run(7, { admission: { concurrency: 7 }, placement: { strategy: 'ADD_TO_ANY', sandboxId: null } })]],
+    {
+      policy: { capacity: { installationMax: 2, userMax: 2, conversationsPerSandboxMax: 2 } },
+      untilMs: 8 * H,
+    },
   ),
 ];
