@@ -32,6 +32,10 @@ const released = [
   [0, start('a')],
   [M, { do: 'pause', of: 'a' }],
 ] as const;
+const crashed = [
+  [0, start('a')],
+  [M, { do: 'lose', of: 'a', loss: 'crashed' }],
+] as const;
 const run = (...parts: Parameters<typeof plan>) => ({ do: 'run', plan: plan(...parts) }) as const;
 const SETTLED = {
   reconcile: {
@@ -60,17 +64,10 @@ const SLOW_SCRIPTS: readonly Script[] = [
     models: slow({ archive: fixed(9 * H) }),
     untilMs: 3 * D,
   }),
-  script(
-    'an archive that never ends, in error',
-    [
-      [0, start('a')],
-      [M, { do: 'lose', of: 'a', loss: 'crashed' }],
-    ],
-    {
-      models: slow({ archive: fixed(9 * H) }),
-      untilMs: 3 * D,
-    },
-  ),
+  script('an archive that never ends, in error', crashed, {
+    models: slow({ archive: fixed(9 * H) }),
+    untilMs: 3 * D,
+  }),
   script('a removal that never ends', [...released, [H, { do: 'delete', of: 'a' }]], {
     models: slow({ destroy: fixed(9 * H) }),
     untilMs: 2 * H,
@@ -83,17 +80,10 @@ const SLOW_SCRIPTS: readonly Script[] = [
     models: { ...MODELS_STEADY, agentCall: fixed(30 * H) },
     untilMs: 4 * D,
   }),
-  script(
-    'a crash whose archive fails',
-    [
-      [0, start('a')],
-      [M, { do: 'lose', of: 'a', loss: 'crashed' }],
-    ],
-    {
-      models: failing({ archiveWorkspace: { first: 3 } }),
-      untilMs: D,
-    },
-  ),
+  script('a crash whose archive fails', crashed, {
+    models: failing({ archiveWorkspace: { first: 3 } }),
+    untilMs: D,
+  }),
   script(
     'a resume that never gets a slot',
     [...released, [2 * M, start('b')], [H, { do: 'message', name: 'a' }]],
@@ -311,17 +301,10 @@ const CHECKED = script(
 /** What takes two events, or a moment that no phase names. */
 const SPECIAL: readonly ProbedScript[] = [
   {
-    ...script(
-      'deleted while its last archive fails',
-      [
-        [0, start('a')],
-        [M, { do: 'lose', of: 'a', loss: 'crashed' }],
-      ],
-      {
-        models: failing({ archiveWorkspace: { first: 3 } }),
-        untilMs: D,
-      },
-    ),
+    ...script('deleted while its last archive fails', crashed, {
+      models: failing({ archiveWorkspace: { first: 3 } }),
+      untilMs: D,
+    }),
     probe: {
       machine: 'sandbox',
       when: inPhase('errorArchiving'),

@@ -240,7 +240,10 @@ describe('the files of the first batch', () => {
     const model = readScript().models.get('acme/coder-1');
     expect(perMillion(input)).toBe(model?.inputNanoUsdPerMillion);
     expect(perMillion(output)).toBe(model?.outputNanoUsdPerMillion);
-    expect(real.proxy_config.model_list[0]?.proxyvendor_params).toEqual({ ...unpriced, cost_from_gateway: true });
+    expect(real.proxy_config.model_list[0]?.proxyvendor_params).toEqual({
+      ...unpriced,
+      cost_from_gateway: true,
+    });
     const same = ({ proxy_config: _models, ...rest }: Deployment): unknown => rest;
     expect(same(real)).toEqual(same(scripted));
   });
