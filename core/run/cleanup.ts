@@ -81,6 +81,8 @@ function releaseForSlots(turn: RunTurn): void {
   const { state } = turn;
   const { rules } = state;
   if (state.phase !== 'running' || rules.explicitSandboxId !== null || rules.pool !== undefined) return;
+  // What nobody shares goes as soon as its item has ended, whoever waits.
+  if (!rules.sharesSandboxes && rules.cleanup.sandbox !== 'keep') return;
   const waiting = waitingForSlot(state).length;
   if (waiting === 0) return;
   const busy = sandboxesInFlight(state);

@@ -17,7 +17,8 @@ export function cleanedUpWithCare(): SafetyCheck {
     }
     if (event.type === 'attemptEnded' && event.isUncollected && event.sandboxId !== null)
       uncollected.add(keyOf(after, event.sandboxId));
-    if (event.type === 'sandboxCleanedUp' && !event.isOurs) {
+    // One in which somebody is at work is the run's all the same, and may be asked again at once.
+    if (event.type === 'sandboxCleanedUp' && !event.isOurs && event.isBusy !== true) {
       const asked = after.sandboxes.find(
         ({ sandboxId, state }) => sandboxId === event.sandboxId && state === 'asked',
       );
