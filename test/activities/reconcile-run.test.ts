@@ -104,7 +104,7 @@ describe('reconcileNow()', () => {
     expect(summary).toMatchObject({
       assignedNanoUsd: 0,
       unassignedNanoUsd: 2_469_134,
-      withinTolerance: null,
+      withinTolerance: true,
     });
     expect((await record(test)).otherCallersNanoUsd).toBe(2_469_134);
   });
