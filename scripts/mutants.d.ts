@@ -15,7 +15,6 @@ export interface Hunted {
   readonly finding: { readonly name: string; readonly problem: string } | null;
   readonly seconds: number;
 }
-export const SEEDS_MAX: number;
 export function patched(mutant: Planted, text: string): string;
 export function sourceOf(mutant: Planted): string;
 export function hunt(

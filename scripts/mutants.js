@@ -15,7 +15,7 @@ import { play } from './mutant-player.js';
 import { ROOT, setup } from './setup.js';
 
 /** Every bug has to be found within this many seeds. */
-export const SEEDS_MAX = 500;
+const SEEDS_MAX = 500;
 const FOLDER = path.join(ROOT, 'dist', 'run', 'mutants');
 /** The rows without a patch: they must stay clean on every seed that a bug was looked for with. */
 const CONTROLS = ['campaign', 'conformance'].map((detector) => ({ name: `(none: ${detector})`, detector }));
