@@ -3,6 +3,7 @@
  * Owns the telling; whose turn it is, is decided where slots are counted. An offer reserves nothing: what is free for
  * somebody in the line is refused to anybody behind.
  */
+import { conversationId, sandboxId } from '../core/ids.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import type { World } from './world.ts';
 
@@ -19,6 +20,11 @@ export const offerRoom = (world: World): Activity<'offerRoom'> => ({
 /** Told twice, it asks twice, and stands where it stood. */
 export async function offerRoomTo({ placement, deployment, clock, notifier }: World): Promise<void> {
   const next = await placement.nextInLine({ limits: deployment.capacity, now: clock.now() });
-  for (const id of next)
-    await notifier.deliver({ to: { machine: 'conversation', id }, event: { type: 'roomOffered' } });
+  const event = { type: 'roomOffered' } as const;
+  for (const { machine, waiterId } of next)
+    await notifier.deliver(
+      machine === 'sandbox'
+        ? { to: { machine, id: sandboxId(waiterId) }, event }
+        : { to: { machine, id: conversationId(waiterId) }, event },
+    );
 }

@@ -5,10 +5,9 @@
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { PlacementDecision } from '../core/place.ts';
-import { describeWait } from '../core/placement/line.ts';
 import type { PlaceRequest } from '../ports/placement-store.ts';
 import { PATIENT, type Activity } from './activity.ts';
-import { makeRoom, meetFullCapacity } from './capacity.ts';
+import { tellWait } from './make-room.ts';
 import { offerRoomTo } from './offer-room.ts';
 import { withWarm } from './warm-sandbox.ts';
 import type { World } from './world.ts';
@@ -46,8 +45,8 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     excluded,
     onlyLeaves,
     ...(runId === undefined ? {} : { runId }),
-    finalRefusals: world.deployment.onFull === 'refuse' ? 'all' : 'all_but_full',
-    inOrder: world.deployment.onFull !== 'refuse',
+    isFinal: true,
+    waits: runId !== undefined || world.deployment.onFull !== 'refuse',
     newSandboxId: world.keys.sandboxIdOf(conversationId, excluded.length),
     limits: world.deployment.capacity,
     now: world.clock.now(),
@@ -57,15 +56,13 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   // Whoever leaves the line may have been next in it, and whoever never spoke gave its slot back here.
   if (onlyLeaves || outcome.leftBehind !== undefined) await offerRoomTo(world);
   if (outcome.kind === 'waits') {
-    if (world.deployment.onFull === 'pause_longest_idle') await makeRoom(world, { userId, commandId });
-    return { type: 'placementWaits', commandId, detail: describeWait(outcome.slots), ...left };
+    const told = await tellWait(world, { userId, commandId, slots: outcome.slots });
+    return { type: 'placementWaits', commandId, ...told, ...left };
   }
   if (outcome.kind === 'refused') {
-    const { code, reason, slots } = outcome.refusal;
+    const { code, reason } = outcome.refusal;
     // Asked again: its pool has a free place as soon as an item ends.
     if (code === 'pool_full' && pool?.onFull === 'wait') throw new ParleyError(code, reason);
-    if (code === 'concurrency_limit_reached')
-      await meetFullCapacity(world, { userId, commandId, position: slots?.position });
     return { type: 'placementRefused', commandId, code, reason, ...left };
   }
   const { limits } = world.deployment;

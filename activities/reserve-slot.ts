@@ -1,10 +1,10 @@
 /**
- * reserveSlot: takes a capacity slot for a resume (D17).
- * Owns the translation of the store's answer; the policy for a full installation is in capacity.ts.
+ * reserveSlot: takes a capacity slot for a resume, or a place in the line of those who wait for one (D17, D29).
+ * Owns the translation of the store's answer.
  */
 import { userId } from '../core/ids.ts';
 import { PATIENT, type Activity } from './activity.ts';
-import { meetFullCapacity } from './capacity.ts';
+import { tellWait } from './make-room.ts';
 import type { World } from './world.ts';
 
 export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
@@ -12,20 +12,32 @@ export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
   retry: PATIENT,
   run: async (command) => {
     const user = userId(command.userId);
-    const { sandboxId, id: commandId } = command;
-    const { capacity: limits } = world.deployment;
+    const { sandboxId, generation, inRun = false, id: commandId } = command;
+    const { capacity: limits, onFull } = world.deployment;
     const slot = await world.placement.reserveSlot({
       sandboxId,
-      generation: command.generation,
+      generation,
       userId: user,
+      waits: inRun || onFull !== 'refuse',
       limits,
       now: world.clock.now(),
     });
-    if (slot.kind === 'not_wanted')
-      return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
-    if (slot.kind === 'granted') return { type: 'slotGranted', commandId };
-    await meetFullCapacity(world, { userId: user, commandId });
-    return { type: 'slotRefused', commandId, reason: `${slot.current} of ${slot.limit} sandboxes are up` };
+    switch (slot.kind) {
+      case 'granted':
+        return { type: 'slotGranted', commandId };
+      case 'waits': {
+        const told = await tellWait(world, { userId: user, commandId, slots: slot.slots });
+        return { type: 'slotWaits', commandId, ...told };
+      }
+      case 'refused':
+        return {
+          type: 'slotRefused',
+          commandId,
+          reason: `${slot.current} of ${slot.limit} sandboxes are up`,
+        };
+      case 'not_wanted':
+        return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
+    }
   },
   failed: (command, error) => ({ type: 'slotRefused', commandId: command.id, reason: error.message }),
 });

@@ -94,8 +94,6 @@ class Teller {
 
   async failed(command: ActivityCommand, { retry }: Activity, cause: unknown, tries: number): Promise<void> {
     const error = asParleyError(cause);
-    // Whoever waits for its turn is in no trouble (D29).
-    if (error.againInMs !== null) return;
     const waitMs = error.retry ? waitBeforeRetry(retry, tries - 1) : null;
     if (waitMs === null) return await this.over(command, tries > 1);
     if (this.lasting.size < LASTING_MAX) this.lasting.set(command.id, tries);

@@ -12,8 +12,6 @@ export class ParleyError extends Error {
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
   /** What to do about this one; null when the code's own remedy says it. */
   readonly remedy: string | null;
-  /** Milliseconds until another try is worth it; null when whoever tries has its own measure. */
-  readonly againInMs: number | null;
 
   constructor(code: ErrorCode, message: string, options: ParleyErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -21,7 +19,6 @@ export class ParleyError extends Error {
     this.code = code;
     this.details = options.details ?? {};
     this.remedy = options.remedy ?? null;
-    this.againInMs = options.againInMs ?? null;
   }
 
   get retry(): boolean {
@@ -37,7 +34,6 @@ export interface ParleyErrorOptions {
   readonly cause?: unknown;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
   readonly remedy?: string;
-  readonly againInMs?: number;
 }
 
 /**

@@ -89,8 +89,8 @@ export interface PlacementRefusal {
     | 'pool_full'
     | 'queue_full';
   readonly reason: string;
-  /** Of one for want of a slot; `position` is that of a start that waits in order, 1 for the next. */
-  readonly slots?: { readonly limit: number; readonly current: number; readonly position?: number };
+  /** Of one for want of a slot. */
+  readonly slots?: { readonly limit: number; readonly current: number };
 }
 
 export type Placement =

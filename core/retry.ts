@@ -14,16 +14,11 @@ export interface RetryPolicy {
 /** Doublings beyond this change nothing: every policy has met its longest wait. */
 const DOUBLINGS_MAX = 20;
 
-/**
- * Milliseconds until the next try; null when the tries are used up. `tried` counts tries before the one that failed,
- * and `againInMs` is what the failure itself said.
- */
+/** Milliseconds until the next try; null when the tries are used up. `tried` counts tries before the one that failed. */
 export function waitBeforeRetry(
   { initialMs, maxMs, attemptsMax }: RetryPolicy,
   tried: number,
-  againInMs: number | null = null,
 ): number | null {
   if (attemptsMax !== null && tried + 1 >= attemptsMax) return null;
-  if (againInMs !== null) return againInMs;
   return Math.min(maxMs, initialMs * 2 ** Math.min(tried, DOUBLINGS_MAX));
 }

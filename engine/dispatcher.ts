@@ -171,7 +171,7 @@ export class Dispatcher {
     const { entry } = out;
     const command = commandIn(entry) as Parameters<Activity['failed']>[0];
     this.options.onError(command, error, entry.attempt);
-    const waitMs = error.retry ? waitBeforeRetry(activity.retry, entry.attempt, error.againInMs) : null;
+    const waitMs = error.retry ? waitBeforeRetry(activity.retry, entry.attempt) : null;
     if (waitMs === null) return this.finish(out, activity.failed(command, error));
     const retry = { attempt: entry.attempt + 1, notBefore: this.options.clock.now() + waitMs };
     const again: Out = { entry: { ...entry, ...retry }, cancellation: out.cancellation, timer: null };

@@ -4,7 +4,7 @@
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { PlacementDecision, PlacementRefusal } from '../core/place.ts';
-import type { TakenSlots } from '../core/placement/line.ts';
+import type { TakenSlots, Waiter } from '../core/placement/line.ts';
 import type { PoolPlacement } from '../core/place-in-pool.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 
@@ -26,12 +26,12 @@ export interface PlaceRequest {
   readonly excluded: readonly SandboxId[];
   /** The place that was refused is given back, and no other is taken. */
   readonly onlyLeaves?: boolean;
-  /** Which refusals are the last word: asked again, the same is answered. Absent: none, whoever is refused may ask anew. */
-  readonly finalRefusals?: 'all' | 'all_but_full';
-  /** Its run, which waits for a slot in the line instead of being refused one (D29); absent outside a run. */
+  /** A refusal is the last word: asked again, the same is answered. Absent: whoever is refused may ask anew. */
+  readonly isFinal?: boolean;
+  /** Stands in the line for a slot instead of being refused one (D29). */
+  readonly waits?: boolean;
+  /** Absent outside a run. */
   readonly runId?: RunId;
-  /** A free slot goes to starts that have waited longer (D29). Absent: to whoever asks. */
-  readonly inOrder?: boolean;
   /** Id a new sandbox would get. */
   readonly newSandboxId: SandboxId;
   /** One of the warm pool that was found well, to be taken instead of a new one; absent: a new one. */
@@ -69,6 +69,8 @@ export type PlaceOutcome =
 export type SlotOutcome =
   | { readonly kind: 'granted' }
   | { readonly kind: 'refused'; readonly limit: number; readonly current: number }
+  /** As of a placement. */
+  | { readonly kind: 'waits'; readonly slots: TakenSlots }
   /** Given up before the transaction ran; nothing was taken. */
   | { readonly kind: 'not_wanted' };
 
@@ -111,6 +113,8 @@ export interface PlacementStore {
     readonly sandboxId: SandboxId;
     readonly generation: number;
     readonly userId: UserId;
+    /** As of a placement. */
+    readonly waits: boolean;
     readonly limits: CapacityLimits;
     readonly now: number;
   }): Promise<SlotOutcome>;
@@ -135,10 +139,12 @@ export interface PlacementStore {
     readonly onlyAtRest?: boolean;
   }): Promise<ClaimOutcome>;
   /** Who waits for a slot and may have one now, in the order of the line: each is to be told to ask again. */
-  nextInLine(request: {
+  nextInLine(request: { readonly limits: CapacityLimits; readonly now: number }): Promise<readonly Waiter[]>;
+  /** Where each stands that waits, 1 for the next, by the id of its machine; one whose turn it is has none. */
+  positions(request: {
     readonly limits: CapacityLimits;
     readonly now: number;
-  }): Promise<readonly ConversationId[]>;
+  }): Promise<ReadonlyMap<string, number>>;
   /**
    * The idle sandbox whose agents rest longest; null when every one is at work (D17), or when as many are on their way
    * down as are wanted: their slots are about to be free.

@@ -4,7 +4,6 @@
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../core/projection.ts';
-import type { StartQueue } from '../core/start-queue.ts';
 import type { ExecutionStatus, SandboxStatus } from '../core/status.ts';
 
 /** Every field narrows; instants are epoch milliseconds, `from` inclusive and `before` exclusive. */
@@ -103,8 +102,6 @@ export interface RecordSearch {
   runs(page: PageRequest, userId: UserId | null): Promise<readonly RunRow[]>;
   /** By their position, which is the order of the plan; the id of the cursor is the key. */
   runItems(id: RunId, page: PageRequest): Promise<readonly PlacedItem[]>;
-  /** Starts over the API that wait for a place, and the slots that are taken, of one moment (D29). */
-  startQueue(): Promise<StartQueue>;
   /** Slots that are taken at this moment (D17). */
   slotsTaken(userId: UserId): Promise<{ readonly user: number; readonly installation: number }>;
 }

@@ -3,6 +3,7 @@
  * Owns the interface; asking never changes anything, so that a run is the same with and without checkers.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
+import type { Waiter } from '../core/placement/line.ts';
 import type { Policy } from './models/model-options.ts';
 
 /** A sandbox that came into the pool of a run; it belongs there until its end. */
@@ -35,6 +36,8 @@ export interface WorldFacts {
   isGoing(sandboxId: SandboxId): boolean;
   /** Who holds a capacity slot. */
   readonly slots: ReadonlyMap<SandboxId, UserId>;
+  /** For whom of those who wait in the line there is a slot now (D29). */
+  turns(): readonly Waiter[];
   readonly archived: ReadonlySet<SandboxId>;
   /** How often an agent took a message it was handed, by message id. */
   readonly delivered: ReadonlyMap<string, number>;

@@ -4,9 +4,9 @@
  * projections and nowhere else.
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
-import type { ConversationId, SandboxId, UserId } from '../core/ids.ts';
-import { isTurnOf, turnsOf, type SlotCounts, type Waiter } from '../core/placement/line.ts';
-import type { CapacityLimits, SlotOutcome } from '../ports/placement-store.ts';
+import type { SandboxId, UserId } from '../core/ids.ts';
+import { positionOf, positionsOf, turnsOf, type SlotCounts, type Waiter } from '../core/placement/line.ts';
+import type { CapacityLimits } from '../ports/placement-store.ts';
 import { safeInteger } from './column-value.ts';
 import { prepareQuery } from './prepared-query.ts';
 import { slotLine, slotsByUser } from './slot-line.ts';
@@ -18,34 +18,61 @@ export interface SlotRequest {
   readonly limits: CapacityLimits;
   readonly now: number;
   /** For whom the slot is; absent for nobody in the line. */
-  readonly waiterId?: ConversationId;
+  readonly waiterId?: string | undefined;
 }
+
+export type TakeOutcome =
+  | { readonly kind: 'granted' }
+  | {
+      readonly kind: 'refused';
+      readonly limit: number;
+      readonly current: number;
+      /** Where it stands or would stand in the line, 1 for the next. */
+      readonly position: number;
+    };
 
 /**
  * Takes a slot; holding one already is success. The user's own limit is the one named when both are reached. What is
  * free for somebody in the line is not free for anybody behind (D29).
  */
-export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<SlotOutcome> {
-  const { sandboxId, userId, limits, now } = request;
-  const taken = await countSlots(transaction, { sandboxId, userId });
+export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<TakeOutcome> {
+  const { sandboxId, userId, now } = request;
+  const taken = await countSlots(transaction, request);
   if (taken.own > 0) return { kind: 'granted' };
-  if (taken.user >= limits.userMax) return { kind: 'refused', limit: limits.userMax, current: taken.user };
-  if (taken.installation >= limits.installationMax) {
-    return { kind: 'refused', limit: limits.installationMax, current: taken.installation };
-  }
-  const line = await slotLine(transaction, now);
-  if (line.length > 0 && !(await isTurn(transaction, request, line)))
-    return { kind: 'refused', limit: limits.userMax, current: taken.user };
+  const refusal = await refusalOf(transaction, request, taken);
+  if (refusal !== null) return refusal;
   await TAKE.all(transaction, { sandbox_id: sandboxId, user_id: userId, taken_at: now });
   return { kind: 'granted' };
 }
 
-async function isTurn(
+/** Null when one of the warm pool, which holds its slot already, may become the user's. */
+export async function warmRefusal(
   transaction: Transaction<Tables>,
-  { userId, limits, waiterId }: SlotRequest,
-  line: readonly Waiter[],
-): Promise<boolean> {
-  return isTurnOf({ waiterId: waiterId ?? '', userId }, line, await slotCounts(transaction, limits));
+  request: SlotRequest,
+): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
+  const { installationMax } = request.limits;
+  const limits = { ...request.limits, installationMax: installationMax + 1 };
+  return refusalOf(transaction, { ...request, limits }, await countSlots(transaction, request));
+}
+
+async function refusalOf(
+  transaction: Transaction<Tables>,
+  { userId, limits, waiterId, now }: SlotRequest,
+  taken: Counted,
+): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
+  const isFull = taken.user >= limits.userMax || taken.installation >= limits.installationMax;
+  if (taken.inLine === 0 && !isFull) return null;
+  const line = await slotLine(transaction, now);
+  const position = positionOf(
+    { waiterId: waiterId ?? '', userId },
+    line,
+    await slotCounts(transaction, limits),
+  );
+  if (position === null) return null;
+  const isUsers = taken.user >= limits.userMax;
+  return isUsers
+    ? { kind: 'refused', limit: limits.userMax, current: taken.user, position }
+    : { kind: 'refused', limit: limits.installationMax, current: taken.installation, position };
 }
 
 /** For whom of the line there is a slot now. */
@@ -53,10 +80,18 @@ export async function nextInLine(
   db: Kysely<Tables>,
   limits: CapacityLimits,
   now: number,
-): Promise<readonly ConversationId[]> {
+): Promise<readonly Waiter[]> {
   const line = await slotLine(db, now);
-  if (line.length === 0) return [];
-  return turnsOf(line, await slotCounts(db, limits)).map(({ waiterId }) => waiterId);
+  return line.length === 0 ? [] : turnsOf(line, await slotCounts(db, limits));
+}
+
+export async function linePositions(
+  db: Kysely<Tables>,
+  limits: CapacityLimits,
+  now: number,
+): Promise<ReadonlyMap<string, number>> {
+  const line = await slotLine(db, now);
+  return line.length === 0 ? new Map() : positionsOf(line, await slotCounts(db, limits));
 }
 
 async function slotCounts(
@@ -66,15 +101,6 @@ async function slotCounts(
   const byUser = await slotsByUser(db);
   const taken = [...byUser.values()].reduce((sum, count) => sum + count, 0);
   return { installationMax, userMax, taken, takenBy: (user) => byUser.get(user) ?? 0 };
-}
-
-/** Why the user gets no further slot; null when there is one. Says nothing about the installation (D17). */
-export async function userRefusal(
-  transaction: Transaction<Tables>,
-  { sandboxId, userId, limits }: SlotRequest,
-): Promise<Extract<SlotOutcome, { readonly kind: 'refused' }> | null> {
-  const { user: current } = await countSlots(transaction, { sandboxId, userId });
-  return current >= limits.userMax ? { kind: 'refused', limit: limits.userMax, current } : null;
 }
 
 /** A slot that is there gets another user: the installation has as many as before. */
@@ -111,6 +137,10 @@ const COUNT = prepareQuery((db, { sandboxId, userId }: SlotOwner) =>
         .select(({ fn }) => fn.countAll().as('count'))
         .where('sandbox_id', '=', sandboxId)
         .as('own'),
+      from
+        .selectFrom('slot_line')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .as('line'),
     ])
     .compile(),
 );
@@ -120,11 +150,20 @@ interface SlotOwner {
   readonly userId: UserId;
 }
 
+interface Counted {
+  readonly installation: number;
+  readonly user: number;
+  readonly own: number;
+  /** Those who wait, with some who are not there any more. */
+  readonly inLine: number;
+}
+
 async function countSlots(
   transaction: Transaction<Tables>,
-  owner: SlotOwner,
-): Promise<{ readonly installation: number; readonly user: number; readonly own: number }> {
-  const row = await COUNT.first(transaction, owner);
+  { sandboxId, userId }: SlotOwner,
+): Promise<Counted> {
+  const row = await COUNT.first(transaction, { sandboxId, userId });
   const count = (value: number | bigint | string | null | undefined): number => safeInteger(value ?? 0);
-  return { installation: count(row?.installation), user: count(row?.user), own: count(row?.own) };
+  const { installation, user, own, line } = row ?? {};
+  return { installation: count(installation), user: count(user), own: count(own), inLine: count(line) };
 }

@@ -6,8 +6,8 @@ import type { Insertable, Transaction } from 'kysely';
 import type { SandboxId } from '../core/ids.ts';
 import type { Placement, PlacementDecision, PlacementRefusal } from '../core/place.ts';
 import { placeWithPool } from '../core/place-in-pool.ts';
-import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../ports/placement-store.ts';
-import { nextInLine, takeSlot } from './capacity.ts';
+import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../ports/placement-store.ts';
+import { linePositions, nextInLine, takeSlot, type TakeOutcome } from './capacity.ts';
 import { flag } from './column-value.ts';
 import { holdLock, type StoreConnection } from './connection.ts';
 import { countLeaving, longestIdle } from './longest-idle.ts';
@@ -23,9 +23,8 @@ import {
   refused,
 } from './placement-record.ts';
 import { prepareQuery } from './prepared-query.ts';
-import { isWanted, NOT_WANTED } from './wanted-slot.ts';
+import { hasGivenUp, isWanted } from './wanted-slot.ts';
 import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
-import { hasGivenUp, waitFor } from './start-queue.ts';
 import { reserveSandbox } from './reserve-sandbox.ts';
 import { recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from './tables.ts';
@@ -48,8 +47,8 @@ export function placementStore(connection: StoreConnection): PlacementStore {
         reserveSandbox(transaction, request),
       ),
     reserveSlot: (request) =>
-      alone(`reserve a slot for the sandbox "${request.sandboxId}"`, async (transaction) =>
-        (await isWanted(transaction, request)) ? takeSlot(transaction, request) : NOT_WANTED,
+      alone(`reserve a slot for the sandbox "${request.sandboxId}"`, (transaction) =>
+        reserveSlot(transaction, request),
       ),
     claim: (request) =>
       alone(`claim the sandbox "${request.sandboxId}"`, (transaction) => claim(transaction, request)),
@@ -57,6 +56,8 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       alone(`detach the conversation "${id}"`, (transaction) => detach(connection, transaction, id)),
     nextInLine: ({ limits, now }) =>
       connection.read('see who is next in the line for a slot', (db) => nextInLine(db, limits, now)),
+    positions: ({ limits, now }) =>
+      connection.read('see who stands where in the line for a slot', (db) => linePositions(db, limits, now)),
     longestIdle: (userId, wanted) =>
       connection.read('find the longest idle sandbox', async (db) =>
         wanted !== undefined && (await countLeaving(db, userId)) >= wanted ? null : longestIdle(db, userId),
@@ -64,6 +65,23 @@ export function placementStore(connection: StoreConnection): PlacementStore {
     decision: (id) =>
       connection.read(`read the placement of the conversation "${id}"`, (db) => recordedDecision(db, id)),
   };
+}
+
+/** The slot of a resume, or a place in the line. */
+async function reserveSlot(
+  transaction: Transaction<Tables>,
+  request: Parameters<PlacementStore['reserveSlot']>[0],
+): Promise<SlotOutcome> {
+  const { sandboxId: waiterId, userId, waits, now } = request;
+  if (!(await isWanted(transaction, request))) return { kind: 'not_wanted' };
+  const taken = await takeSlot(transaction, { ...request, waiterId });
+  if (taken.kind === 'refused' && waits) {
+    await joinLine(transaction, { waiterId, machine: 'sandbox', userId }, now);
+    const { limit, current, position } = taken;
+    return { kind: 'waits', slots: { limit, current, position, ofRun: null } };
+  }
+  if (waits) await leaveLine(transaction, waiterId);
+  return taken;
 }
 
 /** One placement, inside a transaction that holds the placement lock. */
@@ -89,7 +107,7 @@ async function placeOnce(
   if (isMoved) await LEAVE.all(transaction, { id: conversationId });
   const outcome = await outcomeOf(transaction, request, isMoved ? null : recorded);
   // Placed, or refused for good: its place in the line is for the next.
-  if (request.runId !== undefined && outcome.kind !== 'waits' && outcome.kind !== 'warm_lost')
+  if (request.waits === true && outcome.kind !== 'waits' && outcome.kind !== 'warm_lost')
     await leaveLine(transaction, conversationId);
   // Asked of the last refusal, and not of this move: a repeat of this call says the same.
   const last = excluded.at(-1);
@@ -108,17 +126,14 @@ async function outcomeOf(
   const outcome = onlyLeaves
     ? refused('placement_failed', `Cannot place the conversation "${conversationId}": no sandbox accepted it`)
     : await placeAnew(transaction, request);
-  if (outcome.kind === 'refused' && isFinal(request, outcome.refusal))
+  if (outcome.kind === 'refused' && refusesForGood(request, outcome.refusal))
     await recordRefusal(transaction, conversationId, outcome.refusal);
   return outcome;
 }
 
-function isFinal({ finalRefusals, pool }: PlaceRequest, { code }: PlacementRefusal): boolean {
+function refusesForGood({ isFinal = false, pool }: PlaceRequest, { code }: PlacementRefusal): boolean {
   // Who waits for its pool asks again.
-  if (code === 'pool_full' && pool?.onFull === 'wait') return false;
-  return (
-    finalRefusals === 'all' || (finalRefusals === 'all_but_full' && code !== 'concurrency_limit_reached')
-  );
+  return isFinal && (code !== 'pool_full' || pool?.onFull !== 'wait');
 }
 
 async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
@@ -177,39 +192,35 @@ type Taken =
       readonly of: { readonly sandboxId: SandboxId; readonly bootedAt?: number };
     }
   | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>
-  | (NonNullable<PlacementRefusal['slots']> & { readonly kind: 'refused' });
+  | Extract<TakeOutcome, { readonly kind: 'refused' }>;
 
 async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<Taken> {
-  const { newSandboxId, userId, limits, now, warm } = request;
-  const waits = request.inOrder === true ? await waitFor(transaction, request) : null;
-  if (waits !== null) return { kind: 'refused', ...waits };
+  const { newSandboxId, userId, limits, now, warm, conversationId: waiterId } = request;
   if (warm !== undefined) {
-    const claimed = await claimWarm(transaction, { ...request, warm, createdBy: 'placement' });
+    const claimed = await claimWarm(transaction, { ...request, warm, waiterId, createdBy: 'placement' });
     if (claimed.kind !== 'claimed') return claimed;
     return { kind: 'taken', of: { sandboxId: warm, bootedAt: claimed.bootedAt } };
   }
-  const { conversationId: waiterId } = request;
   const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now, waiterId });
   if (slot.kind === 'refused') return slot;
   await recordReserved(transaction, { sandboxId: newSandboxId, userId, createdBy: 'placement', now });
   return { kind: 'taken', of: { sandboxId: newSandboxId } };
 }
 
-/** Inside a run no free slot is a wait (D29). */
 async function waitOrRefuse(
   transaction: Transaction<Tables>,
-  { conversationId: waiterId, userId, runId, now }: PlaceRequest,
-  taken: NonNullable<PlacementRefusal['slots']>,
+  { conversationId: waiterId, userId, runId, waits = false, now }: PlaceRequest,
+  { limit, current, position }: Extract<TakeOutcome, { readonly kind: 'refused' }>,
 ): Promise<PlaceOutcome> {
-  if (runId === undefined) return full(taken);
-  await joinLine(transaction, { waiterId, userId }, now);
-  const { limit, current } = taken;
-  return { kind: 'waits', slots: { limit, current, ofRun: await slotsOfRun(transaction, runId) } };
+  if (!waits) return full({ limit, current });
+  await joinLine(transaction, { waiterId, machine: 'conversation', userId }, now);
+  const ofRun = runId === undefined ? null : await slotsOfRun(transaction, runId);
+  return { kind: 'waits', slots: { limit, current, position, ofRun } };
 }
 
-function full({ current, limit, position }: NonNullable<PlacementRefusal['slots']>): PlaceOutcome {
+function full(slots: NonNullable<PlacementRefusal['slots']>): PlaceOutcome {
+  const { limit, current } = slots;
   const reason = `Cannot place the conversation: ${current} sandboxes are up, and the limit is ${limit}`;
-  const slots = { limit, current, ...(position === undefined ? {} : { position }) };
   return { kind: 'refused', refusal: { code: 'concurrency_limit_reached', reason, slots } };
 }
 

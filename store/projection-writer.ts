@@ -99,6 +99,17 @@ const FREE_SLOTS = prepareRows((db, keys: readonly { readonly id: string }[]) =>
     .compile(),
 );
 
+const LEAVE_LINE = prepareRows((db, keys: readonly { readonly id: string }[]) =>
+  db
+    .deleteFrom('slot_line')
+    .where(
+      'waiter_id',
+      'in',
+      keys.map(({ id }) => id),
+    )
+    .compile(),
+);
+
 /** A row that won and holds no slot gives it back at once, so that the place is free with the same commit (D17). */
 async function projectSandboxes(
   transaction: Transaction<Tables>,
@@ -107,10 +118,10 @@ async function projectSandboxes(
   const slotless = new Set<string>(rows.filter((row) => !row.holdsSlot).map((row) => row.sandboxId));
   const written = await PUT_SANDBOXES.execute(transaction, rows.map(sandboxColumns));
   const freed = written.map((row) => row['sandbox_id'] ?? '').filter((id) => slotless.has(id));
-  await FREE_SLOTS.execute(
-    transaction,
-    freed.map((id) => ({ id })),
-  );
+  const keys = freed.map((id) => ({ id }));
+  await FREE_SLOTS.execute(transaction, keys);
+  // A resume that was given up waits for none.
+  await LEAVE_LINE.execute(transaction, keys);
 }
 
 interface Upsert {

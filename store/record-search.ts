@@ -14,7 +14,6 @@ import { behind, ordered } from './keyset.ts';
 import { ownedById } from './owned-by-id.ts';
 import { runItemPage, runPage } from './run-pages.ts';
 import { SharedReads } from './shared-reads.ts';
-import { startQueue } from './start-queue.ts';
 import type { Tables } from './tables.ts';
 
 interface Body {
@@ -52,7 +51,6 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
     }),
     runs: (page, userId) => read((db) => runPage(db, page, userId)),
     runItems: (id, page) => read((db) => runItemPage(db, id, page)),
-    startQueue: () => read(startQueue),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
   };
 }

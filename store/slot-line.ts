@@ -4,7 +4,7 @@
  * the placement lock.
  */
 import type { Kysely, Transaction } from 'kysely';
-import { conversationId, userId, type ConversationId, type RunId } from '../core/ids.ts';
+import { userId, type RunId } from '../core/ids.ts';
 import { LINE_AGE_MAX_MS } from '../core/limits.ts';
 import type { Waiter } from '../core/placement/line.ts';
 import { safeInteger } from './column-value.ts';
@@ -15,23 +15,25 @@ import { isAttached } from './tombstone.ts';
 const LINE = prepareQuery((db, { since }: { readonly since: number }) =>
   db
     .selectFrom('slot_line')
-    .select(['conversation_id', 'user_id'])
+    .select(['waiter_id', 'machine', 'user_id'])
     .where('asked_at', '>', since)
     .orderBy('position')
     .compile(),
 );
 
 /** Without those who have not looked for so long that they are not there any more. */
-export async function slotLine(db: Kysely<Tables>, now: number): Promise<readonly Waiter<ConversationId>[]> {
+export async function slotLine(db: Kysely<Tables>, now: number): Promise<readonly Waiter[]> {
   const rows = await LINE.all(db, { since: now - LINE_AGE_MAX_MS });
   return rows.map((row) => ({
-    waiterId: conversationId(row.conversation_id),
+    waiterId: row.waiter_id,
+    machine: row.machine,
     userId: userId(row.user_id),
   }));
 }
 
 interface Joining {
-  readonly conversation_id: string;
+  readonly waiter_id: string;
+  readonly machine: Waiter['machine'];
   readonly user_id: string;
   readonly asked_at: number;
 }
@@ -41,7 +43,7 @@ const JOIN = prepareQuery((db, row: Joining) =>
     .insertInto('slot_line')
     .values(row)
     .onConflict((conflict) =>
-      conflict.column('conversation_id').doUpdateSet(({ ref }) => ({ asked_at: ref('excluded.asked_at') })),
+      conflict.column('waiter_id').doUpdateSet(({ ref }) => ({ asked_at: ref('excluded.asked_at') })),
     )
     .compile(),
 );
@@ -49,18 +51,33 @@ const JOIN = prepareQuery((db, row: Joining) =>
 /** At the end; who stands there already keeps its place. */
 export async function joinLine(
   transaction: Transaction<Tables>,
-  { waiterId, userId: user }: Waiter<ConversationId>,
+  { waiterId, machine, userId: user }: Waiter,
   now: number,
 ): Promise<void> {
-  await JOIN.all(transaction, { conversation_id: waiterId, user_id: user, asked_at: now });
+  await JOIN.all(transaction, { waiter_id: waiterId, machine, user_id: user, asked_at: now });
 }
 
 const LEAVE = prepareQuery((db, { id }: { readonly id: string }) =>
-  db.deleteFrom('slot_line').where('conversation_id', '=', id).compile(),
+  db.deleteFrom('slot_line').where('waiter_id', '=', id).compile(),
 );
 
-export async function leaveLine(transaction: Transaction<Tables>, id: ConversationId): Promise<void> {
+export async function leaveLine(transaction: Transaction<Tables>, id: Waiter['waiterId']): Promise<void> {
   await LEAVE.all(transaction, { id });
+}
+
+const STARTS = prepareQuery((db, { since }: { readonly since: number }) =>
+  db
+    .selectFrom('slot_line')
+    .innerJoin('start_task', 'start_task.conversation_id', 'slot_line.waiter_id')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('asked_at', '>', since)
+    .compile(),
+);
+
+/** Starts over the API that stand in it. */
+export async function countWaitingStarts(db: Kysely<Tables>, now: number): Promise<number> {
+  const row = await STARTS.first(db, { since: now - LINE_AGE_MAX_MS });
+  return safeInteger(row?.count ?? 0);
 }
 
 const OF_RUN = prepareQuery((db, { run }: { readonly run: string }) =>

@@ -18,7 +18,7 @@ import { holdLock, type StoreConnection } from './connection.ts';
 import { behind, ordered } from './keyset.ts';
 import { ownedById } from './owned-by-id.ts';
 import { placeConversation } from './placement-store.ts';
-import { countWaiting } from './start-queue.ts';
+import { countWaitingStarts, joinLine } from './slot-line.ts';
 import type { Tables } from './tables.ts';
 import { isDeleted } from './tombstone.ts';
 
@@ -87,7 +87,7 @@ async function accept(
   const taken = await ownerOf(transaction, task);
   if (taken === null) return { kind: 'in_use' };
   if (taken !== 'free') return { kind: 'kept', task: taken };
-  const refusal = await admit(connection, transaction, admission);
+  const refusal = await admit(connection, transaction, task, admission);
   if (refusal !== null) return refusal;
   await transaction
     .insertInto('start_task')
@@ -108,11 +108,16 @@ async function accept(
 async function admit(
   connection: StoreConnection,
   transaction: Transaction<Tables>,
+  task: StartTask,
   admission: StartAdmission,
 ): Promise<Extract<AcceptOutcome, { readonly kind: 'full' | 'warm_lost' }> | null> {
   if (admission.kind === 'queued') {
-    const current = await countWaiting(transaction);
-    return current < admission.waitingMax ? null : { kind: 'full', limit: admission.waitingMax, current };
+    const { conversationId: waiterId, userId, createdAt: now } = task;
+    const current = await countWaitingStarts(transaction, now);
+    if (current >= admission.waitingMax) return { kind: 'full', limit: admission.waitingMax, current };
+    // It stands in the line from its acceptance on: who came first is placed first, however long its machine takes.
+    await joinLine(transaction, { waiterId, machine: 'conversation', userId }, now);
+    return null;
   }
   const outcome = await placeConversation(connection, transaction, admission.place);
   if (outcome.kind === 'warm_lost') return outcome;

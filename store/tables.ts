@@ -126,7 +126,8 @@ export interface SlotTable {
 export interface SlotLineTable {
   /** Order of arrival. */
   readonly position: Generated<number | bigint | string>;
-  readonly conversation_id: string;
+  readonly waiter_id: string;
+  readonly machine: 'conversation' | 'sandbox';
   readonly user_id: string;
   /** When it last asked: who has not for long is not there any more. */
   readonly asked_at: BigIntColumn;

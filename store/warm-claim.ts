@@ -5,8 +5,8 @@
 import type { Transaction } from 'kysely';
 import { sandboxId as asSandboxId, type SandboxId, type UserId } from '../core/ids.ts';
 import type { SandboxRow } from '../core/projection.ts';
-import type { CapacityLimits, SlotOutcome } from '../ports/placement-store.ts';
-import { takeOverSlot, userRefusal } from './capacity.ts';
+import type { CapacityLimits } from '../ports/placement-store.ts';
+import { takeOverSlot, warmRefusal, type TakeOutcome } from './capacity.ts';
 import { safeInteger } from './column-value.ts';
 import { prepareQuery } from './prepared-query.ts';
 import { recordReserved } from './reserved-sandbox.ts';
@@ -20,11 +20,13 @@ export interface WarmClaimRequest {
   readonly createdBy: SandboxRow['createdBy'];
   readonly limits: CapacityLimits;
   readonly now: number;
+  /** As for a slot. */
+  readonly waiterId?: string;
 }
 
 export type WarmClaimOutcome =
   | { readonly kind: 'claimed'; readonly bootedAt: number }
-  | Extract<SlotOutcome, { readonly kind: 'refused' }>
+  | Extract<TakeOutcome, { readonly kind: 'refused' }>
   | { readonly kind: 'warm_lost' };
 
 /** Compares and swaps: ready, and nobody's, until this very statement. */
@@ -43,9 +45,9 @@ export async function claimWarm(
   transaction: Transaction<Tables>,
   request: WarmClaimRequest,
 ): Promise<WarmClaimOutcome> {
-  const { warm, newSandboxId, userId, createdBy, limits, now } = request;
-  const slot = { sandboxId: warm, userId, limits, now };
-  const refusal = await userRefusal(transaction, slot);
+  const { warm, newSandboxId, userId, createdBy, limits, now, waiterId } = request;
+  const slot = { sandboxId: warm, userId, limits, now, waiterId };
+  const refusal = await warmRefusal(transaction, slot);
   if (refusal !== null) return refusal;
   const claimed = await CLAIM.first(transaction, { warm, claim: newSandboxId });
   if (claimed === undefined) return { kind: 'warm_lost' };

@@ -188,7 +188,7 @@ async function failedAttempt(
   error: ParleyError,
 ): Promise<MachineEvent | null> {
   onError?.(command, error, progress.failures);
-  const waitMs = error.retry ? waitBeforeRetry(activity.retry, progress.failures, error.againInMs) : null;
+  const waitMs = error.retry ? waitBeforeRetry(activity.retry, progress.failures) : null;
   if (waitMs === null) return await activity.failed(command as never, error);
   return comeBack({ ...progress, failures: progress.failures + 1 }, waitMs, {
     type: error.code,

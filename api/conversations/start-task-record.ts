@@ -3,9 +3,7 @@
  * Owns the shape; where the start stands is read from the conversation's own record.
  */
 import { z } from 'zod';
-import type { ConversationId } from '../../core/ids.ts';
 import type { ConversationRow } from '../../core/projection.ts';
-import { queuePositions } from '../../core/start-queue.ts';
 import { START_TASK_STATUSES, type StartTaskStatus } from '../../core/status.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from '../application/application.ts';
@@ -49,16 +47,16 @@ export async function startTaskRecords(
   });
 }
 
-const NO_POSITIONS: ReadonlyMap<ConversationId, number> = new Map();
+const NO_POSITIONS: ReadonlyMap<string, number> = new Map();
 
 function hasNoPlace(row: ConversationRow | null): boolean {
   return row?.startTask === 'WORKING' && row.sandboxId === null;
 }
 
 /** Where nobody waits, nothing is asked. */
-async function positionsIn({ world, search }: Application): Promise<ReadonlyMap<ConversationId, number>> {
-  const { onFull, capacity } = world.deployment;
-  return onFull === 'refuse' ? NO_POSITIONS : queuePositions(await search.startQueue(), capacity);
+function positionsIn({ world }: Application): Promise<ReadonlyMap<string, number>> | typeof NO_POSITIONS {
+  const { onFull, capacity: limits } = world.deployment;
+  return onFull === 'refuse' ? NO_POSITIONS : world.placement.positions({ limits, now: world.clock.now() });
 }
 
 const WITH_AGENT: ReadonlySet<StartTaskStatus> = new Set(['STARTING_CONVERSATION', 'READY']);

@@ -54,6 +54,8 @@ export type ConversationEvent =
       readonly type: 'placementWaits';
       readonly commandId: string;
       readonly detail: string;
+      /** Until it asks again although nobody offered room; absent: after `CAPACITY_LOOK_MS`. */
+      readonly lookAgainMs?: number;
       readonly leftBehind?: SandboxId;
     }
   /** There may be room for it now: it asks again. */

@@ -45,7 +45,7 @@ export function waitForSlot(turn: ConversationTurn, event: EventOf<'placementWai
   removeLeftBehind(turn, event);
   state.awaiting = null;
   state.waitsFor = event.detail;
-  state.startDeadline = turn.now + CAPACITY_LOOK_MS;
+  state.startDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_LOOK_MS);
   if (state.roomOffered === true) askAgain(turn);
 }
 

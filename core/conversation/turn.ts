@@ -207,7 +207,9 @@ export function askForResume(turn: ConversationTurn, giveUp: (turn: Conversation
   const requestId = newRequestId(turn);
   state.resumeRequests += 1;
   state.resumeRequestId = requestId;
-  tellSandbox(turn, { type: 'resumeRequested', requestId, conversationId: state.birth.conversationId });
+  const { conversationId, runId } = state.birth;
+  const inRun = runId === null ? {} : { inRun: true as const };
+  tellSandbox(turn, { type: 'resumeRequested', requestId, conversationId, ...inRun });
 }
 
 /** After every turn that changed something: count, project, and tell whoever watches. */

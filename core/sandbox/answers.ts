@@ -5,6 +5,7 @@
 import {
   ARCHIVE_ATTEMPTS_MAX,
   ARCHIVE_RETRY_MS,
+  CAPACITY_LOOK_MS,
   LOOK_AGE_MAX_MS,
   RELEASE_ATTEMPTS_MAX,
   RELEASE_RETRY_MS,
@@ -16,6 +17,7 @@ import {
   abandonCommand,
   answerWaiters,
   archive,
+  askForSlot,
   becomeError,
   becomeMissing,
   beginArchive,
@@ -182,6 +184,35 @@ export function slotRefused(turn: SandboxTurn, event: EventOf<'slotRefused'>): v
   if (!isAwaited(turn, event)) return;
   returnToReleased(turn, event.reason);
   answerWaiters(turn, 'concurrency_limit_reached');
+}
+
+/** It stands in the line, where nothing takes too long: it asks again when there is room (D29). */
+export function slotWaits(turn: SandboxTurn, event: EventOf<'slotWaits'>): void {
+  if (!isAwaited(turn, event)) return;
+  if (turn.state.wanted === 'pause') return leaveLine(turn);
+  turn.state.awaiting = null;
+  turn.state.detail = event.detail;
+  turn.state.phaseDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_LOOK_MS);
+  if (turn.state.roomOffered === true) askForSlot(turn);
+}
+
+/** Paused before it had a slot: the later wish wins. */
+export function leaveLine(turn: SandboxTurn): void {
+  turn.state.wanted = null;
+  returnToReleased(turn, 'paused');
+  answerWaiters(turn, 'resume_failed');
+}
+
+/** Also while it asks, which may have been too early for what is free now. */
+export function roomOffered(turn: SandboxTurn): void {
+  if (turn.state.awaiting === null) askForSlot(turn);
+  else turn.state.roomOffered = true;
+}
+
+/** Who stands in the line looks again; a store that has not answered in time ends the resume. */
+export function slotExpired(turn: SandboxTurn): void {
+  if (turn.state.awaiting === null) askForSlot(turn);
+  else giveUpSlot(turn, 'slot_timeout');
 }
 
 /** Idle when really nothing happened for the Idle Time up to now; exact at the boundary (D9, D10). */

@@ -29,6 +29,15 @@ export type SandboxEvent =
   | { readonly type: 'destroyFailed'; readonly commandId: string; readonly reason: string }
   | { readonly type: 'slotGranted'; readonly commandId: string }
   | { readonly type: 'slotRefused'; readonly commandId: string; readonly reason: string }
+  /** No slot is free, and it stands in the line of those who wait for one (D29): as for a placement. */
+  | {
+      readonly type: 'slotWaits';
+      readonly commandId: string;
+      readonly detail: string;
+      readonly lookAgainMs?: number;
+    }
+  /** There may be room for it now: it asks again. */
+  | { readonly type: 'roomOffered' }
   /** The idle watch: nothing happened since `lastActivityAt` for the Idle Time. */
   | {
       readonly type: 'idleReached';
@@ -60,6 +69,8 @@ export type SandboxEvent =
       readonly requestId: string;
       /** Null when a user asked through the API. */
       readonly conversationId: ConversationId | null;
+      /** The conversation is an item of a run, where no free slot is a wait whatever the policy (D29). */
+      readonly inRun?: true;
     }
   | { readonly type: 'pauseRequested'; readonly requestId: string; readonly reason: 'user' | 'capacity' }
   | { readonly type: 'deleteRequested'; readonly requestId: string }
@@ -107,7 +118,7 @@ export type SandboxOrder =
   | (RuntimeOrder & { readonly type: 'stopSandbox' })
   | (RuntimeOrder & { readonly type: 'archiveWorkspace' })
   | (RuntimeOrder & { readonly type: 'destroySandbox' })
-  | (RuntimeOrder & { readonly type: 'reserveSlot'; readonly userId: string })
+  | (RuntimeOrder & { readonly type: 'reserveSlot'; readonly userId: string; readonly inRun?: true })
   /** Its slot is free: whoever is next in the line is told (D29). */
   | { readonly type: 'offerRoom'; readonly sandboxId: SandboxId }
   /** Watches activity and runtime without filling a history; ends in one event. Null switches the idle rule off. */

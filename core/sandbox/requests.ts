@@ -6,7 +6,7 @@ import type { ConversationId } from '../ids.ts';
 import { remember, wasSeen } from '../requests.ts';
 import { sessionEndOf } from '../session.ts';
 import { earliest } from '../time.ts';
-import type { EventOf } from './answers.ts';
+import { leaveLine, type EventOf } from './answers.ts';
 import type { SandboxTold } from './message.ts';
 import { hasWorkingAgent, withAttached, type SandboxState } from './state.ts';
 import {
@@ -104,6 +104,7 @@ export function noteAgent(turn: SandboxTurn, event: EventOf<'agentNoticed'>): vo
 
 function addWaiter(turn: SandboxTurn, event: EventOf<'resumeRequested'>): void {
   if (event.conversationId === null) return;
+  if (event.inRun === true) turn.state.inRun = true;
   const waiter = { requestId: event.requestId, conversationId: event.conversationId };
   turn.state.waiters = [...turn.state.waiters, waiter];
 }
@@ -152,6 +153,13 @@ export function pauseLater(turn: SandboxTurn, event: EventOf<'pauseRequested'>):
   if (event.reason === 'capacity' || !isFirst(turn, event.requestId)) return;
   turn.state.wanted = 'pause';
   turn.state.releaseReason = 'user';
+}
+
+/** Who stands in the line leaves it; a slot that is asked for just now is met by a pause once it has booted (D8). */
+export function pauseInLine(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
+  if (turn.state.awaiting !== null) return pauseLater(turn, event);
+  if (event.reason === 'capacity' || !isFirst(turn, event.requestId)) return;
+  leaveLine(turn);
 }
 
 /** It is stopping anyway: a resume wished meanwhile is dropped, the later wish wins. */

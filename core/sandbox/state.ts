@@ -91,6 +91,10 @@ export interface SandboxState {
   readonly everReady: boolean;
   readonly attached: Readonly<Record<string, AttachedAgent>>;
   readonly waiters: readonly Waiter[];
+  /** An item of a run wants its resume: no free slot is a wait, whatever the policy (D29); absent otherwise. */
+  readonly inRun?: true | undefined;
+  /** There was room while it asked for a slot, which may have been too early for it; absent otherwise. */
+  readonly roomOffered?: true | undefined;
   readonly seen: SeenRequests;
 }
 
@@ -171,6 +175,8 @@ export function copySandbox(state: SandboxState): Mutable<SandboxState> {
     everReady: state.everReady,
     attached: state.attached,
     waiters: state.waiters,
+    inRun: state.inRun,
+    roomOffered: state.roomOffered,
     seen: state.seen,
   };
 }

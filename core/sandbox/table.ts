@@ -167,12 +167,22 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
       answers.slotRefused,
     ),
     attachRequested: cell(['reserving'], 'accepts only an explicit choice (D16)', requests.attachIfExplicit),
+    slotWaits: cell(
+      ['reserving', 'released'],
+      'stands in the line until there is a slot (D29); a pause wished meanwhile ends the wait',
+      answers.slotWaits,
+    ),
+    roomOffered: cell(['reserving'], 'asks for its slot again', answers.roomOffered),
     resumeRequested: cell(['reserving'], 'is under way already', requests.resumeLater),
-    pauseRequested: cell(['reserving'], 'accepted, done when booted (D8)', requests.pauseLater),
+    pauseRequested: cell(
+      ['reserving', 'released'],
+      'accepted, done when booted (D8); from the line at once',
+      requests.pauseInLine,
+    ),
     deadline: cell(
       ['reserving', 'released'],
-      'no slot in time: stays released and says so',
-      expired((turn) => answers.giveUpSlot(turn, 'slot_timeout')),
+      'looks again from the line; no answer in time: stays released and says so',
+      expired(answers.slotExpired),
     ),
   },
   resuming: {

@@ -109,9 +109,17 @@ export function beginReserve(turn: SandboxTurn): void {
   const { state } = turn;
   enter(turn, 'reserving');
   state.wanted = null;
+  askForSlot(turn);
+}
+
+/** Once, or again from the line, where it keeps its place (D29). */
+export function askForSlot(turn: SandboxTurn): void {
+  const { state } = turn;
+  state.roomOffered = undefined;
   state.phaseDeadline = turn.now + START_TIMEOUT_MS;
   const { sandboxId, generation, userId } = state;
-  state.awaiting = turn.order({ type: 'reserveSlot', sandboxId, generation, userId });
+  const inRun = state.inRun === true ? { inRun: true as const } : {};
+  state.awaiting = turn.order({ type: 'reserveSlot', sandboxId, generation, userId, ...inRun });
 }
 
 /** A new incarnation: everything of the old one is stale from here (D14). */
@@ -217,6 +225,7 @@ export function answerWaiters(turn: SandboxTurn, refusal: ErrorCode | null): voi
     };
     turn.order({ type: 'tell', to: { machine: 'conversation', id: conversationId }, event });
   }
+  state.inRun = undefined;
 }
 
 /** The snapshot as it will be once this turn has settled: a change raises the sequence by one. */

@@ -15,6 +15,7 @@ import { itemsStayAsGiven } from './items-stay-as-given.ts';
 import { lateAnswersChangeNothing } from './late-answers.ts';
 import { laterWishWins } from './later-wish-wins.ts';
 import { newestWins } from './newest-wins.ts';
+import { noSlotIdles } from './no-slot-idles.ts';
 import { nobodyWaitsInVain } from './nobody-waits-in-vain.ts';
 import { poolsKeepTheirBounds } from './pools-keep-their-bounds.ts';
 import { rateLimitsEnd } from './rate-limits-end.ts';
@@ -56,6 +57,7 @@ function ofAnyMachine(): readonly SafetyChecker[] {
       check: strangersKeepTheirSandbox(),
     },
     { name: 'I30', says: 'the ended stay ended', machine: null, check: theEndedStayEnded },
+    { name: 'I31', says: 'no slot idles while somebody waits', machine: null, check: noSlotIdles() },
   ];
 }
 

@@ -136,13 +136,11 @@ export class PlacementModel {
     return outcome;
   }
 
-  /** Who meets a full capacity asks again, unless the policy is to refuse (D17). */
   private isFinal(
     { code }: PlacementRefusal,
     { pool }: Pick<CommandOf<'placeConversation'>, 'pool'>,
   ): boolean {
-    if (code === 'pool_full' && pool?.onFull === 'wait') return false;
-    return code !== 'concurrency_limit_reached' || this.policy.onFull === 'refuse';
+    return code !== 'pool_full' || pool?.onFull !== 'wait';
   }
 
   private placeAnew(command: CommandOf<'placeConversation'>, { now, lastActivityAt }: Look): PlaceOutcome {
@@ -188,15 +186,15 @@ export class PlacementModel {
 
   /** Inside a run no free slot is a wait (D29). */
   private waitOrRefuse(
-    { conversationId, userId, runId }: CommandOf<'placeConversation'>,
-    { current, limit }: FullSlots,
+    { conversationId: waiterId, userId, runId }: CommandOf<'placeConversation'>,
+    full: FullSlots,
   ): PlaceOutcome {
-    if (runId === undefined) {
-      const reason = `Cannot place: ${current} sandboxes are up, and the limit is ${limit}`;
+    if (runId === undefined && this.policy.onFull === 'refuse') {
+      const reason = `Cannot place: ${full.current} sandboxes are up, and the limit is ${full.limit}`;
       return refused('concurrency_limit_reached', reason);
     }
-    this.slots.joinLine(conversationId, userId);
-    return { kind: 'waits', slots: { limit, current, ofRun: this.slotsOfRun(runId) } };
+    this.slots.joinLine({ waiterId, machine: 'conversation', userId });
+    return { kind: 'waits', slots: { ...full, ofRun: runId === undefined ? null : this.slotsOfRun(runId) } };
   }
 
   private slotsOfRun(runId: RunId): number {

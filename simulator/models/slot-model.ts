@@ -2,14 +2,16 @@
  * Slots in memory, and the line of those who wait for one.
  * Owns who holds and who waits; whose turn it is, is decided by core/placement/line.ts (D17, D29).
  */
-import type { ConversationId, SandboxId, UserId } from '../../core/ids.ts';
-import { isTurnOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
+import type { SandboxId, UserId } from '../../core/ids.ts';
+import { positionOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
 import type { Policy } from './model-options.ts';
 
 /** Why there is no slot. */
 export interface FullSlots {
   readonly current: number;
   readonly limit: number;
+  /** Where whoever asked stands or would stand in the line. */
+  readonly position: number;
 }
 
 export class SlotModel {
@@ -17,7 +19,7 @@ export class SlotModel {
   readonly holders = new Map<SandboxId, UserId>();
   private readonly slotsOfUser = new Map<UserId, number>();
   /** Those who wait for a slot, in order of arrival. */
-  private readonly line = new Map<ConversationId, UserId>();
+  private readonly line = new Map<string, Waiter>();
   private readonly capacity: Policy['capacity'];
 
   constructor(capacity: Policy['capacity']) {
@@ -25,38 +27,38 @@ export class SlotModel {
   }
 
   /** Who stands there already keeps its place. */
-  joinLine(id: ConversationId, userId: UserId): void {
-    if (!this.line.has(id)) this.line.set(id, userId);
+  joinLine(waiter: Waiter): void {
+    if (!this.line.has(waiter.waiterId)) this.line.set(waiter.waiterId, waiter);
   }
 
-  leaveLine(id: ConversationId): void {
+  leaveLine(id: string): void {
     this.line.delete(id);
   }
 
   /** Null when the slot is held now; else why not (D17). What is free for the line is for nobody behind it (D29). */
-  take(sandboxId: SandboxId, userId: UserId, waiterId?: ConversationId): FullSlots | null {
+  take(sandboxId: SandboxId, userId: UserId, waiterId = ''): FullSlots | null {
     if (this.holders.has(sandboxId)) return null;
     const { installationMax, userMax } = this.capacity;
     const own = this.slotsOfUser.get(userId) ?? 0;
-    if (own >= userMax) return { current: own, limit: userMax };
-    if (this.holders.size >= installationMax) return { current: this.holders.size, limit: installationMax };
-    const isTurn =
-      this.line.size === 0 ||
-      isTurnOf({ waiterId: waiterId ?? '', userId }, this.waiters(), this.slotCounts());
-    if (!isTurn) return { current: own, limit: userMax };
+    const isFull = own >= userMax || this.holders.size >= installationMax;
+    const mayTake = !isFull && this.line.size === 0;
+    const position = mayTake ? null : positionOf({ waiterId, userId }, this.waiters(), this.slotCounts());
+    if (position !== null)
+      return own >= userMax
+        ? { current: own, limit: userMax, position }
+        : { current: this.holders.size, limit: installationMax, position };
     this.holders.set(sandboxId, userId);
     this.slotsOfUser.set(userId, own + 1);
     return null;
   }
 
   /** For whom of the line there is a slot now. */
-  nextInLine(): readonly ConversationId[] {
-    if (this.line.size === 0) return [];
-    return turnsOf(this.waiters(), this.slotCounts()).map(({ waiterId }) => waiterId);
+  nextInLine(): readonly Waiter[] {
+    return this.line.size === 0 ? [] : turnsOf(this.waiters(), this.slotCounts());
   }
 
-  private waiters(): readonly Waiter<ConversationId>[] {
-    return [...this.line].map(([waiterId, userId]) => ({ waiterId, userId }));
+  private waiters(): readonly Waiter[] {
+    return [...this.line.values()];
   }
 
   private slotCounts(): SlotCounts {
@@ -66,6 +68,8 @@ export class SlotModel {
   }
 
   giveBack(sandboxId: SandboxId): void {
+    // A resume that was given up waits for none.
+    this.line.delete(sandboxId);
     const user = this.holders.get(sandboxId);
     if (user === undefined) return;
     this.holders.delete(sandboxId);

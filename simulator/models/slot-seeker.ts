@@ -4,7 +4,7 @@
  */
 import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import { userId, type SandboxId } from '../../core/ids.ts';
-import { describeWait } from '../../core/placement/line.ts';
+import { describeWait, lookForRoomMs, type TakenSlots } from '../../core/placement/line.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import { draw } from './distribution.ts';
@@ -40,15 +40,13 @@ export class SlotSeeker {
   }
 
   private tryAfter(waitMs: number, command: Slotted, tries: number): void {
-    const { port, policy, failures } = this.parts;
+    const { port, failures } = this.parts;
     port.later(command.id, port.now() + waitMs, () => {
       const fails = tries === 0 && failures.fails(command);
       if (fails && command.type === 'reserveSlot') return port.answer(command, failureOf(command));
       const full = this.attempt(command, fails);
       if (full === null) return;
-      const waitsForPool = full.type === 'placementRefused' && full.code === 'pool_full';
-      if (policy.onFull === 'refuse' && !waitsForPool) return port.answer(command, full);
-      if (policy.onFull === 'pause_longest_idle' && !waitsForPool) this.makeRoom(command);
+      if (full.type === 'slotRefused') return port.answer(command, full);
       const longestMs = this.parts.models.slotRetryMaxMs ?? RETRY_MS.max;
       this.tryAfter(Math.min(longestMs, RETRY_MS.initial * 2 ** Math.min(tries, 10)), command, tries + 1);
     });
@@ -62,14 +60,9 @@ export class SlotSeeker {
     const { port, placement, policy, lastActivityAt } = this.parts;
     const commandId = command.id;
     if (command.type === 'reserveSlot') {
-      const reason = placement.slots.take(command.sandboxId, userId(command.userId));
-      if (reason !== null)
-        return {
-          type: 'slotRefused',
-          commandId,
-          reason: `${reason.current} of ${reason.limit} sandboxes are up`,
-        };
-      port.answer(command, { type: 'slotGranted', commandId });
+      const answer = this.reserve(command);
+      if (answer.type === 'slotRefused') return answer;
+      port.answer(command, answer);
       return null;
     }
     const outcome = placement.place(command, { now: port.now(), lastActivityAt, fails });
@@ -77,11 +70,10 @@ export class SlotSeeker {
     // Whoever leaves the line may have been next in it.
     if (command.onlyLeaves === true || outcome.leftBehind !== undefined) offerRoom(port, placement);
     if (outcome.kind === 'waits') {
-      if (policy.onFull === 'pause_longest_idle') this.makeRoom(command);
       port.answer(command, {
         type: 'placementWaits',
         commandId,
-        detail: describeWait(outcome.slots),
+        ...this.tellWait(command, outcome.slots),
         ...left,
       });
       return null;
@@ -89,7 +81,6 @@ export class SlotSeeker {
     if (outcome.kind === 'refused') {
       const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal, ...left };
       const { code } = outcome.refusal;
-      if (code === 'concurrency_limit_reached') return refusal;
       if (code === 'pool_full' && command.pool?.onFull === 'wait') return refusal;
       port.answer(command, refusal);
       return null;
@@ -101,6 +92,27 @@ export class SlotSeeker {
     const spilled = outcome.spilled === true ? { spilled: true as const } : {};
     port.answer(command, { type: 'placed', commandId, sandboxId, birth, ...left, ...spilled });
     return null;
+  }
+
+  private reserve(command: CommandOf<'reserveSlot'>): MachineEvent {
+    const { placement, policy } = this.parts;
+    const { id: commandId, sandboxId: waiterId, inRun = false } = command;
+    const user = userId(command.userId);
+    const full = placement.slots.take(waiterId, user, waiterId);
+    if (full !== null && (inRun || policy.onFull !== 'refuse')) {
+      placement.slots.joinLine({ waiterId, machine: 'sandbox', userId: user });
+      return { type: 'slotWaits', commandId, ...this.tellWait(command, { ...full, ofRun: null }) };
+    }
+    placement.slots.leaveLine(waiterId);
+    if (full === null) return { type: 'slotGranted', commandId };
+    return { type: 'slotRefused', commandId, reason: `${full.current} of ${full.limit} sandboxes are up` };
+  }
+
+  private tellWait(command: Slotted, slots: TakenSlots) {
+    const detail = describeWait(slots);
+    if (this.parts.policy.onFull !== 'pause_longest_idle') return { detail };
+    this.makeRoom(command);
+    return { detail, lookAgainMs: lookForRoomMs(slots.position) };
   }
 
   private makeRoom(command: Slotted): void {
@@ -128,6 +140,6 @@ export class SlotSeeker {
 
 /** Whoever is next in the line is told to ask again (D29). */
 export function offerRoom(port: ModelPort, placement: PlacementModel): void {
-  for (const id of placement.slots.nextInLine())
-    port.deliver({ machine: 'conversation', id }, { type: 'roomOffered' });
+  for (const { machine, waiterId: id } of placement.slots.nextInLine())
+    port.deliver({ machine, id }, { type: 'roomOffered' });
 }

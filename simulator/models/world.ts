@@ -130,6 +130,9 @@ export class World implements WorldModel, WorldFacts {
   get slots() {
     return this.placement.slots.holders;
   }
+  turns() {
+    return this.placement.slots.nextInLine();
+  }
   get archived() {
     return this.runtime.archived;
   }

@@ -1,6 +1,7 @@
 /** What happens when no slot is free, for a start and for a resume, under each policy. */
 import { describe, expect, it } from 'vitest';
 import { sandboxId, userId } from '../../core/ids.ts';
+import { lookForRoomMs } from '../../core/placement/line.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { conversationRow, sandboxRow } from '../contract/store-rows.ts';
 import { T0 } from '../engine/movable-clock.ts';
@@ -23,6 +24,7 @@ const PLACE = {
   sandboxId: null,
   excluded: [],
 } as const;
+const WAITS = { detail: 'capacity (2 of 2 in use)' } as const;
 const RESERVE = { type: 'reserveSlot', id: 's#1', sandboxId: SANDBOX, generation: 1, userId: USER } as const;
 
 const other = (index: number) => sandboxId(`a${index}`.padEnd(32, '0'));
@@ -62,19 +64,26 @@ describe('placeConversation', () => {
 });
 
 describe.each([
-  ['placeConversation', PLACE, { type: 'placementRefused', code: 'concurrency_limit_reached' }],
-  ['reserveSlot', RESERVE, { type: 'slotRefused', reason: '2 of 2 sandboxes are up' }],
-] as const)('%s when all slots are taken', (_, order, refusal) => {
+  [
+    'placeConversation',
+    PLACE,
+    { type: 'placementRefused', code: 'concurrency_limit_reached' },
+    { type: 'placementWaits', commandId: PLACE.id, ...WAITS },
+  ],
+  [
+    'reserveSlot',
+    RESERVE,
+    { type: 'slotRefused', reason: '2 of 2 sandboxes are up' },
+    { type: 'slotWaits', commandId: RESERVE.id, ...WAITS },
+  ],
+] as const)('%s when all slots are taken', (_, order, refusal, waits) => {
   it('is refused where the policy says so', async () => {
     expect(await attempt(await full('refuse'), order)).toMatchObject(refusal);
   });
 
   it('waits where the policy is a queue, and gets the first slot that is free', async () => {
     const around = await full('queue');
-    await expect(attempt(around, order)).rejects.toMatchObject({
-      code: 'concurrency_limit_reached',
-      retry: true,
-    });
+    expect(await attempt(around, order)).toEqual(waits);
     expect(around.told).toEqual([]);
     await around.world.records.project([
       sandboxRow(other(1), { sequence: 2, holdsSlot: false, available: false, status: 'PAUSED' }),
@@ -88,8 +97,8 @@ describe.each([
     const around = await full('pause_longest_idle');
     await around.world.activity.touch(other(1), T0 + 9_000);
     await around.world.activity.touch(other(2), T0 + 8_000);
-    await expect(attempt(around, order)).rejects.toMatchObject({ code: 'concurrency_limit_reached' });
-    await expect(attempt(around, order)).rejects.toMatchObject({ code: 'concurrency_limit_reached' });
+    for (const _time of [1, 2])
+      expect(await attempt(around, order)).toEqual({ ...waits, lookAgainMs: lookForRoomMs(1) });
     const requestId = `capacity/${order.id}/${other(2)}`;
     const event = { type: 'pauseRequested', requestId, reason: 'capacity' };
     expect(around.told).toEqual(Array(2).fill({ to: { machine: 'sandbox', id: other(2) }, event }));
@@ -119,7 +128,7 @@ describe.each([
         }),
       ]);
     }
-    await expect(attempt(around, order)).rejects.toMatchObject({ code: 'concurrency_limit_reached' });
+    expect(await attempt(around, order)).toMatchObject(waits);
     expect(around.told).toEqual([]);
   });
 });
@@ -138,4 +147,17 @@ it('a sandbox that holds its slot already gets it again', async () => {
     type: 'slotGranted',
     commandId: 's#1',
   });
+});
+
+it('a resume of an item of a run waits, whatever the policy', async () => {
+  const around = await full('refuse');
+  expect(await attempt(around, { ...RESERVE, inRun: true })).toEqual({
+    type: 'slotWaits',
+    commandId: 's#1',
+    detail: 'capacity (2 of 2 in use)',
+  });
+  await around.world.records.project([sandboxRow(other(1), { sequence: 2, holdsSlot: false })]);
+  await answerOf(around, { type: 'offerRoom', id: 's#2', sandboxId: other(1) });
+  expect(around.told).toEqual([{ to: { machine: 'sandbox', id: SANDBOX }, event: { type: 'roomOffered' } }]);
+  expect(await attempt(around, { ...RESERVE, inRun: true })).toMatchObject({ type: 'slotGranted' });
 });

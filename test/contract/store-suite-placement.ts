@@ -151,9 +151,9 @@ export function placementSuite(open: OpenEmptyStore): void {
     it('refuses again whom it has refused for good, and lets the others ask again', async () => {
       const { placement, records } = await open();
       const full = { ...LIMITS, userMax: 1 };
-      const last = placeRequest(2, { limits: full, finalRefusals: 'all' });
-      const asking = placeRequest(3, { limits: full, finalRefusals: 'all_but_full' });
-      const foreign = placeRequest(4, { sandboxId: S3, finalRefusals: 'all_but_full' });
+      const last = placeRequest(2, { limits: full, isFinal: true });
+      const asking = placeRequest(3, { limits: full });
+      const foreign = placeRequest(4, { sandboxId: S3, isFinal: true });
       await placement.place(placeRequest(1, { limits: full }));
       const outcomes = [await placement.place(last), await placement.place(foreign)];
       expect(outcomes).toMatchObject([
@@ -173,7 +173,7 @@ export function placementSuite(open: OpenEmptyStore): void {
     it('places nobody any more who was told to leave only', async () => {
       const { placement, records } = await open();
       await placement.place(placeRequest(1));
-      const leaving = { excluded: [S1], onlyLeaves: true, finalRefusals: 'all_but_full' } as const;
+      const leaving = { excluded: [S1], onlyLeaves: true, isFinal: true } as const;
       expect(await placement.place(placeRequest(1, leaving))).toMatchObject({ leftBehind: S1 });
       const late = await placement.place(placeRequest(1, { newSandboxId: S2 }));
       expect(late).toMatchObject({ refusal: { code: 'placement_failed' } });
@@ -200,22 +200,28 @@ export function placementSuite(open: OpenEmptyStore): void {
       expect(await reserve(1)).toEqual({ kind: 'granted' });
       expect(await reserve(1)).toEqual({ kind: 'granted' });
       expect(await reserve(2)).toEqual({ kind: 'granted' });
-      expect(await reserve(3)).toEqual({ kind: 'refused', limit: 2, current: 2 });
+      expect(await reserve(3)).toEqual({ kind: 'refused', limit: 2, current: 2, position: 1 });
       expect(await reserve(4, userId('eve'))).toEqual({ kind: 'granted' });
-      expect(await reserve(5, userId('eve'))).toEqual({ kind: 'refused', limit: 3, current: 3 });
+      expect(await reserve(5, userId('eve'))).toEqual({ kind: 'refused', limit: 3, current: 3, position: 1 });
       expect(await records.sandbox(S3)).toBeNull();
       expect(await records.sandbox(S1)).toMatchObject({ createdBy: 'api', status: 'STARTING' });
     });
 
     it('gives a slot back with the projection that says so, and not with an older one', async () => {
       const { placement, records } = await open();
-      const request = { userId: USER, limits: { ...LIMITS, userMax: 1 }, generation: 1, now: NOW };
+      const request = {
+        userId: USER,
+        limits: { ...LIMITS, userMax: 1 },
+        generation: 1,
+        waits: false,
+        now: NOW,
+      };
       const take = (id: typeof S1) => placement.reserveSlot({ ...request, sandboxId: id });
       await records.project([sandboxRow(S1, { sequence: 5, transition: 'resuming' })]);
       expect(await take(S1)).toEqual({ kind: 'granted' });
       expect(await take(S1)).toEqual({ kind: 'granted' });
       await records.project([sandboxRow(S1, { sequence: 4, holdsSlot: false })]);
-      expect(await take(S2)).toEqual({ kind: 'refused', limit: 1, current: 1 });
+      expect(await take(S2)).toEqual({ kind: 'refused', limit: 1, current: 1, position: 1 });
       await records.project([sandboxRow(S1, { sequence: 6, holdsSlot: false })]);
       expect(await take(S2)).toEqual({ kind: 'granted' });
       expect(await take(S1)).toEqual({ kind: 'not_wanted' });
@@ -224,7 +230,10 @@ export function placementSuite(open: OpenEmptyStore): void {
     it('takes no slot for a resume that was given up before its transaction ran', async () => {
       const { placement, records } = await open();
       const take = (generation: number) =>
-        placement.reserveSlot({ sandboxId: S1, userId: USER, limits: LIMITS, generation, now: NOW });
+        placement.reserveSlot({
+          ...{ sandboxId: S1, userId: USER, limits: LIMITS, generation, waits: false },
+          now: NOW,
+        });
       await records.project([sandboxRow(S1, { sequence: 1, generation: 2, transition: 'resuming' })]);
       expect(await take(1)).toEqual({ kind: 'not_wanted' });
       await records.project([sandboxRow(S1, { sequence: 2, generation: 2, transition: 'deleting' })]);

@@ -22,7 +22,7 @@ const [S1, S2, S3] = [sandboxNumber(1), sandboxNumber(2), sandboxNumber(3)];
 
 const inPool = (index: number, pool: Partial<PoolPlacement> = {}, change: object = {}) =>
   placeRequest(index, {
-    finalRefusals: 'all_but_full',
+    isFinal: true,
     pool: {
       poolId: RUN,
       key: `k${index}`,

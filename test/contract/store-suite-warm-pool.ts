@@ -62,7 +62,7 @@ export function warmPoolSuite(open: OpenEmptyStore): void {
       expect(await reserve(W1)).toEqual({ kind: 'granted' });
       expect(await search.slotsTaken(USER)).toEqual({ user: 0, installation: 1 });
       expect(await placement.place(placeRequest(1, { ...NEW, limits }))).toMatchObject({ kind: 'placed' });
-      expect(await reserve(W2)).toEqual({ kind: 'refused', limit: 2, current: 2 });
+      expect(await reserve(W2)).toEqual({ kind: 'refused', limit: 2, current: 2, position: 1 });
       expect(await warmPool.giveUp(W1)).toBe(true);
       expect(await reserve(W2)).toMatchObject({ kind: 'refused' });
       await warmPool.removed(W1);

@@ -2,9 +2,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { userId, type UserId } from '../../core/ids.ts';
-import { describeWait, isTurnOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
+import {
+  describeWait,
+  lookForRoomMs,
+  positionOf,
+  positionsOf,
+  turnsOf,
+  type SlotCounts,
+  type Waiter,
+} from '../../core/placement/line.ts';
 
-const stand = (waiterId: string, user = 'u'): Waiter => ({ waiterId, userId: userId(user) });
+const stand = (waiterId: string, user = 'u'): Waiter => ({
+  waiterId,
+  machine: 'conversation',
+  userId: userId(user),
+});
 const counts = (taken: Readonly<Record<string, number>>, max: Partial<SlotCounts> = {}): SlotCounts => ({
   installationMax: 100,
   userMax: 10,
@@ -40,13 +52,17 @@ describe('turns in the line', () => {
 
   it('keep what is free for somebody from everybody behind, also from who only comes now', () => {
     const line = [stand('a')];
-    expect(isTurnOf(stand('late'), line, counts({ u: 9 }))).toBe(false);
-    expect(isTurnOf(stand('a'), line, counts({ u: 9 }))).toBe(true);
-    expect(isTurnOf(stand('late'), line, counts({ u: 8 }))).toBe(true);
+    expect(positionOf(stand('late'), line, counts({ u: 9 }))).toBe(1);
+    expect(positionOf(stand('a'), line, counts({ u: 9 }))).toBeNull();
+    expect(positionOf(stand('late'), line, counts({ u: 8 }))).toBeNull();
   });
 
   it('leave no slot idle that somebody of the line may have, and pass no limit', () => {
-    const waiter = fc.record({ waiterId: fc.uuid(), userId: fc.constantFrom('u', 'v', 'w').map(userId) });
+    const waiter = fc.record({
+      waiterId: fc.uuid(),
+      machine: fc.constant('conversation' as const),
+      userId: fc.constantFrom('u', 'v', 'w').map(userId),
+    });
     const taken = fc.record({ u: fc.nat(5), v: fc.nat(5), w: fc.nat(5) });
     fc.assert(
       fc.property(
@@ -71,7 +87,47 @@ describe('turns in the line', () => {
   });
 });
 
+describe('positions in the line', () => {
+  /** `waiting` names the user of each in order; the answer is their positions, null for one whose turn it is. */
+  const positions = (
+    waiting: string,
+    taken: Readonly<Record<string, number>>,
+    max: Pick<SlotCounts, 'installationMax' | 'userMax'>,
+  ) => {
+    const line = [...waiting].map((user, index) => stand(String(index), user));
+    const found = positionsOf(line, counts(taken, max));
+    return line.map(({ waiterId }) => found.get(waiterId) ?? null);
+  };
+  const wide = { installationMax: 100, userMax: 3 };
+
+  it('give free slots to those that came first', () => {
+    expect(positions('aaaaa', { a: 1 }, wide)).toEqual([null, null, 1, 2, 3]);
+    expect(positions('aa', { a: 3 }, wide)).toEqual([1, 2]);
+    expect(positions('', { a: 3 }, wide)).toEqual([]);
+  });
+
+  it('let nobody wait behind a user who is at the own limit', () => {
+    expect(positions('aab', { a: 3 }, wide)).toEqual([1, 2, null]);
+    expect(positions('abab', { a: 3, b: 2 }, wide)).toEqual([1, null, 2, 1]);
+  });
+
+  it('count everybody in front where the installation is full', () => {
+    const narrow = { installationMax: 4, userMax: 3 };
+    expect(positions('aba', { a: 1, c: 3 }, narrow)).toEqual([1, 2, 3]);
+    expect(positions('aba', { a: 1, c: 2 }, narrow)).toEqual([null, 1, 2]);
+  });
+
+  it('let everybody wait where a limit was lowered below what is taken', () => {
+    expect(positions('ab', { a: 9 }, { installationMax: 4, userMax: 3 })).toEqual([1, 2]);
+  });
+
+  it('look for room soon in front, and seldom far behind', () => {
+    expect([1, 2, 1_000].map(lookForRoomMs)).toEqual([1_000, 2_000, 30_000]);
+  });
+});
+
 it('says who has the slots', () => {
+  expect(describeWait({ limit: 3, current: 3, ofRun: null })).toBe('capacity (3 of 3 in use)');
   expect(describeWait({ limit: 10, current: 10, ofRun: 7 })).toBe(
     'capacity (10 of 10 in use: 7 of this run, 3 others)',
   );

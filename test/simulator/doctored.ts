@@ -57,6 +57,7 @@ export function facts(change: Partial<WorldFacts> = {}): WorldFacts {
     pools: { joined: [], ownerOf: () => null, placedIn: () => 0 },
     isGoing: () => false,
     slots: new Map(),
+    turns: () => [],
     archived: new Set(),
     delivered: new Map(),
     refused: new Map(),

@@ -48,8 +48,9 @@ describe('PlacementModel', () => {
 
   it('places whoever waits for a slot as soon as one is free', () => {
     const { placement, place } = full('queue');
-    expect(place(order('second'))).toMatchObject({ kind: 'refused' });
+    expect(place(order('second'))).toMatchObject({ kind: 'waits', slots: { position: 1, ofRun: null } });
     placement.detach(conversationIdNamed('first'));
+    expect(place(order('third'))).toMatchObject({ kind: 'waits', slots: { position: 1 } });
     expect(place(order('second'))).toMatchObject({ kind: 'placed' });
   });
 

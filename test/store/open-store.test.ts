@@ -63,6 +63,7 @@ describe('openStore()', () => {
       sandboxId: sandboxNumber(1),
       generation: 1,
       userId: USER,
+      waits: false,
       limits,
       now: 1,
     });

@@ -1,0 +1,34 @@
+/**
+ * How a wait for a sandbox slot is told, and who is asked to make room for it (D17, D29).
+ * Owns what `capacity.on_full: pause_longest_idle` does; a sandbox with a working agent is never paused to make room.
+ */
+import type { UserId } from '../core/ids.ts';
+import { describeWait, lookForRoomMs, type TakenSlots } from '../core/placement/line.ts';
+import type { World } from './world.ts';
+
+interface Waiting {
+  readonly userId: UserId;
+  readonly commandId: string;
+  readonly slots: TakenSlots;
+}
+
+export interface ToldWait {
+  readonly detail: string;
+  /** Set where idle sandboxes are to make room: nobody tells who waits that an agent has come to rest. */
+  readonly lookAgainMs?: number;
+}
+
+/** Who waits, in words; where the policy says so, the sandbox whose agents rest longest is asked to go. */
+export async function tellWait(world: World, { userId, commandId, slots }: Waiting): Promise<ToldWait> {
+  const detail = describeWait(slots);
+  if (world.deployment.onFull !== 'pause_longest_idle') return { detail };
+  const id = await world.placement.longestIdle(userId, slots.position);
+  if (id !== null) {
+    const requestId = `capacity/${commandId}/${id}`;
+    await world.notifier.deliver({
+      to: { machine: 'sandbox', id },
+      event: { type: 'pauseRequested', requestId, reason: 'capacity' },
+    });
+  }
+  return { detail, lookAgainMs: lookForRoomMs(slots.position) };
+}
