@@ -54,7 +54,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   const outcome = await placed(world, request);
   const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
   // Whoever leaves the line may have been next in it, and whoever never spoke gave its slot back here.
-  if (onlyLeaves || outcome.leftBehind !== undefined) await offerRoomTo(world);
+  if (onlyLeaves || outcome.leftLine === true || outcome.leftBehind !== undefined) await offerRoomTo(world);
   if (outcome.kind === 'waits') {
     const told = await tellWait(world, { userId, commandId, slots: outcome.slots });
     return { type: 'placementWaits', commandId, ...told, ...left };

@@ -51,6 +51,8 @@ export interface PoolToFill {
  */
 interface LeavesBehind {
   readonly leftBehind?: SandboxId;
+  /** It stood in the line and took no slot: what was free for it is free for the next, who has to be told. */
+  readonly leftLine?: true;
 }
 
 export type PlaceOutcome =

@@ -105,10 +105,12 @@ async function placeOnce(
   const recorded = await recordedPlacement(transaction, conversationId);
   const isMoved = recorded?.kind === 'placed' && excluded.includes(recorded.sandboxId);
   if (isMoved) await LEAVE.all(transaction, { id: conversationId });
-  const outcome = await outcomeOf(transaction, request, isMoved ? null : recorded);
-  // Placed, or refused for good: its place in the line is for the next.
-  if (request.waits === true && outcome.kind !== 'waits' && outcome.kind !== 'warm_lost')
-    await leaveLine(transaction, conversationId);
+  const found = await outcomeOf(transaction, request, isMoved ? null : recorded);
+  const isOver = request.waits === true && found.kind !== 'waits' && found.kind !== 'warm_lost';
+  // Placed, or refused for good: its place in the line is for the next, and with it the slot that it did not take.
+  const left = isOver && (await leaveLine(transaction, conversationId));
+  const passesOn = left && !(found.kind === 'placed' && found.created);
+  const outcome: PlaceOutcome = passesOn ? { ...found, leftLine: true } : found;
   // Asked of the last refusal, and not of this move: a repeat of this call says the same.
   const last = excluded.at(-1);
   if (outcome.kind === 'warm_lost') return outcome;

@@ -58,11 +58,12 @@ export async function joinLine(
 }
 
 const LEAVE = prepareQuery((db, { id }: { readonly id: string }) =>
-  db.deleteFrom('slot_line').where('waiter_id', '=', id).compile(),
+  db.deleteFrom('slot_line').where('waiter_id', '=', id).returning('waiter_id').compile(),
 );
 
-export async function leaveLine(transaction: Transaction<Tables>, id: Waiter['waiterId']): Promise<void> {
-  await LEAVE.all(transaction, { id });
+/** Whether it stood there. */
+export async function leaveLine(transaction: Transaction<Tables>, id: Waiter['waiterId']): Promise<boolean> {
+  return (await LEAVE.first(transaction, { id })) !== undefined;
 }
 
 const STARTS = prepareQuery((db, { since }: { readonly since: number }) =>

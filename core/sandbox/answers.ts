@@ -189,18 +189,10 @@ export function slotRefused(turn: SandboxTurn, event: EventOf<'slotRefused'>): v
 /** It stands in the line, where nothing takes too long: it asks again when there is room (D29). */
 export function slotWaits(turn: SandboxTurn, event: EventOf<'slotWaits'>): void {
   if (!isAwaited(turn, event)) return;
-  if (turn.state.wanted === 'pause') return leaveLine(turn);
   turn.state.awaiting = null;
   turn.state.detail = event.detail;
   turn.state.phaseDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_LOOK_MS);
   if (turn.state.roomOffered === true) askForSlot(turn);
-}
-
-/** Paused before it had a slot: the later wish wins. */
-export function leaveLine(turn: SandboxTurn): void {
-  turn.state.wanted = null;
-  returnToReleased(turn, 'paused');
-  answerWaiters(turn, 'resume_failed');
 }
 
 /** Also while it asks, which may have been too early for what is free now. */

@@ -6,7 +6,7 @@ import type { ConversationId } from '../ids.ts';
 import { remember, wasSeen } from '../requests.ts';
 import { sessionEndOf } from '../session.ts';
 import { earliest } from '../time.ts';
-import { leaveLine, type EventOf } from './answers.ts';
+import { giveUpSlot, type EventOf } from './answers.ts';
 import type { SandboxTold } from './message.ts';
 import { hasWorkingAgent, withAttached, type SandboxState } from './state.ts';
 import {
@@ -155,11 +155,10 @@ export function pauseLater(turn: SandboxTurn, event: EventOf<'pauseRequested'>):
   turn.state.releaseReason = 'user';
 }
 
-/** Who stands in the line leaves it; a slot that is asked for just now is met by a pause once it has booted (D8). */
-export function pauseInLine(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
-  if (turn.state.awaiting !== null) return pauseLater(turn, event);
+/** Nothing is up yet: the resume is given up, in the line or on its way there, and the later wish wins. */
+export function pauseUnslotted(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
   if (event.reason === 'capacity' || !isFirst(turn, event.requestId)) return;
-  leaveLine(turn);
+  giveUpSlot(turn, 'paused');
 }
 
 /** It is stopping anyway: a resume wished meanwhile is dropped, the later wish wins. */

@@ -167,17 +167,13 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
       answers.slotRefused,
     ),
     attachRequested: cell(['reserving'], 'accepts only an explicit choice (D16)', requests.attachIfExplicit),
-    slotWaits: cell(
-      ['reserving', 'released'],
-      'stands in the line until there is a slot (D29); a pause wished meanwhile ends the wait',
-      answers.slotWaits,
-    ),
+    slotWaits: cell(['reserving'], 'stands in the line until there is a slot (D29)', answers.slotWaits),
     roomOffered: cell(['reserving'], 'asks for its slot again', answers.roomOffered),
     resumeRequested: cell(['reserving'], 'is under way already', requests.resumeLater),
     pauseRequested: cell(
-      ['reserving', 'released'],
-      'accepted, done when booted (D8); from the line at once',
-      requests.pauseInLine,
+      ['released'],
+      'gives the resume up; one to make room is for what is up',
+      requests.pauseUnslotted,
     ),
     deadline: cell(
       ['reserving', 'released'],

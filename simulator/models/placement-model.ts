@@ -15,8 +15,11 @@ import { PoolModel } from './pool-model.ts';
 import type { Policy } from './model-options.ts';
 import { SlotModel, type FullSlots } from './slot-model.ts';
 
-/** With the sandbox that refused before, when it goes because nobody is in it. */
-export type PlaceOutcome = { readonly leftBehind?: SandboxId } & (
+/**
+ * With the sandbox that refused before, when it goes because nobody is in it; and whether it stood in the line and took
+ * no slot.
+ */
+export type PlaceOutcome = { readonly leftBehind?: SandboxId; readonly leftLine?: true } & (
   | ({ readonly kind: 'placed' } & Attachment)
   | { readonly kind: 'refused'; readonly refusal: PlacementRefusal }
   | { readonly kind: 'waits'; readonly slots: TakenSlots }
@@ -114,8 +117,12 @@ export class PlacementModel {
     const isMoved = recorded !== undefined && excluded.includes(recorded.sandboxId);
     if (isMoved) this.leave(conversationId, recorded.sandboxId);
     if (command.runId !== undefined) this.runOf.set(conversationId, command.runId);
-    const outcome = this.outcomeOf(command, isMoved ? undefined : recorded, look);
-    if (outcome.kind !== 'waits') this.slots.leaveLine(conversationId);
+    const found = this.outcomeOf(command, isMoved ? undefined : recorded, look);
+    const passesOn =
+      found.kind !== 'waits' &&
+      this.slots.leaveLine(conversationId) &&
+      !(found.kind === 'placed' && found.created);
+    const outcome: PlaceOutcome = passesOn ? { ...found, leftLine: true } : found;
     // Asked of the last refusal, and not of this move: a repeat of this call says the same.
     const last = excluded.at(-1);
     return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };

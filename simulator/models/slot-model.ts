@@ -31,8 +31,9 @@ export class SlotModel {
     if (!this.line.has(waiter.waiterId)) this.line.set(waiter.waiterId, waiter);
   }
 
-  leaveLine(id: string): void {
-    this.line.delete(id);
+  /** Whether it stood there. */
+  leaveLine(id: string): boolean {
+    return this.line.delete(id);
   }
 
   /** Null when the slot is held now; else why not (D17). What is free for the line is for nobody behind it (D29). */

@@ -68,7 +68,8 @@ export class SlotSeeker {
     const outcome = placement.place(command, { now: port.now(), lastActivityAt, fails });
     const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
     // Whoever leaves the line may have been next in it.
-    if (command.onlyLeaves === true || outcome.leftBehind !== undefined) offerRoom(port, placement);
+    const passesOn = outcome.leftLine === true || outcome.leftBehind !== undefined;
+    if (command.onlyLeaves === true || passesOn) offerRoom(port, placement);
     if (outcome.kind === 'waits') {
       port.answer(command, {
         type: 'placementWaits',

@@ -8,8 +8,8 @@ import { WORK_SCRIPTS } from './scripts-of-work.ts';
 
 /** A deadline that is not due changes nothing, so that no step shows it: where it strikes early, and stays. */
 const SILENT = [
-  ...['starting', 'running', 'released', 'reserving', 'resuming', 'error'].map((phase) => `sandbox ${phase}`),
-  ...['placing', 'attaching', 'waitingForSandbox', 'preparingRepository', 'runningSetupScript'].map(
+  ...['starting', 'running', 'released', 'resuming', 'error'].map((phase) => `sandbox ${phase}`),
+  ...['attaching', 'waitingForSandbox', 'preparingRepository', 'runningSetupScript'].map(
     (phase) => `conversation ${phase}`,
   ),
   ...['settingUpGitHooks', 'settingUpSkills', 'startingConversation', 'deleting'].map(

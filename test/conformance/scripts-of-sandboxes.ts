@@ -8,6 +8,18 @@ import { agent, BUSY, D, failing, H, M, POLICY, S, script, start } from './scrip
 const SLOW_BOOT = { ...MODELS_STEADY, runtime: { ...MODELS_STEADY.runtime, boot: fixed(60 * S) } };
 const SLOW_STOP = { ...MODELS_STEADY, runtime: { ...MODELS_STEADY.runtime, stop: fixed(60 * S) } };
 
+function waitingResume(what: string, then: Parameters<typeof script>[1][number]): Script {
+  return script(
+    `a resume waits in the line, and ${what}`,
+    [[0, start('a')], [30 * M, start('b')], [31 * M, { do: 'message', name: 'a' }], then],
+    {
+      models: agent({ work: fixed(2 * M) }),
+      policy: { onFull: 'queue', capacity: { ...POLICY.capacity, installationMax: 1 } },
+      untilMs: 2 * H,
+    },
+  );
+}
+
 const STRATEGIES: readonly Script[] = GROUPING_STRATEGIES.map((strategy) =>
   script(
     `grouping ${strategy.toLowerCase()}: four conversations one after the other`,
@@ -57,6 +69,8 @@ export const SANDBOX_SCRIPTS: readonly Script[] = [
       untilMs: 2 * H,
     },
   ),
+  waitingResume('gets the slot that is given back', [40 * M, { do: 'pause', of: 'b' }]),
+  waitingResume('is paused there', [35 * M, { do: 'pause', of: 'a' }]),
   script(
     'no slot for a start, none for a resume',
     [

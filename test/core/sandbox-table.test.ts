@@ -19,7 +19,6 @@ const LIVES: Readonly<Record<string, () => at.SandboxLife>> = {
   'pausing (resume wished)': () => at.pausing().resume(),
   released: at.released,
   reserving: at.reserving,
-  'reserving (pause wished)': () => at.reserving().pause(),
   'reserving (in the line)': () => at.reserving().answer('slotWaits', { detail: 'capacity' }),
   resuming: at.resuming,
   'resuming (pause wished)': () => at.resuming().pause(),
