@@ -4,7 +4,7 @@
  */
 import { operationsText } from '../api/client/operations-text.ts';
 import { deploymentJsonSchema } from '../cli/config/deployment-json-schema.ts';
-import { jobSchema } from '../dsl/schema/json-schema.ts';
+import { editorSchema } from '../dsl/reference/editor-schema.ts';
 import { scenarioJsonSchema } from '../dsl/scenario/scenario-json-schema.ts';
 import { referencePage } from '../dsl/reference/reference-page.ts';
 import { lifecyclePage } from '../core/lifecycle-doc.ts';
@@ -18,6 +18,6 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/lifecycle.md': lifecyclePage,
   'docs/reference.md': () => referencePage(exampleOf),
   'schema/deployment.v1.json': () => `${JSON.stringify(deploymentJsonSchema(), null, 2)}\n`,
-  'schema/job.v1.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
+  'schema/job.v1.json': () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
   'schema/scenario.v1.json': () => `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`,
 };

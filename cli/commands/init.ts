@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
-import { jobSchema } from '../../dsl/schema/json-schema.ts';
+import { editorSchema } from '../../dsl/reference/editor-schema.ts';
 import { ensurePrivateDirectory } from '../../store/private-files.ts';
 import { CliError } from '../cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
@@ -43,7 +43,7 @@ function init(shell: Shell, folder: string): ExitCode {
     ensurePrivateDirectory(path.join(root, DATA_FOLDER));
     mkdirSync(path.join(root, SCHEMA_FOLDER), { recursive: true });
     // Generated, so the newest counts.
-    writeSchema(root, JOB_SCHEMA_FILE, jobSchema());
+    writeSchema(root, JOB_SCHEMA_FILE, editorSchema());
     writeSchema(root, DEPLOYMENT_SCHEMA_FILE, deploymentJsonSchema());
     // The data of this machine is nobody else's.
     writeNew(path.join(root, DATA_FOLDER, '.gitignore'), '*\n');

@@ -4,7 +4,7 @@
  */
 import { Argument, Command } from 'commander';
 import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
-import { jobSchema } from '../../dsl/schema/json-schema.ts';
+import { editorSchema } from '../../dsl/reference/editor-schema.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { CliError } from '../cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
@@ -16,7 +16,11 @@ interface SchemaOptions {
   readonly json?: true;
 }
 
-const SCHEMAS = { job: jobSchema, scenario: scenarioJsonSchema, deployment: deploymentJsonSchema } as const;
+const SCHEMAS = {
+  job: editorSchema,
+  scenario: scenarioJsonSchema,
+  deployment: deploymentJsonSchema,
+} as const;
 type DocumentKind = keyof typeof SCHEMAS;
 
 export function schemaCommand({ shell, finish }: CommandContext): Command {

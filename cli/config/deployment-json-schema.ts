@@ -3,10 +3,15 @@
  * Owns what is added to the schema that checks the file: defaults, examples, and what a hover says.
  */
 import { z } from 'zod';
+import { DURATION_PATTERN } from '../../dsl/duration.ts';
 import { deploymentSchema } from './deployment-schema.ts';
 import { KEY_EXAMPLES } from './key-examples.ts';
 import { PROXY_CONFIG_SCHEMA } from './proxy-keys.ts';
+import { IN_SECONDS } from './seconds.ts';
 import { SETTINGS, type Setting } from './settings.ts';
+
+/** A length of time as a job writes it. */
+const DURATION = { type: 'string', pattern: DURATION_PATTERN.source };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -27,7 +32,7 @@ function completed(part: Json, at: readonly string[]): Json {
   const setting = SETTINGS.find(({ path }) => path === at.join('.')) as Setting | undefined;
   return {
     ...(description === undefined ? {} : { description: hoverText(description, setting) }),
-    ...rest,
+    ...(IN_SECONDS.has(at.join('.')) ? { anyOf: [rest, DURATION] } : rest),
     ...valuesOf(at.join('.'), setting),
     ...(properties === undefined ? {} : { properties: below(properties, at) }),
     ...(additionalProperties === undefined

@@ -9,6 +9,7 @@ import type { DeploymentFile } from './deployment-file.ts';
 import { bare, schemaAt } from './key-paths.ts';
 import type { Problem } from './problem.ts';
 import { wordIssue } from './schema-problems.ts';
+import { secondsOf } from './seconds.ts';
 import { SETTINGS, type Setting, type SettingPath, type SettingValue } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,7 +65,8 @@ type Reading = { readonly value: SettingValue } | { readonly problem: Problem };
 
 function readVariable(setting: Setting, text: string): Reading {
   const schema = bare(schemaAt(setting.path.split('.')));
-  const value = schema instanceof z.ZodNumber && /^\d+$/.test(text) ? Number(text) : text;
+  const plain = schema instanceof z.ZodNumber && /^\d+$/.test(text) ? Number(text) : text;
+  const value = secondsOf(setting.path, text) ?? plain;
   const parsed = schema === null ? null : z.safeParse(schema, value);
   const issue = parsed?.error?.issues[0];
   if (issue === undefined) return { value };

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { SECOND_MS } from '../../core/time.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { toValue } from '../../dsl/tree.ts';
+import { clearValueProblems } from './clear-values.ts';
 import { readCodeHosts } from './code-hosts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type {
@@ -30,6 +31,7 @@ import { readStoreBlock } from './store-block.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { revisionOf } from './text-revision.ts';
 import { warmPoolOf, warmPoolProblems } from './warm-pool-block.ts';
+import { withSeconds } from './seconds.ts';
 import type { SettingPath } from './settings.ts';
 
 export interface LoadedDeployment {
@@ -56,7 +58,7 @@ const CONFIG_VARIABLE = 'PARLEY_CONFIG';
 /** Never throws for anything that the file or the environment holds. */
 export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Promise<LoadedDeployment> {
   const found = findDeploymentFile(named ?? (env[CONFIG_VARIABLE] || null), cwd);
-  const file = found === null ? null : readDeploymentFile(found, cwd);
+  const file = found === null ? null : withSeconds(readDeploymentFile(found, cwd));
   const read = readDocument(file);
   const effective = effectiveValues(file, env);
   const problems: Problem[] = [...(file?.problems ?? []), ...read.problems, ...effective.problems];
@@ -128,8 +130,14 @@ function readDocument(file: DeploymentFile | null): {
 } {
   if (file === null || file.tree === null) return { document: {}, problems: [] };
   const parsed = deploymentSchema.safeParse(toValue(file.tree));
-  if (parsed.success) return { document: parsed.data, problems: [] };
-  return { document: {}, problems: schemaProblems(parsed.error.issues, file) };
+  const clear = clearValueProblems(file);
+  if (parsed.success) return { document: parsed.data, problems: clear };
+  // A value of the wrong form is said once, by what can be done about it.
+  const isSaid = new Set(clear.map(({ line, column }) => `${line}:${column}`));
+  const left = schemaProblems(parsed.error.issues, file).filter(
+    ({ line, column }) => line === null || !isSaid.has(`${line}:${column}`),
+  );
+  return { document: {}, problems: [...clear, ...left] };
 }
 
 function isBroken(problems: readonly Problem[]): boolean {

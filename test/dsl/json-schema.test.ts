@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { compileJob } from '../../dsl/compile-job.ts';
-import { jobSchema } from '../../dsl/schema/json-schema.ts';
+import { editorSchema } from '../../dsl/reference/editor-schema.ts';
 import { expectClosed } from './schema-objects.ts';
 import { GOLDEN_FOLDER, testWorld } from './test-world.ts';
 
@@ -20,7 +20,7 @@ const BEYOND_SCHEMA = new Set(['JOB209', 'JOB215', 'JOB218', 'JOB219']);
 /** A value of the right form that comes from an input of another type. */
 const BEYOND_FILES = new Set(['input-wrong-type-whole.yaml']);
 
-const schema = jobSchema();
+const schema = editorSchema();
 const validate = new Ajv({ allErrors: true, strictTypes: false }).compile(schema);
 
 function filesIn(folder: string): string[] {
