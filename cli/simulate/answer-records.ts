@@ -2,9 +2,10 @@
  * One play as records: its conversations, its curves, the whole.
  * Owns the names of the fields; instants are milliseconds since the beginning.
  */
+import { makespanBoundMs } from '../../core/makespan-bound.ts';
 import type { PlanAnswer } from '../../simulator/simulate-plan.ts';
 import type { Curves } from '../../simulator/views/curves.ts';
-import { conversationTimes } from '../../simulator/views/play-figures.ts';
+import { conversationIntervals, conversationTimes, queuedTimes } from '../../simulator/views/play-figures.ts';
 import { spreadOf } from '../../simulator/views/spread.ts';
 import type { JsonRecord } from '../print/records.ts';
 
@@ -21,6 +22,7 @@ export function answerRecords(
   { startAt, seed, slotsMax }: AnswerRecordsOptions,
 ): JsonRecord[] {
   const since = (at: number): number => at - startAt;
+  const queued = queuedTimes(answer.conversations, answer.endedAt);
   const conversations = answer.conversations.map((one) => ({
     type: 'simulated',
     key: one.key,
@@ -40,6 +42,10 @@ export function answerRecords(
       phase: answer.phase,
       reason: answer.reason,
       makespan_ms: answer.makespanMs,
+      makespan_bound_ms:
+        answer.makespanMs === null ? null : makespanBoundMs(conversationIntervals(answer.conversations)),
+      queued_ms: spreadOf(queued),
+      queued_total_ms: queued.reduce((sum, ms) => sum + ms, 0),
       conversation_ms: spreadOf(conversationTimes(answer.conversations)),
       cost_nano_usd: answer.costNanoUsd,
       sandboxes_peak: answer.sandboxesPeak,

@@ -3,9 +3,15 @@
  * Owns the wording; what is counted comes from the simulator.
  */
 import { counted } from '../../core/counted.ts';
+import { makespanBoundMs } from '../../core/makespan-bound.ts';
 import { gantt, LEGEND } from '../../simulator/gantt.ts';
 import type { PlanAnswer, SimulatedConversation } from '../../simulator/simulate-plan.ts';
-import { conversationTimes, outcomesText } from '../../simulator/views/play-figures.ts';
+import {
+  conversationIntervals,
+  conversationTimes,
+  outcomesText,
+  queuedTimes,
+} from '../../simulator/views/play-figures.ts';
 import { spreadOf } from '../../simulator/views/spread.ts';
 import { duration, usd } from '../print/amounts.ts';
 import { printable } from '../print/terminal-text.ts';
@@ -43,8 +49,9 @@ export function answerText(
     ...(more > 0 ? [`and ${more} more; see --json`] : []),
     LEGEND,
     '',
-    `makespan: ${makespanMs === null ? 'not all have ended' : duration(makespanMs)}`,
+    `makespan: ${makespanText(answer)}`,
     `conversation times: ${timesText(conversations)}`,
+    `queued: ${queuedText(answer)}`,
     `ended: ${outcomesText(conversations)}`,
     `cost: ${usd(answer.costNanoUsd)}`,
     `sandboxes at once: ${answer.sandboxesPeak} at most, of ${slotsMax} allowed, first after ${first}`,
@@ -62,6 +69,20 @@ function timesText(conversations: readonly SimulatedConversation[]): string {
   const spread = spreadOf(conversationTimes(conversations));
   if (spread === null) return 'none has ended';
   return `p50 ${duration(spread.p50)}, p95 ${duration(spread.p95)}, max ${duration(spread.max)}`;
+}
+
+function makespanText({ makespanMs, conversations }: PlanAnswer): string {
+  if (makespanMs === null) return 'not all have ended';
+  const bound = makespanBoundMs(conversationIntervals(conversations));
+  return `${duration(makespanMs)}, list scheduling at least ${duration(bound)}`;
+}
+
+function queuedText({ conversations, endedAt }: PlanAnswer): string {
+  const times = queuedTimes(conversations, endedAt);
+  const spread = spreadOf(times);
+  if (spread === null) return 'nobody';
+  const total = times.reduce((sum, ms) => sum + ms, 0);
+  return `p50 ${duration(spread.p50)}, p95 ${duration(spread.p95)}, max ${duration(spread.max)}, ${duration(total)} in all`;
 }
 
 function metLimits(conversations: readonly SimulatedConversation[]): string[] {

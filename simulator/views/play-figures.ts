@@ -2,6 +2,7 @@
  * The figures of one play, and of many plays of one question.
  * Owns what is counted in a sweep; must not print.
  */
+import type { WorkInterval } from '../../core/makespan-bound.ts';
 import type { LimitMet } from '../plan-timeline.ts';
 import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
 import { spreadOf, type Spread } from './spread.ts';
@@ -70,11 +71,27 @@ function spreadOfPlays(plays: readonly PlayFigures[], name: FigureName): Spread 
 
 /** Milliseconds from the first admission of each conversation to its end; those that have not ended are left out. */
 export function conversationTimes(conversations: readonly SimulatedConversation[]): number[] {
+  return conversationIntervals(conversations).map(({ from, to }) => to - from);
+}
+
+/** From the first admission of each conversation to its end; those that have not ended are left out. */
+export function conversationIntervals(conversations: readonly SimulatedConversation[]): WorkInterval[] {
   return conversations.flatMap(({ outcome, stretches }) => {
     const begun = stretches.find(({ as }) => as !== 'queued');
     const last = stretches.at(-1);
-    return outcome === null || begun === undefined || last === undefined ? [] : [last.from - begun.from];
+    return outcome === null || begun === undefined || last === undefined
+      ? []
+      : [{ from: begun.from, to: last.from }];
   });
+}
+
+/** Milliseconds for which each conversation was queued, for its turn or for capacity; up to the end of the play. */
+export function queuedTimes(conversations: readonly SimulatedConversation[], endedAt: number): number[] {
+  return conversations.map(({ stretches }) =>
+    stretches.reduce((sum, { from, as }, index) => {
+      return as === 'queued' ? sum + (stretches[index + 1]?.from ?? endedAt) - from : sum;
+    }, 0),
+  );
 }
 
 /** `8 succeeded, 2 not ended`, in the order in which they are met; empty for nobody. */

@@ -49,13 +49,14 @@ describe('parley simulate', () => {
     expect(lines.slice(7, -1).map((line) => line.split(/:|(?<=steps|met)\b/)[0])).toEqual([
       'makespan',
       'conversation times',
+      'queued',
       'ended',
       'cost',
       'sandboxes at once',
       'limits met',
       'steps',
     ]);
-    expect(lines[11]).toMatch(/^sandboxes at once: 2 at most, of 10 allowed, first after \d+s$/);
+    expect(lines[12]).toMatch(/^sandboxes at once: 2 at most, of 10 allowed, first after \d+s$/);
     expect(Math.max(...shell.stdout.text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
     expect((await simulated([])).stdout.text).toBe(shell.stdout.text);
   });
