@@ -118,11 +118,9 @@ export class PlacementModel {
     if (isMoved) this.leave(conversationId, recorded.sandboxId);
     if (command.runId !== undefined) this.runOf.set(conversationId, command.runId);
     const found = this.outcomeOf(command, isMoved ? undefined : recorded, look);
-    const passesOn =
-      found.kind !== 'waits' &&
-      this.slots.leaveLine(conversationId) &&
-      !(found.kind === 'placed' && found.created);
-    const outcome: PlaceOutcome = passesOn ? { ...found, leftLine: true } : found;
+    const stood = found.kind !== 'waits' && this.slots.leaveLine(conversationId);
+    const tookSlot = found.kind === 'placed' && found.created;
+    const outcome: PlaceOutcome = stood && !tookSlot ? { ...found, leftLine: true } : found;
     // Asked of the last refusal, and not of this move: a repeat of this call says the same.
     const last = excluded.at(-1);
     return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };
@@ -205,14 +203,8 @@ export class PlacementModel {
   }
 
   private slotsOfRun(runId: RunId): number {
-    let count = 0;
-    for (const sandboxId of this.slots.holders.keys())
-      for (const id of this.membersOf(sandboxId))
-        if (this.runOf.get(id) === runId) {
-          count += 1;
-          break;
-        }
-    return count;
+    const isOfRun = (id: ConversationId) => this.runOf.get(id) === runId;
+    return [...this.slots.holders.keys()].filter((id) => [...this.membersOf(id)].some(isOfRun)).length;
   }
 
   /** True when the sandbox goes with its last conversation, also when asked again; nothing is placed there any more (D11). */

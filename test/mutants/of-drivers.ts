@@ -19,8 +19,8 @@ export const OF_DRIVERS: readonly Mutant[] = [
   {
     name: 'one-slot-too-many',
     file: SLOTS,
-    find: 'if (this.holders.size >= installationMax)',
-    replace: 'if (this.holders.size > installationMax)',
+    find: '|| this.holders.size >= installationMax;',
+    replace: '|| this.holders.size > installationMax;',
     mistake: 'One sandbox more than the capacity gets a slot.',
     source: 'Two starts for the last slot.',
     caughtBy: ['I2'],

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxId } from '../../core/ids.ts';
 import { bornSandbox } from '../../core/sandbox/state.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
-import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
-import { SIMULATED_USER } from '../../simulator/models/run-model.ts';
+import { HOUR_MS } from '../../core/time.ts';
 import type { Rest } from '../../simulator/checkers/checker.ts';
 import { dealings, DEALINGS_AT_REST } from '../../simulator/checkers/list-of-dealings.ts';
 import {
@@ -24,6 +23,7 @@ import {
   type Doctored,
   usable,
 } from './doctored.ts';
+import { OF_THE_LINE } from './broken-line.ts';
 import { OF_POOLS } from './broken-pools.ts';
 import { OF_RUNS } from './broken-runs.ts';
 
@@ -153,7 +153,6 @@ const late = { type: 'idleReached', commandId: 'c', lastActivityAt: 0, lookedAt:
 const full = { type: 'pauseRequested', requestId: 'p', reason: 'capacity' } as const;
 const busy = { ...running, attached: working };
 
-const TURN = { turns: () => [{ waiterId: TALK, machine: 'conversation' as const, userId: SIMULATED_USER }] };
 const AGAINST_EACH_OTHER: readonly Case[] = [
   {
     name: 'I26',
@@ -195,21 +194,7 @@ const AGAINST_EACH_OTHER: readonly Case[] = [
       { after: pausing, at: NOW + 1 },
     ],
   },
-  {
-    name: 'I31',
-    machine: 'conversation',
-    holds: [
-      { after: talking, facts: TURN },
-      { after: talking, at: NOW + MINUTE_MS, facts: { turns: () => [] } },
-      { after: talking, at: NOW + HOUR_MS, facts: TURN },
-      { after: talking, at: NOW + 2 * HOUR_MS, facts: TURN, timeliness: { isDisturbed: true } },
-    ],
-    broken: [
-      { after: talking, facts: TURN },
-      { after: talking, at: NOW + 5 * MINUTE_MS, facts: TURN },
-      { after: talking, at: NOW + 5 * MINUTE_MS + 1, facts: TURN },
-    ],
-  },
+  ...OF_THE_LINE,
 ];
 
 const armed = { ...talking, openGeneration: 2 };
