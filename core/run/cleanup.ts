@@ -68,8 +68,10 @@ export function releaseSandboxes(turn: RunTurn): void {
   if (state.rules.sharesSandboxes && state.mode === 'normal' && mayStillPlace(state)) return;
   if (!state.sandboxes.some(({ state: use }) => use === 'used')) return;
   const needed = neededSandboxes(state);
-  for (const { sandboxId, state: use } of state.sandboxes) {
-    if (use === 'used' && needed !== 'all' && !needed.has(sandboxId)) letGo(turn, sandboxId);
+  for (const { sandboxId, state: use, pooled } of state.sandboxes) {
+    // It was just said to be in use: asked again at once, the same would be answered, again and again.
+    const isHeld = pooled?.isInUse === true && state.phase === 'running';
+    if (use === 'used' && !isHeld && needed !== 'all' && !needed.has(sandboxId)) letGo(turn, sandboxId);
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * I17: an answer that is not awaited changes nothing (D14).
  * Owns the one check on every machine; a driver may give an answer late, twice, or after its order was cancelled.
- * A run looks at its clock with every event: a place that has become free, a retry that is due, or a sandbox of its pool
- * that has reached its age is not the answer's.
+ * A run looks at its clock with every event: a place that has become free, a retry or a try of its breaker that is due,
+ * or a sandbox of its pool that has reached its age is not the answer's.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { MachineName } from '../../core/ids.ts';
@@ -26,8 +26,10 @@ export function lateAnswersChangeNothing({ step }: Moment): string | null {
 function isAdmission(before: RunState, after: RunState): boolean {
   const { items, standing, commandCount, sequence } = before;
   const pace = withAdmissionOf(before.pace, after.pace);
+  const trip = withProbingOf(before.trip, after.trip);
   const sandboxes = withRecycledOf(before, after);
-  if (!isSame(before, { ...after, items, standing, commandCount, sequence, pace, sandboxes })) return false;
+  if (!isSame(before, { ...after, items, standing, commandCount, sequence, pace, trip, sandboxes }))
+    return false;
   return after.items.every((item, index) => {
     const was = before.items[index];
     if (was === item) return true;
@@ -41,6 +43,12 @@ function withAdmissionOf(before: RunState['pace'], after: RunState['pace']): Run
   if (before === undefined || after === undefined) return after;
   const { lastStartAt, canary, heldBy, heldUntil } = before;
   return { ...after, lastStartAt, canary, heldBy, heldUntil };
+}
+
+/** The pause of the breaker is over: the first that begins is its try. */
+function withProbingOf(before: RunState['trip'], after: RunState['trip']): RunState['trip'] {
+  if (before === undefined || after === undefined) return after;
+  return before.probingSince === null ? { ...after, probingSince: null } : after;
 }
 
 /**

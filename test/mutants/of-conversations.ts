@@ -171,13 +171,4 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
     source: 'A timer fires once and is not armed again: an agent waits for ever.',
     caughtBy: ['I27'],
   },
-  {
-    name: 'start-does-not-hear-the-offer',
-    file: 'core/conversation/placement.ts',
-    find: '  else if (state.waitsFor !== undefined) askAgain(turn);\n',
-    replace: '',
-    mistake: 'A start in the line is offered room and does not ask again: its slot is kept free for nobody.',
-    source: 'Lost wake-ups: only whoever is about to wait hears the signal.',
-    caughtBy: ['I31'],
-  },
 ];

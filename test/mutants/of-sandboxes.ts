@@ -339,13 +339,4 @@ export const OF_SANDBOXES: readonly Mutant[] = [
     source: 'A batch of three hundred on ten sandboxes moved every quarter of an hour.',
     caughtBy: ['I31'],
   },
-  {
-    name: 'resume-does-not-hear-the-offer',
-    file: ANSWERS,
-    find: '  if (turn.state.awaiting === null) askForSlot(turn);\n  else turn.state.roomOffered = true;\n',
-    replace: '  if (turn.state.awaiting !== null) turn.state.roomOffered = true;\n',
-    mistake: 'A resume in the line is offered room and does not ask again: its slot is kept free for nobody.',
-    source: 'Lost wake-ups: only whoever is about to wait hears the signal.',
-    caughtBy: ['I31'],
-  },
 ];

@@ -10,15 +10,17 @@ export const OF_THE_LINE: readonly Case[] = [
     name: 'I31',
     machine: 'conversation',
     holds: [
-      { after: talking, facts: TURN },
+      { after: talking, facts: TURN, id: 'another' },
       { after: talking, at: NOW + MINUTE_MS, facts: { turns: () => [] } },
-      { after: talking, at: NOW + HOUR_MS, facts: TURN },
+      { after: talking, at: NOW + HOUR_MS, facts: TURN, id: 'another' },
+      { after: talking, at: NOW + HOUR_MS + MINUTE_MS, facts: TURN },
+      { after: talking, at: NOW + HOUR_MS + 11 * MINUTE_MS, facts: TURN, id: 'another' },
       { after: talking, at: NOW + 2 * HOUR_MS, facts: TURN, timeliness: { isDisturbed: true } },
     ],
     broken: [
-      { after: talking, facts: TURN },
-      { after: talking, at: NOW + 5 * MINUTE_MS, facts: TURN },
-      { after: talking, at: NOW + 5 * MINUTE_MS + 1, facts: TURN },
+      { after: talking, facts: TURN, id: 'another' },
+      { after: talking, at: NOW + 10 * MINUTE_MS, facts: TURN, id: 'another' },
+      { after: talking, at: NOW + 10 * MINUTE_MS + 1, facts: TURN },
     ],
   },
 ];
