@@ -16,6 +16,7 @@ import {
   type PlacementQuestion,
   type PooledSandbox,
 } from './place.ts';
+import { isRecycled } from './placement/recycling.ts';
 import { sessionEndOf } from './session.ts';
 
 /** What a job says of its pool, as far as one placement must know it. */
@@ -135,17 +136,6 @@ function disqualify(
   if (!candidate.available || candidate.sessionStartedAt === null) return null;
   const left = sessionEndOf(candidate.sessionStartedAt) - question.now;
   return left < SESSION_LEFT_FOR_PLACEMENT_MS ? 'session_ends_soon' : null;
-}
-
-/** The rule of a job that gives its sandboxes an end before that of the run. */
-export function isRecycled(
-  { createdAt }: Pick<PlacementCandidate, 'createdAt'>,
-  { placedCount }: Pick<PooledSandbox, 'placedCount'>,
-  { recycleAfter, recycleAgeMs }: Pick<PoolRules, 'recycleAfter' | 'recycleAgeMs'>,
-  now: number,
-): boolean {
-  if (recycleAfter !== null && placedCount >= recycleAfter) return true;
-  return recycleAgeMs !== null && now - createdAt >= recycleAgeMs;
 }
 
 /** One that is broken, is being removed, or is recycled and empty makes room for another. */

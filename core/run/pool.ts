@@ -3,7 +3,7 @@
  * Owns what the run itself counts of them; who is placed where is decided by core/place-in-pool.ts, in one transaction.
  */
 import type { SandboxId } from '../ids.ts';
-import { isRecycled } from '../place-in-pool.ts';
+import { isRecycled } from '../placement/recycling.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import { earliest } from '../time.ts';
 import type { RunEvent } from './message.ts';

@@ -15,9 +15,12 @@ export interface ProgramResult {
 }
 
 /** Runs `node bin/parley.js` with nothing of the test's own environment that the command would read. */
-export function parley(args: readonly string[], options: { readonly cwd: string }): Promise<ProgramResult> {
+export function parley(
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+): Promise<ProgramResult> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'));
-  const env = { ...Object.fromEntries(inherited), NO_COLOR: '1' };
+  const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...options.env };
   const child = spawn(process.execPath, [PARLEY, ...args], { cwd: options.cwd, env });
   const read = (stream: NodeJS.ReadableStream): Promise<string> =>
     new Promise((resolve, reject) => {

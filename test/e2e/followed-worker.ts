@@ -15,7 +15,7 @@ import { PARLEY } from '../cli/parley-program.ts';
 import { endProcess } from '../helpers/end-process.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
-import { entryFor, MASTER_KEY, send } from '../proxy/proxy-under-test.ts';
+import { entryFor, GATEWAY_KEY, MASTER_KEY, send } from '../proxy/proxy-under-test.ts';
 import { startStubGateway, type SeenRequest } from '../proxy/stub-gateway.ts';
 
 export interface FollowedWorker {
@@ -46,12 +46,12 @@ export async function startFollowedWorker(): Promise<FollowedWorker> {
     'runtime: { isolation: none }',
     `proxy: { port: ${port} }`,
     'limits: { idle_time: 600 }',
-    `proxy_config: { model_list: [${JSON.stringify(entryFor(gateway.origin))}] }`,
+    `proxy_config: { model_list: [${JSON.stringify(entryFor(gateway.origin, { api_key: 'os.environ/VENDOR_KEY' }))}] }`,
     '',
   ].join('\n');
   writeFileSync(file, config);
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PARLEY_'));
-  const env = { PROXY_MASTER_KEY: MASTER_KEY };
+  const env = { PROXY_MASTER_KEY: MASTER_KEY, VENDOR_KEY: GATEWAY_KEY };
   const child = spawn(process.execPath, [PARLEY, 'worker', '--config', 'parley.yaml', '--json'], {
     ...{ cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
     env: { ...Object.fromEntries(inherited), ...env },

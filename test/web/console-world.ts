@@ -15,6 +15,7 @@ import { PARLEY, parley, ROOT } from '../cli/parley-program.ts';
 import { endProcess, type AtEnd } from '../helpers/end-process.ts';
 
 const GATEWAY_KEY = 'sk-console';
+const ENV = { VENDOR_KEY: GATEWAY_KEY };
 /** Longer than the tests: an item that is at work stays at work. */
 const SLOW_MS = 600_000;
 
@@ -78,14 +79,14 @@ export async function openConsoleWorld(folder: string, atEnd: AtEnd): Promise<Co
   const configFile = path.join(folder, 'parley.yaml');
   writeFileSync(configFile, config);
   const runId = await leaveRun(folder, gatewayHeaders, atEnd);
-  const served = await serve(folder, { config, atEnd });
+  const served = await serve(folder, { config, atEnd, env: ENV });
   return { served, key: served.key ?? '', folder, configFile, runId, gatewayHeaders };
 }
 
 /** Cancels the run, deletes every sandbox and ends the service: nothing of it goes on. */
 export async function closeConsoleWorld({ served, key, folder, runId }: ConsoleWorld): Promise<void> {
   const call = (method: string, route: string) => callServed(served, key, { method, path: route });
-  await parley(['cancel', runId, '--config', 'parley.yaml'], { cwd: folder });
+  await parley(['cancel', runId, '--config', 'parley.yaml'], { cwd: folder, env: ENV });
   const living = async (): Promise<readonly { readonly id: string; readonly status: string }[]> => {
     const { items } = (await call('GET', '/api/v1/sandboxes/search')).body;
     return items.filter(({ status }: { readonly status: string }) => status !== 'MISSING');
@@ -106,7 +107,7 @@ proxy_config:
       proxyvendor_params:
         model: openai/vendor/small
         api_base: ${gatewayUrl}
-        api_key: ${GATEWAY_KEY} # of a script
+        api_key: os.environ/VENDOR_KEY # of a script
         input_cost_per_token: '0.00015'
         output_cost_per_token: '0.0006'
 `;
@@ -148,6 +149,7 @@ async function leaveRun(folder: string, calls: readonly unknown[], atEnd: AtEnd)
   const args = [PARLEY, 'run', 'job.yaml', '--config', 'parley.yaml', '--run-id', runId, '--json'];
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: folder,
+    env: { ...process.env, ...ENV },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   atEnd(() => endProcess(child));

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { loadDeployment } from '../../../cli/config/load-deployment.ts';
 import type { Finding } from '../../../cli/finding.ts';
 import { preflight } from '../../../cli/host/preflight.ts';
@@ -39,6 +39,8 @@ async function gateway(...ids: readonly string[]): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
+afterEach(() => void vi.unstubAllEnvs());
+
 interface World {
   readonly folder?: string;
   readonly origin: string;
@@ -51,12 +53,13 @@ interface World {
 
 async function look(world: World): Promise<readonly Finding[]> {
   const { folder = tempDir(), origin, key = KEY, more = '', items, secrets = '{}' } = world;
-  const params = `{ model: openai/big, api_base: ${origin}/v1, api_key: '${key}' }`;
+  vi.stubEnv('VENDOR_KEY', key);
+  const params = `{ model: openai/big, api_base: ${origin}/v1, api_key: os.environ/VENDOR_KEY }`;
   writeFileSync(
     path.join(folder, 'parley.yaml'),
     `${more}proxy_config:\n  model_list:\n    - { model_name: coder, proxyvendor_params: ${params} }\n`,
   );
-  const { config, problems } = await loadDeployment({ path: null, cwd: folder, env: {} });
+  const { config, problems } = await loadDeployment({ path: null, cwd: folder, env: process.env });
   if (config === null) throw new Error(problems.map(({ message }) => message).join('\n'));
   const job = `kind: job\nversion: 1\nname: demo\nsecrets: ${secrets}\ndefaults: { model: coder }\nconversations:\n${items}`;
   return await preflight(config, demoPlan(job));

@@ -1,0 +1,17 @@
+/**
+ * When a sandbox of a pool takes no more conversations.
+ * Owns the one rule, which placement and a run's own count go by; apart from placement, so that a run need not load it.
+ */
+import type { PlacementCandidate, PooledSandbox } from '../place.ts';
+import type { PoolRules } from '../place-in-pool.ts';
+
+/** The rule of a job that gives its sandboxes an end before that of the run. */
+export function isRecycled(
+  { createdAt }: Pick<PlacementCandidate, 'createdAt'>,
+  { placedCount }: Pick<PooledSandbox, 'placedCount'>,
+  { recycleAfter, recycleAgeMs }: Pick<PoolRules, 'recycleAfter' | 'recycleAgeMs'>,
+  now: number,
+): boolean {
+  if (recycleAfter !== null && placedCount >= recycleAfter) return true;
+  return recycleAgeMs !== null && now - createdAt >= recycleAgeMs;
+}
