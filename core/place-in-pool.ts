@@ -16,19 +16,15 @@ import {
   type PlacementQuestion,
   type PooledSandbox,
 } from './place.ts';
-import { isRecycled } from './placement/recycling.ts';
+import { isRecycled, type RecyclingRules } from './placement/recycling.ts';
 import { sessionEndOf } from './session.ts';
 
 /** What a job says of its pool, as far as one placement must know it. */
-export interface PoolRules {
+export interface PoolRules extends RecyclingRules {
   /** Sandboxes at most, at least 1; one that is recycled and empty does not count. */
   readonly size: number;
   /** Conversations in one of them at once, at least 1; the deployment's limit counts when it is lower. */
   readonly maxPerSandbox: number;
-  /** So many conversations, ever, and it takes no more; null for no such rule. */
-  readonly recycleAfter: number | null;
-  /** At this age it takes no more, in milliseconds; null for no such rule. */
-  readonly recycleAgeMs: number | null;
   readonly onFull: 'wait' | 'spill' | 'fail';
 }
 
