@@ -88,27 +88,20 @@ async function projectConversations(
   await PUT_CONVERSATIONS.execute(transaction, living.map(conversationColumns));
 }
 
-const FREE_SLOTS = prepareRows((db, keys: readonly { readonly id: string }[]) =>
-  db
-    .deleteFrom('slot')
-    .where(
-      'sandbox_id',
-      'in',
-      keys.map(({ id }) => id),
-    )
-    .compile(),
-);
+const deletion = (table: 'slot' | 'slot_line', column: 'sandbox_id' | 'waiter_id') =>
+  prepareRows((db, keys: readonly { readonly id: string }[]) =>
+    db
+      .deleteFrom(table)
+      .where(
+        sql.ref(column),
+        'in',
+        keys.map(({ id }) => id),
+      )
+      .compile(),
+  );
 
-const LEAVE_LINE = prepareRows((db, keys: readonly { readonly id: string }[]) =>
-  db
-    .deleteFrom('slot_line')
-    .where(
-      'waiter_id',
-      'in',
-      keys.map(({ id }) => id),
-    )
-    .compile(),
-);
+const FREE_SLOTS = deletion('slot', 'sandbox_id');
+const LEAVE_LINE = deletion('slot_line', 'waiter_id');
 
 /** A row that won and holds no slot gives it back at once, so that the place is free with the same commit (D17). */
 async function projectSandboxes(

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { DURATION_PATTERN } from '../../dsl/duration.ts';
+import { withoutRuleNumbers } from '../../dsl/reference/editor-schema.ts';
 import { deploymentSchema } from './deployment-schema.ts';
 import { KEY_EXAMPLES } from './key-examples.ts';
 import { PROXY_CONFIG_SCHEMA } from './proxy-keys.ts';
@@ -14,9 +15,6 @@ import { SETTINGS, type Setting } from './settings.ts';
 const DURATION = { type: 'string', pattern: DURATION_PATTERN.source };
 
 type Json = Readonly<Record<string, unknown>>;
-
-/** Numbers of rules are for who changes the code. */
-const RULE_NUMBER = / \(D\d+\)/g;
 
 export function deploymentJsonSchema(): Json {
   return completed(z.toJSONSchema(deploymentSchema, { target: 'draft-7', io: 'input' }), []);
@@ -53,7 +51,7 @@ function below(properties: Readonly<Record<string, Json>>, at: readonly string[]
 
 /** What it is, and what else can set it. */
 function hoverText(description: string, setting: Setting | undefined): string {
-  const plain = description.replaceAll(RULE_NUMBER, '');
+  const plain = withoutRuleNumbers(description);
   return setting === undefined ? plain : `${plain} The variable ${setting.env} wins over it.`;
 }
 

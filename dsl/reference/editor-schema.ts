@@ -10,6 +10,10 @@ import { exampleOfKey } from './key-examples.ts';
 /** Numbers of rules are for who changes the code. */
 const RULE_NUMBER = / \([DR]\d+\)/g;
 
+export function withoutRuleNumbers(description: string): string {
+  return description.replaceAll(RULE_NUMBER, '');
+}
+
 export function editorSchema(): JsonSchema {
   return completed(jobSchema(), '', writtenDefaults());
 }
@@ -30,7 +34,7 @@ function keywordOf(
 ): unknown {
   switch (keyword) {
     case 'description':
-      return String(value).replaceAll(RULE_NUMBER, '');
+      return withoutRuleNumbers(String(value));
     case 'properties':
       return Object.fromEntries(
         Object.entries(value as Readonly<Record<string, JsonSchema>>).map(([key, schema]) => {

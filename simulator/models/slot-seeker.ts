@@ -44,26 +44,22 @@ export class SlotSeeker {
     port.later(command.id, port.now() + waitMs, () => {
       const fails = tries === 0 && failures.fails(command);
       if (fails && command.type === 'reserveSlot') return port.answer(command, failureOf(command));
-      const full = this.attempt(command, fails);
-      if (full === null) return;
-      if (full.type === 'slotRefused') return port.answer(command, full);
+      if (this.attempt(command, fails)) return;
       const longestMs = this.parts.models.slotRetryMaxMs ?? RETRY_MS.max;
       this.tryAfter(Math.min(longestMs, RETRY_MS.initial * 2 ** Math.min(tries, 10)), command, tries + 1);
     });
   }
 
   /**
-   * Null when it was answered; else the refusal that it would be answered with. A placement that fails for good is
-   * refused within its transaction: whatever else goes wrong with the store is tried again.
+   * Whether it was answered; else its pool is full, and it is tried again. A placement that fails for good is refused
+   * within its transaction: whatever else goes wrong with the store is tried again.
    */
-  private attempt(command: Slotted, fails: boolean): MachineEvent | null {
+  private attempt(command: Slotted, fails: boolean): boolean {
     const { port, placement, policy, lastActivityAt } = this.parts;
     const commandId = command.id;
     if (command.type === 'reserveSlot') {
-      const answer = this.reserve(command);
-      if (answer.type === 'slotRefused') return answer;
-      port.answer(command, answer);
-      return null;
+      port.answer(command, this.reserve(command));
+      return true;
     }
     const outcome = placement.place(command, { now: port.now(), lastActivityAt, fails });
     const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
@@ -77,14 +73,14 @@ export class SlotSeeker {
         ...this.tellWait(command, outcome.slots),
         ...left,
       });
-      return null;
+      return true;
     }
     if (outcome.kind === 'refused') {
       const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal, ...left };
       const { code } = outcome.refusal;
-      if (code === 'pool_full' && command.pool?.onFull === 'wait') return refusal;
+      if (code === 'pool_full' && command.pool?.onFull === 'wait') return false;
       port.answer(command, refusal);
-      return null;
+      return true;
     }
     const { sandboxId, created } = outcome;
     const birth = created
@@ -92,7 +88,7 @@ export class SlotSeeker {
       : null;
     const spilled = outcome.spilled === true ? { spilled: true as const } : {};
     port.answer(command, { type: 'placed', commandId, sandboxId, birth, ...left, ...spilled });
-    return null;
+    return true;
   }
 
   private reserve(command: CommandOf<'reserveSlot'>): MachineEvent {
