@@ -36,6 +36,8 @@ export interface SandboxRow extends Stamp {
   /** False gives the capacity slot back (D17), in the same write. */
   readonly holdsSlot: boolean;
   readonly archive: 'none' | 'stored' | 'archive_failed';
+  /** Milliseconds that its last stop took, during which it held its slot; absent before one. */
+  readonly stopMs?: number;
 }
 
 export interface ConversationRow extends Stamp {

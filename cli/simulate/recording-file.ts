@@ -24,6 +24,10 @@ const recordingSchema = z.strictObject({
   job: z.string().max(1_024),
   planHash: z.string().max(1_024),
   bootsMs: z.array(amount).max(CONVERSATIONS_MAX * 10),
+  stopsMs: z
+    .array(amount)
+    .max(CONVERSATIONS_MAX * 10)
+    .default([]),
   starts: z.strictObject({ asked: amount, failed: amount }),
   conversations: z
     .array(

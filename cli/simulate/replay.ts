@@ -76,7 +76,7 @@ export function printRecording(shell: Shell, recording: Recording, json: boolean
 }
 
 function recordingText(recording: Recording): string[] {
-  const { job, conversations, bootsMs, starts } = recording;
+  const { job, conversations, bootsMs, stopsMs, starts } = recording;
   const exact = conversations.filter(isExact).length;
   const text = (values: readonly number[], form: (value: number) => string): string => {
     const spread = spreadOf(values);
@@ -87,6 +87,7 @@ function recordingText(recording: Recording): string[] {
   return [
     `${job}: ${conversations.length} recorded, ${exact} of them exactly`,
     `boot: ${text(bootsMs, duration)}`,
+    `stop: ${text(stopsMs, duration)}`,
     `starts: ${starts.asked}, of which ${starts.failed} failed`,
     `work: ${text(known(conversations, 'workMs'), duration)}`,
     `check and collection: ${text(known(conversations, 'afterMs'), duration)}`,
@@ -105,7 +106,7 @@ function known(conversations: readonly RecordedConversation[], field: Amount): n
 }
 
 function printRecord({ stdout }: Shell, recording: Recording): void {
-  const { job, planHash, conversations, bootsMs, starts } = recording;
+  const { job, planHash, conversations, bootsMs, stopsMs, starts } = recording;
   openRecords(stdout).write({
     type: 'recording',
     job,
@@ -113,6 +114,7 @@ function printRecord({ stdout }: Shell, recording: Recording): void {
     conversations: conversations.length,
     starts,
     boot_ms: spreadOf(bootsMs),
+    stop_ms: spreadOf(stopsMs),
     work_ms: spreadOf(known(conversations, 'workMs')),
     after_ms: spreadOf(known(conversations, 'afterMs')),
     cost_nano_usd: spreadOf(known(conversations, 'costNanoUsd')),

@@ -76,7 +76,12 @@ async function attemptOf(store: Store, row: ConversationRow): Promise<AttemptFac
     sandbox:
       sandbox === null
         ? null
-        : { id: sandbox.sandboxId, createdAt: sandbox.createdAt, generation: sandbox.generation },
+        : {
+            id: sandbox.sandboxId,
+            createdAt: sandbox.createdAt,
+            generation: sandbox.generation,
+            stopMs: sandbox.stopMs ?? null,
+          },
     spend: await spendOf(store, conversationId),
   };
 }

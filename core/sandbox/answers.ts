@@ -7,6 +7,7 @@ import {
   ARCHIVE_RETRY_MS,
   CAPACITY_LOOK_MS,
   LOOK_AGE_MAX_MS,
+  PAUSE_TIMEOUT_MS,
   RELEASE_ATTEMPTS_MAX,
   RELEASE_RETRY_MS,
   RESUME_ATTEMPTS_MAX,
@@ -86,6 +87,7 @@ export function giveUpResume(turn: SandboxTurn, reason: string): void {
 /** The release is complete; what was wanted meanwhile comes next. */
 export function stopped(turn: SandboxTurn, event: Answer): void {
   if (!isAwaited(turn, event)) return;
+  noteStop(turn);
   const { wanted } = turn.state;
   release(turn);
   turn.state.wanted = null;
@@ -93,11 +95,21 @@ export function stopped(turn: SandboxTurn, event: Answer): void {
 }
 
 export function stoppedForDeletion(turn: SandboxTurn, event: Answer): void {
-  if (isAwaited(turn, event)) beginArchive(turn, 'archiving');
+  if (!isAwaited(turn, event)) return;
+  noteStop(turn);
+  beginArchive(turn, 'archiving');
 }
 
 export function stoppedInError(turn: SandboxTurn, event: Answer): void {
-  if (isAwaited(turn, event)) beginArchive(turn, 'errorArchiving');
+  if (!isAwaited(turn, event)) return;
+  noteStop(turn);
+  beginArchive(turn, 'errorArchiving');
+}
+
+/** How long it took is what a play of a recorded run needs to know of it: the slot is held until then (D17). */
+function noteStop({ state, now }: SandboxTurn): void {
+  if (state.phaseDeadline !== null)
+    state.stopMs = Math.max(0, now - (state.phaseDeadline - PAUSE_TIMEOUT_MS));
 }
 
 /** The runtime did not confirm the stop: nothing is known, so it is asked again on a timer (D13). */

@@ -27,6 +27,7 @@ export function rowOf(state: SandboxState): SandboxRow {
     available: state.phase === 'running' && state.wanted === null,
     holdsSlot: !released && !SLOTLESS.has(state.phase),
     archive: state.archive,
+    ...(state.stopMs === undefined ? {} : { stopMs: state.stopMs }),
   };
 }
 

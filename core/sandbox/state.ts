@@ -87,6 +87,8 @@ export interface SandboxState {
   /** A user asked for the deletion: an archive that fails does not stop it (D12). */
   readonly deletedByUser: boolean;
   readonly archive: 'none' | 'stored' | 'archive_failed';
+  /** Milliseconds that its last stop took; absent before one. */
+  readonly stopMs?: number | undefined;
   /** True once an Agent Server answered: only then is there a workspace worth archiving. */
   readonly everReady: boolean;
   readonly attached: Readonly<Record<string, AttachedAgent>>;
@@ -172,6 +174,7 @@ export function copySandbox(state: SandboxState): Mutable<SandboxState> {
     attempts: state.attempts,
     deletedByUser: state.deletedByUser,
     archive: state.archive,
+    stopMs: state.stopMs,
     everReady: state.everReady,
     attached: state.attached,
     waiters: state.waiters,

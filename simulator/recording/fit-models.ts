@@ -20,14 +20,18 @@ const NEVER = { share: 0 } as const;
 
 /** What the recording does not tell is taken from `base`. */
 export function fitModels(recording: Recording, base: ModelOptions): ModelOptions {
-  const { conversations, bootsMs, starts } = recording;
+  const { conversations, bootsMs, stopsMs, starts } = recording;
   const pricing = pricingOf(conversations);
   const agent = fittedAgent(conversations, { base: base.agent, pricing });
   const boot = fitDistribution(bootsMs);
   const checks = conversations.flatMap(({ checkPassed }) => (checkPassed === null ? [] : [checkPassed]));
   return {
     ...base,
-    runtime: { ...base.runtime, boot: boot ?? base.runtime.boot },
+    runtime: {
+      ...base.runtime,
+      boot: boot ?? base.runtime.boot,
+      stop: fitDistribution(stopsMs) ?? base.runtime.stop,
+    },
     // The steps of a start are part of the recorded boot.
     agentCall: boot === null ? base.agentCall : fixed(0),
     ...afterWork(conversations, base),
@@ -60,10 +64,11 @@ export function exactKeys({ conversations }: Recording, { items }: Plan): Readon
 
 /** One sentence for each thing that the recording cannot give. */
 export function notRecorded(recording: Recording): string[] {
-  const { conversations, bootsMs } = recording;
+  const { conversations, bootsMs, stopsMs } = recording;
   const count = (test: (one: RecordedConversation) => boolean): number => conversations.filter(test).length;
   const said: readonly (readonly [number, string])[] = [
     [bootsMs.length === 0 ? 1 : 0, 'no boot: boot times are those of the default model'],
+    [stopsMs.length === 0 ? 1 : 0, 'no stop: stop times are those of the default model'],
     [count((one) => !isExact(one)), 'did not come to rest by itself: played from the fitted distribution'],
     [count(({ costNanoUsd }) => costNanoUsd === null), 'has no cost'],
     [count(({ inputTokens }) => inputTokens === null), 'has no count of tokens'],

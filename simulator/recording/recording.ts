@@ -36,6 +36,8 @@ export interface Recording {
   readonly planHash: string;
   /** Milliseconds from the creation of each sandbox to the first event of an agent in it. */
   readonly bootsMs: readonly number[];
+  /** Milliseconds that the stop of each sandbox took; empty in recordings of older versions. */
+  readonly stopsMs: readonly number[];
   /** Conversations that were asked for, and those of them that did not come up. */
   readonly starts: { readonly asked: number; readonly failed: number };
   readonly conversations: readonly RecordedConversation[];
@@ -52,7 +54,13 @@ export interface AttemptFacts {
   /** First event of the transcript, and the first message of a user in it. */
   readonly firstEventAt: number | null;
   readonly firstMessageAt: number | null;
-  readonly sandbox: { readonly id: string; readonly createdAt: number; readonly generation: number } | null;
+  readonly sandbox: {
+    readonly id: string;
+    readonly createdAt: number;
+    readonly generation: number;
+    /** Of its last stop; null before one. */
+    readonly stopMs: number | null;
+  } | null;
   /** Sums over its priced calls; null when there is none. */
   readonly spend: {
     readonly inputTokens: number;
@@ -89,6 +97,7 @@ export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recor
     job,
     planHash,
     bootsMs: bootsOf(attempts),
+    stopsMs: stopsOf(attempts),
     starts: { asked: attempts.length, failed: attempts.filter(({ startFailed }) => startFailed).length },
     conversations: items
       .filter(({ attempts: count }) => count > 0)
@@ -105,6 +114,15 @@ function bootsOf(attempts: readonly AttemptFacts[]): number[] {
     first.set(sandbox.id, Math.min(bootMs, first.get(sandbox.id) ?? Infinity));
   }
   return [...first.values()].sort((a, b) => a - b);
+}
+
+function stopsOf(attempts: readonly AttemptFacts[]): number[] {
+  const stops = new Map(
+    attempts.flatMap(({ sandbox }) =>
+      sandbox === null || sandbox.stopMs === null ? [] : [[sandbox.id, sandbox.stopMs] as const],
+    ),
+  );
+  return [...stops.values()].sort((a, b) => a - b);
 }
 
 function conversationOf(item: ItemFacts, attempt: AttemptFacts | null): RecordedConversation {

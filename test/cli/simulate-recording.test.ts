@@ -64,6 +64,7 @@ describe('parley simulate --record', () => {
       job: 'demo',
       planHash: demoPlan().hash,
       bootsMs: [6_000],
+      stopsMs: [],
       starts: { asked: 2, failed: 0 },
       conversations: [
         {

@@ -32,7 +32,7 @@ function attempt(key: string, change: Partial<AttemptFacts> = {}): AttemptFacts 
     restedAt: T0 + 70_000,
     firstEventAt: T0 + 9_000,
     firstMessageAt: T0 + 10_000,
-    sandbox: { id: `box-${key}`, createdAt: T0 + 1_000, generation: 1 },
+    sandbox: { id: `box-${key}`, createdAt: T0 + 1_000, generation: 1, stopMs: 3_000 },
     spend: { inputTokens: 900, outputTokens: 30, costNanoUsd: 5_000 },
     ...change,
   };
@@ -58,6 +58,7 @@ describe('recordingOf()', () => {
       job: 'demo',
       planHash: 'h',
       bootsMs: [8_000],
+      stopsMs: [3_000],
       starts: { asked: 1, failed: 0 },
       conversations: [
         {
@@ -110,7 +111,7 @@ describe('recordingOf()', () => {
   });
 
   it('measures one boot per sandbox, that of its first conversation', () => {
-    const sandbox = { id: 'shared', createdAt: T0, generation: 2 };
+    const sandbox = { id: 'shared', createdAt: T0, generation: 2, stopMs: 3_000 };
     const attempts = [
       attempt('a', { sandbox, firstEventAt: T0 + HOUR_MS }),
       attempt('b', { sandbox, firstEventAt: T0 + 4_000 }),
@@ -118,6 +119,7 @@ describe('recordingOf()', () => {
     ];
     const recording = recordingOf(facts([itemFacts('a'), itemFacts('b')], attempts));
     expect(recording.bootsMs).toEqual([4_000]);
+    expect(recording.stopsMs).toEqual([3_000, 3_000]);
     expect(recording.conversations.map(({ resumes }) => resumes)).toEqual([1, 1]);
   });
 
@@ -154,6 +156,7 @@ function recording(conversations: readonly RecordedConversation[]): Recording {
     job: 'demo',
     planHash: 'h',
     bootsMs: [8_000],
+    stopsMs: [500],
     starts,
     conversations,
   };

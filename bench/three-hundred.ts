@@ -1,0 +1,198 @@
+/**
+ * `npm run bench -- three-hundred [--engine embedded|temporal] [--case quiet|away|revoked|model|disk] [--limit N] [--json]`:
+ * the example of three hundred as it is shipped, on defaults, undisturbed or with one thing that goes wrong in the middle.
+ * Prints how many succeeded, the most sandboxes seen from outside, the makespan beside the bound of list scheduling and
+ * beside its own simulation, how soon the trouble was told, and whether the bill is the account.
+ * Exit code 1 when a conversation, a row or a sandbox is not as it must be; times are for people. docs/three-hundred.md.
+ */
+import { parseArgs } from 'node:util';
+import { makespanBoundMs, type WorkInterval } from '../core/makespan-bound.ts';
+import { HARMS, DATA_MIB, type CaseName, type Harm } from './three-hundred/cases.ts';
+import { Ground, type Ended, type ParleyRecord } from './three-hundred/ground.ts';
+
+const RUN_ID = 'three-hundred-bench';
+const SANDBOXES_MAX = 10;
+/** The harm strikes when a third has ended. */
+const STRIKE_SHARE = 1 / 3;
+const SEEDS = 10;
+
+const { values } = parseArgs({
+  options: {
+    engine: { type: 'string', default: 'embedded' },
+    case: { type: 'string', default: 'quiet' },
+    limit: { type: 'string', default: '300' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+interface Outcome {
+  readonly engine: string;
+  readonly case: string;
+  readonly items: number;
+  readonly succeeded: number;
+  readonly attemptsMax: number;
+  readonly sandboxesSeen: number;
+  readonly makespanMs: number;
+  readonly boundMs: number;
+  readonly simulatedMs: readonly number[];
+  /** From the harm to the first word of it; null without one. */
+  readonly toldAfterMs: number | null;
+  readonly told: string | null;
+  /** How the first command ended, and after how many more it was done. */
+  readonly exitCode: number | null;
+  readonly resumes: number;
+  readonly billedNanoUsd: string;
+  readonly spentNanoUsd: string;
+}
+
+/** What the records of a command tell while they come. */
+class Follower {
+  readonly ended = new Map<string, ParleyRecord>();
+  readonly #waiting: (() => void)[] = [];
+  #struckAt: number | null = null;
+  #pattern: RegExp | null = null;
+  toldAfterMs: number | null = null;
+  told: string | null = null;
+
+  readonly take = (record: ParleyRecord): void => {
+    if (record['type'] === 'item' && record['phase'] === 'ended')
+      this.ended.set(String(record['key']), record);
+    if (this.#struckAt !== null && this.told === null) {
+      const words = JSON.stringify(record['trouble'] ?? record['detail'] ?? record['reason'] ?? null);
+      if (this.#pattern?.test(words) === true) this.hear(words);
+    }
+    for (const look of this.#waiting.splice(0)) look();
+  };
+
+  /** The first word of the harm, wherever it stands. */
+  hear(words: string): void {
+    if (this.#struckAt === null || this.told !== null) return;
+    this.toldAfterMs = performance.now() - this.#struckAt;
+    this.told = words.slice(0, 300);
+  }
+
+  struck({ told }: Harm): void {
+    this.#struckAt = performance.now();
+    this.#pattern = told;
+  }
+
+  async until(test: () => boolean): Promise<void> {
+    while (!test()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+async function measure(): Promise<Outcome> {
+  const engine = values.engine === 'temporal' ? 'temporal' : 'embedded';
+  const name = values.case as CaseName;
+  const harm = name === 'quiet' ? null : HARMS[name];
+  const items = Number(values.limit);
+  const ground = new Ground(engine, name === 'disk' ? DATA_MIB : null);
+  try {
+    await ground.startGateway();
+    const sandboxes = ground.countSandboxes();
+    const follower = new Follower();
+    const run = ground.start(
+      ['run', 'job.yaml', '--run-id', RUN_ID, '--limit', String(items)],
+      follower.take,
+    );
+    let first: Ended | null = null;
+    void run.ended.then((end) => (first = end)).then(() => follower.take({}));
+    if (harm !== null) {
+      await follower.until(() => first !== null || follower.ended.size >= items * STRIKE_SHARE);
+      await harm.strike(ground);
+      follower.struck(harm);
+      await Promise.race([run.ended, new Promise((resolve) => setTimeout(resolve, harm.lastsMs).unref())]);
+      await harm.undo(ground);
+    }
+    const end = await run.ended;
+    let resumes = 0;
+    for (let code = end.code; code !== 0 && resumes < 3; resumes += 1) {
+      code = (await ground.start(['resume', RUN_ID], follower.take).ended).code;
+    }
+    const sandboxesSeen = sandboxes.stop();
+    const rows = await ground.ask(['status', RUN_ID]);
+    return await outcomeOf({ ground, rows, follower, sandboxesSeen, end, resumes, engine, name });
+  } finally {
+    await ground.close();
+  }
+}
+
+interface Seen {
+  readonly ground: Ground;
+  readonly rows: readonly ParleyRecord[];
+  readonly follower: Follower;
+  readonly sandboxesSeen: number;
+  readonly end: Ended;
+  readonly resumes: number;
+  readonly engine: string;
+  readonly name: CaseName;
+}
+
+async function outcomeOf(seen: Seen): Promise<Outcome> {
+  const { ground, rows, follower, sandboxesSeen, end, resumes, engine, name } = seen;
+  const run = rows.find(({ type }) => type === 'run') ?? {};
+  const items = rows.filter(({ type }) => type === 'item');
+  const work = items.flatMap(({ admitted_at: from, ended_at: to }): readonly WorkInterval[] =>
+    typeof from === 'number' && typeof to === 'number' ? [{ from, to }] : [],
+  );
+  if (end.code !== 0) process.stderr.write(`${end.stderr.slice(-2_000)}\n`);
+  const simulatedMs = name === 'quiet' ? await simulated(ground) : [];
+  return {
+    engine,
+    case: name,
+    items: items.length,
+    succeeded: items.filter(({ outcome }) => outcome === 'succeeded').length,
+    attemptsMax: Math.max(...items.map(({ attempt }) => Number(attempt))),
+    sandboxesSeen,
+    makespanMs: Number(run['ended_at']) - Number(run['created_at']),
+    boundMs: makespanBoundMs(work),
+    simulatedMs,
+    toldAfterMs: follower.toldAfterMs,
+    told: follower.told,
+    exitCode: end.code,
+    resumes,
+    billedNanoUsd: String(ground.billed()),
+    spentNanoUsd: String(run['spent_nano_usd']),
+  };
+}
+
+/** Makespans of the recorded run, played again from several seeds. */
+async function simulated(ground: Ground): Promise<readonly number[]> {
+  const makespans: number[] = [];
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const played = await ground.ask(['simulate', 'job.yaml', '--record', RUN_ID, '--seed', String(seed)]);
+    makespans.push(Number(played.find(({ type }) => type === 'simulation')?.['makespan_ms']));
+  }
+  return makespans;
+}
+
+function linesOf(outcome: Outcome): readonly string[] {
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+  const { makespanMs, boundMs, simulatedMs } = outcome;
+  const share = (ms: number): string => `${((100 * ms) / makespanMs).toFixed(1)} %`;
+  const near = simulatedMs.filter((ms) => Math.abs(ms / makespanMs - 1) <= 0.05).length;
+  return [
+    `${outcome.engine}, ${outcome.case}: ${outcome.succeeded} of ${outcome.items} succeeded, attempts at most ${outcome.attemptsMax}`,
+    `sandboxes at once, seen from outside: ${outcome.sandboxesSeen} at most`,
+    `makespan: ${seconds(makespanMs)}; list scheduling of the same conversations: ${seconds(boundMs)} (${share(boundMs)})`,
+    ...(simulatedMs.length === 0
+      ? []
+      : [
+          `simulated: ${simulatedMs.map(share).join(', ')} of it; ${near} of ${simulatedMs.length} seeds within 5 %`,
+        ]),
+    ...(outcome.toldAfterMs === null
+      ? []
+      : [`told after ${seconds(outcome.toldAfterMs)}: ${outcome.told ?? ''}`]),
+    `exit ${outcome.exitCode}, resumed ${outcome.resumes} times`,
+    `billed ${outcome.billedNanoUsd}, spent ${outcome.spentNanoUsd} nano-USD`,
+  ];
+}
+
+const outcome = await measure();
+process.stdout.write(values.json ? `${JSON.stringify(outcome)}\n` : `${linesOf(outcome).join('\n')}\n`);
+const isWhole =
+  outcome.succeeded === outcome.items &&
+  outcome.items === Number(values.limit) &&
+  outcome.sandboxesSeen <= SANDBOXES_MAX &&
+  (outcome.case === 'quiet' || outcome.toldAfterMs !== null);
+process.exitCode = isWhole ? 0 : 1;
