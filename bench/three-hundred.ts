@@ -5,8 +5,10 @@
  * beside its own simulation, how soon the trouble was told, and whether the bill is the account.
  * Exit code 1 when a conversation, a row or a sandbox is not as it must be; times are for people. docs/three-hundred.md.
  */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { makespanBoundMs, type WorkInterval } from '../core/makespan-bound.ts';
+import type { Recording } from '../simulator/recording/recording.ts';
 import { HARMS, DATA_MIB, type CaseName, type Harm } from './three-hundred/cases.ts';
 import { Ground, type Ended, type ParleyRecord } from './three-hundred/ground.ts';
 
@@ -132,10 +134,11 @@ async function outcomeOf(seen: Seen): Promise<Outcome> {
   const { ground, rows, follower, sandboxesSeen, end, resumes, engine, name } = seen;
   const run = rows.find(({ type }) => type === 'run') ?? {};
   const items = rows.filter(({ type }) => type === 'item');
-  const work = items.flatMap(({ admitted_at: from, ended_at: to }): readonly WorkInterval[] =>
-    typeof from === 'number' && typeof to === 'number' ? [{ from, to }] : [],
-  );
-  if (end.code !== 0) process.stderr.write(`${end.stderr.slice(-2_000)}\n`);
+  for (const { key, outcome, detail } of items
+    .filter((item) => item['outcome'] !== 'succeeded')
+    .slice(0, 3)) {
+    process.stderr.write(`${String(key)}: ${String(outcome)}: ${String(detail)}\n`);
+  }
   const simulatedMs = name === 'quiet' ? await simulated(ground) : [];
   return {
     engine,
@@ -145,7 +148,7 @@ async function outcomeOf(seen: Seen): Promise<Outcome> {
     attemptsMax: Math.max(...items.map(({ attempt }) => Number(attempt))),
     sandboxesSeen,
     makespanMs: Number(run['ended_at']) - Number(run['created_at']),
-    boundMs: makespanBoundMs(work),
+    boundMs: await boundOf(ground),
     simulatedMs,
     toldAfterMs: follower.toldAfterMs,
     told: follower.told,
@@ -154,6 +157,15 @@ async function outcomeOf(seen: Seen): Promise<Outcome> {
     billedNanoUsd: String(ground.billed()),
     spentNanoUsd: String(run['spent_nano_usd']),
   };
+}
+
+/** What the boots, the work, the checks and the stops of the run take on ten sandboxes that never rest. */
+async function boundOf(ground: Ground): Promise<number> {
+  const file = path.join(ground.dir, 'recording.json');
+  await ground.ask(['simulate', '--record', RUN_ID, '--out', file]);
+  const { bootsMs, stopsMs, conversations } = JSON.parse(readFileSync(file, 'utf8')) as Recording;
+  const after = conversations.map(({ workMs, afterMs }) => (workMs ?? 0) + (afterMs ?? 0));
+  return [...bootsMs, ...stopsMs, ...after].reduce((sum, ms) => sum + ms, 0) / SANDBOXES_MAX;
 }
 
 /** Makespans of the recorded run, played again from several seeds. */

@@ -2,6 +2,7 @@
  * What a gateway's answer says about its models and about the key, whatever product it is.
  * Owns the reading of status and body; must not open a connection.
  */
+import { saysModelUnknown } from '../../core/unknown-model.ts';
 
 export type GatewayAnswer =
   | { readonly kind: 'listed'; readonly ids: readonly string[] }
@@ -42,7 +43,7 @@ export function readModelCall(answer: HttpAnswer): ModelAnswer {
   if (refusal !== null) return refusal;
   const said = saidOf(answer);
   if (answer.status < 300) return readCompletion(answer);
-  if (answer.status === 404 || /model.*(not.?found|not exist|unknown|invalid)|unknown model/i.test(said))
+  if (answer.status === 404 || saysModelUnknown(said) || saysModelUnknown(answer.text))
     return { kind: 'unknown_model', said };
   // What is wrong with so short a call, such as the name of a parameter, says nothing of a real one.
   return { kind: 'served' };

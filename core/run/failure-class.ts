@@ -5,6 +5,7 @@
  */
 import type { LimitReached } from '../snapshot.ts';
 import type { ExecutionStatus, FailureClass, SandboxStatus } from '../status.ts';
+import { saysModelUnknown } from '../unknown-model.ts';
 import type { Ending } from './state.ts';
 
 /** What was seen of an attempt that is over, or is going to be. */
@@ -103,6 +104,8 @@ const BY_DETAIL: readonly (readonly [RegExp, FailureClass])[] = [
 ];
 
 function errorClass(detail: string | null): FailureClass {
+  // Many gateways answer 400 to a model that they do not have, as to any call that is wrong in itself.
+  if (/^LLMBadRequestError\b/.test(detail ?? '') && saysModelUnknown(detail ?? '')) return 'refused';
   const rule = BY_DETAIL.find(([pattern]) => pattern.test(detail ?? ''));
   return rule === undefined ? 'agent_error' : rule[1];
 }

@@ -100,6 +100,13 @@ describe('how an attempt ends', () => {
       'refused',
     ],
     [rests('ERROR', 'APIError: gateway_host_unknown'), 'failed', 'refused'],
+    [rests('ERROR', 'LLMBadRequestError: status 400: x/y is not a valid model ID'), 'failed', 'refused'],
+    [
+      rests('ERROR', 'LLMBadRequestError: status 400: Invalid model name passed in model=x'),
+      'failed',
+      'refused',
+    ],
+    [rests('ERROR', 'LLMBadRequestError: status 400: this model has no such tool'), 'failed', 'agent_error'],
     [{ seen: 'limit_reached', limit: 'usd' }, 'limit_reached', null],
     [{ seen: 'limit_reached', limit: 'working' }, 'limit_reached', null],
     [{ seen: 'limit_reached', limit: 'no_progress' }, 'failed', 'stuck'],
