@@ -10,7 +10,7 @@ import { processesOf } from './process-list.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** An example that has a program, a job and a deployment. */
-export type ExampleName = 'first-batch' | 'upgrade-200';
+export type ExampleName = 'first-batch' | 'three-hundred' | 'upgrade-200';
 
 /** As the deployment spells it. */
 export type Isolation = 'namespaces' | 'none';
@@ -36,6 +36,9 @@ export function copyBatch(isolation: Isolation, name: ExampleName = 'first-batch
   const source = path.join(ROOT, 'examples', name);
   const own = (file: string): boolean => !['.parley', 'out'].includes(path.relative(source, file));
   cpSync(source, example, { recursive: true, filter: own });
+  // The other examples end their gateway with the keeper of the first.
+  const keeper = path.join('examples', 'first-batch', 'gateway-keeper.js');
+  cpSync(path.join(ROOT, keeper), path.join(root, keeper));
   // A program finds what belongs to it from its own real path, so these two are no links.
   cpSync(path.join(ROOT, 'bin'), path.join(root, 'bin'), { recursive: true });
   copyPrograms(path.join(root, 'dist'));

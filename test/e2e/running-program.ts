@@ -28,7 +28,7 @@ export interface RunningProgram {
 /** Starts `program`, a path below the copy's root, in the folder of the example. */
 export function startProgram(
   copy: BatchCopy,
-  program: 'bin/parley.js' | 'examples/first-batch/main.js',
+  program: 'bin/parley.js' | 'examples/first-batch/main.js' | 'examples/three-hundred/main.js',
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningProgram {

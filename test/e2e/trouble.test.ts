@@ -20,7 +20,8 @@ const ALL_MS_MAX = 180_000;
 
 /** A gateway of this process: it lets every agent write a file and finish, unless it refuses or is away. */
 class Gateway {
-  refuses = false;
+  /** How it refuses every call; null: it answers. */
+  refusal: Refusal | null = null;
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
   #port = 0;
   #heard: () => void = () => undefined;
@@ -48,14 +49,30 @@ class Gateway {
     const { messages = [] } = JSON.parse(Buffer.concat(chunks).toString() || '{}') as {
       readonly messages?: readonly { readonly role: string }[];
     };
-    const body = this.refuses ? REFUSAL : completion(messages.some(({ role }) => role === 'tool'));
-    response.writeHead(this.refuses ? 401 : 200, { 'content-type': 'application/json' });
+    const { status, error } = this.refusal ?? { status: 200, error: null };
+    const body = error === null ? completion(messages.some(({ role }) => role === 'tool')) : { error };
+    response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
     this.#heard();
   }
 }
 
-const REFUSAL = { error: { message: 'Incorrect API key provided', code: 'invalid_api_key' } };
+interface Refusal {
+  readonly status: number;
+  readonly error: { readonly message: string; readonly code?: string };
+}
+
+const REFUSALS = {
+  'a key that is revoked': {
+    status: 401,
+    error: { message: 'Incorrect API key provided', code: 'invalid_api_key' },
+  },
+  // LiteLLM and OpenRouter answer so, where OpenAI has a status of its own.
+  'a model that is no longer there': {
+    status: 400,
+    error: { message: 'Invalid model name passed in model=coder' },
+  },
+} satisfies Readonly<Record<string, Refusal>>;
 
 function completion(isDone: boolean): unknown {
   const [name, args] = isDone
@@ -132,20 +149,21 @@ it(
   ALL_MS_MAX,
 );
 
-it(
-  'a key that is revoked stops the batch after three, and the rest is done when it is given back',
-  async () => {
+it.each(Object.entries(REFUSALS))(
+  '%s stops the batch after three, and the rest is done when it is given back',
+  async (_name, refusal) => {
+    const runId = `refused-${refusal.status}`;
     const answered = gateway.nextAnswer();
     const run = startProgram(copy, 'bin/parley.js', [
       'run',
       'job.yaml',
       '--run-id',
-      'revoked',
+      runId,
       '--json',
       ...UNSEEN,
     ]);
     await answered;
-    gateway.refuses = true;
+    gateway.refusal = refusal;
     const end = await run.ended;
     expect(end.code, end.stderr).toBe(3);
     const records = recordsIn(end.stdout);
@@ -157,8 +175,8 @@ it(
     expect(failed.every((record) => record['failure_class'] === 'refused' && record['attempt'] === 1)).toBe(
       true,
     );
-    gateway.refuses = false;
-    const resumed = await parley('resume', 'revoked', '--json');
+    gateway.refusal = null;
+    const resumed = await parley('resume', runId, '--json');
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(recordsIn(resumed.stdout).at(-1)).toMatchObject({ ended: { succeeded: ITEMS } });
   },

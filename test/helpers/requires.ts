@@ -28,6 +28,7 @@ export type Tool =
   | 'openhands'
   | 'python'
   | 'git'
+  | 'mount'
   | 'curl';
 
 /** A probe that takes longer than this says the tool does not work. */
@@ -61,6 +62,7 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   docker: ['docker', 'version', '--format', '{{.Server.Version}}'],
   python: ['python3', '--version'],
   git: ['git', '--version'],
+  mount: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
   curl: ['curl', '--version'],
 };
 
