@@ -5,9 +5,12 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 
 /** Idle connections kept per endpoint; a sandbox has few conversations at work at a time. */
 const KEPT_SOCKETS_MAX = 8;
+/** Of an answer; balancers and content policies make them longer than Node's 16 KiB. */
+const HEADER_BYTES_MAX = 256 * 1024;
 const httpAgent = new HttpAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS_MAX });
 const httpsAgent = new HttpsAgent({ keepAlive: true, maxFreeSockets: KEPT_SOCKETS_MAX });
 
@@ -51,7 +54,13 @@ export async function postJson(url: string, options: PostOptions): Promise<PostA
         method: 'POST',
         agent: target.secure ? httpsAgent : httpAgent,
         signal,
-        headers: { ...options.headers, 'content-type': 'application/json', 'content-length': body.length },
+        maxHeaderSize: HEADER_BYTES_MAX,
+        headers: {
+          'accept-encoding': 'identity',
+          ...options.headers,
+          'content-type': 'application/json',
+          'content-length': body.length,
+        },
       });
       outgoing.on('error', reject);
       outgoing.on('response', (incoming) => {
@@ -91,8 +100,29 @@ async function readAnswer(incoming: IncomingMessage, bytesMax: number): Promise<
     }
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString('utf8');
+  const bytes = decoded(Buffer.concat(chunks), incoming.headers['content-encoding'] ?? '', bytesMax);
+  const text = bytes.toString('utf8');
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, text };
+}
+
+/** Some gateways code what nobody asked them to; what cannot be decoded is left as it is, and says nothing. */
+function decoded(bytes: Buffer, coding: string, bytesMax: number): Buffer {
+  const bound = { maxOutputLength: bytesMax };
+  try {
+    switch (coding.trim().toLowerCase()) {
+      case 'gzip':
+      case 'x-gzip':
+        return gunzipSync(bytes, bound);
+      case 'br':
+        return brotliDecompressSync(bytes, bound);
+      case 'deflate':
+        return inflateSync(bytes, bound);
+      default:
+        return bytes;
+    }
+  } catch {
+    return bytes;
+  }
 }
 
 function codedError(code: string, message: string): Error {

@@ -150,8 +150,8 @@ function limitedWaitMs(reason: string, askedMs: number | null, limits: number): 
 
 /** The wait an answer asks for: `retry-after-ms`, or `retry-after` as seconds or as a date. */
 function retryAfterMs(headers: PostAnswer['headers'], nowMs: number): number | null {
-  const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (Number.isFinite(exact)) return Math.max(0, exact);
+  const exact = String(headers['retry-after-ms'] ?? '').trim();
+  if (/^\d+(?:\.\d+)?$/.test(exact)) return Number(exact);
   const value = headers['retry-after'];
   if (value === undefined || value.trim() === '') return null;
   const seconds = Number(value);

@@ -6,8 +6,10 @@ import { request } from 'undici';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
 import type { GatewayExport } from '../ports/gateway-export.ts';
+import { ACCEPT_CODING, decodedBody, type CodedBody } from './content-coding.ts';
 import { readExportFile } from './export-file.ts';
 import { parseExport, type ExportFormat } from './export-rows.ts';
+import { gatewayDispatcher } from './gateway-connection.ts';
 import { EXPORT_BYTES_MAX } from './limits.ts';
 
 export interface GatewayExportOptions {
@@ -50,13 +52,15 @@ async function fetchRows(
 
 async function fetchText(url: URL, apiKey: string): Promise<string> {
   try {
-    const headers = apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` };
+    const plain = { 'accept-encoding': ACCEPT_CODING };
+    const headers = apiKey === '' ? plain : { ...plain, authorization: `Bearer ${apiKey}` };
     const response = await request(url, {
+      dispatcher: gatewayDispatcher(),
       headers,
       headersTimeout: EXPORT_TIMEOUT_MS,
       bodyTimeout: EXPORT_TIMEOUT_MS,
     });
-    const text = await boundedText(response.body);
+    const text = await boundedText(response.body, response.headers['content-encoding']);
     if (response.statusCode === 200) return text;
     throw new Error(`status ${response.statusCode}: ${text.slice(0, REFUSAL_CHARACTERS_MAX)}`);
   } catch (cause) {
@@ -66,18 +70,25 @@ async function fetchText(url: URL, apiKey: string): Promise<string> {
   }
 }
 
-async function boundedText(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function boundedText(body: AsyncIterable<Uint8Array>, coding: CodedBody['coding']): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > EXPORT_BYTES_MAX) {
-      throw new ParleyError(
-        'export_invalid',
-        `Cannot read the export of the gateway: it has more than ${EXPORT_BYTES_MAX} bytes`,
-      );
-    }
+    if (bytes > EXPORT_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  // Rows that are missing would be calls that nobody billed.
+  const coded = { bytes: Buffer.concat(chunks), coding, mustBeWhole: true };
+  const plain = decodedBody({ ...coded, bytesMax: EXPORT_BYTES_MAX });
+  if (plain !== null) return plain.toString('utf8');
+  throw new ParleyError(
+    'export_invalid',
+    `Cannot read the export of the gateway: it is coded as "${String(coding)}", and is broken off, of a coding that is not read, or longer than ${EXPORT_BYTES_MAX} bytes`,
+  );
+}
+
+function tooLarge(): ParleyError {
+  const message = `Cannot read the export of the gateway: it has more than ${EXPORT_BYTES_MAX} bytes`;
+  return new ParleyError('export_invalid', message);
 }

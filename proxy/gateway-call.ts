@@ -4,17 +4,16 @@
  */
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
-import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
 import type { SentBody } from './body-chunks.ts';
 import type { ModelEntry } from './config.ts';
 import { connectionFailure, wasReached, type ReplyHeaders } from './gateway-reply.ts';
 import { HeldReply } from './held-reply.ts';
 import { sendFailure } from './http-exchange.ts';
+import { RecognisedReply } from './recognised-reply.ts';
 import type { RelayKind } from './relay-kind.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, ReplyOptions } from './reply.ts';
 import type { CloseFacts } from './spend-row.ts';
-import { StreamedReply } from './streamed-reply.ts';
 import { readCostHeader } from './usage.ts';
 
 export interface GatewayCallOptions {
@@ -28,18 +27,17 @@ export interface GatewayCallOptions {
   readonly body: SentBody;
   readonly isUsageShown: boolean;
   /**
-   * Asked before a failure is passed on, while the caller has nothing of a reply: true when another try follows.
-   * `status` null means that no answer came.
+   * Asked before a failure is passed on, while the caller has nothing of a reply: milliseconds until another try, or
+   * null when none follows. `status` null means that no whole answer came.
    */
-  readonly handOver: (status: number | null, retryAfter: string | null) => boolean;
+  readonly handOver: (status: number | null, headers: ReplyHeaders) => number | null;
   /** Called once, when the call has ended in whatever way. */
   readonly onClosed: (end: CallEnd) => void;
 }
 
 export interface CallEnd extends CloseFacts {
-  /** The caller was told nothing, because another try follows. */
-  readonly isHandedOver: boolean;
-  readonly retryAfter: string | null;
+  /** Milliseconds until the try that follows, because of which the caller was told nothing; null when none does. */
+  readonly nextTryMs: number | null;
   /** Bytes of the gateway's reply. */
   readonly replyBytes: number;
   /** The gateway refused it, or was never reached: nothing of it is billed. */
@@ -51,10 +49,9 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | null = null;
   private reply: Reply | null = null;
   private httpStatus: number | null = null;
-  private headerCost: NanoUsd | null = null;
-  private retryAfter: string | null = null;
+  private headers: ReplyHeaders = {};
   private isClosed = false;
-  private isHandedOver = false;
+  private nextTryMs: number | null = null;
   private replyBytes = 0;
   private wasReached = true;
   private readonly onLeft = (): void => this.leave();
@@ -96,22 +93,15 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     // 1xx replies announce the real one.
     if (status < 200 || this.isClosed) return;
     this.httpStatus = status;
-    this.retryAfter = headers['retry-after'] ?? null;
+    this.headers = headers;
     if (status >= 400 && this.handsOver(status)) return;
-    const { res, kind, entry, isUsageShown, ownHeaders } = this.options;
-    const isStream = status < 300 && (headers['content-type'] ?? '').startsWith('text/event-stream');
-    if (!isStream) this.headerCost = readCostHeader(headers);
-    this.reply = isStream
-      ? new StreamedReply({
-          res,
-          kind,
-          headers,
-          ownHeaders,
-          isUsageShown,
-          apiKey: entry.apiKey,
-          handOver: (refusal) => this.handsOver(refusal),
-        })
-      : new HeldReply({ res, status, headers, ownHeaders, apiKey: entry.apiKey });
+    const { res, kind, entry, row, isUsageShown, ownHeaders } = this.options;
+    const { apiKey } = entry;
+    const { modelName } = row;
+    const handOver = (refusal: number | null): boolean => this.handsOver(refusal);
+    const about = { res, kind, status, headers, ownHeaders, apiKey, modelName };
+    const options: ReplyOptions = { ...about, isUsageShown, handOver };
+    this.reply = status < 300 ? new RecognisedReply(options) : new HeldReply(options);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -125,7 +115,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.isClosed) return;
-    this.close(this.reply?.end() === true ? 'succeeded' : 'failed');
+    this.close(this.reply?.end() ?? 'failed');
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -133,7 +123,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     const { res, row, ownHeaders } = this.options;
     this.wasReached = wasReached(error);
     // The answer that is not passed on was cut: its status is known, and the next try is decided.
-    if (this.isHandedOver || (!res.headersSent && this.handsOver(null))) {
+    if (this.nextTryMs !== null || (!res.headersSent && this.handsOver(null))) {
       this.close('failed');
       return;
     }
@@ -150,26 +140,29 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
   }
 
   private handsOver(status: number | null): boolean {
-    if (this.options.handOver(status, this.retryAfter)) this.isHandedOver = true;
-    return this.isHandedOver;
+    this.nextTryMs ??= this.options.handOver(status, this.headers);
+    return this.nextTryMs !== null;
   }
 
   private close(state: CloseFacts['state']): void {
     const { res } = this.options;
+    const { reply, httpStatus } = this;
+    const usage = reply?.usage ?? null;
+    const wasRefused =
+      (httpStatus !== null && httpStatus >= 300) || (reply?.isRefused === true && usage === null);
     this.isClosed = true;
     // Else it is called in vain, which costs less than to take it back.
-    if (this.isHandedOver) res.off('close', this.onLeft);
+    if (this.nextTryMs !== null) res.off('close', this.onLeft);
     this.options.onClosed({
       state,
-      httpStatus: this.httpStatus,
-      responseId: this.reply?.responseId ?? null,
-      usage: this.reply?.usage ?? null,
+      httpStatus,
+      responseId: reply?.responseId ?? null,
+      usage,
       price: this.options.entry.price,
-      headerCost: this.headerCost,
-      isHandedOver: this.isHandedOver,
-      retryAfter: this.retryAfter,
+      headerCost: reply === null || reply.isStream ? null : readCostHeader(this.headers),
+      nextTryMs: this.nextTryMs,
       replyBytes: this.replyBytes,
-      isUnbilled: !this.wasReached || (this.httpStatus !== null && this.httpStatus >= 300),
+      isUnbilled: !this.wasReached || wasRefused,
     });
   }
 }

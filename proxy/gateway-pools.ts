@@ -2,11 +2,13 @@
  * Connections to the gateways, one pool an origin.
  * Owns their bounds and their end; must not retry, cool down or choose between gateways.
  */
-import { buildConnector, Pool } from 'undici';
+import { Pool, type buildConnector } from 'undici';
+import { gatewayConnector } from '../gateway-client/gateway-connection.ts';
+import { REPLY_HEADER_BYTES_MAX } from '../gateway-client/limits.ts';
 import { joinShortWrites } from './joined-writes.ts';
 import { CONNECTIONS_PER_GATEWAY_MAX, CONNECT_TIMEOUT_MS, GATEWAY_KEEP_ALIVE_MS } from './limits.ts';
 
-const plainConnect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+const plainConnect = gatewayConnector({ timeout: CONNECT_TIMEOUT_MS });
 
 const connect: buildConnector.connector = (wanted, connected) =>
   plainConnect(wanted, (...outcome) => {
@@ -28,6 +30,7 @@ export class GatewayPools {
       // One call a connection: a stream in front would hold up every call behind it.
       pipelining: 1,
       keepAliveTimeout: GATEWAY_KEEP_ALIVE_MS,
+      maxHeaderSize: REPLY_HEADER_BYTES_MAX,
       connect,
     });
     this.pools.set(origin, pool);

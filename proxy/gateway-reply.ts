@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeader } from 'node:http';
 import { failure, type Failure } from './failure.ts';
 import { asObject, asText, parseJson } from './json-value.ts';
-import { ERROR_TEXT_LENGTH_MAX, SECRET_LENGTH_MIN } from './limits.ts';
+import { ERROR_TEXT_LENGTH_MAX, RELAYED_VALUE_LENGTH_MAX, SECRET_LENGTH_MIN } from './limits.ts';
 
 export type ReplyHeaders = Readonly<IncomingHttpHeaders>;
 
@@ -21,21 +21,28 @@ const RELAYED_NAMES = new Set([
 
 /**
  * Name and value alternating, after `ownHeaders`: in this form Node writes them out without a table of its own.
- * `but` names what the caller of this sets itself.
+ * `form` is what the body is, where it is another one than the gateway sent or said.
  */
 export function relayedHeaders(
   headers: ReplyHeaders,
   ownHeaders: readonly OutgoingHttpHeader[],
-  but?: string,
+  form?: { readonly contentType: string; readonly isCoded: boolean },
 ): OutgoingHttpHeader[] {
   const relayed = [...ownHeaders];
+  if (form !== undefined) relayed.push('content-type', form.contentType);
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined || name === but || !isRelayed(name)) continue;
-    if (typeof value === 'string') relayed.push(name, value);
-    else for (const one of value) relayed.push(name, one);
+    if (value === undefined || !isRelayed(name)) continue;
+    if (form !== undefined && (name === 'content-type' || (name === 'content-encoding' && !form.isCoded)))
+      continue;
+    if (typeof value === 'string') addShort(relayed, name, value);
+    else for (const one of value) addShort(relayed, name, one);
   }
   return relayed;
+}
+
+function addShort(relayed: OutgoingHttpHeader[], name: string, value: string): void {
+  if (value.length <= RELAYED_VALUE_LENGTH_MAX) relayed.push(name, value);
 }
 
 function isRelayed(name: string): boolean {
@@ -51,10 +58,12 @@ export function relayedError(
   gateway: { readonly status: number; readonly apiKey: string },
 ): Buffer {
   const text = body.toString('utf8');
-  const hasKey = gateway.apiKey.length >= SECRET_LENGTH_MIN && text.includes(gateway.apiKey);
-  const clean = hasKey ? text.replaceAll(gateway.apiKey, '[redacted]') : text;
-  const json = asObject(parseJson(clean));
-  if (asObject(json?.['error']) !== null) return hasKey ? Buffer.from(clean) : body;
+  const clean = withoutKey(text, gateway.apiKey);
+  const value = parseJson(clean);
+  // Some gateways send a list of one error.
+  const json = asObject(Array.isArray(value) ? value[0] : value);
+  if (asObject(json?.['error']) !== null)
+    return json !== value ? Buffer.from(JSON.stringify(json)) : clean === text ? body : Buffer.from(clean);
   const said =
     asText(json?.['error']) ?? asText(json?.['message']) ?? asText(json?.['detail']) ?? clean.trim();
   const message = said === '' ? `The gateway answered ${gateway.status} without a text` : said;
@@ -68,14 +77,9 @@ export function relayedError(
   return Buffer.from(JSON.stringify({ error }));
 }
 
-/** The status an error frame at the start of a stream stands for: its numeric `code` or `status`, else 502. */
-export function statusOfErrorFrame(frame: Readonly<Record<string, unknown>>): number {
-  const error = asObject(frame['error']);
-  for (const value of [error?.['code'], error?.['status']]) {
-    const status = Number(value);
-    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
-  }
-  return 502;
+/** A key that is long enough to be one is cut out. */
+export function withoutKey(text: string, apiKey: string): string {
+  return apiKey.length >= SECRET_LENGTH_MIN ? text.replaceAll(apiKey, '[redacted]') : text;
 }
 
 const NEVER_REACHED = new Set([
@@ -103,10 +107,35 @@ export function connectionFailure(
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   const what = `Cannot complete the call to the gateway of model "${call.modelName}"`;
   if (TIMEOUTS.has(code)) return failure('gateway_timeout', `${what}: it did not answer in time`);
+  if (isNoReply(code)) return failure('gateway_failed', `${what}: its reply cannot be read (${code})`);
   if (call.hadReply)
     return failure('gateway_failed', `${what}: it hung up in the middle of its reply (${code})`);
   // The name servers answered: there is no such host, and asking again changes nothing. (EAI_AGAIN is no answer.)
   if (code === 'ENOTFOUND')
     return failure('gateway_host_unknown', `${what}: there is no such host (${code})`);
   return failure('gateway_unreachable', `${what}: it cannot be reached (${code})`);
+}
+
+const NO_REPLIES = new Set(['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW']);
+
+/** It was reached, and what it sent breaks the rules of HTTP or has longer headers than are read. */
+function isNoReply(code: string): boolean {
+  return code.startsWith('HPE_') || NO_REPLIES.has(code);
+}
+
+/** A reply that ended before it was whole, although the connection did not say so. */
+export function cutFailure(modelName: string): Failure {
+  const what = `Cannot complete the call to the gateway of model "${modelName}"`;
+  return failure('gateway_failed', `${what}: its reply ended before it was whole`);
+}
+
+/** A 200 that holds neither an answer nor an error of a form that is known, such as a page. */
+export function noAnswerFailure(
+  body: Buffer,
+  gateway: { readonly modelName: string; readonly apiKey: string },
+): Failure {
+  const what = `Cannot complete the call to the gateway of model "${gateway.modelName}"`;
+  const text = withoutKey(body.toString('utf8', 0, 4 * ERROR_TEXT_LENGTH_MAX), gateway.apiKey);
+  const said = text.trim().slice(0, ERROR_TEXT_LENGTH_MAX);
+  return failure('gateway_failed', `${what}: it answered 200 with what is no JSON: ${said}`);
 }

@@ -25,6 +25,19 @@ export function isSendableValue(value: string): boolean {
   return SENDABLE.test(value);
 }
 
+const BEYOND_ASCII = /[\x80-\xff]/;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A value as it was meant: Node reads each byte as a character, and most callers send UTF-8. */
+export function headerText(value: string): string {
+  if (!BEYOND_ASCII.test(value)) return value;
+  try {
+    return UTF8.decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
+}
+
 /** The header that carries the conversation id; reserved on every agent call (D23). */
 export function sessionHeader(vendor: string): string {
   return `x-${vendor}-session-id`;

@@ -42,6 +42,12 @@ function sendBody(
   res.end(reply.body);
 }
 
+/** Ends the connection behind what was written, so that the caller sees that its reply is not whole. */
+export function breakOff(res: ServerResponse): void {
+  if (res.socket === null) res.destroy();
+  else res.socket.destroySoon();
+}
+
 /** The whole body, or why there is none. The caller being gone reads as a failure nobody will see. */
 export function readBody(req: IncomingMessage, bytesMax: number): Promise<BodyChunks | Failure> {
   const tooLarge = failure(

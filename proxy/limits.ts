@@ -9,6 +9,16 @@ export const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
 export const ADMIN_REQUEST_BYTES_MAX = 1024 * 1024;
 /** A reply that is no stream is held up to this size, so that a gateway that drops it midway becomes a clean 502. */
 export const REPLY_HELD_BYTES_MAX = 64 * 1024 * 1024;
+/** A coded reply, decoded for its usage; what is larger is passed on unread, as is a coded stream of more bytes. */
+export const DECODED_BYTES_MAX = 32 * 1024 * 1024;
+/** Of a coded reply, the beginning that is decoded as it grows, until it says what it is. */
+export const CODED_HEAD_BYTES_MAX = 64 * 1024;
+/** Comments at the start of a stream are held so far, so that an error behind them still has its status. */
+export const COMMENTS_HELD_BYTES_MAX = 1024;
+/** The end of a stream in which its `finish_reason` is looked for: it stands in one of the last few frames. */
+export const STREAM_TAIL_BYTES = 16 * 1024;
+/** A header that is passed on; callers read 16 KiB of them in all. */
+export const RELAYED_VALUE_LENGTH_MAX = 2_048;
 /** One server-sent event; a longer one is relayed unread rather than kept in memory. */
 export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 /** Text of a gateway's error that is not in the usual envelope: enough to read, too little to flood a log. */

@@ -4,10 +4,12 @@
  * reply's bytes. Without `router_settings` there is exactly one try (D22).
  */
 import type { SpendRow } from '../core/spend.ts';
+import { askedWaitMs } from './asked-wait.ts';
 import { sentLength, type SentBody } from './body-chunks.ts';
 import type { Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { GatewayCall, type CallEnd } from './gateway-call.ts';
+import type { ReplyHeaders } from './gateway-reply.ts';
 import { askOf, measuredBy, seenAtMost } from './call-bound.ts';
 import type { CallMoney } from './call-money.ts';
 import { recordCall } from './call-record.ts';
@@ -137,7 +139,7 @@ export class RelayCall implements OpenCall {
       ownHeaders: this.ownHeaders,
       body,
       isUsageShown: request.usageAsked,
-      handOver: (status, retryAfter) => this.pauseAfter(status, retryAfter) !== null,
+      handOver: (status, headers) => this.pauseAfter(status, headers),
       onClosed: (closed) => this.closed(target, row, closed),
     });
     if (this.isLeft || exchange.res.destroyed) this.current.leave();
@@ -154,10 +156,12 @@ export class RelayCall implements OpenCall {
   }
 
   /** Milliseconds until the next try after such an answer; null when it is the caller's answer. */
-  private pauseAfter(status: number | null, retryAfter: string | null): number | null {
+  private pauseAfter(status: number | null, headers: ReplyHeaders): number | null {
     const [present, next] = [this.options.targets[this.tries - 1], this.options.targets[this.tries]];
     if (next === undefined || !mayHelp(status) || this.options.exchange.res.destroyed) return null;
-    return next.entry.id === present?.entry.id ? pauseBefore(this.tries, retryAfter) : 0;
+    if (next.entry.id !== present?.entry.id) return 0;
+    const askedMs = status === null ? null : askedWaitMs(status, headers, this.options.parts.clock.now());
+    return pauseBefore(this.tries, askedMs);
   }
 
   private closed(target: Target, row: SpendRow, closed: CallEnd): void {
@@ -168,14 +172,14 @@ export class RelayCall implements OpenCall {
     live.models.states.end(target.entry, { isFailure, status: closed.httpStatus, at });
     parts.writer.close(ended);
     recordCall(parts, ended, target.entry.modelName);
-    const isLast = !closed.isHandedOver || closed.state === 'aborted';
-    if (isLast) {
+    const { nextTryMs } = closed;
+    if (nextTryMs === null || closed.state === 'aborted') {
       this.end(ended);
       return;
     }
     const { limits } = this.options.caller;
     if (limits !== undefined) parts.virtualKeys?.charge(limits, ended);
-    this.sendLater(this.pauseAfter(closed.httpStatus, closed.retryAfter) ?? 0);
+    this.sendLater(nextTryMs);
   }
 
   /** Settles what was held for the try, and learns from it what the next ones have to hold. */

@@ -2,6 +2,7 @@
  * The header lines of one upstream request (D23).
  * Owns the rule as one pure function; must not read a clock, a socket or a configuration file.
  */
+import { ACCEPT_CODING } from '../gateway-client/content-coding.ts';
 import type { ModelEntry, ProxyConfig } from './config.ts';
 import {
   credentialHeaders,
@@ -97,6 +98,7 @@ function fixedOf(entry: HeaderEntry): readonly string[] {
 function setFixed(headers: Map<string, string>, entry: HeaderEntry): void {
   headers.set('authorization', `Bearer ${entry.apiKey}`);
   headers.set('accept', 'application/json');
+  headers.set('accept-encoding', ACCEPT_CODING);
   headers.set('user-agent', 'parley-proxy');
   for (const [name, value] of entry.extraHeaders) headers.set(name, value);
   headers.set('content-type', 'application/json');

@@ -67,8 +67,7 @@ export function mayHelp(status: number | null): boolean {
 }
 
 /** Milliseconds to wait before try number `tries` + 1; null when the gateway asks for a longer pause than is waited. */
-export function pauseBefore(tries: number, retryAfter: string | null): number | null {
-  const asked = retryAfter !== null && /^\d+(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) * 1_000 : null;
-  if (asked !== null) return asked <= RETRY_PAUSE_MS_MAX ? asked : null;
+export function pauseBefore(tries: number, askedMs: number | null): number | null {
+  if (askedMs !== null) return askedMs <= RETRY_PAUSE_MS_MAX ? askedMs : null;
   return Math.min(RETRY_PAUSE_MS * 2 ** (tries - 1), RETRY_PAUSE_MS_MAX);
 }

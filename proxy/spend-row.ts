@@ -4,6 +4,7 @@
  */
 import type { NanoUsd } from '../core/money.ts';
 import type { SpendRow } from '../core/spend.ts';
+import { headerText } from './header-names.ts';
 import { asObject, parseJson } from './json-value.ts';
 import { TAG_LENGTH_MAX, TAGS_MAX } from './limits.ts';
 import { listPriceOf } from '../core/list-prices.ts';
@@ -162,7 +163,7 @@ export function readMetadata(
   ofKey: Readonly<Record<string, unknown>> | undefined,
 ): SpendRow['metadata'] {
   if (header === undefined) return ofKey ?? null;
-  const own = asObject(typeof header === 'string' ? parseJson(header) : undefined);
+  const own = asObject(typeof header === 'string' ? parseJson(headerText(header)) : undefined);
   return own === null ? 'invalid' : { ...ofKey, ...own };
 }
 
@@ -172,7 +173,7 @@ export function readTags(
   ofKey: readonly string[] = [],
 ): readonly string[] | undefined {
   if (header === undefined) return ofKey.length === 0 ? undefined : ofKey;
-  const own = (typeof header === 'string' ? header : header.join(','))
+  const own = headerText(typeof header === 'string' ? header : header.join(','))
     .split(',')
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '' && tag.length <= TAG_LENGTH_MAX);

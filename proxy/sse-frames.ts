@@ -9,8 +9,6 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const NOTHING: Buffer = Buffer.alloc(0);
 const BLANK_LINE = Buffer.from('\n\n');
-/** The end of "\r\n\r\n"; its first line feed may follow either kind of line. */
-const BLANK_LINE_CR = Buffer.from('\n\r\n');
 
 /** Holds back what is not yet a whole frame. What it gives out, joined, is the stream. */
 export class FrameSplitter {
@@ -57,18 +55,34 @@ export function cutFrames(bytes: Buffer): readonly Buffer[] {
 
 /** One past the last blank line; 0 when there is none. */
 export function lastFrameEnd(bytes: Buffer): number {
-  const [plain, other] = [bytes.lastIndexOf(BLANK_LINE), bytes.lastIndexOf(BLANK_LINE_CR)];
-  return Math.max(plain < 0 ? 0 : plain + BLANK_LINE.length, other < 0 ? 0 : other + BLANK_LINE_CR.length);
+  if (!bytes.includes(CARRIAGE_RETURN)) {
+    const at = bytes.lastIndexOf(BLANK_LINE);
+    return at < 0 ? 0 : at + BLANK_LINE.length;
+  }
+  for (let end = bytes.length; end >= 2; end -= 1) if (endsFrame(bytes, end)) return end;
+  return 0;
 }
 
-/** One past the blank line that ends the frame: "\n\n" or "\n\r\n", the latter within "\r\n\r\n"; -1 when not there. */
+/** One past the blank line that ends the frame which begins at `from`; -1 when it is not there. */
 function frameEnd(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) {
-    const next = bytes[at + 1];
-    if (next === LINE_FEED) return at + 2;
-    if (next === CARRIAGE_RETURN && bytes[at + 2] === LINE_FEED) return at + 3;
-  }
+  const at = bytes.indexOf(BLANK_LINE, from);
+  const plainEnd = at < 0 ? -1 : at + BLANK_LINE.length;
+  if (!bytes.subarray(from, at < 0 ? bytes.length : plainEnd).includes(CARRIAGE_RETURN)) return plainEnd;
+  for (let end = from + 2; end <= bytes.length; end += 1) if (endsFrame(bytes, end)) return end;
   return -1;
+}
+
+/**
+ * Whether the bytes before `end` are a line end and a blank line, each of the three forms that a line may end in. A
+ * carriage return behind a line feed is only told from the first half of "\r\n" by what follows it.
+ */
+function endsFrame(bytes: Buffer, end: number): boolean {
+  const [before, last] = [bytes[end - 2], bytes[end - 1]];
+  if (last === LINE_FEED)
+    return before === LINE_FEED || (before === CARRIAGE_RETURN && bytes[end - 3] === LINE_FEED);
+  if (last !== CARRIAGE_RETURN) return false;
+  if (before === CARRIAGE_RETURN) return true;
+  return before === LINE_FEED && end < bytes.length && bytes[end] !== LINE_FEED;
 }
 
 /** The frame's `data:` lines joined; null for a frame without any (a comment, a bare event name). */
@@ -84,7 +98,9 @@ export function frameData(frame: Buffer): string | null {
   return lines.length === 0 ? null : lines.join('\n');
 }
 
-function dataOf(line: string): string | null {
+/** The stream may begin with a byte order mark. */
+function dataOf(text: string): string | null {
+  const line = text.startsWith('\uFEFF') ? text.slice(1) : text;
   return line.startsWith('data:') ? line.slice(line[5] === ' ' ? 6 : 5) : null;
 }
 

@@ -2,7 +2,9 @@
  * What the proxy learns from a stream while it passes, and what it withholds.
  * Owns id, usage and error of the stream; must not change a frame it lets through.
  */
+import { errorOf } from './in-band-error.ts';
 import { asObject, asText, type JsonObject } from './json-value.ts';
+import { STREAM_TAIL_BYTES } from './limits.ts';
 import type { RelayKind } from './relay-kind.ts';
 import { cutFrames, firstFrame, FrameSplitter, frameData, frameJson, lastFrameEnd } from './sse-frames.ts';
 import { joinUsage, readUsage, type Usage } from './usage.ts';
@@ -18,10 +20,12 @@ interface Mark {
 
 const USAGE_KEY: Mark = { before: Buffer.from('"usa'), searched: Buffer.from('ge"') };
 const ERROR_KEY: Mark = { before: Buffer.from('"e'), searched: Buffer.from('rror"') };
+const FINISH_KEY: Mark = { before: Buffer.from('"finish_rea'), searched: Buffer.from('son"') };
 const DONE = '[DONE]';
 /** What only quotes the end is looked at in vain. */
 const DONE_BYTES = Buffer.from('DONE]');
 const NO_FRAMES: readonly Buffer[] = [];
+const NOTHING: Buffer = Buffer.alloc(0);
 /** Frames parsed in search of the id: it stands in the first ones or in none. */
 const FRAMES_WITHOUT_ID_MAX = 8;
 
@@ -38,6 +42,9 @@ export class StreamWatch {
   /** How the last events end in a frame; one that only quotes them is parsed in vain. */
   private readonly lastMarks: readonly Buffer[];
   private framesWithoutId = 0;
+  /** The last pieces, in which the stream's end is looked for once it has ended. */
+  private tail: Buffer[] = [];
+  private tailBytes = 0;
 
   constructor(options: { readonly isUsageShown: boolean; readonly kind: Pick<RelayKind, 'lastEvents'> }) {
     this.isUsageShown = options.isUsageShown;
@@ -49,6 +56,7 @@ export class StreamWatch {
   push(chunk: Buffer): readonly Buffer[] {
     const whole = this.splitter.push(chunk);
     if (whole.length === 0) return NO_FRAMES;
+    this.keepTail(whole);
     if (this.isIdSettled && this.firstMark(whole) < 0) return [whole];
     const frames: Buffer[] = [];
     let rest = whole;
@@ -84,7 +92,27 @@ export class StreamWatch {
   /** The last frame to relay when the gateway ended without a blank line; empty when there is none. */
   flush(): Buffer {
     const rest = this.splitter.flush();
-    return this.lets(rest) ? rest : Buffer.alloc(0);
+    const isLet = this.lets(rest);
+    this.keepTail(rest);
+    // Half a frame is no frame: whoever reads on finds what is said of the stream's end instead.
+    return isLet && (this.isWhole || this.error !== null || isReadable(rest)) ? rest : NOTHING;
+  }
+
+  /** Whether the stream that has ended said that this is its end. */
+  get isWhole(): boolean {
+    return this.isDone || (this.lastEvents === null && this.tail.some(hasFinish));
+  }
+
+  /** At least two pieces, because one may be a long frame. */
+  private keepTail(piece: Buffer): void {
+    const { tail } = this;
+    tail.push(piece);
+    this.tailBytes += piece.length;
+    for (let first = tail[0]; first !== undefined && tail.length > 2; first = tail[0]) {
+      if (this.tailBytes - first.length < STREAM_TAIL_BYTES) return;
+      this.tailBytes -= first.length;
+      tail.shift();
+    }
   }
 
   private lets(frame: Buffer): boolean {
@@ -129,36 +157,70 @@ function lastWord(event: string): string {
   return event.slice(Math.max(0, event.lastIndexOf('.')));
 }
 
-/** The error that a frame reports, under `error` as chat has it; null when it reports none. */
-function errorOf(json: JsonObject): JsonObject | null {
-  if ((json['error'] ?? null) !== null) return json;
-  const inner = asObject(asObject(json['response'])?.['error']);
-  if (inner !== null) return { error: inner };
-  if (json['type'] !== 'error') return null;
-  const { message = null, code = null, param = null } = json;
-  return { error: { message, type: 'server_error', param, code } };
-}
-
 /** Where the key stands with a value other than null; -1 where it does not. One inside a text is escaped and not found. */
-function valueAt(bytes: Buffer, { before, searched }: Mark): number {
-  for (let at = bytes.indexOf(searched); at >= 0; at = bytes.indexOf(searched, at + searched.length)) {
+function valueAt(bytes: Buffer, { before, searched }: Mark, from = 0): number {
+  for (let at = bytes.indexOf(searched, from); at >= 0; at = bytes.indexOf(searched, at + searched.length)) {
     const start = at - before.length;
     if (start < 0 || before.compare(bytes, start, at) !== 0) continue;
-    let i = at + searched.length;
-    while (bytes[i] === 0x20 || bytes[i] === 0x3a) i += 1;
-    if (bytes[i] !== 0x6e) return start;
+    if (bytes[valueStart(bytes, at + searched.length)] !== 0x6e) return start;
   }
   return -1;
 }
 
+function valueStart(bytes: Buffer, from: number): number {
+  let i = from;
+  while (bytes[i] === 0x20 || bytes[i] === 0x3a) i += 1;
+  return i;
+}
+
+/** Whether JSON may hold an error anywhere; one that is only quoted is looked for in vain. */
+export function mentionsError(bytes: Buffer): boolean {
+  return valueAt(bytes, ERROR_KEY) >= 0;
+}
+
+/** Some gateways write an empty text until the end. */
+function hasFinish(bytes: Buffer): boolean {
+  const { before, searched } = FINISH_KEY;
+  for (let at = valueAt(bytes, FINISH_KEY); at >= 0;) {
+    const behind = at + before.length + searched.length;
+    const start = valueStart(bytes, behind);
+    if (bytes[start] === 0x22 && bytes[start + 1] !== 0x22) return true;
+    at = valueAt(bytes, FINISH_KEY, behind);
+  }
+  return false;
+}
+
+/** A comment, the end, or data that is JSON. */
+function isReadable(frame: Buffer): boolean {
+  const data = frameData(frame);
+  return data === null || data === DONE || frameJson(frame) !== undefined;
+}
+
+/** What stands around the usage of a frame and says nothing by itself. */
+const ENVELOPE = new Set([
+  ...['id', 'object', 'created', 'model', 'choices', 'usage'],
+  ...['system_fingerprint', 'service_tier', 'obfuscation'],
+]);
+const CHOICE_ENVELOPE = new Set(['index', 'delta', 'logprobs', 'finish_reason']);
+
 /** A frame that carries nothing but usage: no choice, or only choices with an empty delta (some gateways send those). */
 function isUsageOnly(frame: JsonObject): boolean {
   const choices = frame['choices'];
-  return Array.isArray(choices) && choices.every((choice) => isEmptyChoice(asObject(choice)));
+  return (
+    Array.isArray(choices) &&
+    saysNothingBeside(frame, ENVELOPE) &&
+    choices.every((choice) => isEmptyChoice(asObject(choice)))
+  );
 }
 
 function isEmptyChoice(choice: JsonObject | null): boolean {
-  if (choice === null || (choice['finish_reason'] ?? null) !== null) return false;
+  if (choice === null || !saysNothingBeside(choice, CHOICE_ENVELOPE)) return false;
+  const { finish_reason: finish = null, logprobs = null } = choice;
   const delta = asObject(choice['delta']);
+  if (finish !== null || logprobs !== null) return false;
   return delta !== null && Object.values(delta).every((value) => value === null);
+}
+
+function saysNothingBeside(json: JsonObject, known: ReadonlySet<string>): boolean {
+  return Object.keys(json).every((key) => known.has(key) || json[key] === null);
 }

@@ -2,37 +2,30 @@
  * A streamed reply, passed on frame by frame as it comes.
  * Owns when the reply to the caller begins and how it ends; must not re-encode a frame.
  */
-import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
-import { envelope, type Failure } from './failure.ts';
-import { relayedError, relayedHeaders, statusOfErrorFrame, type ReplyHeaders } from './gateway-reply.ts';
 import { joined } from './body-chunks.ts';
+import { envelope, type Failure } from './failure.ts';
+import { cutFailure, relayedHeaders } from './gateway-reply.ts';
 import { sendFailure } from './http-exchange.ts';
+import { statusOfError } from './in-band-error.ts';
 import type { JsonObject } from './json-value.ts';
+import { COMMENTS_HELD_BYTES_MAX } from './limits.ts';
+import { sendRefusal } from './refusal.ts';
 import type { RelayKind } from './relay-kind.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
+import { frameData } from './sse-frames.ts';
 import { StreamWatch } from './stream-watch.ts';
 import type { Usage } from './usage.ts';
 
-export interface StreamedReplyOptions {
-  readonly res: ServerResponse;
-  readonly headers: ReplyHeaders;
-  /** Of the proxy, name and value alternating. */
-  readonly ownHeaders: readonly OutgoingHttpHeader[];
-  readonly apiKey: string;
-  /** Whether the caller asked for the usage frame itself. */
-  readonly isUsageShown: boolean;
-  readonly kind: RelayKind;
-  /** Whether another try follows a stream that began with an error of this status. */
-  readonly handOver: (status: number) => boolean;
-}
-
 export class StreamedReply implements Reply {
-  private readonly options: StreamedReplyOptions;
-  private readonly watch: StreamWatch;
+  readonly isStream = true;
   /** The stream began with an error, which became a plain reply with its status. */
-  private isRefused = false;
+  isRefused = false;
+  private readonly options: ReplyOptions;
+  private readonly watch: StreamWatch;
+  /** Comments before the first frame with data. */
+  private held: Buffer[] = [];
 
-  constructor(options: StreamedReplyOptions) {
+  constructor(options: ReplyOptions) {
     this.options = options;
     this.watch = new StreamWatch(options);
   }
@@ -53,37 +46,38 @@ export class StreamedReply implements Reply {
     return this.relay(this.watch.push(chunk));
   }
 
-  end(): boolean {
+  end(): ReplyEnd {
     const rest = this.watch.flush();
     this.relay(rest.length === 0 ? [] : [rest]);
-    if (!this.isRefused) {
-      this.begin();
-      this.options.res.end();
-    }
-    return this.watch.error === null;
+    if (this.isRefused) return 'failed';
+    if (this.watch.error === null && !this.watch.isWhole) return this.endCut(rest.length > 0);
+    beginStream(this.options);
+    this.options.res.end();
+    return this.watch.error === null ? 'succeeded' : 'failed';
   }
 
   /** After `[DONE]` nothing is missing. Before it the caller is told in one frame, and there is no `[DONE]`. */
   drop(failed: Failure): boolean {
-    const { res } = this.options;
+    const { res, kind } = this.options;
     const isComplete = this.watch.isDone && this.watch.error === null;
     if (this.isRefused) return false;
     if (!res.headersSent) {
       sendFailure(res, failed, this.options.ownHeaders);
       return false;
     }
-    res.end(isComplete || this.watch.error !== null ? undefined : this.errorFrame(failed));
+    res.end(isComplete || this.watch.error !== null ? undefined : errorFrame(kind, failed));
     return isComplete;
   }
 
-  /** One frame in the words of the route, so that a client of it reports the failure. */
-  private errorFrame(failed: Failure): string {
-    if (this.options.kind.lastEvents === null) return `data: ${envelope(failed)}\n\n`;
-    const { code, message, param } = failed;
-    return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`;
+  private endCut(isInFrame: boolean): ReplyEnd {
+    const { res, kind, modelName, ownHeaders, handOver } = this.options;
+    const failed = cutFailure(modelName);
+    if (res.headersSent) res.end(`${isInFrame ? '\n\n' : ''}${errorFrame(kind, failed)}`);
+    else if (!handOver(null)) sendFailure(res, failed, ownHeaders);
+    return 'cut';
   }
 
-  /** Nothing is sent before the first frame, so that an error there still has its status. */
+  /** Nothing is sent before the first frame with data, so that an error there still has its status. */
   private relay(frames: readonly Buffer[]): boolean {
     const { res } = this.options;
     if (this.isRefused) return true;
@@ -92,28 +86,40 @@ export class StreamedReply implements Reply {
       return true;
     }
     if (frames.length === 0) return true;
-    this.begin();
-    return res.write(joined(frames));
+    if (res.headersSent) return res.write(joined(frames));
+    this.held.push(...frames);
+    if (!this.mayBegin(frames)) return true;
+    beginStream(this.options);
+    return res.write(joined(this.held.splice(0)));
   }
 
-  private begin(): void {
-    const { res, headers, ownHeaders } = this.options;
-    if (res.headersSent) return;
-    const own = relayedHeaders(headers, ownHeaders);
-    // Intermediaries must neither store nor collect a stream.
-    own.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
-    res.writeHead(200, own);
+  private mayBegin(frames: readonly Buffer[]): boolean {
+    if (frames.some((frame) => frameData(frame) !== null)) return true;
+    return this.held.reduce((sum, frame) => sum + frame.length, 0) > COMMENTS_HELD_BYTES_MAX;
   }
 
   private refuse(frame: JsonObject): void {
-    const { res, headers, ownHeaders, apiKey } = this.options;
     this.isRefused = true;
-    const status = statusOfErrorFrame(frame);
-    if (this.options.handOver(status)) return;
-    const body = relayedError(Buffer.from(JSON.stringify(frame)), { status, apiKey });
-    const own = relayedHeaders(headers, ownHeaders, 'content-type');
-    own.push('content-type', 'application/json', 'content-length', body.length);
-    res.writeHead(status, own);
-    res.end(body);
+    const status = statusOfError(frame);
+    if (!this.options.handOver(status)) sendRefusal(this.options, { frame, status });
   }
+}
+
+/** One frame in the words of the route, so that a client of it reports the failure. */
+function errorFrame(kind: RelayKind, failed: Failure): string {
+  if (kind.lastEvents === null) return `data: ${envelope(failed)}\n\n`;
+  const { code, message, param } = failed;
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`;
+}
+
+const EVENTS = 'text/event-stream';
+
+export function beginStream({ res, headers, ownHeaders }: ReplyOptions): void {
+  if (res.headersSent) return;
+  const said = headers['content-type'] ?? '';
+  const contentType = said.startsWith(EVENTS) ? said : EVENTS;
+  const own = relayedHeaders(headers, ownHeaders, { contentType, isCoded: true });
+  // Intermediaries must neither store nor collect a stream.
+  own.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
+  res.writeHead(200, own);
 }

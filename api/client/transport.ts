@@ -2,6 +2,7 @@
  * One call of the client over HTTP: sent, sent again where that is harmless and worth it, and read.
  * Owns the retries; must not know an operation.
  */
+import { retryAfterMs } from '../../core/retry-after.ts';
 import { ClientError } from './client-error.ts';
 
 export interface TransportOptions {
@@ -71,8 +72,8 @@ async function once(options: TransportOptions, sent: Sent): Promise<Outcome> {
 
 async function errorOf(response: Response): Promise<ClientError> {
   const body = await response.json().catch(() => null);
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return new ClientError(response.status, body, Number.isFinite(seconds) ? seconds * 1_000 : null);
+  const askedMs = retryAfterMs(response.headers.get('retry-after'), Date.now());
+  return new ClientError(response.status, body, askedMs);
 }
 
 /** Null when the call is not sent again: it was refused for good, or may have been done without an answer. */

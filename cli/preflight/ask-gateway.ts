@@ -2,8 +2,9 @@
  * Asking a gateway for its models, as the proxy asks it for an answer: same address, key and headers.
  * Owns the connection and how its failures are worded; the key is in no answer.
  */
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { request } from 'undici';
+import { ACCEPT_CODING, decodedBody } from '../../gateway-client/content-coding.ts';
+import { gatewayDispatcher } from '../../gateway-client/gateway-connection.ts';
 import { reasonOfCause, remedyOfCause } from './connection-cause.ts';
 import {
   readModelCall,
@@ -57,10 +58,12 @@ async function ask(place: GatewayPlace, { path, body, signal }: Question): Promi
   try {
     // Not `fetch`, which refuses ports that calls of agents are sent to.
     const answer = await request(`${origin}${basePath}${path}`, {
+      dispatcher: gatewayDispatcher(),
       method: body === null ? 'GET' : 'POST',
       headers: {
         authorization: `Bearer ${apiKey}`,
         accept: 'application/json',
+        'accept-encoding': ACCEPT_CODING,
         'user-agent': 'parley-proxy',
         ...Object.fromEntries(extraHeaders),
         ...(body === null ? {} : { 'content-type': 'application/json' }),
@@ -70,8 +73,10 @@ async function ask(place: GatewayPlace, { path, body, signal }: Question): Promi
       // One question, one connection: nothing is kept open behind the look.
       reset: true,
     });
-    const bytes = unpacked(await bounded(answer.body), headerOf(answer.headers['content-encoding']));
-    const text = bytes.toString('utf8').replaceAll(apiKey, '…');
+    const coding = answer.headers['content-encoding'];
+    // Some gateways pack whatever they send, asked or not. What cannot be unpacked says nothing.
+    const bytes = decodedBody({ bytes: await bounded(answer.body), coding, bytesMax: ANSWER_BYTES_MAX });
+    const text = (bytes ?? Buffer.alloc(0)).toString('utf8').replaceAll(apiKey, '…');
     return { status: answer.statusCode, location: headerOf(answer.headers.location), text };
   } catch (error) {
     const { reason, isTooSlow } = reasonOfCause(error);
@@ -94,24 +99,4 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
-}
-
-/** Some gateways pack whatever they send, asked or not. What cannot be unpacked says nothing. */
-function unpacked(bytes: Buffer, encoding: string | null): Buffer {
-  const bound = { maxOutputLength: ANSWER_BYTES_MAX };
-  try {
-    switch (encoding) {
-      case 'gzip':
-      case 'x-gzip':
-        return gunzipSync(bytes, bound);
-      case 'br':
-        return brotliDecompressSync(bytes, bound);
-      case 'deflate':
-        return inflateSync(bytes, bound);
-      default:
-        return bytes;
-    }
-  } catch {
-    return Buffer.alloc(0);
-  }
 }

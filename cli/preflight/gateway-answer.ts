@@ -4,6 +4,9 @@
  */
 import { saysModelUnknown } from '../../core/unknown-model.ts';
 
+import { errorOf, statusOfError } from '../../proxy/in-band-error.ts';
+import { asObject } from '../../proxy/json-value.ts';
+
 export type GatewayAnswer =
   | { readonly kind: 'listed'; readonly ids: readonly string[] }
   /** It answers, and lists nothing: whether it has a model is told by asking the model. */
@@ -42,8 +45,9 @@ export function readModelCall(answer: HttpAnswer): ModelAnswer {
   const refusal = readRefusal(answer);
   if (refusal !== null) return refusal;
   const said = saidOf(answer);
-  if (answer.status < 300) return readCompletion(answer);
-  if (answer.status === 404 || saysModelUnknown(said) || saysModelUnknown(answer.text))
+  const status = statusOf(answer);
+  if (status < 300) return readCompletion(answer);
+  if (status === 404 || saysModelUnknown(said) || saysModelUnknown(answer.text))
     return { kind: 'unknown_model', said };
   // What is wrong with so short a call, such as the name of a parameter, says nothing of a real one.
   return { kind: 'served' };
@@ -61,7 +65,8 @@ function readCompletion({ text }: HttpAnswer): ModelAnswer {
 }
 
 function readRefusal(answer: HttpAnswer): Refusal | null {
-  const { status, location, text } = answer;
+  const { location, text } = answer;
+  const status = statusOf(answer);
   const said = saidOf(answer);
   // A proxy without a database answers so to a key that is not its master key.
   if (status === 401 || status === 403 || /no_db_connection|invalid_api_key/.test(text))
@@ -85,6 +90,13 @@ function idsOf(body: unknown): readonly string[] {
     const id = typeof one === 'string' ? one : (one as { readonly id?: unknown } | null)?.id;
     return typeof id === 'string' ? [id] : [];
   });
+}
+
+/** An error in a 200 is what it says, as it is to the proxy. */
+function statusOf({ status, text }: HttpAnswer): number {
+  const json = status < 300 ? asObject(parsed(text)) : null;
+  const error = json === null ? null : errorOf(json);
+  return error === null ? status : statusOfError(error);
 }
 
 function saidOf({ status, text }: HttpAnswer): string {

@@ -14,6 +14,7 @@ import type { ResponseContext } from '@kubernetes/client-node';
 import type * as Client from '@kubernetes/client-node';
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
+import { retryAfterMs } from '../../core/retry-after.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { sleep } from '../on-host/wait.ts';
 import { asRuntimeError } from './api-errors.ts';
@@ -27,7 +28,6 @@ import {
 /** Where a pod finds the token of its own account. */
 const ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const TOO_MANY_REQUESTS = 429;
-const SECOND_MS = 1_000;
 
 export type KubernetesClient = typeof Client;
 
@@ -132,7 +132,8 @@ function patientHttp(
       for (let tries = 1; ; tries += 1) {
         const response = await once(request);
         if (response.httpStatusCode !== TOO_MANY_REQUESTS || tries >= THROTTLED_TRIES_MAX) return response;
-        const waitMs = retryAfterMs(response.headers['retry-after']);
+        const asked = retryAfterMs(response.headers['retry-after'], clock.now());
+        const waitMs = asked ?? RETRY_AFTER_DEFAULT_MS;
         if (waitMs > RETRY_AFTER_MAX_MS) return response;
         // What is not read keeps its connection.
         await response.body.binary();
@@ -140,9 +141,4 @@ function patientHttp(
       }
     },
   });
-}
-
-function retryAfterMs(header: string | undefined): number {
-  const seconds = Number(header);
-  return header === undefined || !Number.isFinite(seconds) ? RETRY_AFTER_DEFAULT_MS : seconds * SECOND_MS;
 }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -43,6 +44,20 @@ describe('createGatewayExport()', () => {
       response.end(ROW + ROW.replace('11-21', '11-22') + ROW.replace('11-21', '11-20')),
     );
     expect(await createGatewayExport({ url, apiKey: '', format: 'jsonl' }).rows(INTERVAL)).toHaveLength(1);
+  });
+
+  it('reads an export that is coded although nobody asked, and none that breaks off', async () => {
+    const coded = gzipSync(ROW.repeat(50));
+    const answers = [coded, coded.subarray(0, -9)];
+    const url = await gateway((request, response) => {
+      expect(request.headers['accept-encoding']).toBe('identity');
+      response.writeContinue();
+      response.setHeader('x-policy', 'p'.repeat(20_000));
+      response.setHeader('content-encoding', 'gzip').end(answers.shift());
+    });
+    const exported = createGatewayExport({ url, apiKey: '', format: 'jsonl' });
+    expect(await exported.rows(INTERVAL)).toHaveLength(50);
+    await expect(exported.rows(INTERVAL)).rejects.toMatchObject({ code: 'export_invalid' });
   });
 
   it('reports a refusal and a dead address as unavailable, never with the key', async () => {

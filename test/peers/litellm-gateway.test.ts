@@ -22,6 +22,9 @@ const TOOLS = [{ type: 'function', function: { name: 'terminal', parameters: { t
 /** Both kinds of prefix, as models of one proxy, and a second model on the same gateway. */
 const MODELS = ['other-product', 'same-product', 'second'] as const;
 
+const FIRST_FRAME =
+  'data: {"id":"r","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"hé"},"finish_reason":null}]}\n\n';
+
 interface ChatReply {
   readonly id: string;
   readonly choices: readonly {
@@ -192,6 +195,19 @@ describeWith('litellm', 'LiteLLM behind our proxy', () => {
       expect(told.message).toContain(error.error.message);
       expect(told.code).toBe(String(status));
     }
+  });
+
+  it.each([
+    ['breaks off', FIRST_FRAME],
+    ['fails in a frame', `${FIRST_FRAME}data: {"error":{"message":"lost","code":500}}\n\n`],
+  ])('a stream of the vendor that %s is no success of LiteLLM and of ours', async (_, frames) => {
+    vendor.answer = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(frames, () => res.destroy());
+    };
+    const text = await (await call({ model: 'same-product', stream: true })).text();
+    expect(text).toContain('"error"');
+    expect((await proxy.rows()).at(-1)?.state).not.toBe('succeeded');
   });
 
   it('G40: a key that LiteLLM does not know is 401, three times over', async () => {

@@ -1,11 +1,13 @@
 /**
  * The OpenAI SDK for Node in front of our proxy, unmodified: replies, streams, and failures as its own classes.
  */
+import { gzipSync } from 'node:zlib';
 import OpenAI, * as sdk from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerJson } from '../proxy/stub-gateway.ts';
 import { answerOrFail, failingEntries } from './failing-vendor.ts';
 import { AGENT_KEY, openProxy, SESSION_ID, type OpenProxy } from './open-proxy.ts';
-import { openStubVendor, type StubVendor } from './stub-vendor.ts';
+import { CHAT_REPLY, openStubVendor, type StubVendor } from './stub-vendor.ts';
 
 describe('the OpenAI SDK for Node in front of the proxy', () => {
   let vendor: StubVendor;
@@ -75,5 +77,56 @@ describe('the OpenAI SDK for Node in front of the proxy', () => {
     expect(headers.filter((name) => name.startsWith('x-'))).toEqual(['x-litellm-session-id']);
     expect(vendor.seen[0]?.body).not.toContain('ada');
     expect((await proxy.rows()).at(-1)).toMatchObject({ user: 'ada', sessionId: SESSION_ID });
+  });
+
+  describe('behind which a gateway goes wrong', () => {
+    const limited = '{"error":{"message":"slow down","code":"rate_limit_exceeded"}}';
+    const frame =
+      'data: {"id":"r","choices":[{"index":0,"delta":{"content":"hé"},"finish_reason":null}]}\n\n';
+    const streamed = async (): Promise<string> => {
+      let text = '';
+      const stream = await client.chat.completions.create({ ...chat, stream: true });
+      for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+      return text;
+    };
+    afterAll(() => {
+      vendor.answer = answerOrFail;
+    });
+
+    it('tells an error in a 200, or at the start of a stream, by its own class', async () => {
+      vendor.answer = answerJson(200, limited);
+      await expect(client.chat.completions.create(chat)).rejects.toBeInstanceOf(sdk.RateLimitError);
+      vendor.answer = answerJson(200, `: waiting\n\ndata: ${limited}\n\n`, {
+        'content-type': 'text/event-stream',
+      });
+      await expect(streamed()).rejects.toBeInstanceOf(sdk.RateLimitError);
+      vendor.answer = answerJson(200, '<html>Sign in</html>', { 'content-type': 'text/html' });
+      await expect(client.chat.completions.create(chat)).rejects.toBeInstanceOf(sdk.InternalServerError);
+    });
+
+    it('tells that a stream broke off, or failed in the middle', async () => {
+      const events = { 'content-type': 'text/event-stream' };
+      for (const frames of [
+        frame,
+        `${frame}data: {"choices":[],"usage":{"prompt_tokens":1},${limited.slice(1)}\n\n`,
+      ]) {
+        vendor.answer = answerJson(200, frames, events);
+        await expect(streamed()).rejects.toBeInstanceOf(sdk.APIError);
+      }
+      vendor.answer = answerJson(200, `${frame}data: [DONE]\n\n`.replaceAll('\n', '\r'), events);
+      expect(await streamed()).toBe('hé');
+    });
+
+    it('reads what is coded although nobody asked, and events that are called JSON', async () => {
+      vendor.answer = (res) => {
+        res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+        res.end(gzipSync(JSON.stringify({ ...CHAT_REPLY, id: 'r', model: 'm' })));
+      };
+      expect((await client.chat.completions.create(chat)).choices[0]?.message.content).toBe('héllo');
+      vendor.answer = answerJson(200, `${frame}data: [DONE]\n\n`);
+      expect(await streamed()).toBe('hé');
+      const states = (await proxy.rows()).slice(-2).map(({ state }) => state);
+      expect(states).toEqual(['succeeded', 'succeeded']);
+    });
   });
 });

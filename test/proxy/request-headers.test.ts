@@ -14,6 +14,7 @@ const OFF = headerRule(
 const OWN = {
   authorization: 'Bearer k',
   accept: 'application/json',
+  'accept-encoding': 'identity',
   'user-agent': 'parley-proxy',
   'content-type': 'application/json',
   'content-length': '5',

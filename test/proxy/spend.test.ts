@@ -6,6 +6,7 @@ import { tempDir } from '../helpers/temp-dir.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
 import {
   AGENT_KEY,
+  BODY,
   MASTER_KEY,
   PLAIN_KEY,
   send,
@@ -95,6 +96,22 @@ describe('a spend row', () => {
       expect(received.status).toBe(200);
     }
     expect((await rows()).map((row) => row.metadata)).toEqual(['invalid', 'invalid', 'invalid']);
+  });
+
+  it('reads metadata and tags in UTF-8, and bytes that are none as Latin-1', async () => {
+    const gateway = await startStubGateway();
+    const { url, rows } = await startProxy({ origin: gateway.origin });
+    const asBytes = (text: string): string => Buffer.from(text).toString('latin1');
+    for (const spell of [asBytes, (text: string) => text]) {
+      const headers = {
+        [`x-${VENDOR}-spend-logs-metadata`]: spell('{"team":"Jürgen"}'),
+        [`x-${VENDOR}-tags`]: spell('für,größe'),
+      };
+      // A text would go out as one with the headers, and in UTF-8.
+      expect((await send({ url, headers, body: Buffer.from(BODY) })).status).toBe(200);
+    }
+    for (const row of await rows())
+      expect([row.metadata, row.tags]).toEqual([{ team: 'Jürgen' }, ['für', 'größe']]);
   });
 
   it('takes the session from the header only when the key is bound to none', async () => {

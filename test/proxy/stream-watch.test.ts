@@ -18,7 +18,8 @@ describe('StreamWatch', () => {
   const hidden = [...CONTENT_FRAMES, DONE_FRAME].join('');
 
   it('gives the same for a split at any byte, in either form of line end', () => {
-    for (const text of [STREAM, STREAM.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n')]) {
+    const plain = STREAM.replaceAll('\r\n', '\n');
+    for (const text of [STREAM, plain.replaceAll('\n', '\r\n'), plain.replaceAll('\n', '\r')]) {
       const whole = Buffer.from(text);
       const once = watched([whole], false).text;
       for (let at = 0; at <= whole.length; at += 1) {
@@ -44,6 +45,39 @@ describe('StreamWatch', () => {
         },
       ),
     );
+  });
+});
+
+describe('what is withheld', () => {
+  const usage = '"usage":{"prompt_tokens":7}';
+  const frame = (members: string): string => `data: {"id":"r",${members}}\n\n`;
+
+  it.each([
+    [
+      'usage alone',
+      frame(`"object":"chat.completion.chunk","created":1,"model":"m","choices":[],${usage}`),
+      true,
+    ],
+    [
+      'usage with an empty choice',
+      frame(`"choices":[{"index":0,"delta":{},"finish_reason":null}],${usage}`),
+      true,
+    ],
+    ['fields that are null', frame(`"choices":[],"error":null,"citations":null,${usage}`), true],
+    ['what only pads', frame(`"choices":[],"service_tier":"default","obfuscation":"xyz",${usage}`), true],
+    ['citations', frame(`"choices":[],"citations":["https://a.example"],${usage}`), false],
+    ['a provider', frame(`"choices":[],"provider":"acme",${usage}`), false],
+    ['an error', frame(`"choices":[],"error":{"message":"lost"},${usage}`), false],
+    [
+      'what stands in a choice',
+      frame(`"choices":[{"index":0,"delta":{},"content_filter":{}}],${usage}`),
+      false,
+    ],
+    ['a role', frame(`"choices":[{"index":0,"delta":{"role":"assistant"}}],${usage}`), false],
+    ['no usage', frame('"choices":[],"prompt_filter_results":[]'), false],
+  ])('%s', (_, text, isWithheld) => {
+    expect(watched([Buffer.from(text)], false).text).toBe(isWithheld ? '' : text);
+    expect(watched([Buffer.from(text)], true).text).toBe(text);
   });
 });
 

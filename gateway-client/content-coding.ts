@@ -1,0 +1,105 @@
+/**
+ * Bodies that a gateway codes although nobody asked it to.
+ * Owns decoding them within a bound; what is passed on is not its business.
+ */
+import * as zlib from 'node:zlib';
+
+/** What a request says so that an answer comes as it is. */
+export const ACCEPT_CODING = 'identity';
+
+export interface CodedBody {
+  readonly bytes: Buffer;
+  /** The header `content-encoding`, one coding or several; null for none. */
+  readonly coding: string | readonly string[] | null | undefined;
+  /** Of the decoded body: a few bytes may stand for any number of them. */
+  readonly bytesMax: number;
+  /** Without it, the beginning of a body is decoded as far as it says something. */
+  readonly mustBeWhole?: boolean;
+}
+
+/** More than one is rare, and more than these only wear a reader out. */
+const CODINGS_MAX = 4;
+
+/** Whether the header says that the body is anything but plain. */
+export function isCoded(coding: CodedBody['coding']): boolean {
+  return codingsOf(coding).length > 0;
+}
+
+/**
+ * The plain body, or as much of it as the beginning of a body says. Null when nobody here can read it: an unknown
+ * coding, a broken body, or one beyond the bound.
+ */
+export function decodedBody({ bytes, coding, bytesMax, mustBeWhole = false }: CodedBody): Buffer | null {
+  const codings = codingsOf(coding);
+  if (codings.length > CODINGS_MAX) return null;
+  let body = bytes;
+  // The last one named was the last one applied.
+  for (const name of codings.toReversed()) {
+    const decode = DECODERS.get(name);
+    if (decode === undefined) return null;
+    try {
+      body = decode(body, { bytesMax, mustBeWhole });
+    } catch {
+      return null;
+    }
+  }
+  return body;
+}
+
+function codingsOf(coding: CodedBody['coding']): readonly string[] {
+  const text = typeof coding === 'string' ? coding : (coding ?? []).join(',');
+  return text
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+}
+
+type Bounds = Required<Pick<CodedBody, 'bytesMax' | 'mustBeWhole'>>;
+type Decode = (bytes: Buffer, bounds: Bounds) => Buffer;
+
+/** With the others, what was flushed so far is given out, and an end that is missing is no error. */
+const { Z_FINISH, Z_SYNC_FLUSH, BROTLI_OPERATION_FINISH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+
+function deflateOptions({ bytesMax, mustBeWhole }: Bounds): zlib.ZlibOptions {
+  return { maxOutputLength: bytesMax, finishFlush: mustBeWhole ? Z_FINISH : Z_SYNC_FLUSH };
+}
+
+const gunzip: Decode = (bytes, bounds) => zlib.gunzipSync(bytes, deflateOptions(bounds));
+
+/** Some servers leave out the two bytes that the standard puts before it. */
+const inflate: Decode = (bytes, bounds) => {
+  const isBare = bytes.length >= 2 && (((bytes[0] ?? 0) & 0x0f) !== 8 || bytes.readUInt16BE(0) % 31 !== 0);
+  return (isBare ? zlib.inflateRawSync : zlib.inflateSync)(bytes, deflateOptions(bounds));
+};
+
+const brotli: Decode = (bytes, { bytesMax, mustBeWhole }) =>
+  zlib.brotliDecompressSync(bytes, {
+    maxOutputLength: bytesMax,
+    finishFlush: mustBeWhole ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH,
+  });
+
+/** Node has it from 22.15 on. */
+interface Zstd {
+  readonly zstdDecompressSync?: (bytes: Buffer, options: object) => Buffer;
+  readonly constants: { readonly ZSTD_e_end?: number; readonly ZSTD_e_flush?: number };
+}
+
+const { zstdDecompressSync, constants } = zlib as unknown as Zstd;
+
+const zstd: Decode | null =
+  zstdDecompressSync === undefined
+    ? null
+    : (bytes, { bytesMax, mustBeWhole }) =>
+        zstdDecompressSync(bytes, {
+          maxOutputLength: bytesMax,
+          finishFlush: mustBeWhole ? constants.ZSTD_e_end : constants.ZSTD_e_flush,
+        });
+
+const DECODERS: ReadonlyMap<string, Decode> = new Map([
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['deflate', inflate],
+  ['br', brotli],
+  ...(zstd === null ? [] : [['zstd', zstd] as const]),
+]);
