@@ -223,6 +223,10 @@ export const RULE_CATALOGUE = {
     'age beyond the session',
     'A sandbox of the pool is recycled at an age of 12 hours or more: its session ends before, and cuts off who works in it.',
   ),
+  JOB518: warning(
+    'directive passed over',
+    'The file begins with a "%" directive that is not known. YAML passes it over, and so does the language.',
+  ),
   // Schema of scenarios
   SCN201: error(
     'session length',
