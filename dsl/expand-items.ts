@@ -4,6 +4,7 @@
  */
 import type { PlanItem } from '../core/plan.ts';
 import { applyDefaults } from './apply-defaults.ts';
+import { defined } from './defined.ts';
 import type { Entry, ExpandContext, ItemTrace } from './entry.ts';
 import { createEntryRules, type EntryRules } from './entry-rules.ts';
 import { createFilling, type Filling } from './entry-variant.ts';
@@ -84,6 +85,7 @@ function expandOne({ entry, row, combination, rules, filling }: One, context: En
       inputs,
       matrix: combination.matrix,
       item: row?.fields ?? {},
+      ...defined({ written: row?.written }),
     };
     if (rules.excludes(values, row)) return true;
     if (items.length >= ITEMS_MAX) return false;

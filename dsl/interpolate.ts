@@ -87,7 +87,17 @@ function compileText(text: string, scope: () => PlanScope): Fill {
 /** A name alone, such as `item.repo`, is looked up; anything else is for the engine. */
 export const PLAIN_NAME = /^(inputs|matrix|item)\.([A-Za-z_][A-Za-z0-9_]*)$|^(id|repeat)$/;
 
+/** A place in a row, such as `item.version` or `item.tags[0].size`. */
+const ITEM_PATH = /^item\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)$/;
+
+/** A number alone is filled in as its file spells it: 3.10 stays 3.10. */
 function compileExpression(source: string, scope: () => PlanScope): Fill {
+  const fill = compileValue(source, scope);
+  const path = ITEM_PATH.exec(source)?.[1];
+  return path === undefined ? fill : (values) => values.written?.get(path) ?? fill(values);
+}
+
+function compileValue(source: string, scope: () => PlanScope): Fill {
   const plain = PLAIN_NAME.exec(source);
   if (plain !== null) return plainFill(plain);
   const compiled = engine().compileIn(source, scope(), 'text');

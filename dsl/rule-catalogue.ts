@@ -57,6 +57,10 @@ export const RULE_CATALOGUE = {
   ),
   JOB119: error('nested too deeply', 'The file nests deeper than any file needs.'),
   JOB120: error('more findings', 'More findings than are shown. Correct the first ones and check again.'),
+  JOB121: error(
+    'lone carriage return',
+    'A carriage return stands without a line feed: YAML reads it as a line break, most editors as none. Write lines that end with LF or CRLF.',
+  ),
   // Schema
   JOB201: error('unknown key', 'The key is not part of the language at this place.'),
   JOB202: error('missing key', 'A required key is absent.'),
