@@ -3,6 +3,7 @@
  * Owns the short way for plain names, which need no engine; what is filled in is never read again.
  */
 import { ParleyError } from '../core/parley-error.ts';
+import { SOURCE_BYTES_MAX } from './decode-source.ts';
 import { createCelEngine } from './expression/cel-engine.ts';
 import type { ExpressionEngine, ExpressionProblem } from './expression/expression.ts';
 import { once } from './once.ts';
@@ -36,6 +37,13 @@ export interface Interpolator {
   problemOfCondition(source: string): ExpressionProblem | null;
   /** False when a condition depends on nothing and so is always the same. */
   varies(source: string): boolean;
+}
+
+/** As much as a file may have: a text that is filled again and again grows beyond any store. */
+export const FILLED_CHARS_MAX = SOURCE_BYTES_MAX;
+
+export function grownTooLong(): FillFailure {
+  return new FillFailure(`the text grows beyond ${FILLED_CHARS_MAX} characters`);
 }
 
 /** One engine for all: making it costs more than any expression. */
@@ -78,6 +86,7 @@ function compileText(text: string, scope: () => PlanScope): Fill {
     for (const piece of pieces) {
       const added = typeof piece === 'string' ? piece : piece(values);
       if (added instanceof FillFailure) return added;
+      if (filled.length + added.length > FILLED_CHARS_MAX) return grownTooLong();
       filled += added;
     }
     return filled;

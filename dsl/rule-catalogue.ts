@@ -146,6 +146,7 @@ export const RULE_CATALOGUE = {
     'prompt variable',
     'A prompt file names a variable that "vars" does not have, or "vars" has one that the file does not name.',
   ),
+  JOB323: error('plan too large', 'The conversations have more characters than a store holds in one plan.'),
   JOB331: error('unknown stage', 'An entry of "needs" names a conversation that the job does not have.'),
   JOB332: error(
     'stages in a circle',
@@ -227,10 +228,7 @@ export const RULE_CATALOGUE = {
     'age beyond the session',
     'A sandbox of the pool is recycled at an age of 12 hours or more: its session ends before, and cuts off who works in it.',
   ),
-  JOB518: warning(
-    'directive passed over',
-    'The file begins with a "%" directive that is not known. YAML passes it over, and so does the language.',
-  ),
+  JOB518: warning('directive passed over', 'The file has a "%" directive that YAML passes over.'),
   // Schema of scenarios
   SCN201: error(
     'session length',
