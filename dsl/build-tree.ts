@@ -6,7 +6,6 @@
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
 
-import { SOURCE_BYTES_MAX } from './decode-source.ts';
 import { quote } from './quote.ts';
 import type { Report } from './report.ts';
 import type { Span } from './text-position.ts';
@@ -15,8 +14,8 @@ import { DEPTH_MAX } from './yaml-document.ts';
 
 /** Nodes that aliases may add to a file: plenty for shared tags in a thousand conversations, nothing for a bomb. */
 const ALIASED_NODES_MAX = 100_000;
-/** Characters that they may add: as much as a file may have, for a long text is a bomb as well. */
-const ALIASED_CHARS_MAX = SOURCE_BYTES_MAX;
+/** Characters that they may add: a prompt of a page in ten thousand conversations; a long text is a bomb as well. */
+const ALIASED_CHARS_MAX = 64 * 1024 * 1024;
 
 /** What was built, those behind aliases counted each time. */
 interface Size {

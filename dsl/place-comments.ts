@@ -106,7 +106,7 @@ function strip(document: Document.Parsed, { slots, blocks }: Slots): void {
   document.comment = null;
   for (const block of blocks.keys()) bare(block);
   for (const { head, leaf } of slots) {
-    const kept = isBlockText(leaf) ? leaf.comment : null;
+    const kept = (isBlockText(leaf) ? leaf.comment : null) ?? null;
     bare(head);
     if (leaf !== null) bare(leaf);
     if (isBlockText(leaf)) leaf.comment = kept;

@@ -37,9 +37,8 @@ export type YamlDocument =
 export function readYamlDocument(text: string): YamlDocument {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
-  let start = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    start = parser.offset;
+    const start = parser.offset;
     for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > DEPTH_MAX + OPEN_BESIDE) return { kind: 'too_deep', at: start };
   }
@@ -48,7 +47,7 @@ export function readYamlDocument(text: string): YamlDocument {
 }
 
 function compose(tokens: readonly CST.Token[], end: number): Document.Parsed {
-  const [document, second] = new Composer<Document.Parsed>(OPTIONS).compose(tokens, true, end);
+  const [document, second] = new Composer(OPTIONS).compose(tokens, true, end);
   if (document === undefined) throw new Error('Cannot compose the YAML document: the parser gave none');
   const directives = directiveErrors(tokens);
   document.errors.push(...directives);

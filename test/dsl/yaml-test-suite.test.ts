@@ -41,7 +41,7 @@ function read(yaml: string): { readonly codes: readonly string[]; readonly value
 }
 
 const tally = new Map<string, number>();
-const count = (what: string): unknown => tally.set(what, (tally.get(what) ?? 0) + 1);
+const count = (what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1);
 
 describe('the public YAML test suite', () => {
   afterAll(() => {
@@ -58,10 +58,10 @@ describe('the public YAML test suite', () => {
   it.each(CASES.filter(({ isInvalid }) => !isInvalid))('$title is YAML', ({ yaml, json }) => {
     const { codes, value } = read(yaml);
     expect(codes.filter((code) => !REFUSED_BY_NAME.includes(code))).toEqual([]);
-    if (codes.length > 0) return count(`valid, refused by name (${[...new Set(codes)].sort().join(', ')})`);
-    if (json === null) return count('valid, read; the suite gives no value');
-    expect(JSON.parse(JSON.stringify(value))).toEqual(JSON.parse(json));
-    count('valid, read as the suite gives it');
+    if (json !== null && codes.length === 0)
+      expect(JSON.parse(JSON.stringify(value))).toEqual(JSON.parse(json));
+    if (codes.length > 0) count(`valid, refused by name (${[...new Set(codes)].sort().join(', ')})`);
+    else count(json === null ? 'valid, read; the suite gives no value' : 'valid, read as the suite gives it');
   });
 
   it('has as many cases of each kind as were looked at one by one', () => {
