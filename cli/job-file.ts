@@ -134,16 +134,15 @@ function readRows(file: string): RowsRead {
 }
 
 /** Closed when the last piece was taken, or when nobody takes more. */
-function* chunksOf(file: string): Generator<string> {
+function* chunksOf(file: string): Generator<Uint8Array> {
   const descriptor = openSync(file, 'r');
   try {
-    const decoder = new TextDecoder('utf-8');
-    const buffer = new Uint8Array(CHUNK_BYTES);
     for (;;) {
+      const buffer = new Uint8Array(CHUNK_BYTES);
       const length = readSync(descriptor, buffer);
       if (length === 0) break;
       if (length === CHUNK_BYTES) expectLongWork();
-      yield decoder.decode(buffer.subarray(0, length), { stream: true });
+      yield buffer.subarray(0, length);
     }
   } finally {
     closeSync(descriptor);

@@ -4,12 +4,14 @@
  */
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan } from '../core/plan.ts';
+import { isDeeperThan } from '../dsl/canonical-json.ts';
 import { compileExplained, compileJob, type Compilation } from '../dsl/compile-job.ts';
 import type { JobSource } from '../dsl/decode-source.ts';
 import type { PlanOrigins } from '../dsl/origins/origin.ts';
 import { savedOrigins } from '../dsl/origins/plan-origins.ts';
 import { hashPlan } from '../dsl/plan-text.ts';
 import type { JobWorld } from '../dsl/world.ts';
+import { DEPTH_MAX } from '../dsl/yaml-document.ts';
 import { printDiagnostics } from '../dsl/print-diagnostics.ts';
 import { givenInputs, refuseInputs, type InputOptions } from './given-inputs.ts';
 import { jobWorld, readJobFile, SHA256 } from './job-file.ts';
@@ -66,6 +68,10 @@ function load(shell: Shell, request: PlanRequest, compile: Compile): { readonly 
 /** The hash covers every field, so a plan that was edited, or is none, is found out. */
 function readPlan(file: string, bytes: Uint8Array): Plan {
   const parsed = parseJson(file, bytes);
+  if (isDeeperThan(DEPTH_MAX, parsed)) {
+    const message = `Cannot use the plan "${file}": it nests more than ${DEPTH_MAX} levels deep`;
+    throw new ParleyError('plan_invalid', message);
+  }
   const { hash, ...rest } = typeof parsed === 'object' && parsed !== null ? (parsed as Partial<Plan>) : {};
   if (rest.format !== 1) {
     throw new ParleyError('plan_invalid', `Cannot use the plan "${file}": it is no plan of format 1`);

@@ -12,11 +12,20 @@ const CONCURRENCY_DEFAULT = 10;
 const PLACES_MIN_DEFAULT = 1;
 
 export function buildAdmission(admission: JobDocument['admission'] = {}): PlanAdmission {
-  const { concurrency = CONCURRENCY_DEFAULT, per, rate, ramp, adaptive, order, seed, canary } = admission;
+  const {
+    concurrency = CONCURRENCY_DEFAULT,
+    per = {},
+    rate,
+    ramp,
+    adaptive,
+    order,
+    seed,
+    canary,
+  } = admission;
   const rampMs = durationMs(ramp);
   return {
     concurrency,
-    ...(per === undefined ? {} : { per: keyedLimits(per) }),
+    ...(Object.keys(per).length === 0 ? {} : { per: keyedLimits(per) }),
     ...(rate === undefined ? {} : { startEveryMs: startEveryMs(rate) }),
     ...(rampMs === null ? {} : { rampMs }),
     ...(adaptive === undefined

@@ -5,6 +5,16 @@
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
+/** Whether a value out of a file nests deeper than is walked by recursion. */
+export function isDeeperThan(levels: number, value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth <= levels; depth += 1) {
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
 /**
  * Keys are sorted by UTF-16 code units; entries whose value is undefined are left out.
  * @throws TypeError for a number that is not finite, a function, a symbol or a bigint.

@@ -50,10 +50,19 @@ function decodeUtf8(bytes: Uint8Array, document: string): Decoded {
 
 function checkText(text: string, document: string): Decoded {
   if (text.includes('\0')) return binary(document);
-  return { ok: true, text: withoutMark(text) };
+  const lone = /\r(?!\n)/.exec(text);
+  return lone === null ? { ok: true, text: withoutMark(text) } : loneReturn(text.slice(0, lone.index));
 }
 
-function firstBrokenLine(bytes: Uint8Array): number {
+/** YAML reads it as a line break, its parser as a character, and a person does not see it. */
+function loneReturn(before: string): Decoded {
+  const line = before.split('\n').length;
+  const message = `line ${line} holds a carriage return without a line feed`;
+  return { ok: false, code: 'JOB121', message, remedy: 'end lines with LF or CRLF', line };
+}
+
+/** Counts from 1. */
+export function firstBrokenLine(bytes: Uint8Array): number {
   let line = 1;
   let start = 0;
   const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -7,7 +7,7 @@ import { applyDefaults } from './apply-defaults.ts';
 import { defined } from './defined.ts';
 import type { Entry, ExpandContext } from './entry.ts';
 import { PROMPT_VARIABLE } from './check/check-prompts.ts';
-import type { Fill, FillFailure } from './interpolate.ts';
+import { FILLED_CHARS_MAX, grownTooLong, type Fill, type FillFailure } from './interpolate.ts';
 import { ofRow } from './item-keys.ts';
 import type { PlanValues } from './plan-scope.ts';
 import { quote } from './quote.ts';
@@ -177,13 +177,13 @@ function addLongTag({ path }: Filled, length: number, { context, row }: ItemCont
   report.add('JOB405', place(path) ?? entry.tree.span, message);
 }
 
-/** Without a template: the id, the values of the axes, the number of the copy. */
+/** Without a template: the id, the values of the axes, the number of the copy where there are several. */
 function keyFill({ conversation, entry }: VariantContext): Fill {
   const { id, key, repeat } = conversation;
   if (key !== undefined) return entry.scope.keys().fill(key);
   return (values) => {
     const axes = Object.values(values.matrix).map((value) => value.replace(/[^A-Za-z0-9._-]+/g, '-'));
-    const copy = repeat === undefined ? [] : [String(values.repeat)];
+    const copy = (repeat ?? 1) === 1 ? [] : [String(values.repeat)];
     return [id, ...(axes.length === 0 ? [] : [axes.join('-')]), ...copy].join('/');
   };
 }
@@ -199,10 +199,12 @@ function promptFill({ conversation, entry, prompts }: VariantContext): Fill {
   );
   return (values) => {
     let failure: FillFailure | null = null;
+    let { length } = text;
     const filled = text.replace(PROMPT_VARIABLE, (written, name: string) => {
-      const value = fills.get(name)?.(values) ?? written;
-      if (typeof value === 'string') return value;
-      failure = value;
+      const value = length > FILLED_CHARS_MAX ? grownTooLong() : (fills.get(name)?.(values) ?? written);
+      length += typeof value === 'string' ? value.length : 0;
+      if (typeof value === 'string' && length <= FILLED_CHARS_MAX) return value;
+      failure = typeof value === 'string' ? grownTooLong() : value;
       return '';
     });
     return failure ?? filled;

@@ -4,6 +4,7 @@
  */
 import type { PlanItem } from '../core/plan.ts';
 import { applyDefaults } from './apply-defaults.ts';
+import { defined } from './defined.ts';
 import type { Entry, ExpandContext, ItemTrace } from './entry.ts';
 import { createEntryRules, type EntryRules } from './entry-rules.ts';
 import { createFilling, type Filling } from './entry-variant.ts';
@@ -22,15 +23,17 @@ import { entryOf, treeAt, type Tree } from './tree.ts';
 /** Items in the order of the file, then of the rows, then of the combinations. Everything wrong with one is in the report. */
 export function expandItems(job: JobDocument, context: ExpandContext): PlanItem[] {
   const items: PlanItem[] = [];
+  const size = { chars: 0 };
   const keys = new ItemKeys(context);
   const inputValues = Object.fromEntries(context.inputs.values);
   job.conversations.forEach((own, index) => {
     const tree = treeAt(context.root, ['conversations', index]);
     const scope = tree === undefined ? undefined : context.scopes.get(tree);
     if (tree === undefined || scope === undefined || items.length > ITEMS_MAX) return;
+    if (size.chars > PLAN_CHARS_MAX) return;
     const conversation = applyDefaults(own, job.defaults ?? {});
     if (!hasModel(conversation, tree, context) || !hasKey(conversation, tree, context)) return;
-    expandEntry({ conversation, tree, scope, index }, { ...context, items, keys, inputValues });
+    expandEntry({ conversation, tree, scope, index }, { ...context, items, keys, size, inputValues });
   });
   return items;
 }
@@ -39,7 +42,14 @@ interface EntryContext extends ExpandContext {
   readonly inputValues: PlanValues['inputs'];
   readonly items: PlanItem[];
   readonly keys: ItemKeys;
+  readonly size: { chars: number };
 }
+
+/**
+ * A store holds a plan as one value: half of the longest text that a program can make, and, with three bytes a character,
+ * three quarters of what a value of SQLite or PostgreSQL may have.
+ */
+export const PLAN_CHARS_MAX = 256 * 1024 * 1024;
 
 function expandEntry(entry: Entry, context: EntryContext): void {
   const { conversation, tree, scope } = entry;
@@ -50,6 +60,7 @@ function expandEntry(entry: Entry, context: EntryContext): void {
   for (const row of scope.data === null ? [null] : chosenRows(entry, context)) {
     for (const combination of combinations) {
       if (!expandOne({ entry, row, combination, rules, filling }, context)) return addTooMany(tree, context);
+      if (context.size.chars > PLAN_CHARS_MAX) return addTooLarge(tree, context);
     }
   }
   rules.finish();
@@ -84,6 +95,7 @@ function expandOne({ entry, row, combination, rules, filling }: One, context: En
       inputs,
       matrix: combination.matrix,
       item: row?.fields ?? {},
+      ...defined({ written: row?.written }),
     };
     if (rules.excludes(values, row)) return true;
     if (items.length >= ITEMS_MAX) return false;
@@ -93,10 +105,13 @@ function expandOne({ entry, row, combination, rules, filling }: One, context: En
     keys.add(filled.key, { entry, row, written: variant.place(['key']) });
     const spec = resolveItem(variant.base, filled, {
       matrix: combination.inOrder,
-      repeat: copies === undefined ? null : repeat,
+      repeat: (copies ?? 1) === 1 ? null : repeat,
     });
     context.onItem?.({ entryIndex: entry.index, extensions, row: placeOf(row, entry) });
-    items.push(Object.assign(spec, { index: items.length, specHash: world.sha256(itemText(spec)) }));
+    const text = itemText(spec);
+    context.size.chars += text.length;
+    if (context.size.chars > PLAN_CHARS_MAX) return true;
+    items.push(Object.assign(spec, { index: items.length, specHash: world.sha256(text) }));
   }
   return true;
 }
@@ -133,5 +148,12 @@ function addTooMany(tree: Tree, { report }: ExpandContext): void {
   const span = entryOf(tree, 'id')?.keySpan ?? { start: 0, end: 0 };
   report.add('JOB311', span, `this job expands to more than ${ITEMS_MAX} conversations`, {
     remedy: 'split the job',
+  });
+}
+
+function addTooLarge(tree: Tree, { report }: ExpandContext): void {
+  const span = entryOf(tree, 'id')?.keySpan ?? { start: 0, end: 0 };
+  report.add('JOB323', span, `with this conversation the plan has more than ${PLAN_CHARS_MAX} characters`, {
+    remedy: 'split the job, or let the agent read long texts from its repository',
   });
 }

@@ -4,6 +4,7 @@
  */
 import type { Document, YAMLError } from 'yaml';
 
+import { explainTabs } from './explain-tabs.ts';
 import { findOpening } from './find-opening.ts';
 import { quote } from './quote.ts';
 import type { FindingExtra, Report } from './report.ts';
@@ -16,15 +17,27 @@ interface Explanation extends FindingExtra {
   readonly message: string;
 }
 
-/** Adds what is worth saying and returns whether the tree can be trusted. Warnings of the parser are errors here. */
+/** Adds what is worth saying and returns whether the tree can be trusted. Most warnings of the parser are errors here. */
 export function explainYamlErrors(document: Document.Parsed, report: Report): boolean {
-  const problems = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  const warnings = document.warnings.filter((warning) => !isAllowed(warning, report));
+  const problems = [...document.errors, ...warnings].sort((a, b) => a.pos[0] - b.pos[0]);
   const first = problems.find((problem) => !isTag(problem));
   const tags = problems.filter(isTag);
   for (const tag of tags) add(report, explainTag(tag, report));
   if (first === undefined) return true;
-  add(report, explain(first, report));
+  if (!explainTabs(report, first)) add(report, explain(first, report));
   return false;
+}
+
+/** YAML reads on after these: the name of an anchor may end with a colon, and unknown directives are passed over. */
+function isAllowed({ code, pos: [start, end] }: YAMLError, report: Report): boolean {
+  if (code === 'BAD_ALIAS') return true;
+  if (code !== 'BAD_DIRECTIVE') return false;
+  const line = lineSpan(report, report.lines.position(start).line);
+  const message = 'this directive is passed over';
+  const remedy = `a ${report.language.document} needs no "%" directive; remove the line`;
+  report.add('JOB518', { start, end: Math.max(end, line.end) }, message, { remedy });
+  return true;
 }
 
 /** Errors inside a quoted text, whose opening is not the mistake. */
@@ -67,7 +80,7 @@ function explain(error: YAMLError, report: Report): Explanation {
       return {
         code: 'JOB108',
         span,
-        message: 'this directive is unknown',
+        message: lowerFirst(error.message),
         remedy: `a ${report.language.document} needs no "%" directive; remove the line`,
       };
     default:

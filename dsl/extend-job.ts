@@ -3,7 +3,6 @@
  * Owns the merge (maps key by key, everything else as a whole, an explicit null removes) and the chain of files.
  * Every value keeps its place in the file it came from.
  */
-import { checkIndentation } from './check-indentation.ts';
 import { decodeSource } from './decode-source.ts';
 import { folderOf, joinPath } from './local-path.ts';
 import { parseYaml } from './parse-yaml.ts';
@@ -86,8 +85,7 @@ function readParent(written: Tree, target: string, { report, world, shown }: Cha
 }
 
 function parseText(report: Report): Tree | null {
-  checkIndentation(report);
-  const tree = report.hasErrors() ? null : parseYaml(report);
+  const tree = parseYaml(report);
   if (tree === null || tree.kind === 'map') return tree;
   report.add('JOB203', tree.span, 'a job is a map of keys', { remedy: report.language.head });
   return null;

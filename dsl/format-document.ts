@@ -2,19 +2,20 @@
  * A file in canonical layout: keys in the order of the language, two spaces, comments kept.
  * Owns the order and the layout; a text whose meaning would change is refused, never written.
  */
-import { isMap, isPair, isScalar, isSeq, parseDocument } from 'yaml';
+import { isAlias, isMap, isPair, isScalar, isSeq, visit } from 'yaml';
 import type { Document, Node, Pair, YAMLMap } from 'yaml';
 import { z } from 'zod';
 
 import { canonicalJson } from './canonical-json.ts';
-import { checkIndentation } from './check-indentation.ts';
 import { decodeSource, type JobSource } from './decode-source.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Language } from './language.ts';
 import { unwrap } from './normalise.ts';
 import { parseYaml } from './parse-yaml.ts';
+import { commentsOf, placeBehindDashes, placeComments } from './place-comments.ts';
 import { createReport } from './report.ts';
 import type { Tree } from './tree.ts';
+import { readYamlDocument } from './yaml-document.ts';
 
 export type Formatted =
   | { readonly kind: 'formatted'; readonly text: string }
@@ -23,17 +24,77 @@ export type Formatted =
   /** It cannot be laid out without changing what it says. */
   | { readonly kind: 'refused' };
 
+/** Brackets with comments in them may need a second time until they stay as they are. */
+const TIMES_MAX = 3;
+
 export function formatDocument(source: JobSource, language: Language): Formatted {
   const read = readTree(source, language);
   if (!('tree' in read)) return { kind: 'broken', diagnostics: read.diagnostics };
-  const options = { uniqueKeys: false, prettyErrors: false, merge: false } as const;
-  const document = parseDocument(read.text, { version: '1.2', schema: 'core', ...options });
-  const modelines = takeModelines(document.contents);
-  orderKeys(document.contents, language.schema);
-  const text = `${modelines}${printed(document)}`;
+  let { text } = read;
+  for (let times = 0; times < TIMES_MAX; times += 1) {
+    const laidOut = layOut(text, language);
+    if (laidOut === text && times > 0) break;
+    text = laidOut;
+  }
   const again = readTree({ path: source.path, text }, language);
-  const isSame = 'tree' in again && meaningOf(again.tree) === meaningOf(read.tree);
+  const isSame =
+    'tree' in again &&
+    meaningOf(again.tree) === meaningOf(read.tree) &&
+    canonicalJson(commentTexts(text)) === canonicalJson(commentTexts(read.text)) &&
+    layOut(text, language) === text;
   return isSame ? { kind: 'formatted', text } : { kind: 'refused' };
+}
+
+/** The text has been read before, so it is one document that is not too deep. */
+function layOut(text: string, language: Language, isOrdered = true): string {
+  const read = readYamlDocument(text);
+  if (read.kind === 'too_deep') return text;
+  const { document, tokens } = read;
+  const placed = placeComments(document, tokens, text);
+  const taken = takeModelines(document.contents);
+  if (isOrdered) orderKeys(document.contents, language.schema);
+  if (!followAnchors(document)) return layOut(text, language, false);
+  if (placed === null) return `${printed(document)}\n`;
+  placeBehindDashes(placed.behindDash);
+  const modelines = [...placed.header.filter(isModeline), ...taken];
+  const header = placed.header.filter((line) => !isModeline(line));
+  const directives = tokens.flatMap((token) => (token.type === 'directive' ? [token.source.trimEnd()] : []));
+  const hasMark = directives.length > 0 || document.directives.docStart === true;
+  const lines = [
+    ...[...modelines, ...header].map(asComment),
+    ...(placed.header.length > 0 && !hasMark ? [''] : []),
+    ...directives,
+    ...(hasMark ? ['---'] : []),
+  ];
+  return [...lines, printed(document), ...placed.footer.map(asComment)].join('\n').trimEnd() + '\n';
+}
+
+/** An alias before its anchor is no YAML: such a file keeps its order of keys. */
+function followAnchors(document: Document.Parsed): boolean {
+  const anchors = new Set<string>();
+  let isInOrder = true;
+  visit(document, {
+    Alias: (_, alias) => {
+      isInOrder &&= anchors.has(alias.source);
+    },
+    Node: (_, node) => {
+      if (!isAlias(node) && node.anchor !== undefined) anchors.add(node.anchor);
+    },
+  });
+  return isInOrder;
+}
+
+function asComment(line: string): string {
+  return line === '' ? '' : `#${line}`.trimEnd();
+}
+
+function commentTexts(text: string): readonly string[] {
+  const read = readYamlDocument(text);
+  return read.kind === 'too_deep'
+    ? []
+    : commentsOf(read.tokens)
+        .map((comment) => comment.text)
+        .sort();
 }
 
 type ReadTree =
@@ -46,16 +107,17 @@ function readTree(source: JobSource, language: Language): ReadTree {
     report.add(decoded.code, { start: 0, end: 0 }, decoded.message, { remedy: decoded.remedy });
     return { diagnostics: report.diagnostics() };
   }
-  checkIndentation(report);
-  const tree = report.hasErrors() ? null : parseYaml(report);
+  const tree = parseYaml(report);
   return tree === null || report.hasErrors()
     ? { diagnostics: report.diagnostics() }
     : { tree, text: decoded.text };
 }
 
 /** Long lines stay as they are: a line break in a text is the author's business. */
-function printed(document: Document): string {
-  return document.toString({ lineWidth: 0, indent: 2, indentSeq: true, flowCollectionPadding: true });
+function printed(document: Document.Parsed): string {
+  document.directives.docEnd = false;
+  const options = { lineWidth: 0, indent: 2, indentSeq: true, flowCollectionPadding: true } as const;
+  return document.toString({ ...options, directives: false }).replace(/\n$/, '');
 }
 
 /** What a tree says, whatever the order of keys; sources count, because 2.50 is not 2.5 everywhere. */
@@ -75,17 +137,17 @@ function plainOf(tree: Tree): unknown {
 }
 
 /** Editors read these lines at the top only, whichever key comes first. */
-function takeModelines(contents: Node | null): string {
+function isModeline(line: string): boolean {
+  return /^ (?:yaml-language-server:|\$schema:)/.test(line);
+}
+
+function takeModelines(contents: Node | null): readonly string[] {
   const first = isMap(contents) ? contents.items[0]?.key : null;
-  if (!isScalar(first) || typeof first.commentBefore !== 'string') return '';
+  if (!isScalar(first) || typeof first.commentBefore !== 'string') return [];
   const lines = first.commentBefore.split('\n');
-  const isModeline = (line: string): boolean => /^ (?:yaml-language-server:|\$schema:)/.test(line);
   const others = lines.filter((line) => !isModeline(line));
   first.commentBefore = others.length === 0 ? null : others.join('\n');
-  return lines
-    .filter(isModeline)
-    .map((line) => `#${line}\n`)
-    .join('');
+  return lines.filter(isModeline);
 }
 
 function orderKeys(node: Node | null, schema: z.core.$ZodType): void {

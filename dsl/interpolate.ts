@@ -3,6 +3,7 @@
  * Owns the short way for plain names, which need no engine; what is filled in is never read again.
  */
 import { ParleyError } from '../core/parley-error.ts';
+import { SOURCE_BYTES_MAX } from './decode-source.ts';
 import { createCelEngine } from './expression/cel-engine.ts';
 import type { ExpressionEngine, ExpressionProblem } from './expression/expression.ts';
 import { once } from './once.ts';
@@ -36,6 +37,13 @@ export interface Interpolator {
   problemOfCondition(source: string): ExpressionProblem | null;
   /** False when a condition depends on nothing and so is always the same. */
   varies(source: string): boolean;
+}
+
+/** As much as a file may have: a text that is filled again and again grows beyond any store. */
+export const FILLED_CHARS_MAX = SOURCE_BYTES_MAX;
+
+export function grownTooLong(): FillFailure {
+  return new FillFailure(`the text grows beyond ${FILLED_CHARS_MAX} characters`);
 }
 
 /** One engine for all: making it costs more than any expression. */
@@ -78,6 +86,7 @@ function compileText(text: string, scope: () => PlanScope): Fill {
     for (const piece of pieces) {
       const added = typeof piece === 'string' ? piece : piece(values);
       if (added instanceof FillFailure) return added;
+      if (filled.length + added.length > FILLED_CHARS_MAX) return grownTooLong();
       filled += added;
     }
     return filled;
@@ -87,7 +96,17 @@ function compileText(text: string, scope: () => PlanScope): Fill {
 /** A name alone, such as `item.repo`, is looked up; anything else is for the engine. */
 export const PLAIN_NAME = /^(inputs|matrix|item)\.([A-Za-z_][A-Za-z0-9_]*)$|^(id|repeat)$/;
 
+/** A place in a row, such as `item.version` or `item.tags[0].size`. */
+const ITEM_PATH = /^item\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)$/;
+
+/** A number alone is filled in as its file spells it: 3.10 stays 3.10. */
 function compileExpression(source: string, scope: () => PlanScope): Fill {
+  const fill = compileValue(source, scope);
+  const path = ITEM_PATH.exec(source)?.[1];
+  return path === undefined ? fill : (values) => values.written?.get(path) ?? fill(values);
+}
+
+function compileValue(source: string, scope: () => PlanScope): Fill {
   const plain = PLAIN_NAME.exec(source);
   if (plain !== null) return plainFill(plain);
   const compiled = engine().compileIn(source, scope(), 'text');

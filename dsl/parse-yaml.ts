@@ -1,14 +1,12 @@
 /**
  * Text to positioned tree: YAML 1.2, core schema, nothing beyond maps, lists and scalars.
- * Owns the call of the parser; explain-yaml-error.ts words its errors, build-tree.ts refuses what no file of ours uses.
+ * Owns the order: yaml-document.ts reads, explain-yaml-error.ts words what is wrong, build-tree.ts refuses what no file of ours uses.
  */
-import { parseDocument } from 'yaml';
-import type { Document } from 'yaml';
-
 import { buildTree } from './build-tree.ts';
 import { explainYamlErrors } from './explain-yaml-error.ts';
 import type { Report } from './report.ts';
 import type { Tree } from './tree.ts';
+import { DEPTH_MAX, readYamlDocument } from './yaml-document.ts';
 
 /** Returns null when the text has no tree that is worth checking further; the report says why. */
 export function parseYaml(report: Report): Tree | null {
@@ -18,24 +16,14 @@ export function parseYaml(report: Report): Tree | null {
     });
     return null;
   }
-  const document = parse(report);
-  if (document === null || !explainYamlErrors(document, report)) return null;
-  return buildTree(document, report);
-}
-
-/**
- * Equal keys are compared in build-tree.ts: the parser compares each with each, which a map of 100,000 keys cannot afford.
- * The parser recurses into nested collections, so absurd nesting exhausts the stack: that is a finding, too.
- */
-function parse(report: Report): Document.Parsed | null {
-  try {
-    const options = { uniqueKeys: false, keepSourceTokens: true, prettyErrors: false, merge: false } as const;
-    return parseDocument(report.text, { version: '1.2', schema: 'core', ...options });
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    report.add('JOB119', { start: 0, end: 0 }, 'the file nests too deeply to be read');
+  const read = readYamlDocument(report.text);
+  if (read.kind === 'too_deep') {
+    const end = report.text.indexOf('\n', read.at);
+    const span = { start: read.at, end: end === -1 ? report.text.length : end };
+    report.add('JOB119', span, `this nests more than ${DEPTH_MAX} levels deep`);
     return null;
   }
+  return explainYamlErrors(read.document, report) ? buildTree(read.document, report) : null;
 }
 
 function isBlank(text: string): boolean {

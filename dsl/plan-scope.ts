@@ -33,6 +33,8 @@ export interface PlanValues {
   readonly inputs: Readonly<Record<string, string | number | boolean>>;
   readonly matrix: Readonly<Record<string, string>>;
   readonly item: Readonly<Record<string, FieldValue>>;
+  /** Numbers of the item that its file spells otherwise, by their path. */
+  readonly written?: ReadonlyMap<string, string>;
 }
 
 export interface PlanScope extends ExpressionScope {

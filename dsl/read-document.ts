@@ -4,7 +4,6 @@
  */
 import type { z } from 'zod';
 
-import { checkIndentation } from './check-indentation.ts';
 import { decodeSource, type JobSource } from './decode-source.ts';
 import type { Language } from './language.ts';
 import { normalise } from './normalise.ts';
@@ -36,8 +35,6 @@ export function readDocument(source: JobSource, language: Language, pass?: Writt
 
 function readTree(report: Report, pass: WrittenPass = (written) => written): Tree | null {
   const { language } = report;
-  checkIndentation(report);
-  if (report.hasErrors()) return null;
   const written = parseYaml(report);
   if (written === null) return null;
   if (written.kind !== 'map') {

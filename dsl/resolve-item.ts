@@ -37,7 +37,7 @@ export interface FilledFields {
 
 /** What every item of a conversation has alike, resolved once. */
 export interface ItemBase extends Pick<ItemSpec, 'entry' | 'secrets' | 'verify' | 'limits'> {
-  /** Absent from an item where the job does not write them. */
+  /** Absent from an item where the job does not write them, or writes what holds without them. */
   readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins' | 'setup'>;
   readonly repository: Omit<PlanRepository, 'name' | 'branch'> | null;
 }
@@ -52,7 +52,7 @@ export function resolveBase(conversation: ConversationDocument): ItemBase {
     optional: {
       ...(conversation.needs === undefined ? {} : { needs: buildNeeds(conversation.needs) }),
       ...(conversation.setup === undefined ? {} : { setup: resolveSetup(conversation.setup) }),
-      ...(confirmation === undefined ? {} : { confirmation }),
+      ...(confirmation === undefined || confirmation === 'never' ? {} : { confirmation }),
       ...(plugins === undefined || plugins.length === 0 ? {} : { plugins: plugins.map(resolvePlugin) }),
     },
     repository: repo === undefined ? null : resolveRepository(repo),

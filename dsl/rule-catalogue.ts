@@ -57,6 +57,10 @@ export const RULE_CATALOGUE = {
   ),
   JOB119: error('nested too deeply', 'The file nests deeper than any file needs.'),
   JOB120: error('more findings', 'More findings than are shown. Correct the first ones and check again.'),
+  JOB121: error(
+    'lone carriage return',
+    'A carriage return stands without a line feed: YAML reads it as a line break, most editors as none. Write lines that end with LF or CRLF.',
+  ),
   // Schema
   JOB201: error('unknown key', 'The key is not part of the language at this place.'),
   JOB202: error('missing key', 'A required key is absent.'),
@@ -142,6 +146,7 @@ export const RULE_CATALOGUE = {
     'prompt variable',
     'A prompt file names a variable that "vars" does not have, or "vars" has one that the file does not name.',
   ),
+  JOB323: error('plan too large', 'The conversations have more characters than a store holds in one plan.'),
   JOB331: error('unknown stage', 'An entry of "needs" names a conversation that the job does not have.'),
   JOB332: error(
     'stages in a circle',
@@ -223,6 +228,7 @@ export const RULE_CATALOGUE = {
     'age beyond the session',
     'A sandbox of the pool is recycled at an age of 12 hours or more: its session ends before, and cuts off who works in it.',
   ),
+  JOB518: warning('directive passed over', 'The file has a "%" directive that YAML passes over.'),
   // Schema of scenarios
   SCN201: error(
     'session length',

@@ -8,8 +8,8 @@ import type { Hasher } from './plan-text.ts';
 export type FileProblem = 'missing' | 'directory' | 'too_large' | 'binary';
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };
 
-/** A data file in pieces of text, in order; the pieces are read while they are taken. */
-export type RowsRead = { readonly chunks: Iterable<string> } | { readonly problem: FileProblem };
+/** A data file in pieces of text or of its bytes, in order; the pieces are read while they are taken. */
+export type RowsRead = { readonly chunks: Iterable<string | Uint8Array> } | { readonly problem: FileProblem };
 
 /** Values of inputs: as typed on a command line, where everything is text, or as a file of values has them. */
 export interface GivenInputs {

@@ -3,6 +3,7 @@
  * Owns the shape of a row and what makes one unreadable; must not match rows with anything.
  */
 import { normalUuid } from '../core/ids.ts';
+import { instantFromText } from '../core/instant-text.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
@@ -109,19 +110,14 @@ interface Wanted {
   readonly fields: FieldReader;
 }
 
-/** A text, or a number of epoch milliseconds. */
+/** A text, in UTC where it has no zone, or a number of epoch milliseconds. */
 function instant(row: RawRow, { field, position, fields }: Wanted): number {
   const value = fields.value(row, field);
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   const text = typeof value === 'string' ? value : null;
-  const at = text === null ? Number.NaN : Date.parse(inUtc(text));
-  if (Number.isNaN(at)) throw invalid(position, fields.nameOf(field), text);
+  const at = text === null ? null : instantFromText(text);
+  if (at === null) throw invalid(position, fields.nameOf(field), text);
   return at;
-}
-
-/** Gateways keep UTC; a time without a zone would otherwise be read as this machine's own. */
-function inUtc(time: string): string {
-  return /\d{2}:\d{2}(:\d{2}([.,]\d+)?)?$/.test(time) && !/[+-]\d{2}:?\d{2}$/.test(time) ? `${time}Z` : time;
 }
 
 function list(value: unknown): readonly string[] {

@@ -3,6 +3,7 @@
  * Owns the names of the parameters; an unknown one is refused, so that a typing error never gives too many rows.
  */
 import { normalUuid } from '../core/ids.ts';
+import { instantFromText } from '../core/instant-text.ts';
 import type { SpendQuery } from '../ports/spend-log.ts';
 import { failure, type Failure } from './failure.ts';
 import { SPEND_PAGE_ROWS } from './limits.ts';
@@ -66,9 +67,9 @@ function refused(name: string, reason: string): Failure {
   return failure('invalid_request', `Cannot read "${name}": ${reason}`, name);
 }
 
-/** Epoch milliseconds or an ISO instant; null for anything else. */
+/** Epoch milliseconds or an ISO instant, in UTC without a zone; null for anything else. */
 export function instantOf(text: string): number | null {
-  const instant = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  const instant = /^\d+$/.test(text) ? Number(text) : instantFromText(text);
   return Number.isSafeInteger(instant) ? instant : null;
 }
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { normalUuid } from '../../core/ids.ts';
+import { instantFromText } from '../../core/instant-text.ts';
 
 /** Rows of one page at most. */
 export const PAGE_LIMIT_MAX = 100;
@@ -16,8 +17,12 @@ export const uuidIn = z
 
 export const hexId = z.string().meta({ description: '32 lower-case hex digits.' });
 
+/** Days that there are: what is told and what is read must not part. */
+const LEAP_YEAR = String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)`;
+const LONG_MONTH = String.raw`(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`;
+const SHORT_MONTH = String.raw`(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8])`;
 /** Date, time and zone of an instant; the plus sign of a zone may have come as a space. */
-const DATE = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
+const DATE = String.raw`(?:\d{4}-(?:${LONG_MONTH}|${SHORT_MONTH})|${LEAP_YEAR}-02-29)`;
 const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?`;
 const ZONE = String.raw`[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d| (?:[01]\d|2[0-3]):[0-5]\d`;
 
@@ -31,10 +36,7 @@ export const instantOut = z.string().meta({ format: 'date-time' });
 
 /** Epoch milliseconds; NaN when it is none. A zone's plus sign may have come as a space. */
 export function parseInstant(text: string): number {
-  const spelled = text.replace(/(?<=:.*) (\d\d:\d\d)$/, '+$1').replace(' ', 'T');
-  if (!/^\d{4}-\d\d-\d\d/.test(spelled)) return NaN;
-  const isZoned = /(Z|[+-]\d\d:?\d\d)$/i.test(spelled) || !spelled.includes('T');
-  return Date.parse(isZoned ? spelled : `${spelled}Z`);
+  return instantFromText(text.replace(/(?<=:.*) (\d\d:\d\d)$/, '+$1')) ?? NaN;
 }
 
 /** Answers are full of instants, most of them of a few days: a day is written once, and its time in digits. */

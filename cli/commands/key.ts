@@ -12,6 +12,7 @@ import { printable } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 import type { ApiKey } from '../../ports/api-keys.ts';
 import { userId } from '../../core/ids.ts';
+import { instantFromText } from '../../core/instant-text.ts';
 import type { Store } from '../../store/open-store.ts';
 
 interface KeyOptions {
@@ -65,8 +66,8 @@ async function carryOut(
 }
 
 async function create(shell: Shell, options: KeyOptions): Promise<ExitCode> {
-  const expiresAt = options.expires === undefined ? null : Date.parse(options.expires);
-  if (Number.isNaN(expiresAt))
+  const expiresAt = options.expires === undefined ? null : instantFromText(options.expires);
+  if (expiresAt === null && options.expires !== undefined)
     throw new CliError(`Cannot read the instant "${options.expires}"`, { remedy: 'write it in ISO 8601' });
   return await withStore(shell, options, async ({ apiKeys }) => {
     const { issueKey } = await import('../../api/keys/issue-key.ts');

@@ -4,7 +4,6 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { checkIndentation } from '../../dsl/check-indentation.ts';
 import { decodeSource } from '../../dsl/decode-source.ts';
 import type { Diagnostic } from '../../dsl/diagnostic.ts';
 import { parseYaml } from '../../dsl/parse-yaml.ts';
@@ -93,8 +92,8 @@ function parse(file: string, shown: string, bytes: Buffer): DeploymentFile {
 }
 
 function readTree(report: Report): Tree | null {
-  checkIndentation(report);
-  return report.hasErrors() ? null : parseYaml(report);
+  const tree = parseYaml(report);
+  return report.hasErrors() ? null : tree;
 }
 
 type Finding = Pick<Diagnostic, 'file' | 'line' | 'column' | 'message' | 'remedy' | 'severity'>;

@@ -202,6 +202,8 @@ function attempt<T>(act: () => T): Attempt<T> {
 
 /** Errors of the library carry a code, a summary without the excerpt, and a range; any other has its message. */
 function failureOf(error: unknown): EngineFailure {
+  if (error instanceof RangeError)
+    return { code: 'too_large', summary: 'a value grows too large', range: null };
   const known = error as Partial<EngineFailure> & { readonly message?: string };
   return {
     code: known.code ?? 'failed',

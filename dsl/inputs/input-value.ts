@@ -2,6 +2,7 @@
  * One value of an input against its type.
  * Owns what fits; must not know where a value came from.
  */
+import { numberLoss } from '../number-text.ts';
 import { oneOf, quote } from '../quote.ts';
 import type { FieldType } from '../plan-scope.ts';
 import { INPUT_TEXT_MAX, type InputDocument } from '../schema/inputs-schema.ts';
@@ -37,7 +38,9 @@ export function typedValue(input: InputDocument, text: string): InputResult {
       return inputValue(input, text === 'true' ? true : text === 'false' ? false : text);
     case 'int':
     case 'number':
-      return inputValue(input, /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text);
+      if (!/^-?\d+(?:\.\d+)?$/.test(text)) return inputValue(input, text);
+      if (numberLoss(text) === 'value') return { problem: 'has more digits than a number keeps' };
+      return inputValue(input, Number(text));
   }
 }
 

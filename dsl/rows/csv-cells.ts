@@ -11,9 +11,10 @@ export interface CsvRow {
 }
 
 /** Blank lines are no rows. Ends behind the first problem. */
-export function* csvCells(chunks: Iterable<string>): Generator<CsvRow | RowProblem> {
+export function* csvCells(chunks: Iterable<string | RowProblem>): Generator<CsvRow | RowProblem> {
   const reader = new Reader();
   for (const chunk of chunks) {
+    if (typeof chunk !== 'string') return yield chunk;
     yield* reader.take(chunk);
     if (reader.problem !== null) return yield reader.problem;
   }
@@ -38,6 +39,8 @@ class Reader {
     for (let at = 0; at < chunk.length && this.problem === null; at++) {
       const character = chunk[at] ?? '';
       if (character === '\uFEFF' && this.line === 1 && this.size === 0) continue;
+      if (this.afterReturn && character !== '\n') this.failAtReturn();
+      if (this.problem !== null) return;
       const run = this.place === 'quoted' || this.place === 'plain' ? this.plainRun(chunk, at) : at;
       if (run > at) {
         this.add(chunk.slice(at, run));
@@ -51,6 +54,7 @@ class Reader {
 
   end(): CsvRow | RowProblem | null {
     if (this.place === 'quoted') return this.fail('a quote is opened and never closed', 'add the closing "');
+    if (this.afterReturn) return this.failAtReturn();
     return this.finishRow();
   }
 
@@ -62,7 +66,6 @@ class Reader {
   }
 
   private read(character: string): CsvRow | null {
-    const wasReturn = this.afterReturn;
     this.afterReturn = false;
     if (this.place === 'quoted') return this.readQuoted(character);
     switch (character) {
@@ -79,11 +82,11 @@ class Reader {
         return row;
       }
       default:
-        return this.readOther(character, wasReturn);
+        return this.readOther(character);
     }
   }
 
-  private readOther(character: string, wasReturn: boolean): null {
+  private readOther(character: string): null {
     if (character === '"' && this.place === 'closed') {
       this.place = 'quoted';
       this.add('"');
@@ -95,7 +98,7 @@ class Reader {
       );
     else {
       this.place = 'plain';
-      this.add(wasReturn ? `\r${character}` : character);
+      this.add(character);
     }
     return null;
   }
@@ -128,6 +131,16 @@ class Reader {
     this.cells = [];
     this.size = 0;
     return isBlank ? null : { line: startedAt, cells };
+  }
+
+  /** Some read it as a line break, some as text, and some drop it. */
+  private failAtReturn(): RowProblem {
+    this.problem ??= {
+      line: this.line,
+      message: 'this line holds a carriage return without a line feed',
+      remedy: 'end lines with LF or CRLF; in a cell, put the whole cell in quotes',
+    };
+    return this.problem;
   }
 
   private fail(message: string, remedy: string): RowProblem {

@@ -14,7 +14,7 @@ export interface CsvFile {
 }
 
 /** Reads the header; the rows are read while they are taken. */
-export function readCsv(chunks: Iterable<string>): CsvFile | RowProblem {
+export function readCsv(chunks: Iterable<string | RowProblem>): CsvFile | RowProblem {
   const cells = csvCells(chunks);
   const first = cells.next();
   if (first.done === true)
@@ -51,7 +51,7 @@ function headerProblem(names: readonly string[]): Pick<RowProblem, 'message' | '
 }
 
 /** What can stand behind `item.`. */
-export const COLUMN_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+export const COLUMN_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 function* rowsOf(names: readonly string[], cells: ReturnType<typeof csvCells>): Generator<Row | RowProblem> {
   let number = 0;

@@ -1,18 +1,18 @@
 /**
  * A file with one JSON object a line as rows; the first object says which fields there are, and of what type.
- * Owns that every row has the same fields; blank lines are no rows.
+ * Owns that every row has the same fields; blank lines are no rows, and json-text.ts loses nothing of the others.
  */
 import type { FieldType, FieldTypes, FieldValue } from '../plan-scope.ts';
 import { quote } from '../quote.ts';
 import { COLUMN_NAME, type CsvFile } from './csv-rows.ts';
+import { readJsonText } from './json-text.ts';
 import { COLUMNS_MAX, ROW_CHARS_MAX, type Row, type RowProblem } from './row.ts';
 
 /** Reads the first object; the others are read while they are taken. */
-export function readJsonl(chunks: Iterable<string>): CsvFile | RowProblem {
+export function readJsonl(chunks: Iterable<string | RowProblem>): CsvFile | RowProblem {
   const lines = linesOf(chunks);
   const first = lines.next();
-  if (first.done === true)
-    return { line: 1, message: 'the file is empty', remedy: 'write one JSON object a line' };
+  if (first.done === true) return { line: 1, message: 'the file is empty', remedy: ONE_OBJECT };
   if ('message' in first.value) return first.value;
   const parsed = parse(first.value);
   if ('problem' in parsed) return parsed.problem;
@@ -25,7 +25,10 @@ export function readJsonl(chunks: Iterable<string>): CsvFile | RowProblem {
   if (Object.keys(fields).length > COLUMNS_MAX)
     return { line: first.value.line, message: `an object has more than ${COLUMNS_MAX} fields`, remedy: null };
   const columns = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, typeOf(value)]));
-  return { columns, rows: rowsOf(columns, { first: first.value.line, fields, lines }) };
+  return {
+    columns,
+    rows: rowsOf(columns, { first: { number: 1, line: first.value.line, ...parsed }, lines }),
+  };
 }
 
 interface Line {
@@ -33,10 +36,11 @@ interface Line {
   readonly text: string;
 }
 
-function* linesOf(chunks: Iterable<string>): Generator<Line | RowProblem> {
+function* linesOf(chunks: Iterable<string | RowProblem>): Generator<Line | RowProblem> {
   let rest = '';
   let line = 0;
   for (const chunk of chunks) {
+    if (typeof chunk !== 'string') return yield chunk;
     const pieces = `${rest}${chunk}`.split('\n');
     rest = pieces.pop() ?? '';
     for (const text of pieces) {
@@ -54,30 +58,28 @@ function* linesOf(chunks: Iterable<string>): Generator<Line | RowProblem> {
 }
 
 type Fields = Readonly<Record<string, FieldValue>>;
+type Parsed = Pick<Row, 'written'> & { readonly fields: Fields };
 
-function parse({ line, text }: Line): { readonly fields: Fields } | { readonly problem: RowProblem } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { problem: { line, message: 'this line is not JSON', remedy: 'write one JSON object a line' } };
-  }
+function parse({ line, text }: Line): Parsed | { readonly problem: RowProblem } {
+  const read = readJsonText(text);
+  if (read === null) return { problem: { line, message: 'this line is not JSON', remedy: ONE_OBJECT } };
+  if ('problem' in read) return { problem: { line, ...read.problem } };
+  const { value, written } = read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return { fields: value as Fields };
-  return {
-    problem: { line, message: 'this line is not a JSON object', remedy: 'write one JSON object a line' },
-  };
+    return { fields: value as Fields, ...(written === null ? {} : { written }) };
+  return { problem: { line, message: 'this line is not a JSON object', remedy: ONE_OBJECT } };
 }
 
+const ONE_OBJECT = 'write one JSON object a line';
+
 interface Rest {
-  readonly first: number;
-  readonly fields: Fields;
+  readonly first: Row;
   readonly lines: ReturnType<typeof linesOf>;
 }
 
-function* rowsOf(columns: FieldTypes, { first, fields, lines }: Rest): Generator<Row | RowProblem> {
+function* rowsOf(columns: FieldTypes, { first, lines }: Rest): Generator<Row | RowProblem> {
   let number = 1;
-  yield { number, line: first, fields };
+  yield first;
   for (const line of lines) {
     if ('message' in line) return yield line;
     const parsed = parse(line);
@@ -85,7 +87,7 @@ function* rowsOf(columns: FieldTypes, { first, fields, lines }: Rest): Generator
     const problem = misfit(parsed.fields, columns);
     if (problem !== null) return yield { line: line.line, ...problem };
     number += 1;
-    yield { number, line: line.line, fields: parsed.fields };
+    yield { number, line: line.line, ...parsed };
   }
 }
 

@@ -14,6 +14,7 @@ import { conversationsOf } from '../entries.ts';
 import { readCsv, type CsvFile } from './csv-rows.ts';
 import { readJsonl } from './jsonl-rows.ts';
 import type { Row, RowProblem } from './row.ts';
+import { rowText } from './row-text.ts';
 
 export interface DataFile {
   /** As it is shown. */
@@ -62,7 +63,7 @@ function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext
     return unread(file);
   }
   const parse = csv === undefined ? readJsonl : readCsv;
-  const first = parse(opened.chunks);
+  const first = parse(rowText(opened.chunks));
   if ('message' in first) {
     report.adopt([rowFinding('JOB317', file, first)]);
     return unread(file);
@@ -82,11 +83,11 @@ function unread(file: string): DataFile {
 function again(
   { rows }: CsvFile,
   reopen: () => RowsRead,
-  parse: (chunks: Iterable<string>) => CsvFile | RowProblem,
+  parse: (chunks: Iterable<string | RowProblem>) => CsvFile | RowProblem,
 ): Iterable<Row | RowProblem> {
   const opened = reopen();
   if ('problem' in opened) return rows;
-  const file = parse(opened.chunks);
+  const file = parse(rowText(opened.chunks));
   return 'message' in file ? [file] : file.rows;
 }
 

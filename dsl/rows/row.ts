@@ -10,6 +10,8 @@ export interface Row {
   /** Line of the file on which it starts, from 1. */
   readonly line: number;
   readonly fields: Readonly<Record<string, FieldValue>>;
+  /** Numbers that would be spelled otherwise, as 3.10, by their path: `version`, `tags[0].size`. */
+  readonly written?: ReadonlyMap<string, string>;
 }
 
 /** A row that cannot be read; nothing behind it is. */

@@ -2,6 +2,7 @@
  * A checked scenario file as the scenario that is played.
  * Owns the defaults of a scenario; must not find anything wrong.
  */
+import { instantFromText } from '../../core/instant-text.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { DAY_MS } from '../../core/time.ts';
@@ -11,7 +12,6 @@ import { childOf, treeAt, type Tree } from '../tree.ts';
 import type { BehaviourDocument, RuntimeDocument } from './behaviour-schema.ts';
 import { buildEvent } from './build-event.ts';
 import { buildExpectation } from './build-expectation.ts';
-import { instantMs } from './check-figures.ts';
 import { conditionIn, type Conditions } from './conditions.ts';
 import { distributionOf, lengthMs, priceOf, tokenCount } from './figures.ts';
 import type {
@@ -48,7 +48,7 @@ export function buildScenario({ document, root, report, plan, conditions }: Chec
     description: document.description ?? null,
     plan,
     seed: document.seed ?? SEED_DEFAULT,
-    startAt: (clock?.start === undefined ? null : instantMs(clock.start)) ?? START_AT_DEFAULT,
+    startAt: (clock?.start === undefined ? null : instantFromText(clock.start)) ?? START_AT_DEFAULT,
     untilMs,
     policy: buildPolicy(policy ?? {}),
     runtime: buildRuntime(runtime ?? {}),

@@ -2,6 +2,7 @@
  * Figures that are each valid and do not fit together.
  * Owns order of bounds, weights, the clock; must not look at the plan.
  */
+import { instantFromText } from '../../core/instant-text.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { quote } from '../quote.ts';
@@ -71,27 +72,8 @@ function checkClock(root: Tree, report: Report): void {
   const start = treeAt(root, ['clock', 'start']);
   const written = textOf(start);
   if (start === undefined || written === null || !INSTANT.pattern.test(written)) return;
-  if (instantMs(written) !== null) return;
+  if (instantFromText(written) !== null) return;
   report.add('SCN206', start.span, `there is no day ${quote(written.slice(0, 10))}`, {
     remedy: 'correct the day of the month',
   });
-}
-
-/** Epoch milliseconds of an instant in UTC; null for a day that the month does not have. */
-export function instantMs(text: string): number | null {
-  const fields = /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(?:\.(\d+))?Z$/.exec(text)?.slice(1) ?? [];
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields.map(Number);
-  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const lengths = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  if (day > (lengths[month - 1] ?? 0)) return null;
-  const before = lengths.slice(0, month - 1).reduce((sum, length) => sum + length, 0);
-  const days = daysBefore(year) - daysBefore(1970) + before + day - 1;
-  const fraction = Number((fields[6] ?? '0').padEnd(3, '0'));
-  return days * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1_000 + fraction;
-}
-
-/** Days of the Gregorian calendar before the first of January. */
-function daysBefore(year: number): number {
-  const last = year - 1;
-  return last * 365 + Math.floor(last / 4) - Math.floor(last / 100) + Math.floor(last / 400);
 }

@@ -64,8 +64,21 @@ it('every instant whose form is told can be read', () => {
       expect(Number.isFinite(parseInstant(text))).toBe(true);
     }),
   );
-  for (const text of ['', 'now', '2024-13-01', '2024-01-01T24:00', '2024-01-01T00:00 0530'])
+  const none = ['2026-02-30', '2026-02-29T10:00Z', '1900-02-29', '2026-04-31', '2026-11-00'];
+  for (const text of ['', 'now', '2024-13-01', '2024-01-01T24:00', '2024-01-01T00:00 0530', ...none])
     expect(instantIn.safeParse(text).success).toBe(false);
+});
+
+it('an instant without a zone is UTC, whatever zone the machine has', () => {
+  const at = Date.UTC(2026, 1, 28, 10, 30);
+  for (const text of [
+    '2026-02-28T10:30',
+    '2026-02-28 10:30',
+    '2026-02-28T12:30 02:00',
+    '2026-02-28T05:30-05:00',
+  ])
+    expect(parseInstant(text)).toBe(at);
+  expect(parseInstant('2000-02-29')).toBe(Date.UTC(2000, 1, 29));
 });
 
 it('a word comes in either case, and in no other form', () => {

@@ -12,6 +12,7 @@ import { goldenFindings, renderDiagnosticsPage } from './diagnostics-page.ts';
 const ELSEWHERE: Readonly<Record<string, string>> = {
   JOB104: 'compile-job.test.ts: refuses 50 MB in milliseconds',
   JOB316: 'inputs.test.ts: refuses a value for what is no input',
+  JOB323: 'bounds.test.ts: that no store can hold is refused',
   JOB313: 'compile-job.test.ts: asks whether secrets exist',
 };
 

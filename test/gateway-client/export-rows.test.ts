@@ -31,6 +31,14 @@ describe('parseExport()', () => {
     );
   });
 
+  it.each(['2026-02-30T10:00:00Z', '2026-02-29', '11/25/2026', 'Nov 25, 2026 10:00', '2026-11-25 10:00 CET'])(
+    'refuses the time "%s", which is none or no one knows whose',
+    (time) => {
+      const row = { response_id: 'r', startTime: time, model: 'm', cost_usd: '1' };
+      expect(() => parseExport(JSON.stringify([row]), 'json')).toThrow(`is "${time}"`);
+    },
+  );
+
   it('takes the other names of fields, and a time without a zone as UTC', () => {
     const row = {
       id: 'x',

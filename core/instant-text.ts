@@ -1,0 +1,71 @@
+/**
+ * An instant as text: ISO 8601, or the date of HTTP and mail.
+ * Owns the calendar, so that no machine's own zone and no day that a month lacks ever counts; must not read a clock.
+ */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts';
+
+/** Between date and time a T or a blank; seconds, fraction and zone may be missing, and so may the time. */
+const ISO =
+  /^(\d{4})([-/])(\d{2})\2(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(?: ?(Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/;
+const MAIL =
+  /^(?:[A-Z][a-z]{2}, )?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) (GMT|UTC|[+-]\d{4})$/;
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Epoch milliseconds, finer fractions cut off; UTC where no zone is written. Null for what is no instant, as 30 February. */
+export function instantFromText(text: string): number | null {
+  const iso = ISO.exec(text);
+  if (iso !== null) {
+    const [, year, , month, day, hour = '00', minute = '00', second = '00', fraction = '', zone] = iso;
+    if (zone !== undefined && iso[5] === undefined) return null;
+    return instantOf({ year, month, day, hour, minute, second, fraction, zone: zone ?? 'Z' });
+  }
+  const mail = MAIL.exec(text);
+  if (mail === null) return null;
+  const [, day, name = '', year, hour, minute, second, zone = 'Z'] = mail;
+  const month = String(MONTHS.indexOf(name) + 1);
+  return instantOf({ year, month, day, hour, minute, second, fraction: '', zone });
+}
+
+interface Written {
+  readonly year: string | undefined;
+  readonly month: string | undefined;
+  readonly day: string | undefined;
+  readonly hour: string | undefined;
+  readonly minute: string | undefined;
+  readonly second: string | undefined;
+  readonly fraction: string;
+  readonly zone: string;
+}
+
+function instantOf({ fraction, zone, ...fields }: Written): number | null {
+  const { year, month, day, hour, minute, second } = fields;
+  const days = daysTo(Number(year), Number(month), Number(day));
+  const isTime = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  const offsetMs = zoneOffsetMs(zone);
+  if (days === null || !isTime || offsetMs === null) return null;
+  const time = Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS + Number(second) * SECOND_MS;
+  return days * DAY_MS + time + Number(fraction.padEnd(3, '0').slice(0, 3)) - offsetMs;
+}
+
+function zoneOffsetMs(zone: string): number | null {
+  const parts = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone);
+  if (parts === null) return 0;
+  const [, sign, hours, minutes = '00'] = parts;
+  if (Number(hours) > 23 || Number(minutes) > 59) return null;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS);
+}
+
+/** From the first of January 1970; null for a day that the month does not have. */
+function daysTo(year: number, month: number, day: number): number | null {
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const lengths = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  if (day < 1 || day > (lengths[month - 1] ?? 0)) return null;
+  const before = lengths.slice(0, month - 1).reduce((sum, length) => sum + length, 0);
+  return daysBefore(year) - daysBefore(1970) + before + day - 1;
+}
+
+/** Days of the Gregorian calendar before the first of January. */
+function daysBefore(year: number): number {
+  const last = year - 1;
+  return last * 365 + Math.floor(last / 4) - Math.floor(last / 100) + Math.floor(last / 400);
+}
