@@ -3,20 +3,26 @@
  * Owns what is read and what is written; the joining itself is core/reconcile.ts.
  */
 import type { RunId } from '../core/ids.ts';
-import { nanoUsd, type NanoUsd } from '../core/money.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanReconcile } from '../core/plan.ts';
 import type { ReconciliationSummary, RunRow } from '../core/projection.ts';
-import { isKept, type Expectation, type Measured } from '../core/reconcile-expectation.ts';
-import type { Reconciliation, ReconcileSums, RowVerdict } from '../core/reconcile-result.ts';
-import { reconcile } from '../core/reconcile.ts';
+import { isKept, type Expectation } from '../core/reconcile-expectation.ts';
+import type { ReconcileRules, ReconcileSums } from '../core/reconcile-result.ts';
+import { Reconciler } from '../core/reconcile.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { planOf, presentPlanOf } from './plan-item.ts';
 import { billedRows } from './reconcile/billed-rows.ts';
-import { recordRows, writeRecord, type ReconciliationDone } from './reconcile/reconciliation-record.ts';
-import { bySession, callsWithin, intervalOf } from './reconcile/run-calls.ts';
+import {
+  recordedRow,
+  RecordLines,
+  writeChunks,
+  writeFailure,
+  type ReconciliationHead,
+} from './reconcile/reconciliation-record.ts';
+import { RowSizes } from './reconcile/row-sizes.ts';
+import { eachCall, intervalOf, type Interval } from './reconcile/run-calls.ts';
 import { attemptsOf, reconcileConversations } from './reconcile/run-conversations.ts';
 import type { World } from './world.ts';
 
@@ -53,7 +59,7 @@ export const reconcileRun = (world: World): Activity<'reconcileRun'> => ({
 async function keepFailure(world: World, runId: RunId, error: unknown): Promise<void> {
   const { hash: planHash } = await presentPlanOf(world, runId);
   const { code, message } = asParleyError(error);
-  await writeRecord(world, {
+  await writeFailure(world, {
     format: 1,
     kind: 'failed',
     runId,
@@ -99,11 +105,10 @@ export async function reconcileNow(
   const asked = plan.reconcile ?? UNASKED;
   const { rowsFile: path } = request;
   const rules = path === undefined ? asked : { ...asked, rows: { from: 'file', path } as const };
-  const record = await account(world, { run, plan, rules, request });
-  await writeRecord(world, record);
-  const measured = measure(record);
+  const { head, sizes } = await account(world, { run, plan, rules, request });
+  const measured = sizes.measured(head.result);
   const isEachKept = (request.expectations ?? []).map((expectation) => isKept(expectation, measured));
-  return { summary: record.summary, sums: record.result, isKept: isEachKept };
+  return { summary: head.summary, sums: head.result, isKept: isEachKept };
 }
 
 interface Question {
@@ -113,32 +118,75 @@ interface Question {
   readonly request: ReconcileRequest;
 }
 
-async function account(world: World, { run, plan, rules, request }: Question): Promise<ReconciliationDone> {
+/** Goes through the calls, then through the rows, and writes the record as it goes: neither is held whole. */
+async function account(
+  world: World,
+  question: Question,
+): Promise<{ readonly head: ReconciliationHead; readonly sizes: RowSizes }> {
+  const { run, plan, rules, request } = question;
   const now = world.clock.now();
   const interval = intervalOf(run, { ...rules, now });
-  const spendRows = await callsWithin(world, interval);
-  const sessions = bySession(spendRows);
-  const attempts = attemptsOf(world, run.runId, await world.records.runItems(run.runId));
-  const { reading, modelAliases } = request;
-  const ownCalls = attempts.flatMap(({ conversationId }) => sessions.get(conversationId) ?? []);
-  const gatewayRows = await billedRows(world, {
+  const items = await world.records.runItems(run.runId);
+  const conversations = reconcileConversations(plan, attemptsOf(world, run.runId, items));
+  const { lines, sizes } = { lines: new RecordLines(), sizes: new RowSizes() };
+  const reconciler = new Reconciler(rulesOf(world, question, conversations), (verdict, row) => {
+    lines.add(recordedRow(verdict, row));
+    sizes.add(verdict);
+  });
+  for await (const call of eachCall(world, interval)) reconciler.addCall(call);
+  const rows = billedRows(world, {
     source: rules.rows,
     interval,
-    ownCalls,
-    ...(reading === undefined ? {} : { reading }),
+    conversationIds: new Set(conversations.map(({ conversationId }) => conversationId)),
+    ...(request.reading === undefined ? {} : { reading: request.reading }),
   });
-  const { verdicts, ...result } = reconcile({
-    gatewayRows,
-    spendRows,
-    conversations: reconcileConversations({ plan, attempts, sessions, gatewayRows }),
+  const heads: ReconciliationHead[] = [];
+  async function* chunks(): AsyncIterable<Uint8Array> {
+    for await (const row of rows) {
+      reconciler.addRow(row);
+      const chunk = lines.take();
+      if (chunk !== null) yield chunk;
+    }
+    const head = headOf(world, question, { now, interval, result: reconciler.finish(), sizes });
+    heads.push(head);
+    yield lines.end(head);
+  }
+  await writeChunks(world, run.runId, chunks());
+  const [head] = heads;
+  if (head === undefined)
+    throw new ParleyError('collect_failed', 'Cannot write reconciliation.json: its content was not taken');
+  return { head, sizes };
+}
+
+function rulesOf(
+  world: World,
+  { rules, request: { modelAliases } }: Question,
+  conversations: ReconcileRules['conversations'],
+): ReconcileRules {
+  return {
+    conversations,
     // Our own rows name their conversation by our own word.
     isForwarding: world.deployment.forwardsHeaders || rules.rows.from === 'proxy',
     windowBeforeMs: rules.windowBeforeMs,
     windowAfterMs: rules.windowAfterMs,
     ambiguous: rules.ambiguous,
     ...(modelAliases === undefined ? {} : { modelAliases }),
-  });
-  const { unmatchedNanoUsdMax } = rules;
+  };
+}
+
+interface Accounted {
+  readonly now: number;
+  readonly interval: Interval;
+  readonly result: ReconcileSums;
+  readonly sizes: RowSizes;
+}
+
+function headOf(
+  world: World,
+  { run, plan, rules }: Question,
+  { now, interval, result, sizes }: Accounted,
+): ReconciliationHead {
+  const { unmatchedNanoUsdMax, unbilledMax } = rules;
   return {
     format: 1,
     kind: 'done',
@@ -148,60 +196,32 @@ async function account(world: World, { run, plan, rules, request }: Question): P
     source: rules.rows,
     interval,
     isForwarding: world.deployment.forwardsHeaders,
-    summary: summarise(result, verdicts, unmatchedNanoUsdMax),
+    summary: summarise(result, sizes, rules),
     unmatchedNanoUsdMax,
-    otherCallersNanoUsd: sumOf(verdicts, isOfOtherCaller),
+    ...(unbilledMax === undefined ? {} : { unbilledMax }),
+    otherCallersNanoUsd: sizes.otherCallers.written(),
     result,
-    rows: recordRows(verdicts, gatewayRows),
   };
 }
 
-function summarise(
-  result: Omit<Reconciliation, 'verdicts'>,
-  verdicts: readonly RowVerdict[],
-  unmatchedNanoUsdMax: number | null,
-): ReconciliationSummary {
+function summarise(result: ReconcileSums, sizes: RowSizes, rules: PlanReconcile): ReconciliationSummary {
   return {
     rows: result.counts.rows,
     totalNanoUsd: result.total,
     assignedNanoUsd: result.assigned,
     ambiguousNanoUsd: result.ambiguous,
     unassignedNanoUsd: result.unassigned,
-    withinTolerance: unmatchedNanoUsdMax === null ? null : unmatched(verdicts) <= unmatchedNanoUsdMax,
+    withinTolerance: isWithin(result, sizes, rules),
   };
 }
 
-/** A credit does not make up for a charge that nobody can explain. */
-function unmatched(verdicts: readonly RowVerdict[]): number {
-  return verdicts.reduce((sum, verdict) => (isUnmatched(verdict) ? sum + Math.abs(verdict.cost) : sum), 0);
-}
-
-/** What expectations are compared with; sizes, because a credit does not make up for a charge. */
-function measure({ rows, result }: ReconciliationDone): Measured {
-  const size = (isCounted: (verdict: RowVerdict) => boolean): number =>
-    rows.reduce((sum, row) => (isCounted(row) ? sum + Math.abs(row.cost) : sum), 0);
-  const { unbilled, unpriced, duplicates, late } = result.counts;
-  return {
-    whole: size(() => true),
-    unmatched: size(isUnmatched),
-    ambiguous: size(({ kind }) => kind === 'ambiguous'),
-    unassigned: size(({ kind }) => kind === 'unassigned'),
-    unbilled,
-    unpriced,
-    duplicates,
-    late,
-  };
-}
-
-/** A call that our proxy sent for somebody else is matched: with somebody else. */
-function isUnmatched(verdict: RowVerdict): boolean {
-  return verdict.kind !== 'assigned' && !isOfOtherCaller(verdict);
-}
-
-function isOfOtherCaller(verdict: RowVerdict): boolean {
-  return verdict.kind === 'unassigned' && verdict.why === 'other_caller';
-}
-
-function sumOf(verdicts: readonly RowVerdict[], isCounted: (verdict: RowVerdict) => boolean): NanoUsd {
-  return nanoUsd(verdicts.reduce((sum, verdict) => (isCounted(verdict) ? sum + verdict.cost : sum), 0));
+/** Null when no bound is set: then nothing is within it either. */
+function isWithin(
+  { counts }: ReconcileSums,
+  sizes: RowSizes,
+  { unmatchedNanoUsdMax, unbilledMax }: PlanReconcile,
+): boolean | null {
+  if (unmatchedNanoUsdMax === null && unbilledMax === undefined) return null;
+  const isMatched = unmatchedNanoUsdMax === null || sizes.unmatched.exact() <= BigInt(unmatchedNanoUsdMax);
+  return isMatched && (unbilledMax === undefined || counts.unbilled <= unbilledMax);
 }

@@ -47,7 +47,7 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
       location: () => '',
     },
     webhooks: { send: () => Promise.resolve() },
-    gatewayExport: { rows: () => Promise.resolve([]), fileRows: () => Promise.resolve([]) },
+    gatewayExport: { rows: () => Promise.resolve([]), fileRows: async function* () {} },
     secrets: { resolve: () => Promise.resolve(null) },
     keys: createKeyMinter(key),
     notifier,

@@ -147,7 +147,7 @@ try {
   );
   say(`largest resident memory before: ${megabytes(rssBefore)}`);
   say(
-    `total ${formatUsd(total)}, off by ${total - assigned - ambiguous - unassigned} nano-USD; ${JSON.stringify({ ...counts, clockSkewMs })}`,
+    `total ${formatUsd(total)}, off by ${BigInt(total) - BigInt(assigned) - BigInt(ambiguous) - BigInt(unassigned)} nano-USD; ${JSON.stringify({ ...counts, clockSkewMs })}`,
   );
 } finally {
   rmSync(folder, { recursive: true, force: true });

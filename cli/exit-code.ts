@@ -64,5 +64,6 @@ export function exitCodeOfRun(row: RunRow, plan: Pick<Plan, 'tolerate' | 'reconc
 /** A bound that could not be checked, because there is no reconciliation, is not kept. */
 function isWithinTolerance(row: RunRow, plan: Pick<Plan, 'reconcile'> | null): boolean {
   if (row.reconciliation !== null) return row.reconciliation.withinTolerance !== false;
-  return (plan?.reconcile?.unmatchedNanoUsdMax ?? null) === null;
+  const { unmatchedNanoUsdMax = null, unbilledMax } = plan?.reconcile ?? {};
+  return unmatchedNanoUsdMax === null && unbilledMax === undefined;
 }

@@ -11,7 +11,7 @@ import {
   parseExpectation,
   type Expectation,
 } from '../core/reconcile-expectation.ts';
-import { FIELD_NAMES } from '../gateway-client/row-fields.ts';
+import { FIELD_NAMES, SCALED_FIELDS } from '../gateway-client/row-fields.ts';
 import { CliError } from './cli-error.ts';
 
 export interface ReconcileFlags {
@@ -24,7 +24,7 @@ export interface ReconcileFlags {
 
 /** @throws CliError for a flag that cannot be understood */
 export function reconcileRequest(flags: ReconcileFlags, cwd: string): ReconcileRequest {
-  const columns = pairs('--map', flags.map);
+  const { columns, factors } = mapped(pairs('--map', flags.map));
   const rates = pairs('--rate', flags.rate);
   checkColumns(columns);
   checkRates(rates);
@@ -33,28 +33,60 @@ export function reconcileRequest(flags: ReconcileFlags, cwd: string): ReconcileR
   }
   return {
     ...(flags.rows === undefined ? {} : { rowsFile: path.resolve(cwd, flags.rows) }),
-    reading: { columns, rates },
+    reading: { columns, factors, rates },
     modelAliases: pairs('--alias', flags.alias),
     expectations: (flags.expect ?? []).map(readExpectation),
   };
 }
 
-function pairs(flag: string, texts: readonly string[] = []): Readonly<Record<string, string>> {
+/** What each flag wants, by an example. */
+const PAIRS = {
+  '--map': '--map FIELD=COLUMN, such as --map cost=amount or --map cost=cents*0.01',
+  '--rate': '--rate CURRENCY=USD, such as --rate EUR=1.0834',
+  '--alias': '--alias BILLED=NAME, such as --alias acme-coder-2026=coder',
+} as const;
+
+function pairs(flag: keyof typeof PAIRS, texts: readonly string[] = []): Readonly<Record<string, string>> {
   const read = texts.map((text) => {
     // The last sign separates: a name that a gateway bills may hold one.
     const at = text.lastIndexOf('=');
     if (at < 1 || at === text.length - 1) {
-      throw new CliError(`Cannot read ${flag} "${text}": it is not NAME=VALUE`);
+      throw new CliError(`Cannot read ${flag} "${text}": it is not NAME=VALUE`, {
+        remedy: `write ${PAIRS[flag]}`,
+      });
     }
     return [text.slice(0, at), text.slice(at + 1)] as const;
   });
   return Object.fromEntries(read);
 }
 
+/** `COLUMN*FACTOR` where the export counts in another unit than ours. */
+function mapped(pairsOfMap: Readonly<Record<string, string>>) {
+  const columns: Record<string, string> = {};
+  const factors: Record<string, string> = {};
+  for (const [field, text] of Object.entries(pairsOfMap)) {
+    const [, column = text, factor] = /^(.+?) *\* *(\d[\d.]*(?:[eE][+-]?\d+)?)$/.exec(text) ?? [];
+    columns[field] = column;
+    if (factor !== undefined) factors[field] = checkedFactor(field, factor);
+  }
+  return { columns, factors };
+}
+
+function checkedFactor(field: string, factor: string): string {
+  const decimal = parseDecimal(factor);
+  if (decimal === null || decimal.digits === 0n) {
+    const remedy = `write a decimal above 0, such as --map cost=cents*0.01`;
+    throw new CliError(`Cannot read the factor "${factor}" of --map ${field}`, { remedy });
+  }
+  if (SCALED_FIELDS.some((name) => name === field)) return factor;
+  const remedy = `fields that are numbers are ${[...SCALED_FIELDS].sort().join(', ')}`;
+  throw new CliError(`Cannot multiply "${field}" by ${factor}: it is no number`, { remedy });
+}
+
 function checkColumns(columns: Readonly<Record<string, string>>): void {
   for (const field of Object.keys(columns)) {
     if (FIELD_NAMES.some((name) => name === field)) continue;
-    const remedy = `use one of ${[...FIELD_NAMES].sort().join(', ')}`;
+    const remedy = `write --map FIELD=COLUMN with one of the fields ${[...FIELD_NAMES].sort().join(', ')}`;
     throw new CliError(`Cannot map "${field}": there is no such field`, { remedy });
   }
 }

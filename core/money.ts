@@ -1,8 +1,9 @@
 /**
  * Money as integers: nano-USD everywhere, micro-USD only in totals (D26).
  * Owns rounding and printing; must not know a price or a currency other than USD.
- * Amounts stay below Number.MAX_SAFE_INTEGER: about nine million USD in nano-USD.
+ * Amounts stay below Number.MAX_SAFE_INTEGER: about nine million USD in nano-USD. Sums that may not are a `UsdSum`.
  */
+import type { UsdSum } from './usd-sum.ts';
 
 /** Integer nano-USD: 1 USD is 1_000_000_000. */
 export type NanoUsd = number & { readonly __nanoUsd: unique symbol };
@@ -89,12 +90,12 @@ export interface MicroTotal {
   readonly remainderNanoUsd: number;
 }
 
-export function toMicro(total: NanoUsd): MicroTotal {
-  const negative = total < 0;
-  const magnitude = Math.abs(total);
-  const rounded = Number(divideHalfEven(BigInt(magnitude), BigInt(NANO_PER_MICRO)));
-  const microUsd = negative && rounded !== 0 ? -rounded : rounded;
-  return { microUsd, remainderNanoUsd: total - microUsd * NANO_PER_MICRO };
+export function toMicro(total: UsdSum): MicroTotal {
+  const exact = BigInt(total);
+  const magnitude = exact < 0n ? -exact : exact;
+  const rounded = divideHalfEven(magnitude, BigInt(NANO_PER_MICRO));
+  const micro = exact < 0n ? -rounded : rounded;
+  return { microUsd: Number(micro), remainderNanoUsd: Number(exact - micro * BigInt(NANO_PER_MICRO)) };
 }
 
 /** Prints micro-USD with six decimals, e.g. "0.012345". */
@@ -105,13 +106,14 @@ export function formatMicro(microUsd: number): string {
 }
 
 /** Prints a total, rounded as totals are, e.g. "$0.012345". */
-export function formatUsd(total: NanoUsd): string {
+export function formatUsd(total: UsdSum): string {
   return `$${formatMicro(toMicro(total).microUsd)}`;
 }
 
 /** Prints an exact amount with nine decimals, e.g. "0.012345678". */
-export function formatNano(amount: NanoUsd): string {
-  const sign = amount < 0 ? '-' : '';
-  const magnitude = Math.abs(amount);
-  return `${sign}${Math.floor(magnitude / NANO_PER_USD)}.${String(magnitude % NANO_PER_USD).padStart(9, '0')}`;
+export function formatNano(amount: UsdSum): string {
+  const exact = BigInt(amount);
+  const magnitude = exact < 0n ? -exact : exact;
+  const nano = BigInt(NANO_PER_USD);
+  return `${exact < 0n ? '-' : ''}${magnitude / nano}.${String(magnitude % nano).padStart(9, '0')}`;
 }

@@ -226,6 +226,8 @@ export interface PlanReconcile {
   readonly ambiguous: 'keep' | 'split_by_tokens';
   /** Tolerated unmatched amount; null for no check. More than this is exit code 7. */
   readonly unmatchedNanoUsdMax: number | null;
+  /** Calls that may stay unbilled; absent for no check. More than this is exit code 7. */
+  readonly unbilledMax?: number;
 }
 
 export interface PlanReport {

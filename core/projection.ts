@@ -6,6 +6,7 @@ import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from './
 import type { Observability } from './observability.ts';
 import type { Stamp } from './snapshot.ts';
 import type { Trouble } from './trouble.ts';
+import type { UsdSum } from './usd-sum.ts';
 import type {
   ExecutionStatus,
   FailureClass,
@@ -99,10 +100,10 @@ export function unsuccessfulOf({ total, ended }: Pick<RunRow, 'total' | 'ended'>
 /** What the run keeps of its reconciliation (D27); the whole of it is in the report. */
 export interface ReconciliationSummary {
   readonly rows: number;
-  readonly totalNanoUsd: number;
-  readonly assignedNanoUsd: number;
-  readonly ambiguousNanoUsd: number;
-  readonly unassignedNanoUsd: number;
+  readonly totalNanoUsd: UsdSum;
+  readonly assignedNanoUsd: UsdSum;
+  readonly ambiguousNanoUsd: UsdSum;
+  readonly unassignedNanoUsd: UsdSum;
   /** Null when nobody set a bound on what may stay unmatched. */
   readonly withinTolerance: boolean | null;
 }

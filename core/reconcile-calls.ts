@@ -1,6 +1,6 @@
 /**
  * Our own side of reconciliation: the calls the proxy recorded, by response id and by conversation.
- * Owns the exact join and the estimate of clock skew; must not look at windows.
+ * Owns which of them are billed already; must not look at windows or decide what becomes of a row.
  *
  * There may be millions of calls: they are kept as columns of numbers, and a call is its position in them.
  */
@@ -12,45 +12,51 @@ import type { GatewayRow, SpendRow } from './spend.ts';
 export const UNBILLED_SHOWN_MAX = 1_000;
 
 /** Owner of a call that no conversation given has made. */
-const NOBODY = -1;
+export const NOBODY = -1;
+/** Tokens that nobody told. */
+const UNKNOWN = -1;
+
+/** What kind of call: a gateway bills what it did not refuse, and ought to bill what succeeded. */
+const REFUSED = 0;
+const BILLABLE = 1;
+const SUCCEEDED = 2;
 
 /** The call that a row bills. */
-export interface BilledCall {
-  /** By our clock. */
-  readonly startedAt: number;
-  /** Empty for a caller that is none of these conversations. */
+export interface ExactCall {
+  /** Every conversation that claims the response, NOBODY for another caller; a gateway that repeats ids has several. */
   readonly owners: readonly number[];
-  /** A row named it before. */
+  /** Position of the call; of a response that is billed again, of its first. */
+  readonly call: number;
+  /** Rows named all calls of this response before. */
   readonly isBilledAgain: boolean;
 }
 
-/** A call that succeeded and that no row names. */
-export interface UnbilledCall {
-  readonly callId: string;
-  readonly owner: number;
-  readonly model: string;
-}
+export class CallTable {
+  private readonly begins: number[] = [];
+  private readonly ends: number[] = [];
+  private readonly owners: number[] = [];
+  private readonly kinds: number[] = [];
+  private readonly billed: boolean[] = [];
+  private readonly prompts: number[] = [];
+  private readonly completions: number[] = [];
+  private readonly names: number[] = [];
+  private readonly upstreams: number[] = [];
+  private readonly ids: string[] = [];
+  private readonly responses: (string | null)[] = [];
 
-export class CallIndex {
   private readonly byResponse = new Map<string, number>();
-  private readonly startedAt: number[] = [];
-  private readonly owner: number[] = [];
-  private readonly isBilled: boolean[] = [];
-  /** Of responses that several conversations claim: a gateway that repeats ids. All stay candidates. */
-  private readonly shared = new Map<number, number[]>();
-
+  /** Calls of responses that came more than once. */
+  private readonly repeated = new Map<string, number[]>();
   private readonly byIdentity = new Map<string, number>();
-  private readonly skews: number[] = [];
-  /** By conversation, then by model name. */
-  private readonly tokens = new Map<number, Map<string, number>>();
+  private readonly otherSessions = new Set<string>();
   private readonly users = new Map<number, string>();
   private readonly teams = new Map<number, string>();
-  /** Calls of these conversations that a gateway ought to bill: their position, our id and the model, side by side. */
-  private readonly billable: number[] = [];
-  private readonly billableIds: string[] = [];
-  private readonly billableModels: string[] = [];
+  /** By conversation, then by model name. */
+  private readonly tokens = new Map<number, Map<string, number>>();
+  private readonly lastEnds = new Map<number, number>();
   /** One text for each name of a model: rows that were parsed have one each. */
-  private readonly models = new Map<string, string>();
+  private readonly models: string[] = [];
+  private readonly modelPlaces = new Map<string, number>();
 
   constructor(conversations: readonly ReconcileConversation[]) {
     for (const [owner, { conversationId, attemptIds }] of conversations.entries()) {
@@ -58,55 +64,63 @@ export class CallIndex {
     }
   }
 
+  get length(): number {
+    return this.begins.length;
+  }
+
+  /** False: our proxy never learns an id from this gateway, and an id in a row says nothing. */
+  get hasResponseIds(): boolean {
+    return this.byResponse.size > 0;
+  }
+
   add(row: SpendRow): void {
-    const owner = this.ownerOf(row.sessionId);
-    if (owner !== null) this.learn(owner, row);
-    if (row.responseId === null) return;
-    const call = this.callOf(row, owner ?? NOBODY);
-    if (owner !== null && row.state === 'succeeded') {
-      this.billable.push(call);
-      this.billableIds.push(row.callId);
-      this.billableModels.push(this.shareName(row.upstreamModel));
-    }
+    const owner = this.ownerOf(row.sessionId) ?? NOBODY;
+    if (owner !== NOBODY) this.learn(owner, row);
+    else if (row.sessionId !== null) this.otherSessions.add(normalUuid(row.sessionId));
+    const call = this.begins.push(row.startedAt) - 1;
+    this.ends.push(endOf(row));
+    this.owners.push(owner);
+    this.kinds.push(kindOf(row));
+    this.billed.push(false);
+    const isWhole = row.state === 'succeeded' && row.promptTokens !== null && row.completionTokens !== null;
+    this.prompts.push(isWhole ? (row.promptTokens ?? UNKNOWN) : UNKNOWN);
+    this.completions.push(isWhole ? (row.completionTokens ?? UNKNOWN) : UNKNOWN);
+    this.names.push(this.modelPlace(row.modelName));
+    this.upstreams.push(this.modelPlace(row.upstreamModel));
+    this.ids.push(row.callId);
+    this.responses.push(row.responseId);
+    if (row.responseId !== null) this.addResponse(row.responseId, call);
   }
 
-  private shareName(model: string): string {
-    const known = this.models.get(model);
+  private addResponse(id: string, call: number): void {
+    const first = this.byResponse.get(id);
+    if (first === undefined) {
+      this.byResponse.set(id, call);
+      return;
+    }
+    const known = this.repeated.get(id);
+    if (known === undefined) this.repeated.set(id, [first, call]);
+    else known.push(call);
+  }
+
+  private modelPlace(name: string): number {
+    const known = this.modelPlaces.get(name);
     if (known !== undefined) return known;
-    this.models.set(model, model);
-    return model;
-  }
-
-  private callOf({ responseId, startedAt }: SpendRow, owner: number): number {
-    const known = this.byResponse.get(responseId ?? '');
-    if (known === undefined) {
-      const call = this.startedAt.push(startedAt) - 1;
-      this.owner.push(owner);
-      this.isBilled.push(false);
-      this.byResponse.set(responseId ?? '', call);
-      return call;
-    }
-    const first = this.owner[known] ?? NOBODY;
-    if (owner === NOBODY || owner === first) return known;
-    if (first === NOBODY) {
-      this.owner[known] = owner;
-      return known;
-    }
-    const owners = this.shared.get(known) ?? [first];
-    if (!owners.includes(owner)) this.shared.set(known, [...owners, owner]);
-    return known;
+    const place = this.models.push(name) - 1;
+    this.modelPlaces.set(name, place);
+    return place;
   }
 
   private learn(owner: number, row: SpendRow): void {
     const tokens = (row.promptTokens ?? 0) + (row.completionTokens ?? 0);
     const byModel = this.tokens.get(owner) ?? new Map<string, number>();
     this.tokens.set(owner, byModel);
-    byModel.set(row.modelName, (byModel.get(row.modelName) ?? 0) + tokens);
-    if (row.upstreamModel !== row.modelName) {
-      byModel.set(row.upstreamModel, (byModel.get(row.upstreamModel) ?? 0) + tokens);
+    for (const name of new Set([row.modelName, row.upstreamModel])) {
+      byModel.set(name, (byModel.get(name) ?? 0) + tokens);
     }
     if (row.user !== null && !this.users.has(owner)) this.users.set(owner, row.user);
     if (row.team !== undefined && !this.teams.has(owner)) this.teams.set(owner, row.team);
+    this.lastEnds.set(owner, Math.max(endOf(row), this.lastEnds.get(owner) ?? -Infinity));
   }
 
   /** The conversation that a session id or an attempt id names; null when it is none of those given. */
@@ -116,17 +130,64 @@ export class CallIndex {
     return this.byIdentity.get(id) ?? this.byIdentity.get(normalUuid(id)) ?? null;
   }
 
-  /** The call that a row bills, and the pair's part in the estimate of the skew; null when it is none of ours. */
-  bill(row: GatewayRow): BilledCall | null {
-    const call = row.responseId === null ? undefined : this.byResponse.get(row.responseId);
-    if (call === undefined) return null;
-    const isBilledAgain = this.isBilled[call] ?? false;
-    this.isBilled[call] = true;
-    const startedAt = this.startedAt[call] ?? 0;
-    this.skews.push(row.startedAt - startedAt);
-    const owner = this.owner[call] ?? NOBODY;
-    const owners = owner === NOBODY ? [] : (this.shared.get(call) ?? [owner]);
-    return { startedAt, owners, isBilledAgain };
+  /** Our proxy sent calls of this session, which is none of the conversations given. */
+  isOtherCaller(id: string | null): boolean {
+    return id !== null && (this.otherSessions.has(id) || this.otherSessions.has(normalUuid(id)));
+  }
+
+  /** Null when no call of ours has the row's response id. Closes nothing. */
+  exactCall({ responseId }: GatewayRow): ExactCall | null {
+    if (responseId === null) return null;
+    const first = this.byResponse.get(responseId);
+    if (first === undefined) return null;
+    const all = this.repeated.get(responseId);
+    if (all === undefined)
+      return { owners: [this.ownerAt(first)], call: first, isBilledAgain: this.isBilled(first) };
+    const open = all.find((call) => !this.isBilled(call));
+    const owners = [...new Set(all.map((call) => this.ownerAt(call)))].sort((a, b) => a - b);
+    return { owners, call: open ?? first, isBilledAgain: open === undefined };
+  }
+
+  close(call: number): void {
+    this.billed[call] = true;
+  }
+
+  isBilled(call: number): boolean {
+    return this.billed[call] === true;
+  }
+
+  isRefused(call: number): boolean {
+    return this.kinds[call] === REFUSED;
+  }
+
+  ownerAt(call: number): number {
+    return this.owners[call] ?? NOBODY;
+  }
+
+  /** By our clock. */
+  startOf(call: number): number {
+    return this.begins[call] ?? 0;
+  }
+
+  endAt(call: number): number {
+    return this.ends[call] ?? 0;
+  }
+
+  responseOf(call: number): string | null {
+    return this.responses[call] ?? null;
+  }
+
+  /** The name the caller used and the one that was sent upstream; once when they are the same. */
+  modelsOf(call: number): readonly string[] {
+    const [name, upstream] = [this.names[call] ?? 0, this.upstreams[call] ?? 0];
+    const names = name === upstream ? [name] : [name, upstream];
+    return names.map((place) => this.models[place] ?? '');
+  }
+
+  /** Prompt and completion; null where the call does not say both, such as one that was cut. */
+  tokensAt(call: number): readonly [number, number] | null {
+    const [prompt, completion] = [this.prompts[call] ?? UNKNOWN, this.completions[call] ?? UNKNOWN];
+    return prompt === UNKNOWN || prompt + completion === 0 ? null : [prompt, completion];
   }
 
   /** Tokens that our proxy counted for a conversation under a model's name. */
@@ -143,19 +204,40 @@ export class CallIndex {
     return this.teams.get(owner) ?? null;
   }
 
-  /** Median of (gateway − ours) over pairs joined by response id; the lower one of two. */
-  medianSkewMs(): number | null {
-    if (this.skews.length === 0) return null;
-    const sorted = Float64Array.from(this.skews).sort();
-    return sorted[(sorted.length - 1) >> 1] ?? null;
+  /** The end of a conversation's last call; an attempt that was given up has ended by then. */
+  lastEndOf(owner: number): number {
+    return this.lastEnds.get(owner) ?? -Infinity;
   }
 
-  /** Calls of these conversations that succeeded, have an id to bill them by, and were not billed. */
-  *unbilled(): Iterable<UnbilledCall> {
-    for (const [place, call] of this.billable.entries()) {
-      if (this.isBilled[call] === true) continue;
-      const [callId, model] = [this.billableIds[place] ?? '', this.billableModels[place] ?? ''];
-      yield { callId, owner: this.owner[call] ?? NOBODY, model };
+  /** Calls that a gateway may have billed and that no row names yet, in the order they were added. */
+  *open(): Iterable<number> {
+    for (let call = 0; call < this.length; call += 1) {
+      if (this.billed[call] !== true && this.kinds[call] !== REFUSED) yield call;
     }
   }
+
+  /** Calls of these conversations that succeeded and were not billed. */
+  *unbilled(): Iterable<{
+    readonly callId: string;
+    readonly owner: number;
+    readonly model: string;
+  }> {
+    for (let call = 0; call < this.length; call += 1) {
+      if (this.billed[call] === true || this.kinds[call] !== SUCCEEDED) continue;
+      const owner = this.ownerAt(call);
+      if (owner === NOBODY) continue;
+      yield { callId: this.ids[call] ?? '', owner, model: this.models[this.upstreams[call] ?? 0] ?? '' };
+    }
+  }
+}
+
+/** What a gateway refused it does not bill. */
+function kindOf({ state, httpStatus }: SpendRow): number {
+  if (state === 'succeeded') return SUCCEEDED;
+  return state === 'failed' && httpStatus !== null && httpStatus >= 400 ? REFUSED : BILLABLE;
+}
+
+/** The end of an interrupted call is when somebody noticed, which may be days later. */
+function endOf({ state, startedAt, endedAt }: SpendRow): number {
+  return endedAt === null || state === 'interrupted' || state === 'open' ? startedAt : endedAt;
 }

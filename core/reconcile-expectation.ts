@@ -24,10 +24,11 @@ export type Expectation =
   | { readonly kind: 'count'; readonly measure: CountMeasure; readonly max: number };
 
 /** What expectations are compared with: sizes in nano-USD, and counts. */
-export type Measured = Readonly<Record<AmountMeasure | CountMeasure, number>> & {
-  /** The size of all rows. */
-  readonly whole: number;
-};
+export type Measured = Readonly<Record<AmountMeasure, bigint>> &
+  Readonly<Record<CountMeasure, number>> & {
+    /** The size of all rows. */
+    readonly whole: bigint;
+  };
 
 /** Null when the text is none: `MEASURE<=BOUND`, with spaces around the sign or without. */
 export function parseExpectation(text: string): Expectation | null {
@@ -47,14 +48,14 @@ export function parseExpectation(text: string): Expectation | null {
 }
 
 export function isKept(expectation: Expectation, measured: Measured): boolean {
-  const found = measured[expectation.measure];
   switch (expectation.kind) {
     case 'amount':
+      return measured[expectation.measure] <= BigInt(expectation.max);
     case 'count':
-      return found <= expectation.max;
-    case 'share':
-      return (
-        BigInt(found) * 100n * 10n ** BigInt(expectation.scale) <= expectation.digits * BigInt(measured.whole)
-      );
+      return measured[expectation.measure] <= expectation.max;
+    case 'share': {
+      const found = measured[expectation.measure];
+      return found * 100n * 10n ** BigInt(expectation.scale) <= expectation.digits * measured.whole;
+    }
   }
 }

@@ -2,13 +2,13 @@
  * What falls on whom: amounts and unbilled calls by model, user, team and tag.
  * Owns the grouping, each list of which sums to the totals; must not decide what becomes of a row.
  */
-import { addUsd, ZERO_USD, type NanoUsd } from './money.ts';
 import type {
   ReconcileBreakdown,
   ReconcileConversation,
   ReconcileGroup,
   RowVerdict,
 } from './reconcile-result.ts';
+import { addSums, compareSums, ExactSum, type UsdSum } from './usd-sum.ts';
 
 /** Names in one list: a gateway that numbers its users must not fill the memory. */
 export const GROUPS_MAX = 10_000;
@@ -26,7 +26,16 @@ export interface Place {
   readonly owner: number | null;
 }
 
-type Counting = { -readonly [Field in keyof ReconcileGroup]: ReconcileGroup[Field] };
+/** Of one name, while rows come. */
+interface Counting {
+  readonly name: string | null;
+  rows: number;
+  unpriced: number;
+  unbilledCalls: number;
+  readonly assigned: ExactSum;
+  readonly ambiguous: ExactSum;
+  readonly unassigned: ExactSum;
+}
 
 export class Groups {
   private readonly conversations: readonly ReconcileConversation[];
@@ -48,7 +57,7 @@ export class Groups {
     for (const group of this.groupsOf(place)) {
       group.rows += 1;
       if (isUnpriced) group.unpriced += 1;
-      group[verdict.kind] = addUsd(group[verdict.kind], verdict.cost);
+      group[verdict.kind].add(verdict.cost);
     }
   }
 
@@ -86,9 +95,14 @@ class GroupList {
   }
 
   sorted(): readonly ReconcileGroup[] {
-    return [...this.byName.values()].sort(
-      (a, b) => amountOf(b) - amountOf(a) || compareNames(a.name ?? '', b.name ?? ''),
-    );
+    return [...this.byName.values()]
+      .map((group) => ({
+        ...group,
+        assigned: group.assigned.written(),
+        ambiguous: group.ambiguous.written(),
+        unassigned: group.unassigned.written(),
+      }))
+      .sort((a, b) => compareSums(amountOf(b), amountOf(a)) || compareNames(a.name ?? '', b.name ?? ''));
   }
 }
 
@@ -97,15 +111,15 @@ function emptyGroup(name: string | null): Counting {
     name,
     rows: 0,
     unpriced: 0,
-    assigned: ZERO_USD,
-    ambiguous: ZERO_USD,
-    unassigned: ZERO_USD,
+    assigned: new ExactSum(),
+    ambiguous: new ExactSum(),
+    unassigned: new ExactSum(),
     unbilledCalls: 0,
   };
 }
 
-function amountOf({ assigned, ambiguous, unassigned }: ReconcileGroup): NanoUsd {
-  return addUsd(addUsd(assigned, ambiguous), unassigned);
+function amountOf({ assigned, ambiguous, unassigned }: ReconcileGroup): UsdSum {
+  return addSums(assigned, ambiguous, unassigned);
 }
 
 /** By code units: the order must not depend on the machine's language. */

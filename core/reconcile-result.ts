@@ -5,6 +5,7 @@
 import type { ConversationId } from './ids.ts';
 import type { NanoUsd } from './money.ts';
 import type { GatewayRow, SpendRow } from './spend.ts';
+import type { UsdSum } from './usd-sum.ts';
 
 /** A conversation as far as rows can be joined with it. */
 export interface ReconcileConversation {
@@ -12,11 +13,7 @@ export interface ReconcileConversation {
   /** Key of its item in the run; null outside a run. */
   readonly key: string | null;
   readonly tags: Readonly<Record<string, string>>;
-  /** Every name its model goes by: the one the caller used and the ones that are sent and billed upstream. */
-  readonly modelNames: readonly string[];
-  /** When it could have called a model, epoch milliseconds by our clock; an open end is still going on. */
-  readonly windows: readonly { readonly startedAt: number; readonly endedAt: number | null }[];
-  /** When it ended, by our clock: what begins later is late. Null while it goes on; left out, its last window's end. */
+  /** When it ended, by our clock: what begins later is late. Null while it goes on; left out, its last call's end. */
   readonly endedAt?: number | null;
   /** Ids of its attempts, as its spend metadata carries them. */
   readonly attemptIds: readonly string[];
@@ -27,7 +24,7 @@ export interface ReconcileRules {
   readonly conversations: readonly ReconcileConversation[];
   /** Only with header forwarding does spend metadata reach the gateway, so only then may it be believed. */
   readonly isForwarding: boolean;
-  /** Tolerance before and after a conversation's windows. */
+  /** How long before and after a call a row of it may begin. */
   readonly windowBeforeMs: number;
   readonly windowAfterMs: number;
   readonly ambiguous: 'keep' | 'split_by_tokens';
@@ -50,7 +47,7 @@ interface VerdictBase {
   /** Position of the row in the export, counted from 1. */
   readonly position: number;
   readonly cost: NanoUsd;
-  /** The same response id was billed before: the amount counts, and somebody should ask why. */
+  /** Billed before, by its response id or because no call is left for it: the amount counts, and somebody should ask why. */
   readonly isDuplicate: boolean;
 }
 
@@ -64,6 +61,7 @@ export type RowVerdict =
     })
   | (VerdictBase & {
       readonly kind: 'ambiguous';
+      readonly why: AmbiguousWhy;
       /** At most CANDIDATES_MAX of them. */
       readonly candidates: readonly ConversationId[];
       /** True when there are more than those listed: such a row is never split. */
@@ -73,17 +71,29 @@ export type RowVerdict =
     })
   | (VerdictBase & {
       readonly kind: 'unassigned';
-      /** `other_caller`: our proxy sent it, for nobody among these conversations. */
-      readonly why: 'other_caller' | 'no_candidate';
+      readonly why: UnassignedWhy;
     });
+
+/**
+ * `several`: conversations could have caused it. `crowded`: its window has more rows than open calls.
+ * `clock_unknown`: no row was joined by response id, so that time proves nothing (D35). `other_callers`: a call of
+ * another caller of our proxy fits as well.
+ */
+export type AmbiguousWhy = 'several' | 'crowded' | 'clock_unknown' | 'other_callers';
+
+/**
+ * `other_caller`: our proxy sent it, for nobody among these conversations. `foreign`: it has an id, and it is that of
+ * no call of ours. `no_candidate`: no call of ours fits.
+ */
+export type UnassignedWhy = 'other_caller' | 'foreign' | 'no_candidate';
 
 export interface ConversationTotal {
   readonly conversationId: ConversationId;
   readonly key: string | null;
   readonly rows: number;
-  readonly assigned: NanoUsd;
+  readonly assigned: UsdSum;
   /** Its part of ambiguous rows, when they were split; an estimate, and no part of `assigned`. */
-  readonly estimated: NanoUsd;
+  readonly estimated: UsdSum;
 }
 
 /** What falls on one model, user, team or value of a tag, in both directions. */
@@ -93,9 +103,9 @@ export interface ReconcileGroup {
   readonly rows: number;
   /** Rows without a price, which are in no amount. */
   readonly unpriced: number;
-  readonly assigned: NanoUsd;
-  readonly ambiguous: NanoUsd;
-  readonly unassigned: NanoUsd;
+  readonly assigned: UsdSum;
+  readonly ambiguous: UsdSum;
+  readonly unassigned: UsdSum;
   /** Calls of these conversations that succeeded and that nobody billed. */
   readonly unbilledCalls: number;
 }
@@ -119,18 +129,20 @@ export interface ReconcileSums {
   /** One per conversation, in the order they were given. */
   readonly conversations: readonly ConversationTotal[];
   /** assigned + ambiguous + unassigned = total, to the nano-USD. */
-  readonly total: NanoUsd;
-  readonly assigned: NanoUsd;
-  readonly ambiguous: NanoUsd;
-  readonly unassigned: NanoUsd;
+  readonly total: UsdSum;
+  readonly assigned: UsdSum;
+  readonly ambiguous: UsdSum;
+  readonly unassigned: UsdSum;
   /** What of `ambiguous` was split among conversations. */
-  readonly estimated: NanoUsd;
+  readonly estimated: UsdSum;
   readonly counts: ReconcileCounts;
   /** Calls of these conversations that succeeded and that nobody billed: at most UNBILLED_SHOWN_MAX of their ids. */
   readonly unbilledCalls: readonly string[];
   readonly breakdown: ReconcileBreakdown;
   /** How far the gateway's clock is ahead of ours; null when no row was joined by response id. */
   readonly clockSkewMs: number | null;
+  /** Each clock of the export by how far it is ahead; none when time proves nothing, because clocks differ too much. */
+  readonly clocksMs: readonly number[];
 }
 
 export interface ReconcileCounts {
@@ -145,5 +157,7 @@ export interface ReconcileCounts {
   /** Rows whose price nobody knows; they are joined, and are in no amount. */
   readonly unpriced: number;
   readonly unbilled: number;
+  /** Rows with an id, and the id is that of no call of ours. */
+  readonly foreign: number;
   readonly conversationsWithoutRows: number;
 }

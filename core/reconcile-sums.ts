@@ -2,7 +2,6 @@
  * The running totals of a reconciliation, verdict by verdict.
  * Owns the sums and counts; must not keep a row or a verdict.
  */
-import { addUsd, nanoUsd, ZERO_USD, type NanoUsd } from './money.ts';
 import type {
   ConversationTotal,
   EstimatedShare,
@@ -10,42 +9,52 @@ import type {
   ReconcileCounts,
   RowVerdict,
 } from './reconcile-result.ts';
+import { addSums, ExactSum, type UsdSum } from './usd-sum.ts';
 
 export interface Totals {
   readonly conversations: readonly ConversationTotal[];
-  readonly total: NanoUsd;
-  readonly assigned: NanoUsd;
-  readonly ambiguous: NanoUsd;
-  readonly unassigned: NanoUsd;
-  readonly estimated: NanoUsd;
+  readonly total: UsdSum;
+  readonly assigned: UsdSum;
+  readonly ambiguous: UsdSum;
+  readonly unassigned: UsdSum;
+  readonly estimated: UsdSum;
   readonly counts: Omit<ReconcileCounts, 'unbilled'>;
 }
 
-type Counting<Fields> = { -readonly [Field in keyof Fields]: Fields[Field] };
+/** Of one conversation, while rows come. */
+interface Counting extends Pick<ConversationTotal, 'conversationId' | 'key'> {
+  rows: number;
+  readonly assigned: ExactSum;
+  readonly estimated: ExactSum;
+}
 
 export class RunningTotals {
-  private readonly perConversation: ReadonlyMap<string, Counting<ConversationTotal>>;
-  private readonly sums = { assigned: ZERO_USD, ambiguous: ZERO_USD, unassigned: ZERO_USD };
+  private readonly perConversation: ReadonlyMap<string, Counting>;
+  private readonly sums = {
+    assigned: new ExactSum(),
+    ambiguous: new ExactSum(),
+    unassigned: new ExactSum(),
+  };
   private readonly by = { response_id: 0, session: 0, window: 0, ambiguous: 0, unassigned: 0 };
-  private readonly marks = { rows: 0, duplicates: 0, late: 0, unpriced: 0 };
-  private estimated = ZERO_USD;
+  private readonly marks = { rows: 0, duplicates: 0, late: 0, unpriced: 0, foreign: 0 };
+  private readonly estimated = new ExactSum();
 
   constructor(conversations: readonly ReconcileConversation[]) {
     this.perConversation = new Map(
       conversations.map(({ conversationId, key }) => [
         conversationId,
-        { conversationId, key, rows: 0, assigned: ZERO_USD, estimated: ZERO_USD },
+        { conversationId, key, rows: 0, assigned: new ExactSum(), estimated: new ExactSum() },
       ]),
     );
   }
 
-  /** @throws RangeError when a sum is no safe integer of nano-USD */
   add(verdict: RowVerdict, isUnpriced: boolean): void {
-    this.sums[verdict.kind] = addUsd(this.sums[verdict.kind], verdict.cost);
+    this.sums[verdict.kind].add(verdict.cost);
     this.by[verdict.kind === 'assigned' ? verdict.by : verdict.kind] += 1;
     this.marks.rows += 1;
     if (verdict.isDuplicate) this.marks.duplicates += 1;
     if (verdict.kind === 'assigned' && verdict.isLate) this.marks.late += 1;
+    if (verdict.kind === 'unassigned' && verdict.why === 'foreign') this.marks.foreign += 1;
     if (isUnpriced) this.marks.unpriced += 1;
     for (const share of sharesOf(verdict)) this.addShare(share, verdict.kind === 'assigned');
   }
@@ -55,21 +64,32 @@ export class RunningTotals {
     if (total === undefined) return;
     total.rows += 1;
     if (isAssigned) {
-      total.assigned = addUsd(total.assigned, share.cost);
+      total.assigned.add(share.cost);
     } else {
-      total.estimated = addUsd(total.estimated, share.cost);
-      this.estimated = addUsd(this.estimated, share.cost);
+      total.estimated.add(share.cost);
+      this.estimated.add(share.cost);
     }
   }
 
   totals(): Totals {
-    const { sums, by, marks, estimated } = this;
-    const conversations = [...this.perConversation.values()];
+    const { by, marks, estimated } = this;
+    const [assigned, ambiguous, unassigned] = [
+      this.sums.assigned.written(),
+      this.sums.ambiguous.written(),
+      this.sums.unassigned.written(),
+    ];
+    const conversations = [...this.perConversation.values()].map((one) => ({
+      ...one,
+      assigned: one.assigned.written(),
+      estimated: one.estimated.written(),
+    }));
     return {
       conversations,
-      total: nanoUsd(sums.assigned + sums.ambiguous + sums.unassigned),
-      ...sums,
-      estimated,
+      total: addSums(assigned, ambiguous, unassigned),
+      assigned,
+      ambiguous,
+      unassigned,
+      estimated: estimated.written(),
       counts: {
         ...marks,
         byResponseId: by.response_id,

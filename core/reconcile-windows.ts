@@ -1,88 +1,156 @@
 /**
- * Which conversations could have made a call: windows of time by model, searched in logarithmic time.
+ * Which open calls a row could bill by its model, its time and, where both sides count alike, its tokens.
  * Owns a static interval index; must not decide what becomes of a row.
  */
-import type { ReconcileConversation } from './reconcile-result.ts';
-
-interface Interval {
-  readonly from: number;
-  readonly to: number;
-  /** Position of the conversation in what was given. */
-  readonly owner: number;
-}
-
-/** Intervals sorted by start, read as a balanced tree whose root is the middle; `lastEnd` is the latest of a subtree. */
-interface IntervalTree {
-  readonly intervals: readonly Interval[];
-  readonly lastEnd: Float64Array;
-}
+import { IntervalTree, type Stretches } from './interval-tree.ts';
+import type { CallTable } from './reconcile-calls.ts';
+import { matchRows, type Choices, type Matched } from './reconcile-matching.ts';
 
 export interface Tolerance {
   readonly windowBeforeMs: number;
   readonly windowAfterMs: number;
 }
 
-export class WindowIndex {
+/** A row as far as windows are concerned. */
+export interface WindowRow {
+  /** The name of the model that our proxy knows. */
+  readonly model: string;
+  /** When it may have begun by our clock: one instant for each clock. */
+  readonly instants: readonly number[];
+  /** Prompt and completion; null where it does not say them. */
+  readonly tokens: readonly [number, number] | null;
+  /** Ids that are no proof name this conversation: of others it cannot be. Null when they name none. */
+  readonly owner: number | null;
+}
+
+export interface WindowOptions {
+  readonly tolerance: Tolerance;
+  readonly countsTokensAlike: boolean;
+  /** Conversations that rows name. */
+  readonly named: ReadonlySet<number>;
+}
+
+/** Every call of the model, and those that do not say their tokens. */
+const ALL = '*';
+const SILENT = '?';
+
+export class OpenWindows {
+  private readonly calls: CallTable;
+  private readonly options: WindowOptions;
   private readonly trees = new Map<string, IntervalTree>();
 
-  constructor(conversations: readonly ReconcileConversation[], { windowBeforeMs, windowAfterMs }: Tolerance) {
-    const byModel = new Map<string, Interval[]>();
-    for (const [owner, { modelNames, windows }] of conversations.entries()) {
-      const intervals = windows.map(({ startedAt, endedAt }) => ({
-        from: startedAt - windowBeforeMs,
-        to: endedAt === null ? Infinity : endedAt + windowAfterMs,
-        owner,
-      }));
-      for (const model of new Set(modelNames)) {
-        const known = byModel.get(model);
-        if (known === undefined) byModel.set(model, [...intervals]);
-        else known.push(...intervals);
+  constructor(calls: CallTable, options: WindowOptions) {
+    this.calls = calls;
+    this.options = options;
+    const byKey = new Map<string, number[]>();
+    const addUnder = (key: string, call: number): void => {
+      const known = byKey.get(key);
+      if (known === undefined) byKey.set(key, [call]);
+      else known.push(call);
+    };
+    for (const call of calls.open()) for (const key of this.keysOfCall(call)) addUnder(key, call);
+    for (const [key, members] of byKey) {
+      this.trees.set(key, new IntervalTree(windowsOf(members, calls, options.tolerance)));
+    }
+  }
+
+  private keysOfCall(call: number): readonly string[] {
+    const owner = this.calls.ownerAt(call);
+    const groups = [ALL];
+    if (this.options.countsTokensAlike) groups.push(this.calls.tokensAt(call)?.join() ?? SILENT);
+    return this.calls.modelsOf(call).flatMap((model) =>
+      groups.flatMap((group) => {
+        const key = keyOf(model, group, null);
+        return this.options.named.has(owner) ? [key, keyOf(model, group, owner)] : [key];
+      }),
+    );
+  }
+
+  private keysOfRow({ model, tokens, owner }: WindowRow): readonly string[] {
+    const groups = tokens === null || !this.options.countsTokensAlike ? [ALL] : [tokens.join(), SILENT];
+    return groups.map((group) => keyOf(model, group, owner));
+  }
+
+  /** Owners of open calls that fit, both ends of a window included; stops once it has `ownersMax`. */
+  ownersAt(row: WindowRow, ownersMax: number): readonly number[] {
+    const owners = new Set<number>();
+    for (const key of this.keysOfRow(row)) {
+      const tree = this.trees.get(key);
+      if (tree === undefined) continue;
+      for (const at of row.instants) {
+        for (const place of tree.holding(at)) {
+          owners.add(this.calls.ownerAt(tree.memberAt(place)));
+          if (owners.size >= ownersMax) return [...owners].sort((a, b) => a - b);
+        }
       }
     }
-    for (const [model, intervals] of byModel) this.trees.set(model, grow(intervals));
-  }
-
-  /** Owners of windows of this model that hold the instant, both ends included; stops once it has `ownersMax`. */
-  ownersAt(model: string, at: number, ownersMax: number): readonly number[] {
-    const tree = this.trees.get(model);
-    if (tree === undefined) return [];
-    const owners = new Set<number>();
-    search(tree, { at, low: 0, high: tree.intervals.length - 1, owners, ownersMax });
     return [...owners].sort((a, b) => a - b);
   }
+
+  /** Which windows have more rows than open calls, and otherwise a call for each row. */
+  match(rows: readonly WindowRow[]): Matched {
+    return matchRows(rows.length, this.choices(rows), this.choices(rows));
+  }
+
+  private choices(rows: readonly WindowRow[]): Choices {
+    const whole = new Map([...this.trees].map(([key, tree]) => [key, tree.whole()]));
+    const keys = rows.map((row) => this.keysOfRow(row));
+    return treeChoices((row) => ({
+      trees: (keys[row] ?? []).flatMap((key) => whole.get(key) ?? []),
+      instants: rows[row]?.instants ?? [],
+    }));
+  }
 }
 
-function grow(intervals: readonly Interval[]): IntervalTree {
-  const sorted = [...intervals].sort((a, b) => a.from - b.from || a.owner - b.owner);
-  const lastEnd = new Float64Array(sorted.length);
-  const fill = (low: number, high: number): number => {
-    if (low > high) return -Infinity;
-    const middle = (low + high) >> 1;
-    const own = sorted[middle]?.to ?? -Infinity;
-    const last = Math.max(own, fill(low, middle - 1), fill(middle + 1, high));
-    lastEnd[middle] = last;
-    return last;
+function keyOf(model: string, group: string, owner: number | null): string {
+  return `${owner ?? ''}\n${group}\n${model}`;
+}
+
+/** A call may stand in several trees; it is dropped from each as it is met there. */
+function treeChoices(
+  searchOf: (row: number) => {
+    readonly trees: readonly IntervalTree[];
+    readonly instants: readonly number[];
+  },
+): Choices {
+  const out = new Set<number>();
+  const dropped = new Map<number, { readonly tree: IntervalTree; readonly place: number }[]>();
+  const nextIn = (tree: IntervalTree, at: number): number => {
+    for (let place = tree.find(at); place >= 0; place = tree.find(at)) {
+      const call = tree.memberAt(place);
+      if (!out.has(call)) return call;
+      tree.drop(place);
+      dropped.set(call, [...(dropped.get(call) ?? []), { tree, place }]);
+    }
+    return -1;
   };
-  fill(0, sorted.length - 1);
-  return { intervals: sorted, lastEnd };
+  return {
+    next: (row) => {
+      const { trees, instants } = searchOf(row);
+      for (const tree of trees) {
+        for (const at of instants) {
+          const call = nextIn(tree, at);
+          if (call >= 0) return call;
+        }
+      }
+      return -1;
+    },
+    takeOut: (call) => void out.add(call),
+    putBack: (calls) => {
+      for (const call of calls) {
+        out.delete(call);
+        for (const { tree, place } of dropped.get(call) ?? []) tree.restore(place);
+        dropped.delete(call);
+      }
+    },
+  };
 }
 
-interface Search {
-  readonly at: number;
-  readonly low: number;
-  readonly high: number;
-  readonly owners: Set<number>;
-  readonly ownersMax: number;
-}
-
-/** As deep as the tree is high: a few dozen calls for millions of windows. */
-function search(tree: IntervalTree, { at, low, high, owners, ownersMax }: Search): void {
-  if (low > high || owners.size >= ownersMax) return;
-  const middle = (low + high) >> 1;
-  if ((tree.lastEnd[middle] ?? -Infinity) < at) return;
-  search(tree, { at, low, high: middle - 1, owners, ownersMax });
-  const interval = tree.intervals[middle];
-  if (interval === undefined || interval.from > at || owners.size >= ownersMax) return;
-  if (interval.to >= at) owners.add(interval.owner);
-  search(tree, { at, low: middle + 1, high, owners, ownersMax });
+function windowsOf(members: readonly number[], calls: CallTable, tolerance: Tolerance): Stretches {
+  const sorted = Uint32Array.from(members).sort((a, b) => calls.startOf(a) - calls.startOf(b) || a - b);
+  return {
+    members: sorted,
+    froms: Float64Array.from(sorted, (call) => calls.startOf(call) - tolerance.windowBeforeMs),
+    tos: Float64Array.from(sorted, (call) => calls.endAt(call) + tolerance.windowAfterMs),
+  };
 }

@@ -1,30 +1,27 @@
 /**
- * Joins what a gateway billed with the conversations that caused it, in the order of D27.
+ * Joins what a gateway billed with the conversations that caused it, in the order of D27; evidence beats time (D35).
  * Owns the verdict on every row; must not fetch, parse or print.
  *
- * Near-linear, in one pass over the rows: what is exact is decided at once, the rest waits until the clock skew is known.
+ * Near-linear, in one pass over the rows: what is exact is decided at once, the rest waits until the clocks are known.
  */
-import { ZERO_USD } from './money.ts';
-import { CallIndex, UNBILLED_SHOWN_MAX } from './reconcile-calls.ts';
+import { CallTable, NOBODY, UNBILLED_SHOWN_MAX } from './reconcile-calls.ts';
+import { PairEvidence, type Clocks } from './reconcile-evidence.ts';
 import { Groups } from './reconcile-groups.ts';
 import type {
-  EstimatedShare,
-  ReconcileConversation,
+  AmbiguousWhy,
   ReconcileQuestion,
   ReconcileRules,
   ReconcileSums,
   Reconciliation,
   RowVerdict,
+  UnassignedWhy,
 } from './reconcile-result.ts';
-import { splitExactly } from './reconcile-split.ts';
+import { SessionCalls, tokensOfRow } from './reconcile-sessions.ts';
 import { RunningTotals } from './reconcile-sums.ts';
-import { WindowIndex } from './reconcile-windows.ts';
+import { CANDIDATES_MAX, Judge, type Found } from './reconcile-verdict.ts';
+import { OpenWindows, type WindowRow } from './reconcile-windows.ts';
 import type { GatewayRow, SpendRow } from './spend.ts';
 
-/** Candidates listed for one row: more say no more, and would make a busy hour quadratic. */
-export const CANDIDATES_MAX = 64;
-
-/** @throws RangeError when the total is no safe integer of nano-USD (about nine million USD). */
 export function reconcile(question: ReconcileQuestion): Reconciliation {
   const verdicts: RowVerdict[] = [];
   const reconciler = new Reconciler(question, (verdict, _, index) => {
@@ -35,37 +32,40 @@ export function reconcile(question: ReconcileQuestion): Reconciliation {
   return { verdicts, ...reconciler.finish() };
 }
 
-const NO_SHARES: readonly EstimatedShare[] = [];
+const NO_OWNERS: readonly number[] = [];
 
 /** What became of the row that was added as the `index`-th, from 0; exact ones come at once, the others at the end. */
 export type OnVerdict = (verdict: RowVerdict, row: GatewayRow, index: number) => void;
 
-/** What is known of a row before it is judged. */
-interface Found {
+/** A row that is no call's by its id. */
+interface Waiting {
   readonly index: number;
-  readonly owners: readonly number[];
-  readonly by: 'response_id' | 'session' | 'window';
+  readonly row: GatewayRow;
   readonly isDuplicate: boolean;
-  /** When it began, by our clock. */
-  readonly startedAt: number;
+  /** The conversation that the row names; whether that is proof is another question. */
+  readonly owner: number | null;
 }
 
 /** First every call of ours, then every row of theirs, then `finish`, once. */
 export class Reconciler {
   private readonly rules: ReconcileRules;
   private readonly onVerdict: OnVerdict;
-  private readonly calls: CallIndex;
+  private readonly calls: CallTable;
+  private readonly judge: Judge;
+  private readonly evidence = new PairEvidence();
   private readonly groups: Groups;
   private readonly totals: RunningTotals;
   /** Response ids that are none of ours, to tell what is billed again. */
   private readonly strange = new Set<string>();
-  private readonly waiting: (Pick<Found, 'index' | 'isDuplicate'> & { readonly row: GatewayRow })[] = [];
+  private readonly bySession: (Waiting & { readonly owner: number })[] = [];
+  private readonly byTime: Waiting[] = [];
   private rowCount = 0;
 
   constructor(rules: ReconcileRules, onVerdict: OnVerdict) {
     this.rules = rules;
     this.onVerdict = onVerdict;
-    this.calls = new CallIndex(rules.conversations);
+    this.calls = new CallTable(rules.conversations);
+    this.judge = new Judge(rules, this.calls);
     this.groups = new Groups(rules.conversations);
     this.totals = new RunningTotals(rules.conversations);
   }
@@ -77,38 +77,121 @@ export class Reconciler {
   addRow(row: GatewayRow): void {
     const index = this.rowCount;
     this.rowCount += 1;
-    const exact = this.calls.bill(row);
-    if (exact === null) {
-      this.waiting.push({ index, row, isDuplicate: this.isStrangeAgain(row) });
+    if (this.settleExact(row, index)) return;
+    const isDuplicate = this.isStrangeAgain(row);
+    const owner = this.calls.ownerOf(row.metadataSessionId) ?? this.calls.ownerOf(row.sessionId);
+    if (owner !== null && this.rules.isForwarding) {
+      this.bySession.push({ index, row, isDuplicate, owner });
       return;
     }
-    const { owners, isBilledAgain: isDuplicate, startedAt } = exact;
-    this.settle(row, { index, owners, by: 'response_id', isDuplicate, startedAt });
+    const why = this.contrary(row);
+    if (why === null) this.byTime.push({ index, row, isDuplicate, owner });
+    else this.settleNobodys(row, { index, isDuplicate, why });
   }
 
-  private isStrangeAgain({ responseId }: GatewayRow): boolean {
-    if (responseId === null) return false;
+  /** A credit belongs to its call, bills nothing, and tells neither the time nor the tokens of the call. */
+  private settleExact(row: GatewayRow, index: number): boolean {
+    const exact = this.calls.exactCall(row);
+    if (exact === null) return false;
+    const { call, owners: all } = exact;
+    const isDuplicate = exact.isBilledAgain && !isCredit(row);
+    const startedAt = this.calls.startOf(call);
+    if (!exact.isBilledAgain && !isCredit(row)) {
+      this.calls.close(call);
+      this.evidence.addDifference(row.startedAt - startedAt);
+      const [told, counted] = [tokensOfRow(row), this.calls.tokensAt(call)];
+      if (told !== null && counted !== null) {
+        this.evidence.addTokens(told[0] === counted[0] && told[1] === counted[1]);
+      }
+    }
+    const owners = all.filter((owner) => owner !== NOBODY);
+    const others = owners.length > 0 && owners.length < all.length;
+    const doubt = others ? 'other_callers' : owners.length > 1 ? 'several' : null;
+    const why = 'other_caller';
+    this.settle(row, { index, owners, by: 'response_id', isDuplicate, startedAt, doubt, why });
+    return true;
+  }
+
+  private isStrangeAgain({ responseId, cost }: GatewayRow): boolean {
+    if (responseId === null || cost < 0) return false;
     if (this.strange.has(responseId)) return true;
     this.strange.add(responseId);
     return false;
   }
 
+  /** What shows that the row is none of ours, whatever its time says; null when nothing does (D35). */
+  private contrary(row: GatewayRow): UnassignedWhy | null {
+    const { responseId, metadataSessionId, sessionId } = row;
+    const named = [metadataSessionId, sessionId].filter((id) => id !== null);
+    if (this.rules.isForwarding && named.some((id) => this.calls.isOtherCaller(id))) return 'other_caller';
+    if (responseId !== null && this.calls.hasResponseIds) return 'foreign';
+    const owners = new Set(named.map((id) => this.calls.ownerOf(id)));
+    if (owners.has(null) || owners.size > 1) return 'foreign';
+    // What a credit takes back was billed, so that none of the calls that are still open is meant.
+    return isCredit(row) ? 'no_candidate' : null;
+  }
+
+  private settleNobodys(
+    row: GatewayRow,
+    { index, isDuplicate, why }: Pick<Found, 'index' | 'isDuplicate' | 'why'>,
+  ): void {
+    const { startedAt } = row;
+    this.settle(row, { index, owners: NO_OWNERS, by: 'window', isDuplicate, startedAt, doubt: null, why });
+  }
+
   finish(): ReconcileSums {
-    const clockSkewMs = this.calls.medianSkewMs();
-    const windows = new WindowIndex(this.rules.conversations, this.rules);
-    for (const { index, row, isDuplicate } of this.waiting) {
-      const startedAt = row.startedAt - (clockSkewMs ?? 0);
-      const named = this.namedOwner(row);
-      const [by, owners] =
-        named === null
-          ? (['window', windows.ownersAt(this.knownName(row.model), startedAt, CANDIDATES_MAX + 1)] as const)
-          : (['session', [named]] as const);
-      this.settle(row, { index, owners, by, isDuplicate, startedAt });
-    }
+    const clocks = this.evidence.clocks();
+    this.joinBySession(clocks);
+    this.joinByTime(clocks);
     const { unbilled, unbilledCalls } = this.countUnbilled();
     const { counts, ...totals } = this.totals.totals();
     const breakdown = this.groups.breakdown();
-    return { ...totals, counts: { ...counts, unbilled }, unbilledCalls, breakdown, clockSkewMs };
+    const { medianMs: clockSkewMs, differencesMs: clocksMs } = clocks;
+    return { ...totals, counts: { ...counts, unbilled }, unbilledCalls, breakdown, clockSkewMs, clocksMs };
+  }
+
+  private joinBySession({ medianMs }: Clocks): void {
+    const owners = new Set(this.bySession.map(({ owner }) => owner));
+    const sessions = new SessionCalls(this.calls, owners, {
+      countsTokensAlike: this.evidence.countsTokensAlike(),
+      areIdsComparable: medianMs !== null,
+      clockAheadMs: medianMs,
+      knownName: (model) => this.judge.knownName(model),
+    });
+    for (const { index, row, isDuplicate: wasStrange, owner } of inOrderOfTime(this.bySession)) {
+      const isDuplicate = wasStrange || (!isCredit(row) && !sessions.close(owner, row));
+      const startedAt = row.startedAt - (medianMs ?? 0);
+      const why = 'no_candidate';
+      this.settle(row, { index, owners: [owner], by: 'session', isDuplicate, startedAt, doubt: null, why });
+    }
+  }
+
+  private joinByTime({ medianMs, differencesMs }: Clocks): void {
+    if (this.byTime.length === 0) return;
+    const waiting = inOrderOfTime(this.byTime);
+    const named = new Set(waiting.flatMap(({ owner }) => (owner === null ? [] : [owner])));
+    const countsTokensAlike = this.evidence.countsTokensAlike();
+    const windows = new OpenWindows(this.calls, { tolerance: this.rules, countsTokensAlike, named });
+    const rows = waiting.map(({ row, owner }): WindowRow => {
+      const instants = differencesMs.map((difference) => row.startedAt - difference);
+      const tokens = tokensOfRow(row);
+      const model = this.judge.knownName(row.model);
+      return { model, tokens, owner, instants: instants.length === 0 ? [row.startedAt] : instants };
+    });
+    const candidates = rows.map((row) => windows.ownersAt(row, CANDIDATES_MAX + 2));
+    const { crowded, callOf } = windows.match(rows);
+    const twins = new Set<string>();
+    for (const [place, { index, row, isDuplicate: wasStrange }] of waiting.entries()) {
+      const all = candidates[place] ?? [];
+      const owners = all.filter((owner) => owner !== NOBODY);
+      const isCrowded = crowded[place] === 1;
+      const doubt = doubtOf({ all, owners, isCrowded, isClockKnown: differencesMs.length > 0 });
+      const isDuplicate = wasStrange || (isCrowded && isTwin(row, twins));
+      const startedAt = row.startedAt - (medianMs ?? 0);
+      if (doubt === null && owners.length === 1) this.calls.close(callOf[place] ?? 0);
+      const why = 'no_candidate';
+      this.settle(row, { index, owners, by: 'window', isDuplicate, startedAt, doubt, why });
+    }
   }
 
   private countUnbilled(): { readonly unbilled: number; readonly unbilledCalls: readonly string[] } {
@@ -124,72 +207,47 @@ export class Reconciler {
   }
 
   private settle(row: GatewayRow, found: Found): void {
-    const verdict = this.judge(row, found);
+    const verdict = this.judge.verdictOn(row, found);
     const isUnpriced = row.isUnpriced === true;
     const owner = verdict.kind === 'assigned' ? (found.owners[0] ?? null) : null;
     // Who caused it is for our side to say; the gateway knows whose key it was.
     const user = (owner === null ? null : this.calls.userOf(owner)) ?? row.user ?? null;
     const team = (owner === null ? null : this.calls.teamOf(owner)) ?? row.team ?? null;
     this.totals.add(verdict, isUnpriced);
-    this.groups.addRow({ model: this.knownName(row.model), user, team, owner }, verdict, isUnpriced);
+    this.groups.addRow({ model: this.judge.knownName(row.model), user, team, owner }, verdict, isUnpriced);
     this.onVerdict(verdict, row, found.index);
-  }
-
-  /** Without forwarding the column cannot be ours, whatever it says (D27). */
-  private namedOwner(row: GatewayRow): number | null {
-    if (!this.rules.isForwarding) return null;
-    return this.calls.ownerOf(row.metadataSessionId) ?? this.calls.ownerOf(row.sessionId);
-  }
-
-  private knownName(model: string): string {
-    return this.rules.modelAliases?.[model] ?? model;
-  }
-
-  private judge(row: GatewayRow, { owners, by, isDuplicate, startedAt }: Found): RowVerdict {
-    const { position, cost } = row;
-    const only = owners[0];
-    // Written out field by field: there may be millions of verdicts, and copies of copies keep the collector busy.
-    if (only === undefined) {
-      const why = by === 'window' ? 'no_candidate' : 'other_caller';
-      return { kind: 'unassigned', position, cost, isDuplicate, why };
-    }
-    if (owners.length > 1) {
-      const { candidates, isTruncated, estimated } = this.share(row, owners);
-      return { kind: 'ambiguous', position, cost, isDuplicate, candidates, isTruncated, estimated };
-    }
-    const conversation = this.conversationAt(only);
-    const isLate = startedAt > endOf(conversation);
-    const { conversationId } = conversation;
-    return { kind: 'assigned', position, cost, isDuplicate, by, conversationId, isLate };
-  }
-
-  private share(row: GatewayRow, owners: readonly number[]) {
-    const isTruncated = owners.length > CANDIDATES_MAX;
-    const listed = owners.slice(0, CANDIDATES_MAX);
-    const candidates = listed.map((owner) => this.conversationAt(owner).conversationId);
-    if (isTruncated || this.rules.ambiguous === 'keep')
-      return { candidates, isTruncated, estimated: NO_SHARES };
-    const model = this.knownName(row.model);
-    const parts = splitExactly(
-      row.cost,
-      listed.map((owner) => this.calls.tokensOf(owner, model)),
-    );
-    const estimated = candidates.map((conversationId, index) => ({
-      conversationId,
-      cost: parts[index] ?? ZERO_USD,
-    }));
-    return { candidates, isTruncated, estimated };
-  }
-
-  private conversationAt(owner: number): ReconcileConversation {
-    const conversation = this.rules.conversations[owner];
-    if (conversation === undefined) throw new RangeError(`Cannot name conversation ${owner}: there is none`);
-    return conversation;
   }
 }
 
-/** Epoch milliseconds; Infinity while it goes on. */
-function endOf({ endedAt, windows }: ReconcileConversation): number {
-  if (endedAt !== undefined) return endedAt ?? Infinity;
-  return windows.reduce((last, window) => Math.max(last, window.endedAt ?? Infinity), -Infinity);
+function isCredit({ cost }: GatewayRow): boolean {
+  return cost < 0;
+}
+
+interface Doubtful {
+  /** With NOBODY for other callers. */
+  readonly all: readonly number[];
+  readonly owners: readonly number[];
+  readonly isCrowded: boolean;
+  readonly isClockKnown: boolean;
+}
+
+function doubtOf({ all, owners, isCrowded, isClockKnown }: Doubtful): AmbiguousWhy | null {
+  if (owners.length < all.length) return 'other_callers';
+  if (isCrowded) return 'crowded';
+  if (owners.length > 1) return 'several';
+  return isClockKnown ? null : 'clock_unknown';
+}
+
+/** Rows of one instant stay in the order of the export. */
+function inOrderOfTime<Entry extends Waiting>(entries: readonly Entry[]): readonly Entry[] {
+  return [...entries].sort((a, b) => a.row.startedAt - b.row.startedAt || a.index - b.index);
+}
+
+/** The same row came before, as far as anybody can tell without an id. */
+function isTwin(row: GatewayRow, seen: Set<string>): boolean {
+  const { startedAt, endedAt, model, promptTokens, completionTokens, cost } = row;
+  const face = [startedAt, endedAt, promptTokens, completionTokens, cost, model].join('\n');
+  if (seen.has(face)) return true;
+  seen.add(face);
+  return false;
 }

@@ -143,6 +143,7 @@ function buildReconcile(reconcile: JobDocument['reconcile']): PlanReconcile | nu
     windowAfterMs: durationMs(window?.after) ?? RECONCILE_DEFAULT.windowAfterMs,
     ambiguous: ambiguous ?? 'keep',
     unmatchedNanoUsdMax: amountNano(expect?.unmatched_usd),
+    ...(expect?.unbilled === undefined ? {} : { unbilledMax: expect.unbilled }),
   };
 }
 

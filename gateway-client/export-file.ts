@@ -8,40 +8,55 @@ import { createInterface } from 'node:readline';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
+import { streamCsv } from './csv.ts';
 import { normalise, parseExport, parseLine, type ExportFormat } from './export-rows.ts';
 import { EXPORT_BYTES_MAX } from './limits.ts';
-import { FieldReader } from './row-fields.ts';
-
-/** @throws ParleyError export_invalid, which is definite: the same file reads the same the next time */
-export async function readExportFile(
-  path: string,
-  reading: ExportReading = {},
-): Promise<readonly GatewayRow[]> {
-  const rows: GatewayRow[] = [];
-  for await (const row of streamExportFile(path, reading)) rows.push(row);
-  return rows;
-}
+import { FieldReader, type RawRow } from './row-fields.ts';
 
 /**
- * JSON lines come one after the other, however long the file is; the other formats are read whole and are bounded.
- * @throws ParleyError export_invalid
+ * JSON lines and CSV come one row after the other, however long the file is; JSON is read whole and is bounded.
+ * @throws ParleyError export_invalid, which is definite: the same file reads the same the next time
  */
 export async function* streamExportFile(
   path: string,
   reading: ExportReading = {},
 ): AsyncIterable<GatewayRow> {
   const format = formatOf(path);
-  if (format !== 'jsonl') {
+  if (format === 'json') {
     yield* parseExport(await readText(path), format, reading);
     return;
   }
   const fields = new FieldReader(reading);
   let position = 0;
+  for await (const row of format === 'csv' ? csvRows(path) : jsonRows(path)) {
+    position += 1;
+    yield normalise(row, position, fields);
+  }
+  if (position > 0) return;
+  throw new ParleyError(
+    'export_invalid',
+    `Cannot read the export "${path}": it has no row, so it is empty or cut off; export it again, or write [] into a .json file if nothing was billed`,
+  );
+}
+
+async function* csvRows(path: string): AsyncIterable<RawRow> {
+  const stream = createReadStream(path);
+  try {
+    yield* streamCsv(stream);
+  } catch (cause) {
+    throw cause instanceof ParleyError ? cause : unreadable(path, cause);
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function* jsonRows(path: string): AsyncIterable<RawRow> {
+  let position = 0;
   for await (const line of linesOf(path)) {
     const text = position === 0 ? line.replace(/^\uFEFF/, '') : line;
     if (text.trim() === '') continue;
     position += 1;
-    yield normalise(parseLine(text, position), position, fields);
+    yield parseLine(text, position);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { normalUuid } from '../core/ids.ts';
 import { instantFromText } from '../core/instant-text.ts';
+import { divideHalfEven, type Decimal } from '../core/money.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
@@ -49,9 +50,37 @@ function parseJson(text: string): readonly RawRow[] {
   }
   const rows = isObject(value) ? value['data'] : value;
   if (!Array.isArray(rows)) {
-    throw new ParleyError('export_invalid', 'Cannot read the export: it is no list of rows');
+    throw new ParleyError(
+      'export_invalid',
+      'Cannot read the export: it is no list of rows, and no object with one under "data"',
+    );
   }
+  if (isObject(value)) checkWhole(value, rows.length);
   return rows.map((row: unknown, index) => asRow(row, index + 1));
+}
+
+/** Where paged answers say how many rows there are in all, and that there are more. */
+const TOTALS = ['total', 'total_count', 'totalCount', 'total_rows', 'total_records', 'count'];
+const MORE = ['has_more', 'hasMore', 'has_next', 'hasNextPage', 'next', 'next_page', 'next_cursor'];
+const ABOUT = ['pagination', 'meta', 'page_info'];
+
+/** A page of an export is not the export: sums of it would look right and be too small. */
+function checkWhole(answer: RawRow, rowCount: number): void {
+  const parts = [answer, ...ABOUT.map((name) => answer[name]).filter(isObject)];
+  for (const part of parts) {
+    const total = TOTALS.map((name) => Number(part[name] ?? 0)).find((count) => count > rowCount);
+    const more = MORE.find((name) => part[name] === true || isNamed(part[name]));
+    if (total === undefined && more === undefined) continue;
+    const what = total === undefined ? `and "${more ?? ''}" says that there are more` : `of ${total}`;
+    throw new ParleyError(
+      'export_invalid',
+      `Cannot read the export: it is cut off, it has ${rowCount} rows ${what}; export all pages into one file`,
+    );
+  }
+}
+
+function isNamed(value: unknown): boolean {
+  return (typeof value === 'string' && value !== '') || (typeof value === 'number' && value > 0);
 }
 
 /** @throws ParleyError export_invalid */
@@ -82,7 +111,7 @@ export function normalise(row: RawRow, position: number, fields: FieldReader): G
   const hasEnd = fields.value(row, 'ended_at') !== null;
   const session = fields.text(row, 'session_id');
   const cost = costOf(row, fields);
-  if (!cost.ok) throw invalid(position, fields.nameOf(cost.field), cost.value, cost.remedy);
+  if (!cost.ok) throw invalid(row, { field: cost.field, position, fields }, cost.remedy);
   const [user, team] = [fields.text(row, 'user'), fields.text(row, 'team')];
   // A field that most exports lack is left out: there may be millions of rows.
   return {
@@ -110,14 +139,25 @@ interface Wanted {
   readonly fields: FieldReader;
 }
 
+/** Numbers below are no milliseconds of this century: 1973. */
+const MILLISECONDS_MIN = 100_000_000_000;
+
 /** A text, in UTC where it has no zone, or a number of epoch milliseconds. */
 function instant(row: RawRow, { field, position, fields }: Wanted): number {
-  const value = fields.value(row, field);
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  const text = typeof value === 'string' ? value : null;
-  const at = text === null ? null : instantFromText(text);
-  if (at === null) throw invalid(position, fields.nameOf(field), text);
+  const text = fields.text(row, field);
+  const decimal = fields.decimal(row, field);
+  const at = decimal === null ? instantFromText(text ?? '') : wholeOf(decimal);
+  if (at === null) throw invalid(row, { field, position, fields }, null);
+  if (decimal !== null && Math.abs(at) < MILLISECONDS_MIN) {
+    const remedy = `it is read as milliseconds since 1970; of seconds, write --map ${field}=COLUMN*1000`;
+    throw invalid(row, { field, position, fields }, remedy);
+  }
   return at;
+}
+
+function wholeOf({ isNegative, digits, scale }: Decimal): number {
+  const whole = Number(divideHalfEven(digits, 10n ** BigInt(scale)));
+  return isNegative ? -whole : whole;
 }
 
 function list(value: unknown): readonly string[] {
@@ -134,11 +174,21 @@ function metadataSession(metadata: unknown): string | null {
   return typeof found === 'string' ? normalUuid(found) : null;
 }
 
-function invalid(position: number, field: string, value: string | null, remedy = ''): ParleyError {
-  const what = value === null ? 'missing' : `"${value}"`;
+/** Names the field as it is documented; `remedy` null is how to say which column it is. */
+function invalid(row: RawRow, { field, position, fields }: Wanted, remedy: string | null): ParleyError {
+  const value = fields.value(row, field);
+  const what = value === null ? 'missing' : `"${shown(value)}"`;
+  const how = remedy ?? `name the right column with --map ${field}=COLUMN`;
   return new ParleyError(
     'export_invalid',
-    `Cannot read row ${position} of the export: "${field}" is ${what}${remedy}`,
+    `Cannot read row ${position} of the export: its field "${field}" is ${what} (${fields.whereIs(row, field)}); ${how}`,
     { details: { position, field } },
   );
+}
+
+const VALUE_CHARACTERS_MAX = 60;
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX)}…`;
 }

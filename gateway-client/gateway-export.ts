@@ -7,7 +7,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
 import type { GatewayExport } from '../ports/gateway-export.ts';
 import { ACCEPT_CODING, decodedBody, type CodedBody } from './content-coding.ts';
-import { readExportFile } from './export-file.ts';
+import { streamExportFile } from './export-file.ts';
 import { parseExport, type ExportFormat } from './export-rows.ts';
 import { gatewayDispatcher } from './gateway-connection.ts';
 import { EXPORT_BYTES_MAX } from './limits.ts';
@@ -27,7 +27,7 @@ const REFUSAL_CHARACTERS_MAX = 300;
 export function createGatewayExport(options: GatewayExportOptions | null): GatewayExport {
   return {
     rows: (interval) => fetchRows(options, interval),
-    fileRows: readExportFile,
+    fileRows: streamExportFile,
   };
 }
 

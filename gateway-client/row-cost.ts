@@ -2,38 +2,46 @@
  * What a row of an export cost, in nano-USD.
  * Owns the ways in which exports say it or say that they do not know it; must not guess a price.
  */
-import { decimalToUsd, nanoUsd, parseDecimal, ZERO_USD, type NanoUsd } from '../core/money.ts';
-import type { Field, FieldReader, RawRow } from './row-fields.ts';
+import { decimalToUsd, nanoUsd, ZERO_USD, type NanoUsd } from '../core/money.ts';
+import { multiply, type Field, type FieldReader, type RawRow } from './row-fields.ts';
 
 export type RowCost =
   | { readonly ok: true; readonly cost: NanoUsd; readonly isUnpriced: boolean }
-  /** `value` null: the field is missing. */
-  | { readonly ok: false; readonly field: Field; readonly value: string | null; readonly remedy: string };
+  /** `remedy` null: the usual one for a field that is missing or no number. */
+  | { readonly ok: false; readonly field: Field; readonly remedy: string | null };
 
 const UNPRICED: RowCost = { ok: true, cost: ZERO_USD, isUnpriced: true };
+const NANO_SCALE = 9;
 
 export function costOf(row: RawRow, fields: FieldReader): RowCost {
-  if (isOurs(row)) return ourCost(row);
-  if (isUnpricedByLitellm(row)) return UNPRICED;
-  const written = fields.text(row, 'cost');
-  const decimal = written === null ? null : parseDecimal(written);
-  if (decimal === null) return { ok: false, field: 'cost', value: written, remedy: '' };
+  // What the user says of the file counts for more than what it looks like.
+  if (fields.isMapped('cost_nano_usd')) return nanoCost(row, fields);
+  if (!fields.isMapped('cost')) {
+    if (isOurs(row)) return ourCost(row);
+    if (isUnpricedByLitellm(row)) return UNPRICED;
+  }
+  const decimal = fields.decimal(row, 'cost');
+  if (decimal === null) return { ok: false, field: 'cost', remedy: null };
   const currency = (fields.text(row, 'currency') ?? 'USD').toUpperCase();
-  if (currency === 'USD') return amountOf(decimalToUsd(decimal), written);
-  const rate = parseDecimal(fields.rates[currency] ?? '');
-  if (rate === null || rate.isNegative) {
-    const remedy = `; give its rate with --rate ${currency}=USD_FOR_ONE`;
-    return { ok: false, field: 'currency', value: currency, remedy };
+  if (currency === 'USD') return amountOf(decimalToUsd(decimal), 'cost');
+  const rate = fields.rateOf(currency);
+  if (rate === null) {
+    return { ok: false, field: 'currency', remedy: `give its rate with --rate ${currency}=USD_FOR_ONE` };
   }
   // Multiplied exactly and rounded once.
-  const converted = { ...decimal, digits: decimal.digits * rate.digits, scale: decimal.scale + rate.scale };
-  return amountOf(decimalToUsd(converted), written);
+  return amountOf(decimalToUsd(multiply(decimal, rate)), 'cost');
 }
 
-function amountOf(cost: NanoUsd | null, value: string | null): RowCost {
+function amountOf(cost: NanoUsd | null, field: Field): RowCost {
   return cost === null
-    ? { ok: false, field: 'cost', value, remedy: '' }
+    ? { ok: false, field, remedy: 'one row cannot bill more than nine million USD; see to its unit' }
     : { ok: true, cost, isUnpriced: false };
+}
+
+function nanoCost(row: RawRow, fields: FieldReader): RowCost {
+  const decimal = fields.decimal(row, 'cost_nano_usd');
+  if (decimal === null) return { ok: false, field: 'cost_nano_usd', remedy: null };
+  return amountOf(decimalToUsd({ ...decimal, scale: decimal.scale + NANO_SCALE }), 'cost_nano_usd');
 }
 
 /** The export of our own proxy: amounts are integers of nano-USD, and an empty one is unpriced (D26). */
@@ -47,7 +55,7 @@ function ourCost(row: RawRow): RowCost {
   const amount = Number(value);
   return Number.isSafeInteger(amount)
     ? { ok: true, cost: nanoUsd(amount), isUnpriced: false }
-    : { ok: false, field: 'cost_nano_usd', value: String(value), remedy: '' };
+    : { ok: false, field: 'cost_nano_usd', remedy: null };
 }
 
 /** LiteLLM writes 0, or nothing, for a model whose price it does not know; a reply of its cache is really free. */

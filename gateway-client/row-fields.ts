@@ -2,6 +2,7 @@
  * Under which names an export keeps what: several gateways, our own proxy's export, and columns that a user names.
  * Owns the names and the reading of one value; must not price a row or match it with anything.
  */
+import { parseDecimal, type Decimal } from '../core/money.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
 
 export type RawRow = Readonly<Record<string, unknown>>;
@@ -31,10 +32,20 @@ export type Field = keyof typeof FIELDS;
 /** What `--map` may name. */
 export const FIELD_NAMES = Object.keys(FIELDS) as readonly Field[];
 
+/** Fields whose numbers may be given in another unit. */
+export const SCALED_FIELDS: readonly Field[] = [
+  'started_at',
+  'ended_at',
+  'prompt_tokens',
+  'completion_tokens',
+  'cost',
+  'cost_nano_usd',
+];
+
 /** Reads the fields of rows of one export. */
 export class FieldReader {
   private readonly names: Readonly<Record<Field, readonly string[]>>;
-  readonly rates: Readonly<Record<string, string>>;
+  private readonly reading: ExportReading;
 
   constructor(reading: ExportReading = {}) {
     const own = reading.columns ?? {};
@@ -43,7 +54,7 @@ export class FieldReader {
       return [field, column === undefined ? FIELDS[field] : [column]];
     });
     this.names = Object.fromEntries(named) as Record<Field, readonly string[]>;
-    this.rates = reading.rates ?? {};
+    this.reading = reading;
   }
 
   /** Null for a field that is missing or empty. */
@@ -60,9 +71,22 @@ export class FieldReader {
     return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
   }
 
+  /** Exactly as it is written, times the factor of the field; null when it is no decimal. */
+  decimal(row: RawRow, field: Field): Decimal | null {
+    const text = this.text(row, field);
+    const decimal = text === null ? null : parseDecimal(text);
+    const factor = this.reading.factors?.[field];
+    if (decimal === null || factor === undefined) return decimal;
+    const times = parseDecimal(factor);
+    return times === null ? null : multiply(decimal, times);
+  }
+
   /** A count of tokens; what is no count is 0. */
   count(row: RawRow, field: Field): number {
-    const value = Number(this.text(row, field) ?? 0);
+    const raw = this.value(row, field);
+    if (raw === null) return 0;
+    const factor = this.reading.factors?.[field];
+    const value = factor === undefined ? Number(raw) : Math.round(Number(raw) * Number(factor));
     return Number.isSafeInteger(value) && value >= 0 ? value : 0;
   }
 
@@ -77,8 +101,34 @@ export class FieldReader {
     }
   }
 
-  /** The name under which an error speaks of a field. */
-  nameOf(field: Field): string {
-    return this.names[field][0] ?? field;
+  /** The user said which column holds the field. */
+  isMapped(field: Field): boolean {
+    return this.reading.columns?.[field] !== undefined;
   }
+
+  /** USD for one unit of a currency; null when nobody said it. */
+  rateOf(currency: string): Decimal | null {
+    const rate = parseDecimal(this.reading.rates?.[currency] ?? '');
+    return rate === null || rate.isNegative ? null : rate;
+  }
+
+  /** Where a field was looked for in a row, for people. */
+  whereIs(row: RawRow, field: Field): string {
+    const names = this.names[field];
+    const present = names.find((name) => row[name] !== undefined && row[name] !== null && row[name] !== '');
+    if (present !== undefined) return `column "${present}"`;
+    const columns = Object.keys(row).slice(0, COLUMNS_SHOWN_MAX).join(', ');
+    return `no value in ${names.map((name) => `"${name}"`).join(', ')}; the row has ${columns}`;
+  }
+}
+
+/** Of a row, as many as a person looks through for the right one. */
+const COLUMNS_SHOWN_MAX = 20;
+
+export function multiply(a: Decimal, b: Decimal): Decimal {
+  return {
+    isNegative: a.isNegative !== b.isNegative,
+    digits: a.digits * b.digits,
+    scale: a.scale + b.scale,
+  };
 }

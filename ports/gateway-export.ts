@@ -8,6 +8,8 @@ import type { GatewayRow } from '../core/spend.ts';
 export interface ExportReading {
   /** A field of ours → the column that holds it, before the names that are known anyway. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** A field of ours → what its number is multiplied by, as a decimal: `0.01` for an amount in cents. */
+  readonly factors?: Readonly<Record<string, string>>;
   /** A currency → USD for one unit of it, as a decimal. A row in any other currency is refused. */
   readonly rates?: Readonly<Record<string, string>>;
 }
@@ -19,8 +21,10 @@ export interface GatewayExport {
    */
   rows(interval: { readonly from: number; readonly to: number }): Promise<readonly GatewayRow[]>;
   /**
-   * Every row of an export that somebody saved; the ending of the path, .jsonl, .json or .csv, says how it is written.
-   * @throws ParleyError export_invalid when the file is missing, has another ending, or holds a row that cannot be read
+   * Every row of an export that somebody saved, one after the other; the ending of the path, .jsonl, .json or .csv,
+   * says how it is written.
+   * @throws ParleyError export_invalid when the file is missing, empty or cut off, has another ending, or holds a row
+   * that cannot be read
    */
-  fileRows(path: string, reading?: ExportReading): Promise<readonly GatewayRow[]>;
+  fileRows(path: string, reading?: ExportReading): AsyncIterable<GatewayRow>;
 }

@@ -7,49 +7,59 @@ import type { PlanReconcile } from '../../core/plan.ts';
 import type { GatewayRow, SpendRow } from '../../core/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import type { World } from '../world.ts';
-import type { Interval } from './run-calls.ts';
+import { eachCall, type Interval } from './run-calls.ts';
 
 export type RowsSource = PlanReconcile['rows'];
 
 export interface RowsQuestion {
   readonly source: RowsSource;
   readonly interval: Interval;
-  /** Calls of the run's conversations. */
-  readonly ownCalls: readonly SpendRow[];
+  /** The run's conversations. */
+  readonly conversationIds: ReadonlySet<string>;
   /** How a saved export is read. */
   readonly reading?: ExportReading;
 }
 
-/** @throws ParleyError export_unavailable, export_invalid */
-export function billedRows(
+/** One after the other: a saved export may be longer than the memory. @throws ParleyError export_unavailable, export_invalid */
+export async function* billedRows(
   world: World,
-  { source, interval, ownCalls, reading }: RowsQuestion,
-): Promise<readonly GatewayRow[]> {
+  { source, interval, conversationIds, reading }: RowsQuestion,
+): AsyncIterable<GatewayRow> {
   switch (source.from) {
     case 'gateway':
-      return world.gatewayExport.rows(interval);
+      yield* await world.gatewayExport.rows(interval);
+      return;
     case 'file':
-      return world.gatewayExport.fileRows(source.path, reading);
+      yield* world.gatewayExport.fileRows(source.path, reading);
+      return;
     case 'proxy':
-      return Promise.resolve(proxyRows(ownCalls));
+      yield* proxyRows(eachCall(world, interval), conversationIds);
   }
 }
 
 /** An amount that nobody knows is not 0: such a row is marked, and is in no amount (D26). */
-function proxyRows(calls: readonly SpendRow[]): readonly GatewayRow[] {
-  return calls.map((call, index) => ({
-    responseId: call.responseId,
-    startedAt: call.startedAt,
-    endedAt: call.endedAt ?? call.startedAt,
-    model: call.upstreamModel,
-    sessionId: call.sessionId,
-    tags: [],
-    keyName: null,
-    promptTokens: call.promptTokens ?? 0,
-    completionTokens: call.completionTokens ?? 0,
-    cost: call.cost ?? ZERO_USD,
-    ...(call.cost === null ? { isUnpriced: true } : {}),
-    metadataSessionId: null,
-    position: index + 1,
-  }));
+async function* proxyRows(
+  calls: AsyncIterable<SpendRow>,
+  conversationIds: ReadonlySet<string>,
+): AsyncIterable<GatewayRow> {
+  let position = 0;
+  for await (const call of calls) {
+    if (call.sessionId === null || !conversationIds.has(call.sessionId)) continue;
+    position += 1;
+    yield {
+      responseId: call.responseId,
+      startedAt: call.startedAt,
+      endedAt: call.endedAt ?? call.startedAt,
+      model: call.upstreamModel,
+      sessionId: call.sessionId,
+      tags: [],
+      keyName: null,
+      promptTokens: call.promptTokens ?? 0,
+      completionTokens: call.completionTokens ?? 0,
+      cost: call.cost ?? ZERO_USD,
+      ...(call.cost === null ? { isUnpriced: true } : {}),
+      metadataSessionId: null,
+      position,
+    };
+  }
 }

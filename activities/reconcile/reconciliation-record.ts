@@ -4,10 +4,10 @@
  */
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { RunId } from '../../core/ids.ts';
-import type { NanoUsd } from '../../core/money.ts';
 import type { ReconciliationSummary } from '../../core/projection.ts';
-import type { Reconciliation, RowVerdict } from '../../core/reconcile-result.ts';
+import type { ReconcileSums, RowVerdict } from '../../core/reconcile-result.ts';
 import type { GatewayRow } from '../../core/spend.ts';
+import type { UsdSum } from '../../core/usd-sum.ts';
 import type { World } from '../world.ts';
 import type { RowsSource } from './billed-rows.ts';
 import type { Interval } from './run-calls.ts';
@@ -29,10 +29,12 @@ export interface ReconciliationDone {
   readonly isForwarding: boolean;
   readonly summary: ReconciliationSummary;
   readonly unmatchedNanoUsdMax: number | null;
+  /** Calls that may stay unbilled; absent without such a bound. */
+  readonly unbilledMax?: number;
   /** What of the unassigned amount our proxy sent for other callers: explained, and no part of the tolerance. */
-  readonly otherCallersNanoUsd: NanoUsd;
-  readonly result: Omit<Reconciliation, 'verdicts'>;
-  /** One per row, in the order of the export. */
+  readonly otherCallersNanoUsd: UsdSum;
+  readonly result: ReconcileSums;
+  /** One per row; as read, in the order of the export. */
   readonly rows: readonly RecordedRow[];
 }
 
@@ -48,38 +50,63 @@ export interface ReconciliationFailed {
 
 export type ReconciliationRecord = ReconciliationDone | ReconciliationFailed;
 
-export function recordRows(
-  verdicts: readonly RowVerdict[],
-  rows: readonly GatewayRow[],
-): readonly RecordedRow[] {
-  return verdicts.map((verdict, index) => {
-    const row = rows[index];
-    return {
-      ...verdict,
-      responseId: row?.responseId ?? null,
-      startedAt: row?.startedAt ?? 0,
-      model: row?.model ?? '',
-    };
-  });
+/** Everything but the rows. */
+export type ReconciliationHead = Omit<ReconciliationDone, 'rows'>;
+
+export function recordedRow(verdict: RowVerdict, row: GatewayRow): RecordedRow {
+  const { responseId, startedAt, model } = row;
+  return { ...verdict, responseId, startedAt, model };
 }
 
-export async function writeRecord(world: World, record: ReconciliationRecord): Promise<void> {
-  await world.results.write({ runId: record.runId, key: null, name: FILE }, encodeRecord(record));
+export async function writeFailure(world: World, record: ReconciliationFailed): Promise<void> {
+  await write(world, record.runId, Buffer.from(`${JSON.stringify(record, null, 2)}\n`));
 }
 
-/** One row a line: a million rows are more than one text can hold, and lines are easy to search. */
-export function encodeRecord(record: ReconciliationRecord): Uint8Array {
-  if (record.kind === 'failed') return Buffer.from(`${JSON.stringify(record, null, 2)}\n`);
-  const { rows, ...head } = record;
-  const opening = JSON.stringify(head, null, 2).replace(/\n\}$/, ',\n  "rows": [');
-  const lines = rows.map((row, index) =>
-    Buffer.from(`${index === 0 ? '' : ','}\n    ${JSON.stringify(row)}`),
-  );
-  return Buffer.concat([
-    Buffer.from(opening),
-    ...lines,
-    Buffer.from(rows.length === 0 ? ']\n}\n' : '\n  ]\n}\n'),
-  ]);
+/** `chunks` are those of `RecordLines`. */
+export async function writeChunks(
+  world: World,
+  runId: RunId,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  await write(world, runId, chunks);
+}
+
+async function write(
+  world: World,
+  runId: RunId,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  await world.results.write({ runId, key: null, name: FILE }, content);
+}
+
+/** Text that is kept before it is handed on. */
+const CHUNK_CHARACTERS = 256 * 1024;
+
+/**
+ * The file in pieces, since a million rows are more than one text can hold: one row a line, easy to search, and after
+ * them what is said of all.
+ */
+export class RecordLines {
+  private lines = '{\n  "rows": [';
+  private isFirst = true;
+
+  add(row: RecordedRow): void {
+    this.lines += `${this.isFirst ? '' : ','}\n    ${JSON.stringify(row)}`;
+    this.isFirst = false;
+  }
+
+  /** Null while it is not worth it. */
+  take(): Uint8Array | null {
+    if (this.lines.length < CHUNK_CHARACTERS) return null;
+    const chunk = Buffer.from(this.lines);
+    this.lines = '';
+    return chunk;
+  }
+
+  end(head: ReconciliationHead): Uint8Array {
+    const rest = JSON.stringify(head, null, 2).slice(1);
+    return Buffer.from(`${this.lines}${this.isFirst ? '' : '\n  '}],${rest}\n`);
+  }
 }
 
 /** Null when the run was never reconciled, or the file is not one that this program wrote. */
@@ -89,8 +116,15 @@ export async function readRecord(world: World, runId: RunId): Promise<Reconcilia
   try {
     const record = JSON.parse(Buffer.from(content).toString('utf8')) as Partial<ReconciliationRecord> | null;
     const isOurs = record?.format === 1 && (record.kind === 'done' || record.kind === 'failed');
-    return isOurs && record.runId === runId ? (record as ReconciliationRecord) : null;
+    if (!isOurs || record.runId !== runId) return null;
+    const known = record as ReconciliationRecord;
+    return known.kind === 'done' ? { ...known, rows: inOrder(known.rows) } : known;
   } catch {
     return null;
   }
+}
+
+/** In the file those come first that were certain at once. */
+function inOrder(rows: readonly RecordedRow[]): readonly RecordedRow[] {
+  return [...rows].sort((a, b) => a.position - b.position);
 }

@@ -4,6 +4,7 @@
  */
 import type { RunRow } from '../../core/projection.ts';
 import type { SpendRow } from '../../core/spend.ts';
+import type { SpendQuery } from '../../ports/spend-log.ts';
 import type { World } from '../world.ts';
 
 export interface Interval {
@@ -23,15 +24,25 @@ export function intervalOf(
   return { from: run.createdAt - tolerance.windowBeforeMs, to: end + tolerance.windowAfterMs + 1 };
 }
 
+/** Page by page: there may be millions, and nobody needs them all at once. */
+export async function* eachCall(world: World, interval: Interval): AsyncIterable<SpendRow> {
+  for (let after: SpendQuery['after'] | null = null; ;) {
+    const page: readonly SpendRow[] = await world.spend.search({
+      ...interval,
+      limit: PAGE_ROWS,
+      ...(after == null ? {} : { after }),
+    });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_ROWS) return;
+    after = { startedAt: last.startedAt, callId: last.callId };
+  }
+}
+
 export async function callsWithin(world: World, interval: Interval): Promise<readonly SpendRow[]> {
   const calls: SpendRow[] = [];
-  for (;;) {
-    const last = calls.at(-1);
-    const after = last === undefined ? {} : { after: { startedAt: last.startedAt, callId: last.callId } };
-    const page = await world.spend.search({ ...interval, limit: PAGE_ROWS, ...after });
-    calls.push(...page);
-    if (page.length < PAGE_ROWS) return calls;
-  }
+  for await (const call of eachCall(world, interval)) calls.push(call);
+  return calls;
 }
 
 /** Calls by the conversation that made them; calls of nobody are left out. */

@@ -4,6 +4,8 @@
  */
 import { counted } from '../../core/counted.ts';
 import type { ConversationId } from '../../core/ids.ts';
+import type { AmbiguousWhy, UnassignedWhy } from '../../core/reconcile-result.ts';
+import { addSums, type UsdSum } from '../../core/usd-sum.ts';
 import type { ReconciliationDone, RecordedRow } from '../reconcile/reconciliation-record.ts';
 import { boundedList, left, right, table, text, type Block, type Section } from './document.ts';
 import type { ReportData } from './report-data.ts';
@@ -31,7 +33,7 @@ export function moneySection(data: ReportData): Section {
   };
 }
 
-function amountRow(name: string, nano: number): readonly string[] {
+function amountRow(name: string, nano: UsdSum): readonly string[] {
   const { usd, remainder } = totalUsd(nano);
   return [name, usd, remainder];
 }
@@ -58,7 +60,7 @@ function ownRows({ spend }: ReportData, done: ReconciliationDone | null): readon
   const own = amountRow('counted by our proxy for these conversations', spend.nanoUsd);
   return done === null
     ? [own]
-    : [own, amountRow('assigned less counted', done.result.assigned - spend.nanoUsd)];
+    : [own, amountRow('assigned less counted', addSums(done.result.assigned, -spend.nanoUsd))];
 }
 
 export function sourceWords(source: ReconciliationDone['source']): string {
@@ -139,9 +141,15 @@ function origin(done: ReconciliationDone): string {
   const { interval, result, reconciledAt, source } = done;
   const rows =
     source.from === 'file' ? 'all rows' : `rows from ${instant(interval.from)} to ${instant(interval.to)}`;
-  const skew = result.clockSkewMs;
-  const clock = skew === null ? 'no row shows how the clocks differ' : `clocks differ by ${skew} ms`;
+  const clock = clockWords(result.clockSkewMs, result.clocksMs);
   return `Made at ${instant(reconciledAt)} from ${sourceWords(source)}, ${rows}; ${clock}.`;
+}
+
+/** Without a pair by response id time proves nothing (D35). */
+function clockWords(skewMs: number | null, clocksMs: readonly number[]): string {
+  if (skewMs === null) return 'no row shows how the clocks differ, so that none is joined by time';
+  if (clocksMs.length === 0) return 'clocks differ too much for a row to be joined by time';
+  return `clocks differ by ${(clocksMs.length === 1 ? [skewMs] : clocksMs).join(' ms, ')} ms`;
 }
 
 /** Conversations go by the key of their item: that is what people know them by. */
@@ -167,9 +175,22 @@ function whyWords(row: RecordedRow, name: (id: ConversationId) => string): strin
     case 'ambiguous': {
       const shown = row.candidates.slice(0, CANDIDATES_SHOWN_MAX).map(name);
       const rest = row.candidates.length > shown.length || row.isTruncated ? ' and more' : '';
-      return `ambiguous between ${shown.join(', ')}${rest}`;
+      return `ambiguous${DOUBTS[row.why]} ${shown.join(', ')}${rest}`;
     }
     case 'unassigned':
-      return row.why === 'other_caller' ? 'another caller of our proxy' : 'no call of our proxy';
+      return UNASSIGNED[row.why];
   }
 }
+
+const DOUBTS: Readonly<Record<AmbiguousWhy, string>> = {
+  several: ' between',
+  crowded: ', more rows than open calls at that time:',
+  clock_unknown: ', how the clocks differ is not known:',
+  other_callers: ', another caller of our proxy or',
+};
+
+const UNASSIGNED: Readonly<Record<UnassignedWhy, string>> = {
+  other_caller: 'another caller of our proxy',
+  foreign: 'its id is that of no call of ours',
+  no_candidate: 'no call of our proxy',
+};

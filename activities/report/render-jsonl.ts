@@ -3,7 +3,7 @@
  * Pure; owns the record's fields, whose amounts are integer nano-USD.
  */
 import type { ReportData, ReportItem } from './report-data.ts';
-import { billedByKey, workMs } from './work-sections.ts';
+import { billedByKey, workMs, type BilledSums } from './work-sections.ts';
 
 export function renderJsonl(data: ReportData): string {
   const billed = billedByKey(data);
@@ -15,7 +15,7 @@ export function renderJsonl(data: ReportData): string {
 function record(
   { run }: ReportData,
   { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery }: ReportItem,
-  billed: { readonly assigned: number; readonly estimated: number } | null,
+  billed: BilledSums | null,
 ) {
   return {
     run_id: run.runId,

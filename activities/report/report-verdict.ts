@@ -5,6 +5,7 @@
 import { counted } from '../../core/counted.ts';
 import { unsuccessfulOf, type RunRow } from '../../core/projection.ts';
 import { OUTCOMES } from '../../core/status.ts';
+import { ExactSum, writtenSum } from '../../core/usd-sum.ts';
 import type { ReconciliationDone } from '../reconcile/reconciliation-record.ts';
 import type { Tone } from './document.ts';
 import type { ReportData } from './report-data.ts';
@@ -53,10 +54,14 @@ export function moneyVerdict({ reconciliation, asksReconciliation, run }: Report
   return toleranceVerdict(reconciliation);
 }
 
-function toleranceVerdict({ summary, unmatchedNanoUsdMax }: ReconciliationDone): Verdict {
-  if (unmatchedNanoUsdMax === null)
+function toleranceVerdict({ summary, unmatchedNanoUsdMax, unbilledMax }: ReconciliationDone): Verdict {
+  if (unmatchedNanoUsdMax === null && unbilledMax === undefined)
     return { words: 'Reconciled: the job sets no bound on what may stay unmatched', tone: 'plain' };
-  const bound = `${exactUsd(unmatchedNanoUsdMax)} USD may stay unmatched`;
+  const bounds = [
+    ...(unmatchedNanoUsdMax === null ? [] : [`${exactUsd(unmatchedNanoUsdMax)} USD may stay unmatched`]),
+    ...(unbilledMax === undefined ? [] : [`${counted(unbilledMax, 'call')} may stay unbilled`]),
+  ];
+  const bound = bounds.join(', ');
   return summary.withinTolerance
     ? { words: `Reconciled within tolerance: ${bound}`, tone: 'good' }
     : { words: `Reconciled outside tolerance: ${bound}`, tone: 'bad' };
@@ -64,13 +69,15 @@ function toleranceVerdict({ summary, unmatchedNanoUsdMax }: ReconciliationDone):
 
 /** Checked anew from the parts, rows and conversations included: a report does not take its own word for it. */
 export function sumVerdict({ result, rows }: ReconciliationDone): Verdict {
-  const rowSum = rows.reduce((sum, { cost }) => sum + cost, 0);
-  const perConversation = result.conversations.reduce((sum, { assigned }) => sum + assigned, 0);
+  const [total, assigned] = [BigInt(result.total), BigInt(result.assigned)];
+  const rowSum = new ExactSum();
+  for (const { cost } of rows) rowSum.add(cost);
+  const perConversation = result.conversations.reduce((sum, one) => sum + BigInt(one.assigned), 0n);
   const off = [
-    result.assigned + result.ambiguous + result.unassigned - result.total,
-    rowSum - result.total,
-    perConversation - result.assigned,
-  ].find((difference) => difference !== 0);
+    assigned + BigInt(result.ambiguous) + BigInt(result.unassigned) - total,
+    rowSum.exact() - total,
+    perConversation - assigned,
+  ].find((difference) => difference !== 0n);
   if (off === undefined) {
     return {
       words:
@@ -79,7 +86,7 @@ export function sumVerdict({ result, rows }: ReconciliationDone): Verdict {
     };
   }
   return {
-    words: `It does not add up: ${exactUsd(off)} USD are between the parts and the total`,
+    words: `It does not add up: ${exactUsd(writtenSum(off))} USD are between the parts and the total`,
     tone: 'bad',
   };
 }

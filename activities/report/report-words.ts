@@ -2,18 +2,19 @@
  * Amounts, instants and lengths of time as a report writes them.
  * Owns the forms; amounts are printed from integers and never through a fraction (D26).
  */
-import { formatMicro, formatNano, nanoUsd, toMicro } from '../../core/money.ts';
+import { formatMicro, formatNano, toMicro } from '../../core/money.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import type { UsdSum } from '../../core/usd-sum.ts';
 import type { OwnSpend } from './report-data.ts';
 
 /** One amount, exact: `0.012345678`. */
-export function exactUsd(nano: number): string {
-  return formatNano(nanoUsd(nano));
+export function exactUsd(nano: UsdSum): string {
+  return formatNano(nano);
 }
 
 /** A total: whole micro-USD, and what was rounded away in nano-USD. */
-export function totalUsd(nano: number): { readonly usd: string; readonly remainder: string } {
-  const { microUsd, remainderNanoUsd } = toMicro(nanoUsd(nano));
+export function totalUsd(nano: UsdSum): { readonly usd: string; readonly remainder: string } {
+  const { microUsd, remainderNanoUsd } = toMicro(nano);
   const sign = remainderNanoUsd > 0 ? '+' : '';
   return { usd: formatMicro(microUsd), remainder: `${sign}${remainderNanoUsd}` };
 }

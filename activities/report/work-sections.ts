@@ -4,6 +4,7 @@
  */
 import { counted } from '../../core/counted.ts';
 import type { RunItemRow } from '../../core/projection.ts';
+import { addSums, type UsdSum } from '../../core/usd-sum.ts';
 import { findingWords } from '../collect/findings.ts';
 import { left, right, table, text, boundedList, type Block, type Cell, type Section } from './document.ts';
 import { moneyVerdict, workVerdict } from './report-verdict.ts';
@@ -134,16 +135,24 @@ export function itemSection(data: ReportData): Section {
   };
 }
 
-type Billed = ReadonlyMap<string, { readonly assigned: number; readonly estimated: number }>;
+export interface BilledSums {
+  readonly assigned: UsdSum;
+  readonly estimated: UsdSum;
+}
+
+type Billed = ReadonlyMap<string, BilledSums>;
 
 /** What rows bill to each item, all attempts together; null without a reconciliation. */
 export function billedByKey({ reconciliation }: ReportData): Billed | null {
   if (reconciliation?.kind !== 'done') return null;
-  const billed = new Map<string, { assigned: number; estimated: number }>();
+  const billed = new Map<string, BilledSums>();
   for (const { key, assigned, estimated } of reconciliation.result.conversations) {
     if (key === null) continue;
     const known = billed.get(key) ?? { assigned: 0, estimated: 0 };
-    billed.set(key, { assigned: known.assigned + assigned, estimated: known.estimated + estimated });
+    billed.set(key, {
+      assigned: addSums(known.assigned, assigned),
+      estimated: addSums(known.estimated, estimated),
+    });
   }
   return billed;
 }

@@ -22,12 +22,16 @@ const ITEM_PHASES = [
 
 const nanoUsd = z.int().meta({ description: 'Nano-USD: a US dollar is 1,000,000,000.' });
 
+const nanoUsdSum = z.union([z.int(), z.string().regex(/^-?\d{16,}$/)]).meta({
+  description: 'Nano-USD; the digits as a text where no number of a double holds them exactly.',
+});
+
 const reconciliationSchema = z.object({
   rows: z.int(),
-  total_nano_usd: nanoUsd,
-  assigned_nano_usd: nanoUsd,
-  ambiguous_nano_usd: nanoUsd,
-  unassigned_nano_usd: nanoUsd,
+  total_nano_usd: nanoUsdSum,
+  assigned_nano_usd: nanoUsdSum,
+  ambiguous_nano_usd: nanoUsdSum,
+  unassigned_nano_usd: nanoUsdSum,
   within_tolerance: z
     .boolean()
     .nullable()

@@ -177,6 +177,7 @@ const endings = {
       windowAfterMs: millis,
       ambiguous: z.enum(['keep', 'split_by_tokens']),
       unmatchedNanoUsdMax: nanoUsd.nullable(),
+      unbilledMax: count.optional(),
     })
     .nullable(),
   report: z

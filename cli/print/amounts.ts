@@ -2,12 +2,13 @@
  * Money, stretches of time and instants in few characters.
  * Owns the forms; amounts are rounded as totals are (D26).
  */
-import { formatUsd, nanoUsd } from '../../core/money.ts';
+import { formatUsd } from '../../core/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import type { UsdSum } from '../../core/usd-sum.ts';
 
 /** `$0.012345`; a dash for an unknown amount, which is never 0. */
-export function usd(nano: number | null): string {
-  return nano === null ? '-' : formatUsd(nanoUsd(nano));
+export function usd(nano: UsdSum | null): string {
+  return nano === null ? '-' : formatUsd(nano);
 }
 
 /** `12s`, `3m05s`, `1h02m`, `2d03h`; a dash when it has not begun. */

@@ -3,8 +3,8 @@
  * Owns the layout; numbers are computed elsewhere.
  */
 import type { ReconcileAnswer } from '../../activities/reconcile-run.ts';
-import type { NanoUsd } from '../../core/money.ts';
 import type { ConversationTotal, ReconcileGroup, ReconcileSums } from '../../core/reconcile-result.ts';
+import { addSums, compareSums, type UsdSum } from '../../core/usd-sum.ts';
 import { usd } from './amounts.ts';
 import type { JsonRecord } from './records.ts';
 import { table, type Column } from './terminal-text.ts';
@@ -25,20 +25,28 @@ export function reconciliationText({ sums, isKept }: ReconcileAnswer, expected: 
   ];
 }
 
-function countsLine({ counts, clockSkewMs }: ReconcileSums): string {
+function countsLine({ counts, clockSkewMs, clocksMs }: ReconcileSums): string {
   const parts = [
     `joined by response id ${counts.byResponseId}`,
     `by session ${counts.bySession}`,
     `by time ${counts.byWindow}`,
     `ambiguous ${counts.ambiguous}`,
-    `unassigned ${counts.unassigned}`,
+    `unassigned ${counts.unassigned} (${counts.foreign} with an id that is none of ours)`,
     `unpriced ${counts.unpriced}`,
     `billed again ${counts.duplicates}`,
     `late ${counts.late}`,
     `calls that nobody billed ${counts.unbilled}`,
   ];
-  const skew = clockSkewMs === null ? 'unknown' : `${clockSkewMs} ms`;
-  return `${parts.join(', ')}; their clock ahead by ${skew}`;
+  return `${parts.join(', ')}; ${clockWords(clockSkewMs, clocksMs)}`;
+}
+
+/** Only pairs joined by response id tell it, and without it nothing is certain by time (D35). */
+function clockWords(aheadMs: number | null, clocksMs: readonly number[]): string {
+  if (aheadMs === null)
+    return 'their clock is unknown: no row has a response id of ours, so none is joined by time';
+  if (clocksMs.length === 0) return 'their clocks differ too much: no row is joined by time';
+  if (clocksMs.length === 1) return `their clock ahead by ${aheadMs} ms`;
+  return `their clocks ahead by ${clocksMs.join(' ms, ')} ms`;
 }
 
 interface GroupsBy {
@@ -82,7 +90,7 @@ function groupTable(by: string, groups: readonly ReconcileGroup[]): string[] {
 
 function conversationTable(conversations: readonly ConversationTotal[]): string[] {
   if (conversations.length === 0) return [];
-  const sorted = [...conversations].sort((a, b) => billed(b) - billed(a));
+  const sorted = [...conversations].sort((a, b) => compareSums(billed(b), billed(a)));
   const columns: readonly Column[] = [
     { title: 'conversation', widthMax: NAME_WIDTH },
     { title: 'rows', side: 'right' },
@@ -95,8 +103,8 @@ function conversationTable(conversations: readonly ConversationTotal[]): string[
   return ['', ...table(columns, rows), ...more(conversations.length)];
 }
 
-function billed({ assigned, estimated }: ConversationTotal): number {
-  return assigned + estimated;
+function billed({ assigned, estimated }: ConversationTotal): UsdSum {
+  return addSums(assigned, estimated);
 }
 
 function unbilledLines({ unbilledCalls }: ReconcileSums): string[] {
@@ -134,7 +142,7 @@ export function reconciliationRecords(runId: string, { sums }: ReconcileAnswer):
   ];
 }
 
-function amounts(group: ReconcileGroup): Readonly<Record<string, NanoUsd>> {
+function amounts(group: ReconcileGroup): Readonly<Record<string, UsdSum>> {
   const { assigned, ambiguous, unassigned } = group;
   return { assigned_nano_usd: assigned, ambiguous_nano_usd: ambiguous, unassigned_nano_usd: unassigned };
 }

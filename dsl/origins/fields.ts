@@ -63,6 +63,7 @@ export const RUN_FIELDS: readonly PlanField[] = [
   { field: 'reconcile.windowAfterMs', keys: ['reconcile.window.after'] },
   { field: 'reconcile.ambiguous', keys: ['reconcile.ambiguous'] },
   { field: 'reconcile.unmatchedNanoUsdMax', keys: ['reconcile.expect.unmatched_usd'] },
+  { field: 'reconcile.unbilledMax', keys: ['reconcile.expect.unbilled'] },
   { field: 'schedule', keys: ['schedule'] },
   { field: 'report', keys: ['report'] },
   { field: 'finally', keys: ['finally'] },

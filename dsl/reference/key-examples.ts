@@ -128,6 +128,7 @@ const JOB_EXAMPLES: Readonly<Record<string, unknown>> = {
   'reconcile.rows': 'gateway',
   'reconcile.rows.file': 'spend.jsonl',
   'reconcile.expect.unmatched_usd': '0.10',
+  'reconcile.expect.unbilled': 0,
   report: [{ to: 'report.md' }],
   'report[].to': 'report.md',
   'finally[].notify': 'https://hooks.example.com/parley',

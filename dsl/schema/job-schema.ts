@@ -123,7 +123,15 @@ const reconcile = z
       .meta({ description: 'What becomes of rows with several candidates.' })
       .optional(),
     expect: z
-      .strictObject({ unmatched_usd: amount('Tolerated unmatched spend in USD.') })
+      .strictObject({
+        unmatched_usd: amount('Tolerated unmatched spend in USD.').optional(),
+        unbilled: z
+          .int()
+          .min(0)
+          .max(1_000_000_000)
+          .meta({ description: 'Calls that succeeded and that no row may bill.' })
+          .optional(),
+      })
       .meta({ description: 'What must hold of the result.' })
       .optional(),
   })

@@ -53,6 +53,6 @@ export function summarySeen(
     paused_capacity: BigInt(tally.paused.capacity),
     resumed: BigInt(tally.resumed),
     sandboxes: BigInt(tally.sandboxes),
-    unmatched_usd: (ambiguousNanoUsd + unassignedNanoUsd) / NANO_PER_USD,
+    unmatched_usd: (Number(ambiguousNanoUsd) + Number(unassignedNanoUsd)) / NANO_PER_USD,
   };
 }

@@ -90,7 +90,7 @@ export async function activityWorld(deployment: Partial<Deployment> = {}): Promi
     blobs: createBlobDirectory(path.join(folder, 'blobs')),
     results: createResultsDirectory(resultsDir),
     webhooks: { send: () => Promise.reject(new Error('this test tells nobody')) },
-    gatewayExport: { rows: () => Promise.resolve([]), fileRows: () => Promise.resolve([]) },
+    gatewayExport: { rows: () => Promise.resolve([]), fileRows: async function* () {} },
     secrets: {
       resolve: (reference) =>
         Promise.resolve(reference.from === 'file' ? null : (secretValues.get(reference.name) ?? null)),

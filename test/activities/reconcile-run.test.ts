@@ -1,12 +1,13 @@
 /** Reconciliation of a run: what is joined, what stays, what is written (D27). */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reconcileRun } from '../../activities/reconcile-run.ts';
 import { NO_CONTEXT } from './reconcile-context.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { nanoUsd } from '../../core/money.ts';
-import type { ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
+import type { PlanReconcile } from '../../core/plan.ts';
+import { readRecord, type ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
 import {
   gatewayRow,
   NOW,
@@ -22,6 +23,12 @@ const COMMAND = { id: 'run/first-batch-1#9', type: 'reconcileRun', runId: RUN } 
 
 async function record(test: Awaited<ReturnType<typeof runUnderTest>>): Promise<ReconciliationDone> {
   return JSON.parse(await test.resultText('reconciliation.json')) as ReconciliationDone;
+}
+
+/** As reports read them. */
+async function rowsInOrder({ world }: Awaited<ReturnType<typeof runUnderTest>>) {
+  const kept = await readRecord(world, RUN);
+  return kept?.kind === 'done' ? kept.rows : [];
 }
 
 describe('reconcileNow()', () => {
@@ -47,12 +54,13 @@ describe('reconcileNow()', () => {
     ]);
     expect(rows.map(({ kind }) => kind)).toEqual(['assigned', 'assigned', 'unassigned']);
     expect(rows.every((row) => row.kind !== 'assigned' || !row.isLate)).toBe(true);
-    expect(rows[2]).toMatchObject({ why: 'no_candidate', responseId: 'chatcmpl-foreign', position: 3 });
+    expect(rows[2]).toMatchObject({ why: 'foreign', responseId: 'chatcmpl-foreign', position: 3 });
   });
 
   it('gives a row without a known id to the one conversation whose call no row names', async () => {
-    const stray = gatewayRow(2, { responseId: 'never-seen', startedAt: START + 40_500 });
-    const test = await runUnderTest({ export: rowsOf([gatewayRow(1), stray]) });
+    const stray = gatewayRow(2, { responseId: null, startedAt: START + 40_500 });
+    const foreign = gatewayRow(3, { responseId: 'never-seen', startedAt: START + 40_500 });
+    const test = await runUnderTest({ export: rowsOf([gatewayRow(1), stray, foreign]) });
     await test.spent({ callId: 'c1', sessionId: test.conversation('a'), responseId: 'chatcmpl-1' });
     await test.spent({
       callId: 'c2',
@@ -62,8 +70,9 @@ describe('reconcileNow()', () => {
       startedAt: START + 40_000,
     });
     await summaryNow(test.world, RUN);
-    const { rows } = await record(test);
+    const rows = await rowsInOrder(test);
     expect(rows[1]).toMatchObject({ kind: 'assigned', by: 'window', conversationId: test.conversation('b') });
+    expect(rows[2]).toMatchObject({ kind: 'unassigned', why: 'foreign' });
   });
 
   it('keeps a row ambiguous when two conversations have such a call', async () => {
@@ -119,6 +128,40 @@ describe('reconcileNow()', () => {
       return (await summaryNow(test.world, RUN)).withinTolerance;
     };
     expect([await within(1_199), await within(1_200)]).toEqual([false, true]);
+  });
+
+  it('compares the calls that nobody billed with the bound of the job, with that of money or alone', async () => {
+    const within = async (bounds: Partial<PlanReconcile>) => {
+      const test = await runUnderTest({
+        plan: { reconcile: { ...RECONCILE, ...bounds } },
+        export: rowsOf([gatewayRow(1), gatewayRow(9, { responseId: 'foreign' })]),
+      });
+      await test.spent({ callId: 'c1', sessionId: test.conversation('a'), responseId: 'chatcmpl-1' });
+      await test.spent({ callId: 'c2', sessionId: test.conversation('b'), responseId: 'chatcmpl-2' });
+      return (await summaryNow(test.world, RUN)).withinTolerance;
+    };
+    expect([await within({ unbilledMax: 0 }), await within({ unbilledMax: 1 })]).toEqual([false, true]);
+    const loose = { unmatchedNanoUsdMax: 2_000_000 };
+    expect([await within(loose), await within({ ...loose, unbilledMax: 0 })]).toEqual([true, false]);
+    expect(await within({ unmatchedNanoUsdMax: 0, unbilledMax: 5 })).toBe(false);
+    expect(await within({})).toBeNull();
+  });
+
+  it('keeps what was written when a row later in the file cannot be read', async () => {
+    const test = await runUnderTest({ export: rowsOf([gatewayRow(1)]) });
+    await summaryNow(test.world, RUN);
+    const before = await test.resultText('reconciliation.json');
+    const file = path.join(test.folder, 'spend.jsonl');
+    const row = { time: new Date(START).toISOString(), model: 'm', cost: 1 };
+    writeFileSync(file, `${`${JSON.stringify(row)}\n`.repeat(20_000)}{"time":"noon"}\n`);
+    await expect(summaryNow(test.world, RUN, file)).rejects.toMatchObject({
+      code: 'export_invalid',
+      message: expect.stringContaining(
+        'Cannot read row 20001 of the export: its field "started_at"',
+      ) as string,
+    });
+    expect(await test.resultText('reconciliation.json')).toBe(before);
+    expect(readdirSync(path.join(test.folder, 'out', RUN))).toEqual(['reconciliation.json']);
   });
 
   it('joins the conversations of every attempt of an item', async () => {

@@ -20,7 +20,7 @@ describe('reportFigures() of a reconciliation', () => {
     const { reconciliation } = COMPLETE;
     const result = reconciliation?.kind === 'done' ? reconciliation.result : null;
     expect(result).not.toBeNull();
-    expect(amounts(rows, ': billed')).toBe((result?.assigned ?? 0) + (result?.estimated ?? 0));
+    expect(amounts(rows, ': billed')).toBe(Number(result?.assigned) + Number(result?.estimated));
     expect(amounts(rows, ': recorded')).toBe(
       COMPLETE.items.reduce((sum, { spend }) => sum + spend.nanoUsd, 0),
     );

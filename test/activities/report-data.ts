@@ -139,13 +139,19 @@ const RESULT = reconcile({
   spendRows: [
     spendRow('c1', { ...CALL, sessionId: conversationNumber(1), responseId: 'r1' }),
     spendRow('c2', { ...CALL, sessionId: conversationNumber(2), responseId: 'unbilled' }),
+    spendRow('c3', {
+      ...CALL,
+      sessionId: conversationNumber(3),
+      responseId: null,
+      state: 'aborted',
+      promptTokens: null,
+      completionTokens: null,
+    }),
   ],
   conversations: ITEMS.map(({ key }, index) => ({
     conversationId: conversationNumber(index + 1),
     key,
     tags: {},
-    modelNames: index === 0 ? [] : ['openai/small'],
-    windows: [{ startedAt: START, endedAt: START + 2_000 }],
     attemptIds: [],
   })),
   isForwarding: false,

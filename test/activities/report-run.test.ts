@@ -62,7 +62,7 @@ describe('reportNow()', () => {
     expect(markdown).toContain('| assigned to conversations | 0.001235 | -433 |');
     expect(markdown).toContain('| unassigned: no conversation of this run | 0.005001 | -400 |');
     expect(markdown).toContain('| 0.001234000 + 1 unpriced | 0.001234567 |');
-    expect(markdown).toContain('foreign, 0.005000600 USD: no call of our proxy');
+    expect(markdown).toContain('foreign, 0.005000600 USD: its id is that of no call of ours');
     expect(markdown).toContain('- b (conversation ');
     expect(markdown).toContain('It adds up');
   });

@@ -40,8 +40,6 @@ function reportOf(billed: readonly Billed[], ambiguous: 'keep' | 'split_by_token
     conversationId: conversationNumber(index + 1),
     key,
     tags: {},
-    modelNames: ['openai/small'],
-    windows: [{ startedAt: START + index * 1_000, endedAt: START + index * 1_000 + 1_500 }],
     attemptIds: [],
   }));
   const result = reconcile({

@@ -179,11 +179,16 @@ describe('reconcile', () => {
   it('hands columns, rates, aliases and expectations on, and ends with 7 when one is not kept', async () => {
     const { host, shell } = setUp({ rows: done, keepsExpectations: false });
     const flags = ['--rows', 'rows.csv', '--map', 'cost=Price', '--map', 'model=What', '--rate', 'EUR=1.08'];
+    const units = ['--map', 'prompt_tokens=in *1e3', '--map', 'user=who*'];
     const more = ['--alias', 'a=b=coder', '--expect', 'unmatched<=1%', '--expect', 'late<=0'];
-    expect(await runCli(['reconcile', RUN, ...flags, ...more], shell)).toBe(7);
+    expect(await runCli(['reconcile', RUN, ...flags, ...units, ...more], shell)).toBe(7);
     expect(host.reconciled).toMatchObject([
       {
-        reading: { columns: { cost: 'Price', model: 'What' }, rates: { EUR: '1.08' } },
+        reading: {
+          columns: { cost: 'Price', model: 'What', prompt_tokens: 'in', user: 'who*' },
+          factors: { prompt_tokens: '1e3' },
+          rates: { EUR: '1.08' },
+        },
         modelAliases: { 'a=b': 'coder' },
         expectations: [
           { kind: 'share', measure: 'unmatched' },
@@ -203,6 +208,14 @@ describe('reconcile', () => {
   it.each([
     [['--expect', 'spent<=1'], 'Cannot read --expect "spent<=1"'],
     [['--rows', 'x.csv', '--map', 'price=Price'], 'Cannot map "price": there is no such field'],
+    [
+      ['--rows', 'x.csv', '--map', 'price=Price'],
+      'FIELD=COLUMN with one of the fields completion_tokens, cost',
+    ],
+    [['--rows', 'x.csv', '--map', 'cost'], 'write --map FIELD=COLUMN, such as --map cost=amount'],
+    [['--rows', 'x.csv', '--map', 'cost=c*0'], 'Cannot read the factor "0" of --map cost'],
+    [['--rows', 'x.csv', '--map', 'cost=c*1.2.3'], 'Cannot read the factor "1.2.3" of --map cost'],
+    [['--rows', 'x.csv', '--map', 'model=m*2'], 'Cannot multiply "model" by 2: it is no number'],
     [['--map', 'cost=Price'], 'Cannot use --map'],
     [['--rate', 'EUR=dear'], 'Cannot read --rate "EUR=dear"'],
     [['--alias', 'coder'], 'Cannot read --alias "coder": it is not NAME=VALUE'],

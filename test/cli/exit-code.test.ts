@@ -19,6 +19,11 @@ const strict: Plan = {
     unmatchedNanoUsdMax: 0,
   },
 };
+const { reconcile } = strict;
+const billed: Plan = {
+  ...strict,
+  reconcile: reconcile && { ...reconcile, unmatchedNanoUsdMax: null, unbilledMax: 0 },
+};
 const outside = { ...SUMMARY, withinTolerance: false };
 
 describe('exitCodeOfRun()', () => {
@@ -35,6 +40,7 @@ describe('exitCodeOfRun()', () => {
     ['within tolerance', { ...FINISHED, reconciliation: SUMMARY }, strict, 0],
     ['without a bound', { ...FINISHED, reconciliation: { ...SUMMARY, withinTolerance: null } }, strict, 0],
     ['a bound that could not be checked', FINISHED, strict, 7],
+    ['a bound on unbilled calls that could not be checked', FINISHED, billed, 7],
     [
       'failed and outside: the failure counts',
       { ...FINISHED, ended: { failed: 2 }, reconciliation: outside },

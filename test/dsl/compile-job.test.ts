@@ -18,6 +18,22 @@ function planOf(text: string, world: JobWorld = testWorld, path = 'job.yaml'): P
   return plan;
 }
 
+describe('reconcile.expect', () => {
+  const expected = (bounds: string) =>
+    planOf(jobText(`reconcile: {rows: gateway, expect: {${bounds}}}\n`)).reconcile;
+
+  it('bounds the calls that nobody billed, with the amount or alone, and nothing by itself', () => {
+    expect(expected('unbilled: 0')).toMatchObject({ unmatchedNanoUsdMax: null, unbilledMax: 0 });
+    expect(expected('unbilled: 3, unmatched_usd: 1')).toMatchObject({
+      unmatchedNanoUsdMax: 1_000_000_000,
+      unbilledMax: 3,
+    });
+    expect(expected('unmatched_usd: 1')).not.toHaveProperty('unbilledMax');
+    for (const wrong of ['-1', '0.5', 'none'])
+      expect(() => expected(`unbilled: ${wrong}`)).toThrow('unbilled');
+  });
+});
+
 describe('bounds', () => {
   it('refuses 50 MB in milliseconds, before parsing (JOB104)', () => {
     const text = 'a'.repeat(50 * 1024 * 1024);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SpendRow } from '../../core/spend.ts';
+import type { ExportReading } from '../../ports/gateway-export.ts';
 import { parseExport } from '../../gateway-client/export-rows.ts';
 import { CSV_HEADER, csvLine } from '../../proxy/spend-csv.ts';
 import { spendRow } from '../contract/store-rows.ts';
@@ -29,11 +30,44 @@ describe('columns that a user names', () => {
   it('win over the known names, and are named in an error', () => {
     const row = { time: '2026-11-21', model: 'm', cost: '1', Price: 'dear' };
     expect(() => parseExport(JSON.stringify(row), 'jsonl', { columns: { cost: 'Price' } })).toThrow(
-      '"Price" is "dear"',
+      'its field "cost" is "dear" (column "Price"); name the right column with --map cost=COLUMN',
     );
     expect(() => parseExport(JSON.stringify(row), 'jsonl', { columns: { cost: 'Fee' } })).toThrow(
-      '"Fee" is missing',
+      'its field "cost" is missing (no value in "Fee"; the row has time, model, cost, Price)',
     );
+  });
+});
+
+describe('numbers in another unit', () => {
+  const read = (row: object, reading: ExportReading) =>
+    parseExport(JSON.stringify({ time: '2026-11-21', model: 'm', cost: '1', ...row }), 'jsonl', reading)[0];
+
+  it.each([
+    ['cost', 'cents', '0.01', '123', { cost: 1_230_000_000 }],
+    ['cost', 'micros', '1e-6', 7.5, { cost: 7_500 }],
+    ['cost', 'credits', '0.000000001', '-3', { cost: -3 }],
+    ['cost_nano_usd', 'micros', '1000', '7.5', { cost: 7_500 }],
+    ['started_at', 'ts', '1000', 1_795_233_600.25, { startedAt: 1_795_233_600_250 }],
+    ['started_at', 'ts', '0.001', '1795233600000000', { startedAt: 1_795_233_600_000 }],
+    ['prompt_tokens', 'kilo', '1000', '1.5', { promptTokens: 1_500 }],
+  ] as const)('%s is %s times %s, exactly', (field, column, factor, value, expected) => {
+    const reading = { columns: { [field]: column }, factors: { [field]: factor } };
+    expect(read({ [column]: value }, reading)).toMatchObject(expected);
+  });
+
+  it('a column that the user names is read, whatever the export looks like', () => {
+    expect(read({ cost_nano_usd: 5, price: '2' }, { columns: { cost: 'price' } })).toMatchObject({
+      cost: 2_000_000_000,
+    });
+    expect(read({ cost_nano_usd: 5, nano: '9' }, { columns: { cost_nano_usd: 'nano' } })).toMatchObject({
+      cost: 9,
+    });
+  });
+
+  it('seconds are never read as milliseconds', () => {
+    expect(() => read({ time: 1_795_233_600 }, {})).toThrow('of seconds, write --map started_at=COLUMN*1000');
+    expect(() => read({ time: '1795233600' }, {})).toThrow('of seconds, write --map started_at=COLUMN*1000');
+    expect(read({ time: '1795233600000' }, {})?.startedAt).toBe(1_795_233_600_000);
   });
 });
 
@@ -43,7 +77,7 @@ describe('currencies', () => {
 
   it('are refused without a rate, naming row and remedy', () => {
     expect(() => parseExport(row('1', 'EUR'), 'jsonl')).toThrow(
-      'Cannot read row 1 of the export: "currency" is "EUR"; give its rate with --rate EUR=USD_FOR_ONE',
+      'Cannot read row 1 of the export: its field "currency" is "EUR" (column "currency"); give its rate with --rate EUR=USD_FOR_ONE',
     );
   });
 

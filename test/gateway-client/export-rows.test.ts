@@ -70,9 +70,21 @@ describe('parseExport()', () => {
     ['{"a":', 'jsonl', 'row 2 of the export: it is not JSON'],
     ['null', 'jsonl', 'row 2 of the export: it is not an object'],
     ['[]', 'jsonl', 'row 2 of the export: it is not an object'],
-    [line({ ...ROW, cost_usd: 'free' }), 'jsonl', 'row 2 of the export: "cost_usd" is "free"'],
-    [line({ ...ROW, cost_usd: null }), 'jsonl', 'row 2 of the export: "cost_usd" is missing'],
-    [line({ ...ROW, time_start: 'noon' }), 'jsonl', 'row 2 of the export: "time_start" is "noon"'],
+    [
+      line({ ...ROW, cost_usd: 'free' }),
+      'jsonl',
+      'row 2 of the export: its field "cost" is "free" (column "cost_usd"); name the right column with --map cost=COLUMN',
+    ],
+    [
+      line({ ...ROW, cost_usd: null }),
+      'jsonl',
+      'row 2 of the export: its field "cost" is missing (no value in "cost_usd", "spend", "cost"; the row has ',
+    ],
+    [
+      line({ ...ROW, time_start: 'noon' }),
+      'jsonl',
+      'row 2 of the export: its field "started_at" is "noon" (column "time_start")',
+    ],
   ] as const)('names the row at fault: %s', (bad, format, words) => {
     expect(() => parseExport(line(ROW) + bad, format)).toThrow(words);
   });

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { rowsOfFile } from './rows-of-file.ts';
 
 const INTERVAL = { from: Date.UTC(2026, 10, 21), to: Date.UTC(2026, 10, 22) };
 const ROW = '{"request_id":"r1","time_start":"2026-11-21T10:00:00.000Z","model":"m","cost_usd":"0.25"}\n';
@@ -84,12 +85,11 @@ describe('createGatewayExport()', () => {
 
   it('reads a saved file by its ending and without an interval', async () => {
     const folder = tempDir();
-    const { fileRows } = createGatewayExport(null);
     writeFileSync(path.join(folder, 'spend.jsonl'), ROW);
     writeFileSync(path.join(folder, 'spend.CSV'), '\uFEFFid,time,model,cost\n"r,1",2020-01-01,m,1e-9\n');
-    expect(await fileRows(path.join(folder, 'spend.jsonl'))).toMatchObject([{ responseId: 'r1' }]);
-    expect(await fileRows(path.join(folder, 'spend.CSV'))).toMatchObject([{ responseId: 'r,1', cost: 1 }]);
-    const refused = (name: string) => fileRows(path.join(folder, name)).catch((error: unknown) => error);
+    expect(await rowsOfFile(path.join(folder, 'spend.jsonl'))).toMatchObject([{ responseId: 'r1' }]);
+    expect(await rowsOfFile(path.join(folder, 'spend.CSV'))).toMatchObject([{ responseId: 'r,1', cost: 1 }]);
+    const refused = (name: string) => rowsOfFile(path.join(folder, name)).catch((error: unknown) => error);
     for (const name of ['missing.csv', 'missing.json', 'missing.jsonl']) {
       expect(await refused(name)).toMatchObject({
         code: 'export_invalid',
@@ -97,5 +97,36 @@ describe('createGatewayExport()', () => {
       });
     }
     expect(await refused('spend.xlsx')).toMatchObject({ code: 'export_invalid' });
+  });
+
+  it.each([
+    ['empty.jsonl', '', 'it has no row, so it is empty or cut off'],
+    ['blank.ndjson', '\uFEFF\n \n', 'it has no row, so it is empty or cut off'],
+    ['empty.csv', '', 'it has no row, so it is empty or cut off'],
+    ['header.csv', 'id,time,model,cost\n', 'it has no row, so it is empty or cut off'],
+    ['short.csv', 'id,time,model,cost\nr1,2020-01-01,m,1\nr2,2020-', 'Cannot read the export'],
+    ['short.jsonl', `${ROW.trim()}\n${ROW.trim().slice(0, -9)}`, 'row 2 of the export: it is not JSON'],
+    ['empty.json', '', 'it is not JSON'],
+    ['page.json', `{"data":[${ROW}],"total":2}`, 'it is cut off, it has 1 rows of 2'],
+    ['paged.json', `{"data":[${ROW}],"pagination":{"total_count":"9"}}`, 'it is cut off, it has 1 rows of 9'],
+    ['more.json', `{"data":[${ROW}],"has_more":true}`, '"has_more" says that there are more'],
+    ['next.json', `{"data":[${ROW}],"next_cursor":"abc"}`, '"next_cursor" says that there are more'],
+  ])('sees that a file is cut off: %s', async (name, content, words) => {
+    const file = path.join(tempDir(), name);
+    writeFileSync(file, content);
+    await expect(rowsOfFile(file)).rejects.toMatchObject({
+      code: 'export_invalid',
+      message: expect.stringContaining(words) as string,
+    });
+  });
+
+  it.each([
+    ['none.json', '[]', 0],
+    ['none-paged.json', '{"data":[],"total":0,"has_more":false}', 0],
+    ['whole.json', `{"data":[${ROW}],"total":1,"next":null}`, 1],
+  ])('takes a file that says it is whole: %s', async (name, content, count) => {
+    const file = path.join(tempDir(), name);
+    writeFileSync(file, content);
+    expect(await rowsOfFile(file)).toHaveLength(count);
   });
 });

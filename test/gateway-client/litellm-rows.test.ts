@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readExportFile } from '../../gateway-client/export-file.ts';
 import { parseExport } from '../../gateway-client/export-rows.ts';
+import { rowsOfFile } from './rows-of-file.ts';
 
 const FOLDER = path.join(import.meta.dirname, 'fixtures');
 const JSON_FILE = path.join(FOLDER, 'litellm-spend-logs.json');
 
 describe("LiteLLM's spend logs", () => {
   it.each(['json', 'csv'])('are read as %s: ids, names, team, exact amounts', async (ending) => {
-    const rows = await readExportFile(path.join(FOLDER, `litellm-spend-logs.${ending}`));
+    const rows = await rowsOfFile(path.join(FOLDER, `litellm-spend-logs.${ending}`));
     expect(rows).toHaveLength(5);
     expect(rows[0]).toMatchObject({
       responseId: 'chatcmpl-v1',
@@ -31,7 +31,7 @@ describe("LiteLLM's spend logs", () => {
   });
 
   it('have a price that nobody knows, told from a free reply of the cache and a failed call', async () => {
-    const rows = await readExportFile(JSON_FILE);
+    const rows = await rowsOfFile(JSON_FILE);
     expect(rows.map(({ isUnpriced, cost }) => [isUnpriced ?? false, cost > 0])).toEqual([
       [false, true],
       [false, true],
@@ -43,7 +43,7 @@ describe("LiteLLM's spend logs", () => {
 
   it('are read as a bare list, too', async () => {
     const { data } = JSON.parse(readFileSync(JSON_FILE, 'utf8')) as { readonly data: readonly object[] };
-    expect(parseExport(JSON.stringify(data), 'json')).toEqual(await readExportFile(JSON_FILE));
+    expect(parseExport(JSON.stringify(data), 'json')).toEqual(await rowsOfFile(JSON_FILE));
     expect(() => parseExport('{"rows":[]}', 'json')).toThrow('it is no list of rows');
     expect(() => parseExport('[1]', 'json')).toThrow('row 1 of the export: it is not an object');
   });

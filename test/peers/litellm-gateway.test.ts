@@ -243,8 +243,6 @@ describeWith('litellm', 'LiteLLM behind our proxy', () => {
           conversationId: SESSION_ID as never,
           key: null,
           tags: {},
-          modelNames: [],
-          windows: [],
           attemptIds: [],
         },
       ],

@@ -26,7 +26,7 @@ export function RunSums({ run }: { readonly run: RunRecord }): ReactElement {
       ))}
       {reconciliation === null ? null : (
         <Sum name="Reconciled">
-          {usdOfNano(reconciliation.assigned_nano_usd)}
+          {usdOfNano(Number(reconciliation.assigned_nano_usd))}
           <small>{toleranceWords(reconciliation.within_tolerance)}</small>
         </Sum>
       )}

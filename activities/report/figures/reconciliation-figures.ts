@@ -45,7 +45,7 @@ function billedAndRecorded(data: ReportData, { id, title, of }: Grouping): Bars 
     const { assigned = 0, estimated = 0 } = billedOf?.get(item.key) ?? {};
     const known = sums.get(name) ?? { billed: 0, recorded: 0 };
     sums.set(name, {
-      billed: known.billed + assigned + estimated,
+      billed: known.billed + Number(assigned) + Number(estimated),
       recorded: known.recorded + item.spend.nanoUsd,
     });
   }

@@ -143,7 +143,7 @@ describe('recipe 5', () => {
     expect(JSON.stringify(seen)).not.toMatch(/planted-(team|ticket)/);
   });
 
-  it('G26: an export without ids of sessions and responses is joined by model and time, and tags add up', async () => {
+  it('G26: rows without ids are joined by model and time once one pair shows the clocks, and tags add up', async () => {
     const gateway = await startStubGateway();
     let now = Date.UTC(2026, 10, 21);
     const proxy = await startProxy({ origin: gateway.origin, now: () => now });
@@ -160,23 +160,28 @@ describe('recipe 5', () => {
         cost: `0.00000${index + 1}`,
       }),
     );
-    const result = reconcile({
-      gatewayRows: parseExport(lines.join('\n'), 'jsonl'),
-      spendRows: calls,
-      conversations: calls.map(({ sessionId, startedAt, endedAt }, index) => ({
-        conversationId: conversationId(sessionId ?? ''),
-        key: null,
-        tags: { team: index === 0 ? 'red' : 'blue' },
-        modelNames: ['coder', 'prov/up'],
-        windows: [{ startedAt, endedAt }],
-        attemptIds: [],
-      })),
-      isForwarding: false,
-      windowBeforeMs: 1_000,
-      windowAfterMs: 1_000,
-      ambiguous: 'keep',
-    });
-    expect(result.counts).toMatchObject({ byWindow: 3, byResponseId: 0, bySession: 0, unbilled: 3 });
+    const joined = (ids: readonly (string | null)[]) =>
+      reconcile({
+        gatewayRows: parseExport(lines.join('\n'), 'jsonl').map((row, index) => ({
+          ...row,
+          responseId: ids[index] ?? null,
+        })),
+        spendRows: calls.map((call, index) => ({ ...call, responseId: `r${index}` })),
+        conversations: calls.map(({ sessionId }, index) => ({
+          conversationId: conversationId(sessionId ?? ''),
+          key: null,
+          tags: { team: index === 0 ? 'red' : 'blue' },
+          attemptIds: [],
+        })),
+        isForwarding: false,
+        windowBeforeMs: 1_000,
+        windowAfterMs: 1_000,
+        ambiguous: 'keep',
+      });
+    // Without any id nothing says how the clocks differ, and nothing is certain (D35).
+    expect(joined([]).counts).toMatchObject({ byWindow: 0, ambiguous: 3, unbilled: 3 });
+    const result = joined(['r0']);
+    expect(result.counts).toMatchObject({ byWindow: 2, byResponseId: 1, bySession: 0, unbilled: 0 });
     expect(result.breakdown.byTag['team']?.map(({ name, assigned }) => [name, assigned])).toEqual([
       ['blue', 5_000],
       ['red', 1_000],

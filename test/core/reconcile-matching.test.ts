@@ -1,0 +1,93 @@
+/** Which rows of crowded windows are certain, against a model that tries every way of giving calls to rows. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { IntervalTree } from '../../core/interval-tree.ts';
+import { matchRows, type Choices } from '../../core/reconcile-matching.ts';
+
+type Fits = readonly (readonly number[])[];
+
+function choices(fits: Fits): Choices {
+  const out = new Set<number>();
+  return {
+    next: (row) => fits[row]?.find((call) => !out.has(call)) ?? -1,
+    takeOut: (call) => void out.add(call),
+    putBack: (calls) => {
+      for (const call of calls) out.delete(call);
+    },
+  };
+}
+
+/** How many rows can have a call of their own at most, by trying. */
+function mostMatched(fits: Fits, without: number | null, row = 0, taken: readonly number[] = []): number {
+  if (row === fits.length) return taken.length;
+  const skipped = mostMatched(fits, without, row + 1, taken);
+  if (row === without) return skipped;
+  const free = (fits[row] ?? []).filter((call) => !taken.includes(call));
+  return free.reduce(
+    (most, call) => Math.max(most, mostMatched(fits, without, row + 1, [...taken, call])),
+    skipped,
+  );
+}
+
+describe('matchRows()', () => {
+  it('calls a row crowded exactly when as many rows have a call without it', () => {
+    const graph = fc.array(fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 4 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(graph, (fits) => {
+        const { crowded, callOf } = matchRows(fits.length, choices(fits), choices(fits));
+        const most = mostMatched(fits, null);
+        expect([...crowded].map((mark) => mark === 1)).toEqual(
+          fits.map((_, row) => mostMatched(fits, row) === most),
+        );
+        const given = [...callOf].filter((call) => call >= 0);
+        expect(new Set(given).size).toBe(given.length);
+        expect(given.length).toBe(most);
+        for (const [row, call] of callOf.entries()) if (call >= 0) expect(fits[row]).toContain(call);
+      }),
+      { seed: 26, numRuns: 500 },
+    );
+  });
+
+  it('goes through long chains of rows that have to move', () => {
+    // Row n fits the calls n and n + 1, and the last fits the first: every row before it moves.
+    const count = 5_000;
+    const fits = Array.from({ length: count }, (_, row) => (row === count - 1 ? [0] : [row, row + 1]));
+    const { crowded, callOf } = matchRows(count, choices(fits), choices(fits));
+    expect(crowded.includes(1)).toBe(false);
+    expect(new Set(callOf).size).toBe(count);
+  });
+});
+
+describe('IntervalTree', () => {
+  it('finds what a scan finds, whatever was dropped and restored', () => {
+    const stretch = fc.tuple(fc.nat({ max: 20 }), fc.nat({ max: 8 }));
+    const step = fc.record({ place: fc.nat({ max: 11 }), isDrop: fc.boolean(), at: fc.nat({ max: 30 }) });
+    fc.assert(
+      fc.property(fc.array(stretch, { minLength: 1, maxLength: 12 }), fc.array(step), (given, steps) => {
+        const sorted = [...given].sort(([a], [b]) => a - b);
+        const tree = new IntervalTree({
+          members: Uint32Array.from(sorted, (_, index) => index + 100),
+          froms: Float64Array.from(sorted, ([from]) => from),
+          tos: Float64Array.from(sorted, ([from, length]) => from + length),
+        });
+        const dropped = new Set<number>();
+        for (const { place, isDrop, at } of steps) {
+          if (place < sorted.length) {
+            if (isDrop) tree.drop(place);
+            else tree.restore(place);
+            if (isDrop) dropped.add(place);
+            else dropped.delete(place);
+          }
+          const scan = [...sorted.keys()].filter((index) => {
+            const [from, length] = sorted[index] ?? [0, 0];
+            return !dropped.has(index) && from <= at && at <= from + length;
+          });
+          expect([...tree.holding(at)]).toEqual(scan);
+          expect(tree.find(at)).toBe(scan[0] ?? -1);
+          expect(scan.map((index) => tree.memberAt(index))).toEqual(scan.map((index) => index + 100));
+        }
+      }),
+      { seed: 26, numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,13 @@
+/**
+ * A saved export as one list, for tests.
+ * Owns the collecting.
+ */
+import type { GatewayRow } from '../../core/spend.ts';
+import { streamExportFile } from '../../gateway-client/export-file.ts';
+import type { ExportReading } from '../../ports/gateway-export.ts';
+
+export async function rowsOfFile(path: string, reading: ExportReading = {}): Promise<readonly GatewayRow[]> {
+  const rows: GatewayRow[] = [];
+  for await (const row of streamExportFile(path, reading)) rows.push(row);
+  return rows;
+}
