@@ -127,8 +127,14 @@ export const PLUGINS_MAX = 20;
 export const PLUGIN_CLONE_MS = 120_000;
 /** A file of a plugin or skill that is larger is no text for a prompt. */
 export const SKILL_BYTES_MAX = 256 * 1024;
-/** Skills that are read of one folder. */
+/** Skills of one folder, entries that are looked at to find them, and folders below each other. */
 export const SKILLS_PER_FOLDER_MAX = 100;
+export const SKILL_ENTRIES_MAX = 1_000;
+export const SKILL_FOLDER_DEPTH_MAX = 4;
+/** A name stands in every list of skills. */
+export const SKILL_NAME_CHARS_MAX = 200;
+/** All skills of a workspace together; most of it is in every prompt. */
+export const WORKSPACE_SKILLS_BYTES_MAX = 1024 * 1024;
 
 /** Listeners of one conversation; more are closed with 1013. */
 export const SOCKETS_PER_CONVERSATION_MAX = 100;

@@ -133,6 +133,8 @@ function instantAgent(clock: Clock): AgentServer {
     interrupt: done,
     answerConfirmation: done,
     events: () => Promise.resolve({ items: [], nextPageId: null }),
+    skills: () => Promise.resolve([]),
+    hooks: () => Promise.resolve({}),
     deleteConversation: done,
     execute: () => Promise.resolve({ exitCode: 0, stdout: COMMIT, stderr: '' }),
     readFile: () => Promise.resolve(null),
