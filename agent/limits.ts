@@ -22,6 +22,9 @@ export const SECRETS_MAX = 50;
 export const SECRET_BYTES_MAX = 65_536;
 /** Shorter values are not masked: masking every "yes" or "42" would make transcripts unreadable. */
 export const MASKED_VALUE_CHARS_MIN = 4;
+/** Shorter lines of a value of several are brackets and words; and as many lines of a key as the largest value has. */
+export const MASKED_LINE_CHARS_MIN = 8;
+export const MASKED_LINES_MAX = 1_024;
 /** Tags (D21). */
 export const TAGS_MAX = 50;
 export const TAG_VALUE_CODE_POINTS_MAX = 256;

@@ -31,7 +31,7 @@ export interface SkillsRead {
 const ABOUT = /^readme\.md$/i;
 const FOLDER_SKILL = /^skill\.md$/i;
 
-/** Skills of one folder and those below it, in order of their names; nothing that lies outside of `root` is followed. */
+/** Skills of one folder and those below it, texts before folders and in order of their names; nothing that lies outside of `root` is followed. */
 export async function skillsIn(folder: string, root: string): Promise<SkillsRead> {
   const paths = await skillPaths(folder, { depth: 0, looked: { entries: 0 } });
   const skills: Skill[] = [];
@@ -61,11 +61,12 @@ async function skillPaths(
   const own = depth === 0 ? undefined : names.find((name) => FOLDER_SKILL.test(name));
   if (own !== undefined) return [join(folder, own)];
   const paths: string[] = [];
-  for (const name of names) {
+  const isText = (name: string): boolean => /\.md$/i.test(name);
+  for (const name of [...names.filter(isText), ...names.filter((each) => !isText(each))]) {
     looked.entries += 1;
     if (looked.entries > SKILL_ENTRIES_MAX || paths.length > SKILLS_PER_FOLDER_MAX) break;
     const path = join(folder, name);
-    if (!/\.md$/i.test(name)) {
+    if (!isText(name)) {
       if (depth + 1 < SKILL_FOLDER_DEPTH_MAX)
         paths.push(...(await skillPaths(path, { depth: depth + 1, looked })));
     } else if (!ABOUT.test(name)) paths.push(path);

@@ -26,7 +26,10 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
   return {
     runtime: instantRuntime(),
     agent: instantAgent(clock),
-    clones: { cloneUrl: ({ name }, gitUrl) => `${gitUrl}/local/${name}.git` },
+    clones: {
+      cloneUrl: ({ name }, gitUrl) => `${gitUrl}/local/${name}.git`,
+      addressOfHost: () => ({ outside: null, inside: '' }),
+    },
     branches: { deliver: nothing },
     placement: store.placement,
     warmPool: store.warmPool,

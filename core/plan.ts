@@ -17,6 +17,10 @@ export interface PlanRepository {
   /** `owner/name`, resolved through `code_hosts` of the deployment (D19). */
   readonly name: string;
   readonly branch: string | null;
+  /** Tag, or id of a commit, to start from in place of a branch; absent for none. */
+  readonly ref?: string;
+  /** True: what its submodules are is fetched. */
+  readonly submodules?: true;
   /** Provider key in `code_hosts`; null means the deployment's default. */
   readonly host: string | null;
   /** Name of a job secret holding a credential for this host; null for none. */
