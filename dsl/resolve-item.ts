@@ -5,7 +5,8 @@
 import { normalUuid } from '../core/ids.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { parseUsd } from '../core/money.ts';
-import type { PlanItemLimits, PlanPlacement, PlanPlugin, PlanRepository, PlanVerify } from '../core/plan.ts';
+import type { PlanPlugin, PlanRepository } from '../core/plan-repository.ts';
+import type { PlanItemLimits, PlanPlacement, PlanVerify } from '../core/plan.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { buildNeeds } from './build-needs.ts';
 import { parseDuration } from './duration.ts';
