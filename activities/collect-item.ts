@@ -19,7 +19,7 @@ import { leftOut, withheldWords, writeFindings, type Finding } from './collect/f
 import { shownName } from './collect/matches.ts';
 import { hasPassed } from './check-log.ts';
 import { planItem } from './plan-item.ts';
-import { containsSecret, openSecrets, redactText, secretForms } from './redaction.ts';
+import { containsSecret, hiddenForms, openSecrets, redactText, secretForms } from './redaction.ts';
 import { spentBy } from './spend.ts';
 import { syncTranscript } from './transcript.ts';
 import type { World } from './world.ts';
@@ -62,7 +62,8 @@ async function collect(world: World, command: Collect, attempt: number): Promise
   const { plan, item } = await planItem(world, command);
   const target = await readableTarget(world, command);
   if (target !== null) await syncTranscript(world, target, command.conversationId);
-  const forms = secretForms(Object.values(await openSecrets(world, command.conversationId)));
+  const secrets = Object.values(await openSecrets(world, command.conversationId));
+  const forms = secretForms(secrets);
   const kept = new Set<string>();
   const findings: Finding[] = [];
   for (const step of plan.collect) {
@@ -75,7 +76,8 @@ async function collect(world: World, command: Collect, attempt: number): Promise
     }
   }
   const { runId, key, conversationId } = command;
-  const told = findings.map((one) => redactedFinding(one, forms));
+  const hidden = hiddenForms(secrets);
+  const told = findings.map((one) => redactedFinding(one, hidden));
   await writeFindings(world, { runId, key }, told);
   if (kept.has('changes.patch') && (await maySend(world, command, { plan, item }))) {
     const done = await deliver(world, { runId, conversationId, plan, item });

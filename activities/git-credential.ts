@@ -10,10 +10,18 @@ import type { World } from './world.ts';
 export async function writeGitCredential(
   world: World,
   target: AgentTarget,
-  whose: { readonly conversationId: ConversationId; readonly generation: number; readonly path: string },
+  whose: {
+    readonly conversationId: ConversationId;
+    readonly generation: number;
+    readonly path: string;
+    /** Addresses that are read through the relay, too. */
+    readonly address?: { readonly outside: string | null; readonly inside: string };
+  },
 ): Promise<void> {
   const key = world.keys.proxyKey(whose.conversationId, whose.generation);
-  const content = `[http]\n\textraHeader = Authorization: Bearer ${key}\n`;
+  const { outside = null, inside = '' } = whose.address ?? {};
+  const other = outside === null ? '' : `[url "${inside}"]\n\tinsteadOf = ${outside}\n`;
+  const content = `[http]\n\textraHeader = Authorization: Bearer ${key}\n${other}`;
   await world.agent.writeFile(target, whose.path, new TextEncoder().encode(content));
 }
 

@@ -24,6 +24,13 @@ const setupSchema = z.object({
   cache: z.array(z.string()).optional(),
 });
 
+/** How its repository is taken, beyond what its record shows. */
+const repositorySchema = z.object({
+  /** Tag or commit in place of a branch; null for none. */
+  ref: z.string().nullable(),
+  submodules: z.boolean(),
+});
+
 const factsSchema = z.object({
   /** Sent with every model call of this conversation (spec "Model profile"). */
   extraHeaders: z.record(z.string(), z.string()),
@@ -33,15 +40,20 @@ const factsSchema = z.object({
   plugins: z.array(pluginSchema).default([]),
   /** Run after the clone; null for none. */
   setup: setupSchema.nullable().default(null),
+  /** Null: as the host has it. */
+  repository: repositorySchema.nullable().default(null),
 });
 
 export type LaunchFacts = z.infer<typeof factsSchema>;
 export type LaunchSetup = z.infer<typeof setupSchema>;
+export type LaunchRepository = z.infer<typeof repositorySchema>;
 export type LaunchPlugin = z.infer<typeof pluginSchema>;
 
 const FACTS = 'facts';
 /** Of a conversation that nobody launched through the application API. */
-const NONE: LaunchFacts = { extraHeaders: {}, gitAuthor: null, plugins: [], setup: null };
+const NONE: LaunchFacts = {
+  ...{ extraHeaders: {}, gitAuthor: null, plugins: [], setup: null, repository: null },
+};
 
 export function launchScope(conversationId: ConversationId): string {
   return `launch/${conversationId}`;

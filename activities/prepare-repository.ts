@@ -8,7 +8,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
-import { launchFacts } from './launch-facts.ts';
+import { launchFacts, type LaunchRepository } from './launch-facts.ts';
 import { endLeftovers } from './leftover-processes.ts';
 import { quoted, runScript } from './in-sandbox.ts';
 import { lookForScripts, noteScripts } from './own-scripts.ts';
@@ -51,12 +51,15 @@ async function prepare(
   command: Prepare,
   workingDir: string,
 ): Promise<string> {
-  const { gitAuthor } = await launchFacts(world.vault, command.conversationId);
+  const { gitAuthor, repository: facts } = await launchFacts(world.vault, command.conversationId);
   const author = gitAuthor ?? world.deployment.gitAuthor;
   const script =
     command.repository === null
       ? emptyScript(workingDir, author)
-      : cloneScript(cloneUrl(world, target, command), { command, workingDir, author });
+      : cloneScript(cloneUrl(world, target, command), {
+          ...{ command, workingDir, author, facts },
+          addresses: Object.values(addressOfHost(world, target, command)).filter((one) => one !== null),
+        });
   const before =
     command.repository === null
       ? WITHOUT_CREDENTIAL
@@ -96,7 +99,8 @@ async function writeCredential(
 ): Promise<string> {
   const path = `${workingDir}.gitconfig`;
   const { conversationId, generation } = command;
-  await writeGitCredential(world, target, { conversationId, generation, path });
+  const address = addressOfHost(world, target, command);
+  await writeGitCredential(world, target, { conversationId, generation, path, address });
   return path;
 }
 
@@ -116,18 +120,64 @@ function cloneUrl(world: World, target: AgentTarget, { codeHost: provider, repos
   return world.clones.cloneUrl({ provider, name: repository ?? '' }, target.address.routes.gitUrl);
 }
 
+function addressOfHost(world: World, target: AgentTarget, { codeHost: provider, repository }: Prepare) {
+  return world.clones.addressOfHost({ provider, name: repository ?? '' }, target.address.routes.gitUrl);
+}
+
 type Author = World['deployment']['gitAuthor'];
 
-/** Cloned aside and moved into place, so that a repeat never takes half a clone for a whole one. */
-function cloneScript(
-  url: string,
-  { command, workingDir, author }: { command: Prepare; workingDir: string; author: Author },
-): string {
-  const branch = command.branch === null ? '' : ` --branch ${quoted(command.branch)}`;
+interface CloneOrder {
+  readonly command: Prepare;
+  readonly workingDir: string;
+  readonly author: Author;
+  readonly facts: LaunchRepository | null;
+  /** What repositories of the host begin with. */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Cloned aside and moved into place, so that a repeat never takes half a clone for a whole one. What Git LFS keeps stays
+ * where it is: the relay passes on no more than Git itself.
+ */
+function cloneScript(url: string, { command, workingDir, author, facts, addresses }: CloneOrder): string {
+  const { branch } = command;
+  const ref = facts?.ref ?? (branch !== null && isCommitId(branch) ? branch : null);
+  const from = `-- ${quoted(url)}`;
   return madeAside(workingDir, (aside) => [
-    `git clone --quiet${branch} -- ${quoted(url)} ${aside} 1>&2`,
+    'export GIT_LFS_SKIP_SMUDGE=1',
+    ...(ref === null
+      ? [`git clone --quiet${branch === null ? '' : ` --branch ${quoted(branch)}`} ${from} ${aside} 1>&2`]
+      : [`git clone --quiet --no-checkout ${from} ${aside} 1>&2`, ...checkOut(aside, ref)]),
+    ...(facts?.submodules === true ? fetchSubmodules(aside, addresses) : []),
     identify(aside, author),
   ]);
+}
+
+/** The relay knows repositories with `.git` only, which many a submodule is named without. */
+function fetchSubmodules(aside: string, addresses: readonly string[]): readonly string[] {
+  const git = `git -C ${aside}`;
+  const short = addresses.map((address) => `${quoted(address)}*`).join(' | ');
+  const rename = `case "$url" in *.git) ;; ${short}) ${git} config "$key" "$url.git" ;; esac`;
+  return [
+    `${git} submodule --quiet init 1>&2`,
+    `${git} config --get-regexp '^submodule\\..*\\.url$' | while read -r key url; do ${rename}; done`,
+    `${git} submodule --quiet update --init --recursive 1>&2`,
+  ];
+}
+
+/** A commit that no branch holds is asked for by its id, which not every host gives. */
+function checkOut(aside: string, ref: string): readonly string[] {
+  const git = `git -C ${aside}`;
+  const names = [...(isCommitId(ref) ? [] : [`refs/tags/${ref}`, `refs/remotes/origin/${ref}`]), ref];
+  const look = names.map(
+    (name) => `${git} rev-parse --quiet --verify --end-of-options ${quoted(`${name}^{commit}`)}`,
+  );
+  const fetched = `{ ${git} fetch --quiet origin ${quoted(ref)} 1>&2 && ${git} rev-parse --quiet --verify FETCH_HEAD; }`;
+  const missing = `{ echo ${quoted(`there is no tag and no commit "${ref}"`)} >&2; exit 1; }`;
+  return [
+    `at=$(${[...look, ...(isCommitId(ref) ? [fetched] : [])].join(' || ')}) || ${missing}`,
+    `${git} checkout --quiet --detach "$at" 1>&2`,
+  ];
 }
 
 /** Without a repository a fresh one is made, so that changes have something to be compared with. */

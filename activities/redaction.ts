@@ -34,11 +34,35 @@ export async function openSecrets(
   return opened;
 }
 
-/** Every form of every value, longest first so that no part of a longer one stays behind. */
+/** Shorter lines of a value of several are brackets and words that stand anywhere. */
+const LINE_LENGTH_MIN = 8;
+/** What is long and without blank space is of this value only: key material, a token. */
+const KEY_LINE = /^\S{16,}$/;
+/** The armour of a key says nothing of it. */
+const ARMOUR = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/;
+/** The largest secret has as many lines of a key. */
+const LINES_MAX = 1_024;
+
+/** Lines of a value that has several, each of which tells a part of it; as programs print them, indented or cut out. */
+function linesOf(value: string): readonly string[] {
+  const lines = value.split(/[\r\n]+/).map((line) => line.trim());
+  if (lines.filter((line) => line !== '').length < 2) return [];
+  return lines.filter((line) => line.length >= LINE_LENGTH_MIN && !ARMOUR.test(line)).slice(0, LINES_MAX);
+}
+
+/** What is hidden where it stands: every form of every value, and the lines of those that have several, each for itself. */
+export function hiddenForms(values: Iterable<string>): readonly string[] {
+  const all = [...values];
+  const lines = all.flatMap(linesOf).flatMap((line) => [line, JSON.stringify(line).slice(1, -1)]);
+  return longestFirst([...secretForms(all), ...lines]);
+}
+
+/** What shows that a value is there: its forms, and lines that nothing else has. A message or a file that holds one is refused. */
 export function secretForms(values: Iterable<string>): readonly string[] {
   const forms = new Set<string>();
   for (const value of values) {
     if (value.length < VALUE_LENGTH_MIN) continue;
+    for (const line of linesOf(value)) if (KEY_LINE.test(line)) forms.add(line);
     const base64 = Buffer.from(value, 'utf8').toString('base64');
     const escaped = JSON.stringify(value).slice(1, -1);
     for (const form of [
@@ -52,7 +76,12 @@ export function secretForms(values: Iterable<string>): readonly string[] {
       forms.add(form);
     }
   }
-  return [...forms].sort((a, b) => b.length - a.length);
+  return longestFirst(forms);
+}
+
+/** So that no part of a longer one stays behind. */
+function longestFirst(forms: Iterable<string>): readonly string[] {
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
 export function redactText(text: string, forms: readonly string[]): string {
@@ -66,7 +95,7 @@ export async function redactEvents(
   conversationId: ConversationId,
   events: readonly AgentEvent[],
 ): Promise<readonly AgentEvent[]> {
-  const forms = secretForms(Object.values(await openSecrets(world, conversationId)));
+  const forms = hiddenForms(Object.values(await openSecrets(world, conversationId)));
   if (forms.length === 0) return events;
   return events.map((event) => redactValue(event, forms) as AgentEvent);
 }

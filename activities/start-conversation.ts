@@ -17,7 +17,7 @@ import { readObservability, type Observability } from '../core/observability.ts'
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
-import { putLaunchFacts, type LaunchSetup } from './launch-facts.ts';
+import { putLaunchFacts, type LaunchRepository, type LaunchSetup } from './launch-facts.ts';
 import { repositoryScope, secretForms, secretScope } from './redaction.ts';
 import { planItem } from './plan-item.ts';
 import { secretOfRun } from './run-secrets.ts';
@@ -40,8 +40,11 @@ export const startConversation = (world: World): Activity<'startConversation'> =
     const gitAuthor = item.repository?.author ?? null;
     const plugins = (item.plugins ?? []).map((plugin) => ({ ...plugin, host: null }));
     const setup = item.setup === undefined ? null : setupOf(item.setup);
-    if (gitAuthor !== null || plugins.length > 0 || setup !== null)
-      await putLaunchFacts(world.vault, conversationId, { extraHeaders: {}, gitAuthor, plugins, setup });
+    const repository = repositoryFacts(item);
+    if (gitAuthor !== null || plugins.length > 0 || setup !== null || repository !== null)
+      await putLaunchFacts(world.vault, conversationId, {
+        ...{ extraHeaders: {}, gitAuthor, plugins, setup, repository },
+      });
     await world.notifier.deliver({
       to: { machine: 'conversation', id: conversationId },
       event: {
@@ -63,6 +66,12 @@ export const startConversation = (world: World): Activity<'startConversation'> =
     reason: `${error.code}: ${error.message}`,
   }),
 });
+
+/** Null where the repository is taken as its host has it. */
+function repositoryFacts({ repository }: PlanItem): LaunchRepository | null {
+  const { ref = null, submodules = false } = repository ?? {};
+  return ref === null && !submodules ? null : { ref, submodules };
+}
 
 /** A list of its own: the plan's is nobody's to write on. */
 function setupOf({ command, timeoutMs, cache }: NonNullable<PlanItem['setup']>): LaunchSetup {

@@ -9,7 +9,7 @@ import { agentTarget } from './agent-target.ts';
 import { CHECK_LOG, checkLog } from './check-log.ts';
 import { workspaceFacts } from './in-sandbox.ts';
 import { planItem } from './plan-item.ts';
-import { openSecrets, redactText, secretForms } from './redaction.ts';
+import { hiddenForms, openSecrets, redactText } from './redaction.ts';
 import type { World } from './world.ts';
 
 type Verify = CommandOf<'verifyItem'>;
@@ -54,7 +54,7 @@ function answer(
 
 /** What the check printed, for whoever reads why it failed; secret values removed (D20). */
 async function keepLog(world: World, command: Verify, result: CommandResult): Promise<void> {
-  const forms = secretForms(Object.values(await openSecrets(world, command.conversationId)));
+  const forms = hiddenForms(Object.values(await openSecrets(world, command.conversationId)));
   const text = redactText(checkLog(result.exitCode, `${result.stdout}\n${result.stderr}`), forms);
   const file = { runId: command.runId, key: command.key, name: CHECK_LOG };
   await world.results.write(file, new TextEncoder().encode(text));

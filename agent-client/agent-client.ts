@@ -1,7 +1,7 @@
 /**
  * The Agent Server's port over HTTP.
- * Owns putting the parts together and their end; the endpoints are in conversation-calls.ts and workspace-calls.ts,
- * and what a real OpenHands server wants said otherwise in openhands-dialect.ts.
+ * Owns putting the parts together and their end; the endpoints are in conversation-calls.ts, workspace-calls.ts and
+ * surface-calls.ts, and what a real OpenHands server wants said otherwise in openhands-dialect.ts.
  */
 import type { AgentServer } from '../ports/agent-server.ts';
 import { createCaller } from './call.ts';
@@ -9,6 +9,7 @@ import { createConnections } from './connections.ts';
 import { createConversationCalls } from './conversation-calls.ts';
 import { CALL_TIMEOUT_MS } from './limits.ts';
 import { openhandsDialect } from './openhands-dialect.ts';
+import { createSurfaceCalls } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';
 import { createWorkspaceCalls } from './workspace-calls.ts';
 
@@ -28,7 +29,11 @@ export function createAgentClient(options: AgentClientOptions = {}): AgentClient
   const { timeoutMs = CALL_TIMEOUT_MS, dialect = 'reference' } = options;
   const connections = createConnections();
   const call = createCaller(connections, timeoutMs);
-  const base: AgentServer = { ...createConversationCalls(call, dialect), ...createWorkspaceCalls(call) };
+  const base: AgentServer = {
+    ...createConversationCalls(call, dialect),
+    ...createWorkspaceCalls(call),
+    ...createSurfaceCalls(call),
+  };
   const own = dialect === 'openhands' ? openhandsDialect(call, base) : {};
   return { ...base, ...own, close: () => connections.close() };
 }

@@ -15,6 +15,7 @@ import type {
 import { jsonOf } from './call.ts';
 import type { Answer, Caller } from './call.ts';
 import { EVENTS_PER_PAGE } from './limits.ts';
+import { broughtBody } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';
 import {
   eventPageSchema,
@@ -117,7 +118,9 @@ async function openConversation(
   target: AgentTarget,
   { request, dialect }: Opening,
 ): Promise<AgentConversationView> {
-  const made = await call(target, { method: 'POST', path: BASE, json: startBody(request, dialect) });
+  const brought = dialect === 'openhands' ? await broughtBody(call, target, request.workingDir) : {};
+  const json = startBody(request, dialect, brought);
+  const made = await call(target, { method: 'POST', path: BASE, json });
   if (made.status === 200) await arm(call, target, { request, dialect });
   const view = readView(jsonOf(made));
   if (view !== null) return await complete(call, target, view);

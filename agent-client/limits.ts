@@ -27,3 +27,6 @@ export const PATCH_TIMEOUT_MS = 120_000;
 export const OUTPUT_PAGES_MAX = 100;
 /** What is quoted of a server's explanation: it was written inside the sandbox. */
 export const DETAIL_CHARS_MAX = 300;
+/** Skills that a workspace brings, and hooks of one event; the reference server has lower bounds. */
+export const SKILLS_MAX = 1_000;
+export const HOOKS_MAX = 100;

@@ -177,15 +177,22 @@ function readTime(text: string): number {
   throw new ParleyError('agent_refused', 'Cannot read conversation: "updated_at" is no timestamp');
 }
 
+/** What the workspace brings, for a server that does not read it by itself. */
+export interface BroughtBody {
+  readonly skills?: readonly unknown[];
+  readonly hook_config?: unknown;
+}
+
 /** Body of `POST /api/conversations`; without an initial message, so that no run starts. */
 export function startBody(
   request: AgentConversationRequest,
   dialect: AgentDialect,
+  brought: BroughtBody = {},
 ): Readonly<Record<string, unknown>> {
   return {
     conversation_id: hyphenatedUuid(request.conversationId),
     workspace: { kind: 'LocalWorkspace', working_dir: request.workingDir },
-    agent: agentBody(request, dialect),
+    agent: agentBody(request, dialect, brought.skills ?? []),
     confirmation_policy: confirmationPolicy(request.confirmation),
     max_iterations: request.iterationsMax,
     secrets: secretsBody(request.secrets),
@@ -193,7 +200,8 @@ export function startBody(
     user_id: request.userId,
     autotitle: false,
     ...(request.plugins?.length ? { plugins: request.plugins.map((source) => ({ source })) } : {}),
-    ...(dialect === 'openhands' ? openhandsStart(request) : { secrets_complete: true }),
+    ...(brought.hook_config === undefined ? {} : { hook_config: brought.hook_config }),
+    ...(dialect === 'openhands' ? openhandsStart(request) : { secrets_complete: true, load_project: true }),
   };
 }
 
@@ -211,13 +219,14 @@ function openhandsStart({ confirmation }: AgentConversationRequest): Readonly<Re
 function agentBody(
   request: AgentConversationRequest,
   dialect: AgentDialect,
+  skills: readonly unknown[],
 ): Readonly<Record<string, unknown>> {
   const suffix = `Your working directory is ${request.workingDir}.`;
   return {
     kind: 'Agent',
     llm: llmBody(request, dialect),
     tools: TOOLS.map((name) => ({ name, params: {} })),
-    ...(dialect === 'openhands' ? { agent_context: { system_message_suffix: suffix } } : {}),
+    ...(dialect === 'openhands' ? { agent_context: { system_message_suffix: suffix, skills } } : {}),
   };
 }
 

@@ -3,11 +3,13 @@
  */
 import type { Conversation } from './conversation.ts';
 import { totalMetrics } from './metrics.ts';
+import { wireSkill } from './skills.ts';
 
 /** The reference's ConversationInfo, plus nothing. Keys and credentials are null or left out. */
 export function conversationInfo(
   conversation: Conversation,
   persistenceDir: string,
+  shown: { readonly withSkills: boolean },
 ): Record<string, unknown> {
   const { meta, log } = conversation;
   return {
@@ -44,18 +46,21 @@ export function conversationInfo(
     available_models: [],
     supports_runtime_model_switch: false,
     launched_agent_profile: null,
-    agent: agentInfo(conversation),
+    agent: agentInfo(conversation, shown.withSkills),
     client_tools: [],
   };
 }
 
-function agentInfo({ meta }: Conversation): Record<string, unknown> {
+function agentInfo({ meta }: Conversation, withSkills: boolean): Record<string, unknown> {
   const { needs_api_key: _needsApiKey, extra_headers: extraHeaders, ...llm } = meta.llm;
   return {
     kind: 'Agent',
     llm: { ...llm, api_key: null, extra_headers: extraHeaders },
     tools: meta.tools.map((name) => ({ name, params: {} })),
     include_default_tools: ['FinishTool', 'ThinkTool'],
-    agent_context: { skills: [], system_message_suffix: meta.system_suffix },
+    agent_context: {
+      skills: withSkills ? meta.skills.map(wireSkill) : [],
+      system_message_suffix: meta.system_suffix,
+    },
   };
 }

@@ -47,7 +47,7 @@ export const conversationMetaSchema = z.object({
   title: z.string().nullable(),
   user_id: z.string().nullable(),
   parent_conversation_id: z.string().nullable(),
-  /** Skills that wait for a word in a message. */
+  /** All of them; the texts of those without a word to wait for are in `system_suffix`, too. */
   skills: z.array(storedSkillSchema).default([]),
   hook_config: hookConfigSchema.nullable().default(null),
   /** Without the values that are in no file; see `mcp-servers.ts`. */
@@ -108,7 +108,7 @@ export function newMeta(
     title: request.title ?? null,
     user_id: request.user_id ?? null,
     parent_conversation_id: request.parent_conversation_id ?? null,
-    skills: skills.filter(({ triggers }) => triggers.length > 0),
+    skills: [...skills],
     hook_config: hooks,
     mcp_servers: mcpServers,
     summarize: agent.condenser?.kind === 'LLMSummarizingCondenser',

@@ -92,7 +92,9 @@ export class ConversationRegistry {
     const createdAt = zonedTimestamp(world.nowMs());
     const meta = maskMeta(newMeta(request, { id, createdAt, workingDir, equipment }), vault);
     store.writeMeta(meta);
-    return this.#open(meta, equipment.mcpServers);
+    const entry = this.#open(meta, equipment.mcpServers);
+    for (const finding of equipment.findings) logUnusable(entry, finding);
+    return entry;
   }
 
   /** `servers` are those of the meta, with the values that stand in no file. */
@@ -146,6 +148,17 @@ export class ConversationRegistry {
       entry.conversation.log.close();
     }
   }
+}
+
+/** What a repository or a plugin brings and cannot be used is told, and the agent works without it (D37). */
+function logUnusable({ conversation }: Entry, detail: string): void {
+  conversation.append({
+    kind: 'ConversationErrorEvent',
+    source: 'environment',
+    code: 'SurfaceUnreadable',
+    detail,
+    classification: { kind: 'config', retryable: false, user_action: 'settings' },
+  });
 }
 
 function logSystemPrompt({ conversation, tools }: Entry): void {

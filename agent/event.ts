@@ -60,7 +60,7 @@ interface EventBase {
 
 export interface MessageEvent extends EventBase {
   readonly kind: 'MessageEvent';
-  /** The environment speaks where a hook keeps an agent from stopping. */
+  /** The environment speaks where a hook keeps an agent from stopping, or adds something. */
   readonly source: 'user' | 'agent' | 'environment';
   readonly llm_message: LlmMessage;
   readonly llm_response_id: string | null;
@@ -214,6 +214,20 @@ export function parseStoredEvent(line: string): ConversationEvent | null {
 
 export function textContent(text: string): TextContent {
   return { type: 'text', text, cache_prompt: false };
+}
+
+/** What the model is told that neither it nor the user said. */
+export function environmentMessage(text: string): EventDraft {
+  return {
+    kind: 'MessageEvent',
+    source: 'environment',
+    llm_message: { role: 'user', content: [textContent(text)], thinking_blocks: [] },
+    llm_response_id: null,
+    activated_skills: [],
+    extended_content: [],
+    sender: null,
+    critic_result: null,
+  };
 }
 
 /** The text of content blocks, joined by line ends. */

@@ -2,15 +2,16 @@
  * What changed in a repository since a base: list, two sides of one file, and one patch of everything.
  */
 import { lstat, readFile, readlink } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
-import { GitError, baseTree, git, repositoryOf } from './git.ts';
+import { nameAsText } from './git-findings.ts';
+import { GitError, baseTree, git, line, nearestDirectory, pathsIn, repositoryOf } from './git.ts';
 import { withSnapshot } from './git-snapshot.ts';
 import { GIT_DIFF_SIDE_BYTES_MAX } from './limits.ts';
 
 export interface GitChange {
   readonly status: 'ADDED' | 'DELETED' | 'UPDATED';
-  /** Relative to the repository's top. */
+  /** Relative to the repository's top; a name that is no UTF-8 has its odd bytes as `\xNN`. */
   readonly path: string;
 }
 
@@ -25,10 +26,12 @@ export async function gitChanges(path: string, ref: string | null): Promise<GitC
   const output = await withSnapshot({ repository, base }, ({ env }) =>
     git(repository, ['diff-index', '--cached', '--name-status', '-z', ...PLAIN, base], { env }),
   );
-  const fields = output.toString('utf8').split('\0');
+  const fields = pathsIn(output);
   const changes: GitChange[] = [];
   for (let index = 0; index + 1 < fields.length; index += 2) {
-    changes.push({ status: statusOf(fields[index] ?? ''), path: fields[index + 1] ?? '' });
+    const [letter, name] = [fields[index], fields[index + 1]];
+    if (letter !== undefined && name !== undefined)
+      changes.push({ status: statusOf(letter.toString('latin1')), path: nameAsText(name) });
   }
   return changes;
 }
@@ -46,9 +49,11 @@ export interface GitDiff {
 
 /** Both sides of one file. @throws GitError outside a repository, or the ref is unknown */
 export async function gitDiff(path: string, ref: string | null): Promise<GitDiff> {
-  const repository = await requireRepository(path);
+  // What is behind a link, a folder too, is not the link.
+  const folder = await nearestDirectory(dirname(path));
+  const repository = await requireRepository(folder ?? path);
   const base = await baseTree(repository, ref);
-  return { modified: await textOfFile(path), original: await textAtBase(repository, base, path) };
+  return { modified: await textOfFile(path), original: await textAtBase(folder ?? repository, base, path) };
 }
 
 /** Of a link its target, as Git has it: what is behind it is another file, or lies outside. */
@@ -59,10 +64,12 @@ async function textOfFile(path: string): Promise<string | null> {
   return textOrNull(await readFile(path).catch(() => UNREADABLE));
 }
 
-async function textAtBase(repository: string, base: string, path: string): Promise<string | null> {
-  const inside = relative(repository, path);
+/** From the folder Git itself says how far it is from the top: a link on the way there would count twice. */
+async function textAtBase(folder: string, base: string, path: string): Promise<string | null> {
   try {
-    const bytes = await git(repository, ['cat-file', 'blob', `${base}:${inside}`], {
+    const prefix = line(await git(folder, ['rev-parse', '--show-prefix']));
+    const inside = `${prefix}${relative(folder, path)}`;
+    const bytes = await git(folder, ['cat-file', 'blob', `${base}:${inside}`], {
       bytesMax: GIT_DIFF_SIDE_BYTES_MAX,
     });
     return textOrNull(bytes);

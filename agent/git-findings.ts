@@ -8,7 +8,7 @@ const PATH_CHARS_MAX = 200;
 
 /** In quotes, on one line, bytes that are no text as `\xNN`, the middle of a long one cut out. */
 export function shownPath(path: Buffer): string {
-  const text = isText(path) ? path.toString('utf8') : escapedBytes(path);
+  const text = nameAsText(path);
   const plain = text.replace(
     /[\p{C}\u2028\u2029]/gu,
     (odd) => `\\u{${(odd.codePointAt(0) ?? 0).toString(16)}}`,
@@ -16,6 +16,11 @@ export function shownPath(path: Buffer): string {
   const half = PATH_CHARS_MAX / 2;
   const shown = plain.length <= PATH_CHARS_MAX ? plain : `${plain.slice(0, half)}…${plain.slice(-half)}`;
   return `"${shown}"`;
+}
+
+/** The name itself, or with bytes that are no text as `\xNN`, so that two of them never look alike. */
+export function nameAsText(path: Buffer): string {
+  return isText(path) ? path.toString('utf8') : escapedBytes(path);
 }
 
 function isText(bytes: Buffer): boolean {

@@ -97,7 +97,7 @@ export async function repositoryOf(path: string): Promise<string | null> {
 }
 
 /** The path itself or its closest parent that is a directory; a deleted file has only the parent. */
-async function nearestDirectory(path: string): Promise<string | null> {
+export async function nearestDirectory(path: string): Promise<string | null> {
   for (let current = path; ; current = dirname(current)) {
     const found = await stat(current).catch(() => null);
     if (found?.isDirectory() === true) return current;

@@ -22,6 +22,9 @@ export const SECRETS_MAX = 50;
 export const SECRET_BYTES_MAX = 65_536;
 /** Shorter values are not masked: masking every "yes" or "42" would make transcripts unreadable. */
 export const MASKED_VALUE_CHARS_MIN = 4;
+/** Shorter lines of a value of several are brackets and words; and as many lines of a key as the largest value has. */
+export const MASKED_LINE_CHARS_MIN = 8;
+export const MASKED_LINES_MAX = 1_024;
 /** Tags (D21). */
 export const TAGS_MAX = 50;
 export const TAG_VALUE_CODE_POINTS_MAX = 256;
@@ -127,8 +130,14 @@ export const PLUGINS_MAX = 20;
 export const PLUGIN_CLONE_MS = 120_000;
 /** A file of a plugin or skill that is larger is no text for a prompt. */
 export const SKILL_BYTES_MAX = 256 * 1024;
-/** Skills that are read of one folder. */
+/** Skills of one folder, entries that are looked at to find them, and folders below each other. */
 export const SKILLS_PER_FOLDER_MAX = 100;
+export const SKILL_ENTRIES_MAX = 1_000;
+export const SKILL_FOLDER_DEPTH_MAX = 4;
+/** A name stands in every list of skills. */
+export const SKILL_NAME_CHARS_MAX = 200;
+/** All skills of a workspace together; most of it is in every prompt. */
+export const WORKSPACE_SKILLS_BYTES_MAX = 1024 * 1024;
 
 /** Listeners of one conversation; more are closed with 1013. */
 export const SOCKETS_PER_CONVERSATION_MAX = 100;

@@ -4,7 +4,7 @@
  */
 import { failAction, runPendingActions, takeAnswer } from './action-step.ts';
 import type { StepOutcome } from './action-step.ts';
-import { plainText, textContent } from './event.ts';
+import { environmentMessage, plainText } from './event.ts';
 import type { Classification } from './event.ts';
 import { runHooks } from './hooks/run-hooks.ts';
 import { LlmError } from './llm-error.ts';
@@ -80,20 +80,7 @@ async function mustGoOn(context: LoopContext): Promise<boolean> {
   const { conversation } = context;
   const forbidden = await runHooks(conversation, { event: 'stop' }, context);
   if (forbidden === null) return false;
-  conversation.append({
-    kind: 'MessageEvent',
-    source: 'environment',
-    llm_message: {
-      role: 'user',
-      content: [textContent(`You cannot stop yet: ${forbidden}`)],
-      thinking_blocks: [],
-    },
-    llm_response_id: null,
-    activated_skills: [],
-    extended_content: [],
-    sender: null,
-    critic_result: null,
-  });
+  conversation.append(environmentMessage(`You cannot stop yet: ${forbidden}`));
   return true;
 }
 

@@ -1,8 +1,9 @@
 /**
  * Masking of secret values in everything that leaves: events, log lines, answers (D20).
- * Owns the forms in which a value is recognised: as it is, JSON-escaped, URL-encoded, base64 at every alignment.
+ * Owns the forms in which a value is recognised: as it is, JSON-escaped, URL-encoded, base64 at every alignment, and
+ * each line of one that has several.
  */
-import { MASKED_VALUE_CHARS_MIN } from './limits.ts';
+import { MASKED_LINE_CHARS_MIN, MASKED_LINES_MAX, MASKED_VALUE_CHARS_MIN } from './limits.ts';
 
 export const MASK = '<secret-hidden>';
 
@@ -22,6 +23,7 @@ export function makeRedactor(values: Iterable<string>): Redactor {
   const forms = new Set<string>();
   for (const value of values) {
     if (value.length >= MASKED_VALUE_CHARS_MIN) for (const form of formsOf(value)) forms.add(form);
+    for (const line of linesOf(value)) forms.add(line).add(JSON.stringify(line).slice(1, -1));
   }
   if (forms.size === 0) return { text: (text) => text, deep: (value) => value };
   // Longest first, so that the whole of a value is masked before a form that is a part of it.
@@ -34,6 +36,18 @@ export function makeRedactor(values: Iterable<string>): Redactor {
     return pattern === null ? shortened : shortened.replace(pattern, MASK);
   };
   return { text, deep: (value, kept) => maskDeep(value, text, kept) as typeof value };
+}
+
+/** The armour of a key says nothing of it. */
+const ARMOUR = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/;
+
+/** Lines of a value that has several: programs print them indented, one at a time, or those that were asked for. */
+function linesOf(value: string): string[] {
+  const lines = value.split(/[\r\n]+/).map((line) => line.trim());
+  if (lines.filter((line) => line !== '').length < 2) return [];
+  return lines
+    .filter((line) => line.length >= MASKED_LINE_CHARS_MIN && !ARMOUR.test(line))
+    .slice(0, MASKED_LINES_MAX);
 }
 
 function formsOf(value: string): string[] {

@@ -57,8 +57,8 @@ export async function startAgentServer(
     config.webhook === null
       ? null
       : new Webhooks({ config: config.webhook, sessionKey: config.sessionKey, world, log });
-  const infoOf = (conversation: Conversation): Record<string, unknown> =>
-    conversationInfo(conversation, store.directoryOf(conversation.id));
+  const infoOf = (conversation: Conversation, shown = { withSkills: false }): Record<string, unknown> =>
+    conversationInfo(conversation, store.directoryOf(conversation.id), shown);
   const sockets = new EventSockets({ world, vault, infoOf });
   const listener = makeListener({ activity, webhooks, sockets, infoOf });
   const { workspaceDir } = config;
@@ -68,7 +68,7 @@ export async function startAgentServer(
   const loaded = new Promise<void>((resolve) => (opened = resolve));
   const context: ServerContext = {
     ...{ config, world, activity, vault, registry, loaded },
-    info: (entry: Entry) => infoOf(entry.conversation),
+    info: (entry, shown) => infoOf(entry.conversation, shown),
     announce: (entry: Entry) => listener.infoChanged(entry.conversation),
     stopping: stopping.signal,
   };

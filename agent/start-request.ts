@@ -116,6 +116,8 @@ export const startRequestSchema = z.object({
   stuck_detection_thresholds: thresholdsSchema.nullish(),
   plugins: z.array(pluginSourceSchema).max(PLUGINS_MAX).nullish(),
   hook_config: hookConfigSchema.nullish(),
+  /** Skills and hooks that lie in the working directory are the agent's from its first action (D37). */
+  load_project: z.boolean().default(false),
   secrets: secretsSchema.nullish(),
   /** Nothing is given later: a placeholder that no secret fills refuses the start (D20). */
   secrets_complete: z.boolean().default(false),

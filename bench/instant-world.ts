@@ -26,7 +26,10 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
   return {
     runtime: instantRuntime(),
     agent: instantAgent(clock),
-    clones: { cloneUrl: ({ name }, gitUrl) => `${gitUrl}/local/${name}.git` },
+    clones: {
+      cloneUrl: ({ name }, gitUrl) => `${gitUrl}/local/${name}.git`,
+      addressOfHost: () => ({ outside: null, inside: '' }),
+    },
     branches: { deliver: nothing },
     placement: store.placement,
     warmPool: store.warmPool,
@@ -133,6 +136,8 @@ function instantAgent(clock: Clock): AgentServer {
     interrupt: done,
     answerConfirmation: done,
     events: () => Promise.resolve({ items: [], nextPageId: null }),
+    skills: () => Promise.resolve([]),
+    hooks: () => Promise.resolve({}),
     deleteConversation: done,
     execute: () => Promise.resolve({ exitCode: 0, stdout: COMMIT, stderr: '' }),
     readFile: () => Promise.resolve(null),

@@ -48,6 +48,11 @@ export interface CodeHosts {
    * @throws ParleyError as `locate`
    */
   cloneUrl(repository: { readonly provider: string | null; readonly name: string }, gitUrl: string): string;
+  /** What a submodule's address begins with where it is named in full. @throws ParleyError as `locate` */
+  addressOfHost(
+    repository: { readonly provider: string | null; readonly name: string },
+    gitUrl: string,
+  ): { readonly outside: string | null; readonly inside: string };
 }
 
 const PROVIDER_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
@@ -84,6 +89,12 @@ export function createCodeHosts(options: {
     cloneUrl(repository, gitUrl) {
       const { provider, name } = locate(repository);
       return `${gitUrl}/${provider}/${name}.git`;
+    },
+    addressOfHost(repository, gitUrl) {
+      const { provider, name, place } = locate(repository);
+      const at = place.kind === 'remote' ? place.url.indexOf(`/${name}`) : -1;
+      const outside = place.kind === 'remote' && at !== -1 ? place.url.slice(0, at + 1) : null;
+      return { outside, inside: `${gitUrl}/${provider}/` };
     },
   };
 }

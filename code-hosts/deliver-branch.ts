@@ -2,7 +2,7 @@
  * A branch from a patch: the base commit fetched, one commit made, and pushed under a lease.
  * Owns that the same request gives the same commit, and that nobody else's commit is replaced.
  */
-import { isCommitId } from '../core/commit-id.ts';
+import { EMPTY_TREE, isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { BranchDelivery, BranchRequest, DeliveredBranch } from '../ports/branch-delivery.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
@@ -72,6 +72,7 @@ async function tipOf({ git, url, request }: Work): Promise<string | null> {
 
 /** The commit alone, where the host gives single commits; else everything that its branches hold. */
 async function fetchBase({ git, url, request }: Work): Promise<void> {
+  if (request.baseCommit === EMPTY_TREE) return;
   const quiet = ['fetch', '--quiet', '--no-tags'];
   const alone = await git.call({
     args: [...quiet, '--depth=1', '--end-of-options', url, request.baseCommit],
@@ -87,7 +88,9 @@ async function fetchBase({ git, url, request }: Work): Promise<void> {
 
 async function makeCommit({ git, request }: Work): Promise<string> {
   const { baseCommit, patch, message, author, at } = request;
-  await made(git, request, { args: ['read-tree', '--end-of-options', baseCommit] });
+  const isFirst = baseCommit === EMPTY_TREE;
+  const start = isFirst ? ['--empty'] : ['--end-of-options', baseCommit];
+  await made(git, request, { args: ['read-tree', ...start] });
   await made(git, request, { args: ['apply', '--cached', '--whitespace=nowarn', '-'], input: patch });
   const tree = await made(git, request, { args: ['write-tree'] });
   const date = `${Math.floor(at / 1_000)} +0000`;
@@ -98,7 +101,7 @@ async function makeCommit({ git, request }: Work): Promise<string> {
       [`GIT_${who}_DATE`, date],
     ]),
   ) as Record<string, string>;
-  const args = ['commit-tree', '-p', baseCommit, '--end-of-options', tree];
+  const args = ['commit-tree', ...(isFirst ? [] : ['-p', baseCommit]), '--end-of-options', tree];
   return await made(git, request, { args, input: Buffer.from(`${message}\n`), env });
 }
 

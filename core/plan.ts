@@ -2,6 +2,7 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
+import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';
 import type { Observability } from './observability.ts';
 import type { PlanPool } from './place-in-pool.ts';
@@ -13,27 +14,6 @@ export type SecretReference =
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'store'; readonly name: string };
 
-export interface PlanRepository {
-  /** `owner/name`, resolved through `code_hosts` of the deployment (D19). */
-  readonly name: string;
-  readonly branch: string | null;
-  /** Provider key in `code_hosts`; null means the deployment's default. */
-  readonly host: string | null;
-  /** Name of a job secret holding a credential for this host; null for none. */
-  readonly tokenSecret: string | null;
-  /** Author of the agent's commits; absent means the deployment's (D19). */
-  readonly author?: { readonly name: string; readonly email: string };
-}
-
-/** A plugin attached to a conversation. */
-export interface PlanPlugin {
-  /** Repository that holds it, `owner/name`. */
-  readonly source: string;
-  /** Branch or tag; null for the default branch. */
-  readonly ref: string | null;
-  /** Folder in the repository; null for its root. */
-  readonly path: string | null;
-}
 /** A command run in the sandbox before collection; its exit code decides success (D28). */
 export interface PlanVerify {
   readonly command: string;

@@ -59,6 +59,10 @@ export interface ConversationRow extends Stamp {
   readonly model: string | null;
   readonly title: string | null;
   readonly tags: Readonly<Record<string, string>>;
+  /** Provider of the repository; absent where the start names none. */
+  readonly codeHost?: string;
+  /** Most that it may cost; absent for no bound of its own. */
+  readonly nanoUsdMax?: number;
   /** As the start request has it (D21); absent when it says nothing. */
   readonly observability?: Observability;
   readonly createdAt: number;

@@ -8,14 +8,23 @@ export function applyDefaults(own: ConversationDocument, defaults: DefaultsDocum
   const { branch: _own, ...fields } = own;
   const { branch: _defaults, repo: inherited, ...shared } = defaults;
   const repo = own.repo ?? inherited;
-  const branch =
-    own.branch ?? own.repo?.branch ?? defaults.branch ?? (own.repo ? undefined : inherited?.branch);
+  // Who names a ref has no branch of the defaults, and who names a branch no ref of them.
+  const ownBranch = own.branch ?? own.repo?.branch;
+  const branch = ownBranch ?? (repo?.ref === undefined ? (defaults.branch ?? repo?.branch) : undefined);
   return {
     ...shared,
     ...fields,
-    ...(repo === undefined ? {} : { repo: { ...repo, ...(branch === undefined ? {} : { branch }) } }),
+    ...(repo === undefined ? {} : { repo: startingAt(repo, branch) }),
     tags: { ...defaults.tags, ...own.tags },
     secrets: { ...defaults.secrets, ...own.secrets },
     limits: { ...defaults.limits, ...own.limits },
   };
+}
+
+function startingAt(
+  { branch: _branch, ref, ...repo }: NonNullable<ConversationDocument['repo']>,
+  branch: string | undefined,
+): NonNullable<ConversationDocument['repo']> {
+  if (branch !== undefined) return { ...repo, branch };
+  return ref === undefined ? repo : { ...repo, ref };
 }

@@ -100,6 +100,7 @@ function fillerOf(context: VariantContext): Variant['fill'] {
     model: field(model, MODEL, ['model']),
     repository: field(repo?.name, REPOSITORY, ['repo', 'name']),
     branch: field(repo?.branch, BRANCH, branchPath),
+    ref: field(repo?.ref, BRANCH, ['repo', 'ref']),
     priority: field(priority, PRIORITY, ['priority']),
     affinity: field(context.affinity, AFFINITY, AFFINITY_PATH),
   };
@@ -116,6 +117,7 @@ function fillerOf(context: VariantContext): Variant['fill'] {
       model: fillRuled(fields.model, item) ?? '',
       repositoryName: fillRuled(fields.repository, item),
       branch: fillRuled(fields.branch, item),
+      ref: fillRuled(fields.ref, item),
       tags: fillTags(tagFills, item),
       priority: priorityOf(fillRuled(fields.priority, item)),
       affinity: fillRuled(fields.affinity, item) || null,

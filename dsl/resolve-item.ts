@@ -5,7 +5,8 @@
 import { normalUuid } from '../core/ids.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { parseUsd } from '../core/money.ts';
-import type { PlanItemLimits, PlanPlacement, PlanPlugin, PlanRepository, PlanVerify } from '../core/plan.ts';
+import type { PlanPlugin, PlanRepository } from '../core/plan-repository.ts';
+import type { PlanItemLimits, PlanPlacement, PlanVerify } from '../core/plan.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { buildNeeds } from './build-needs.ts';
 import { parseDuration } from './duration.ts';
@@ -29,6 +30,7 @@ export interface FilledFields {
   readonly model: string;
   readonly repositoryName: string | null;
   readonly branch: string | null;
+  readonly ref: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly priority: number;
   /** Null: it shares a sandbox of the pool with anybody. */
@@ -39,7 +41,7 @@ export interface FilledFields {
 export interface ItemBase extends Pick<ItemSpec, 'entry' | 'secrets' | 'verify' | 'limits'> {
   /** Absent from an item where the job does not write them, or writes what holds without them. */
   readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins' | 'setup'>;
-  readonly repository: Omit<PlanRepository, 'name' | 'branch'> | null;
+  readonly repository: Omit<PlanRepository, 'name' | 'branch' | 'ref'> | null;
 }
 
 export function resolveBase(conversation: ConversationDocument): ItemBase {
@@ -65,7 +67,7 @@ export function resolveItem(
   filled: FilledFields,
   { matrix, repeat }: { readonly matrix: Combination; readonly repeat: number | null },
 ): ItemSpec {
-  const { repositoryName: name, branch } = filled;
+  const { repositoryName: name } = filled;
   const { needs, confirmation, plugins, setup } = base.optional;
   // Field by field: copies of parts cost most of the time of a plan of 100,000.
   const item: Writable<ItemSpec> = {
@@ -73,7 +75,7 @@ export function resolveItem(
     entry: base.entry,
     matrix,
     prompt: filled.prompt,
-    repository: name === null ? null : repositoryOf(base, name, branch),
+    repository: name === null ? null : repositoryOf(base, name, filled),
     model: filled.model,
     tags: filled.tags,
     secrets: base.secrets,
@@ -92,16 +94,22 @@ export function resolveItem(
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
-function repositoryOf({ repository }: ItemBase, name: string, branch: string | null): PlanRepository | null {
+/** What is as the host has it is left out, so that writing it down changes no hash. */
+function repositoryOf(
+  { repository }: ItemBase,
+  name: string,
+  { branch, ref }: FilledFields,
+): PlanRepository | null {
   if (repository === null) return null;
-  const { host, tokenSecret, author } = repository;
-  return { name, branch, host, tokenSecret, ...(author === undefined ? {} : { author }) };
+  const { host, tokenSecret, ...optional } = repository;
+  return { name, branch, ...(ref === null ? {} : { ref }), host, tokenSecret, ...optional };
 }
 
-function resolveRepository({ host, token, author }: RepositoryDocument): ItemBase['repository'] {
+function resolveRepository({ host, token, author, submodules }: RepositoryDocument): ItemBase['repository'] {
   return {
     host: host ?? null,
     tokenSecret: token?.secret ?? null,
+    ...(submodules === true ? { submodules } : {}),
     ...(author === undefined ? {} : { author: { name: author.name, email: author.email } }),
   };
 }

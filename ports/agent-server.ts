@@ -86,6 +86,32 @@ export interface GitDiff {
   readonly original: string | null;
 }
 
+/** A skill that a workspace brings. */
+export interface WorkspaceSkill {
+  readonly name: string;
+  /** Always told, told where a message holds a trigger, or offered by its description. */
+  readonly type: 'repo' | 'knowledge' | 'agentskills';
+  readonly content: string;
+  readonly triggers: readonly string[];
+  readonly description: string | null;
+  /** Absolute path inside the sandbox. */
+  readonly source: string | null;
+}
+
+/** Commands around the agent's steps, by event; `matcher` takes names of tools. */
+export type WorkspaceHooks = Readonly<Record<string, readonly WorkspaceHookMatcher[]>>;
+
+export interface WorkspaceHookMatcher {
+  readonly matcher: string;
+  readonly hooks: readonly {
+    readonly type: string;
+    readonly command: string;
+    /** Seconds. */
+    readonly timeout: number;
+    readonly async: boolean;
+  }[];
+}
+
 export interface CommandResult {
   /** -1 when the time ran out. */
   readonly exitCode: number;
@@ -134,6 +160,10 @@ export interface AgentServer {
   /** Null when the file does not exist. */
   readFile(target: AgentTarget, path: string): Promise<Uint8Array | null>;
   writeFile(target: AgentTarget, path: string, content: Uint8Array): Promise<void>;
+  /** What the folder (absolute) brings for its agents, as a new conversation gets it (D37). */
+  skills(target: AgentTarget, folder: string): Promise<readonly WorkspaceSkill[]>;
+  /** Empty also where they cannot be read: the conversation's own event says so. */
+  hooks(target: AgentTarget, folder: string): Promise<WorkspaceHooks>;
   /** Reads the body of a callback; null while the conversation is being deleted. @throws ParleyError agent_refused */
   readCallback(body: unknown): AgentConversationView | null;
   /** What changed in the repository around `path` (absolute) since `ref`; empty outside a repository. */

@@ -9,7 +9,7 @@ import type { ConversationId, RunId } from '../../core/ids.ts';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
 import { launchFacts } from '../launch-facts.ts';
-import { openSecrets, redactText, repositoryScope, secretForms } from '../redaction.ts';
+import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
 import type { World } from '../world.ts';
 
 export const DELIVERY_FILE = 'delivery.json';
@@ -138,7 +138,7 @@ async function problemOf(
   const { code, message } = asParleyError(error);
   const token = await world.vault.get(repositoryScope(about.conversationId), 'token');
   const secrets = Object.values(await openSecrets(world, about.conversationId));
-  const forms = secretForms(token === null ? secrets : [...secrets, token]);
+  const forms = hiddenForms(token === null ? secrets : [...secrets, token]);
   const known = await deliveryEvidence(world, about);
   return {
     ...evidence,

@@ -11,7 +11,7 @@ import { CHECK_LOG, lastLines } from '../check-log.ts';
 import { readFindings } from '../collect/findings.ts';
 import { deliveryEvidence } from '../collect/deliver.ts';
 import { planOf } from '../plan-item.ts';
-import { openSecrets, redactText, secretForms } from '../redaction.ts';
+import { hiddenForms, openSecrets, redactText } from '../redaction.ts';
 import { bySession, callsWithin } from '../reconcile/run-calls.ts';
 import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
@@ -139,6 +139,6 @@ async function delivered(
 /** A reason may quote what an agent or a tool said; a report is read by more people than a log (D20). */
 async function redacted(world: World, row: RunItemRow | null): Promise<RunItemRow | null> {
   if (row === null || row.detail === null || row.conversationId === null) return row;
-  const forms = secretForms(Object.values(await openSecrets(world, row.conversationId)));
+  const forms = hiddenForms(Object.values(await openSecrets(world, row.conversationId)));
   return { ...row, detail: redactText(row.detail, forms) };
 }

@@ -69,11 +69,21 @@ export function hooksFor(config: HookConfig | null, event: HookEventName, toolNa
 }
 
 function matches(matcher: string, toolName: string): boolean {
-  if (matcher === '*' || matcher === toolName) return true;
+  return matcher === '*' || matcher === toolName || patternOf(matcher)?.test(toolName) === true;
+}
+
+/** Whether a matcher can match anything: a pattern that is none never does. */
+export function isMatcher(matcher: string): boolean {
+  return matcher === '*' || patternOf(matcher) !== null;
+}
+
+/** Written plainly or between slashes. */
+function patternOf(matcher: string): RegExp | null {
+  const inner = /^\/(.+)\/$/.exec(matcher)?.[1] ?? matcher;
   try {
-    return new RegExp(`^(?:${matcher})$`).test(toolName);
+    return new RegExp(`^(?:${inner})$`);
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { runChild } from '../child.ts';
 import type { Conversation } from '../conversation.ts';
+import { environmentMessage } from '../event.ts';
 import { jsonOrNull } from '../llm-response.ts';
 import { messageOf } from '../log.ts';
 import { shellEnvironment } from '../shell-environment.ts';
@@ -11,6 +12,14 @@ import { ByteWindow } from '../text-bound.ts';
 import { hookWord, hooksFor } from './hook-config.ts';
 import type { Hook, HookEventName } from './hook-config.ts';
 
+/** What is said before the next model call reaches it; behind the last one nobody reads. */
+const ADDS_TO_PROMPT: ReadonlySet<HookEventName> = new Set([
+  'session_start',
+  'user_prompt_submit',
+  'pre_tool_use',
+  'post_tool_use',
+]);
+const DENIALS: ReadonlySet<unknown> = new Set(['deny', 'block']);
 const OUTPUT_BYTES_MAX = 64 * 1024;
 const FORBIDDEN = 2;
 /** Command and event come over a descriptor of their own: an argument would be seen by every process. */
@@ -67,7 +76,7 @@ async function runHook(
   const words = (typeof said === 'object' && said !== null ? said : {}) as Readonly<Record<string, unknown>>;
   const isForbidden =
     ended.exitCode === FORBIDDEN ||
-    (ended.exitCode === 0 && (words['decision'] === 'deny' || words['continue'] === false));
+    (ended.exitCode === 0 && (DENIALS.has(words['decision']) || words['continue'] === false));
   const reason = typeof words['reason'] === 'string' ? words['reason'] : ended.stderr.trim();
   const context = words['additionalContext'];
   conversation.append({
@@ -88,6 +97,8 @@ async function runHook(
     message_id: call.messageId ?? null,
     hook_input: null,
   });
+  if (typeof context === 'string' && context !== '' && ADDS_TO_PROMPT.has(call.event))
+    conversation.append(environmentMessage(context));
   if (!isForbidden) return null;
   return reason === '' ? `the hook "${hook.command}" forbids it` : reason;
 }

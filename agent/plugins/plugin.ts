@@ -10,7 +10,8 @@ import type { HookConfig } from '../hooks/hook-config.ts';
 import { jsonOrNull } from '../llm-response.ts';
 import { mcpConfigSchema } from '../mcp/mcp-servers.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
-import { parseSkill, readInside, skillsIn } from '../skills.ts';
+import { FileFinding, parseSkill, readInside, skillsIn } from '../skill-file.ts';
+import type { SkillsRead } from '../skill-file.ts';
 import type { Skill } from '../skills.ts';
 
 export interface Plugin {
@@ -18,6 +19,8 @@ export interface Plugin {
   readonly skills: readonly Skill[];
   readonly hooks: HookConfig | null;
   readonly mcpServers: McpServers;
+  /** Skills that were left out and why. */
+  readonly findings: readonly string[];
 }
 
 /** A folder that is no plugin, or whose files cannot be read as what they are named. */
@@ -34,10 +37,11 @@ export async function readPlugin(folder: string): Promise<Plugin> {
   const named =
     typeof manifest === 'object' && manifest !== null && 'name' in manifest ? manifest.name : null;
   const name = typeof named === 'string' && named !== '' ? named : basename(folder);
-  const skills = [
-    ...(await skillsIn(join(folder, 'skills'), folder)),
-    ...(await commandsIn(join(folder, 'commands'), { root: folder, plugin: name })),
+  const read = [
+    await skillsIn(join(folder, 'skills'), folder),
+    await commandsIn(join(folder, 'commands'), { root: folder, plugin: name }),
   ];
+  const skills = read.flatMap((each) => each.skills);
   const servers = await firstJson(folder, MCP_FILES);
   const hooks = await firstJson(folder, ['hooks/hooks.json']);
   const plugin: Plugin = {
@@ -46,6 +50,7 @@ export async function readPlugin(folder: string): Promise<Plugin> {
     hooks: hooks === null ? null : checked(hookConfigSchema, rooted(hooks, folder), `${name}: hooks.json`),
     mcpServers:
       servers === null ? {} : checked(mcpConfigSchema, rooted(servers, folder), `${name}: .mcp.json`),
+    findings: read.flatMap((each) => each.findings.map((finding) => `Plugin "${name}": ${finding}`)),
   };
   const isEmpty = skills.length === 0 && plugin.hooks === null && Object.keys(plugin.mcpServers).length === 0;
   if (manifest === null && isEmpty)
@@ -56,7 +61,11 @@ export async function readPlugin(folder: string): Promise<Plugin> {
 /** The first of these files that is there, parsed; null when none is. @throws PluginError */
 async function firstJson(folder: string, names: readonly string[]): Promise<unknown> {
   for (const name of names) {
-    const text = await readInside(join(folder, name), folder);
+    const text = await readInside(join(folder, name), folder).catch((error: unknown) => {
+      if (error instanceof FileFinding)
+        throw new PluginError(`Cannot load plugin "${folder}": "${name}": ${error.message}`);
+      throw error;
+    });
     if (text === null) continue;
     const value = jsonOrNull(text);
     if (value === null) throw new PluginError(`Cannot load plugin "${folder}": "${name}" is no JSON`);
@@ -90,19 +99,22 @@ function rooted(value: unknown, folder: string): unknown {
 async function commandsIn(
   folder: string,
   around: { readonly root: string; readonly plugin: string },
-): Promise<Skill[]> {
+): Promise<SkillsRead> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.md')).sort();
-  const found: Skill[] = [];
+  const skills: Skill[] = [];
+  const findings: string[] = [];
   for (const name of names) {
-    const text = await readInside(join(folder, name), around.root);
-    if (text === null) continue;
     const trigger = `/${around.plugin}:${basename(name, '.md')}`;
-    found.push({
-      ...(await parseSkill(join(folder, name), text)),
-      name: trigger,
-      triggers: [trigger],
-      description: null,
-    });
+    const path = join(folder, name);
+    try {
+      const text = await readInside(path, around.root);
+      if (text === null) continue;
+      const own = { name: trigger, triggers: [trigger], description: null };
+      skills.push({ ...(await parseSkill(path, text)), ...own });
+    } catch (error) {
+      if (!(error instanceof FileFinding)) throw error;
+      findings.push(`there is no command "${trigger}": ${error.message}`);
+    }
   }
-  return found;
+  return { skills, findings };
 }

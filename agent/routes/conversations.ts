@@ -1,7 +1,7 @@
 /**
  * Conversations as records: start, read, search, change, delete.
  */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -52,15 +52,18 @@ const patchSchema = z.object({
 export function addConversationRoutes(server: FastifyInstance, context: ServerContext): void {
   server.post('/api/conversations', async (request, reply) => {
     const body = parsePart(startRequestSchema, request.body, 'body');
-    const equipment = await equipmentOf(body, join(context.config.conversationsDir, '.plugins'));
+    const equipment = await equipmentOf(body, {
+      cacheDir: join(context.config.conversationsDir, '.plugins'),
+      workspace: workspaceToRead(context, body),
+    });
     const { entry, created } = openConversation(context, body, equipment);
-    return reply.code(created ? 201 : 200).send(context.info(entry));
+    return reply.code(created ? 201 : 200).send(shown(context, entry, request));
   });
   server.get('/api/conversations', (request) => {
     const { ids } = parsePart(idsSchema, request.query, 'query');
     return ids.map((text) => {
       const entry = context.registry.get(hyphenatedUuid(text) ?? '');
-      return entry === null ? null : context.info(entry);
+      return entry === null ? null : shown(context, entry, request);
     });
   });
   server.get('/api/conversations/search', (request) => {
@@ -70,17 +73,34 @@ export function addConversationRoutes(server: FastifyInstance, context: ServerCo
       limit: query.limit,
       idOf: (entry) => entry.conversation.id,
     });
-    return { ...page, items: page.items.map(context.info) };
+    return { ...page, items: page.items.map((entry) => shown(context, entry, request)) };
   });
   server.get('/api/conversations/count', (request) => {
     return matching(context, parsePart(searchSchema, request.query, 'query')).length;
   });
-  server.get('/api/conversations/:id', (request) => context.info(findConversation(context, request)));
+  server.get('/api/conversations/:id', (request) =>
+    shown(context, findConversation(context, request), request),
+  );
   server.patch('/api/conversations/:id', (request) => patch(context, request));
   server.delete('/api/conversations/:id', async (request) => {
     await context.registry.remove(findConversation(context, request));
     return SUCCESS;
   });
+}
+
+/** Skills are long: they are told to whoever asks for them. */
+const shownSchema = z.object({ include_skills: z.enum(['true', 'false']).default('false') });
+
+function shown(context: ServerContext, entry: Entry, request: FastifyRequest): Record<string, unknown> {
+  const { include_skills: wanted } = parsePart(shownSchema, request.query, 'query');
+  return context.info(entry, { withSkills: wanted === 'true' });
+}
+
+/** A conversation that is there has read its workspace. */
+function workspaceToRead({ registry, config }: ServerContext, body: StartRequest): string | null {
+  const { conversation_id: id, load_project: wanted, workspace } = body;
+  if (!wanted || (id != null && registry.get(id) !== null)) return null;
+  return resolve(config.workspaceDir, workspace.working_dir ?? '.');
 }
 
 /**

@@ -5,26 +5,27 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 
 import { TERMINAL_BUFFER_BYTES_MAX, TERMINAL_INTERRUPT_GRACE_MS } from '../limits.ts';
 import { shellEnvironment } from '../shell-environment.ts';
 import { ByteWindow } from '../text-bound.ts';
 
 /**
- * Reads NUL-ended pairs of marker and command. The marker goes to a copy of standard output that commands do not
- * have, so it follows all their output even if they redirect it; the trap keeps an interrupt from ending the shell.
+ * The shell is an interactive one without a terminal: only such a shell ends a whole command line at an interrupt, loops
+ * and lists included, and stays. What comes with it and is of no use here is switched off: prompts, history, `!`, mail.
+ * Until then its complaints about the missing terminal go nowhere.
  */
-const DRIVER = `exec 2>&1 5>&1
-trap ':' INT
-__parley_status() { return "$1"; }
-__parley_rc=0
-while IFS= read -r -d '' -u 3 __parley_marker && IFS= read -r -d '' -u 3 __parley_command; do
-  __parley_status "$__parley_rc"
-  eval "$__parley_command" 3<&- 5>&- </dev/null
-  __parley_rc=$?
-  printf '\\036%s %s %s\\036' "$__parley_marker" "$__parley_rc" "$PWD" >&5
-done`;
+const SETUP = `exec 2>&1 5>&1; PS1= PS2= PROMPT_COMMAND='PS1= PS2='; unset PS0 TMOUT MAIL MAILCHECK HISTFILE; history -c; set +H +o history; shopt -u expand_aliases checkwinsize; __parley_status() { return "$1"; }; __parley_rc=0
+`;
+/**
+ * Two lines for each command, because an interrupt throws away the line that runs. Marker and command come NUL-ended over
+ * a pipe of their own. The marker goes to a copy of standard output that commands do not have, so it follows all their
+ * output even if they redirect it.
+ */
+const STEP = `IFS= read -r -d '' -u 3 __parley_marker && IFS= read -r -d '' -u 3 __parley_command && __parley_status "$__parley_rc"; eval "$__parley_command" 3<&- 5>&- </dev/null
+__parley_rc=$?; printf '\\036%s %s %s\\036' "$__parley_marker" "$__parley_rc" "$PWD" >&5
+`;
 
 const MARK = 0x1e;
 /** Time for the last output of a shell that has ended. */
@@ -50,6 +51,8 @@ interface Running {
 export class TerminalSession {
   readonly #child: ChildProcess;
   readonly #control: Writable;
+  /** What the shell reads as its input. */
+  readonly #lines: Writable;
   #running: Running | null = null;
   #end: CommandEnd | null = null;
   /** What the command that ended last printed, until it is taken. */
@@ -61,20 +64,20 @@ export class TerminalSession {
 
   constructor(options: { readonly workingDir: string; readonly secrets: Readonly<Record<string, string>> }) {
     this.#workingDir = options.workingDir;
-    this.#child = spawn('bash', ['--noprofile', '--norc', '-c', DRIVER], {
+    this.#child = spawn('bash', ['--noprofile', '--norc', '--noediting', '-i'], {
       cwd: options.workingDir,
       env: shellEnvironment(options.secrets),
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
     });
     this.#control = this.#child.stdio[3] as Writable;
-    this.#control.on('error', () => undefined);
+    this.#lines = this.#child.stdio[0] as Writable;
+    for (const pipe of [this.#control, this.#lines]) pipe.on('error', () => undefined);
+    this.#lines.write(SETUP);
     this.#child.on('error', () => this.#shellEnded(-1));
     this.#child.on('exit', (code, signal) => this.#shellEnded(code ?? (signal === null ? -1 : 137)));
-    for (const stream of [this.#child.stdout, this.#child.stderr] as (Readable | null)[]) {
-      stream?.on('data', (chunk: Buffer) => this.#received(chunk));
-      stream?.on('error', () => undefined);
-    }
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#received(chunk));
+    this.#child.stdout?.on('error', () => undefined);
   }
 
   get alive(): boolean {
@@ -104,6 +107,7 @@ export class TerminalSession {
     this.#end = null;
     this.#running = { command, marker: mark, window, held: Buffer.alloc(0), ended, settle };
     this.#control.write(`${marker}\0${command}\0`);
+    this.#lines.write(STEP);
     if (!this.#alive) this.#shellEnded(-1);
   }
 
@@ -125,18 +129,19 @@ export class TerminalSession {
     return { end: this.#end, output };
   }
 
-  /** Sends an interrupt to what runs; whatever ignores it is killed together with the shell. */
+  /**
+   * Sends an interrupt, as Ctrl-C does, to what runs, and once more to a command line that goes on behind a program which
+   * took the first one for its own; whatever ignores both is killed together with the shell.
+   */
   async interrupt(): Promise<void> {
     const running = this.#running;
     if (running === null) return;
     this.#signal('SIGINT');
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), TERMINAL_INTERRUPT_GRACE_MS);
-    });
-    if ((await Promise.race([running.ended, late])) === 'late') this.close();
-    clearTimeout(timer);
+    const again = setTimeout(() => this.#signal('SIGINT'), TERMINAL_INTERRUPT_GRACE_MS / 2);
+    const late = setTimeout(() => this.close(), TERMINAL_INTERRUPT_GRACE_MS);
     await running.ended;
+    clearTimeout(again);
+    clearTimeout(late);
   }
 
   /** Kills the shell and everything in its process group. */

@@ -158,13 +158,13 @@ function lastingOf(
     start_task_status: row.startTask,
     selected_repository: row.selectedRepository,
     selected_branch: row.selectedBranch,
-    git_provider: null,
+    git_provider: row.codeHost ?? null,
     title: row.title ?? `Conversation ${id.slice(0, 5)}`,
     trigger: null,
     pr_number: [],
     llm_model: row.model,
     agent_kind: 'openhands',
-    metrics: usage === null ? null : metricsOf(usage),
+    metrics: usage === null ? null : metricsOf(usage, row.nanoUsdMax ?? null),
     queued_messages: row.queuedMessages,
     parent_conversation_id: null,
     sub_conversation_ids: [],
@@ -205,11 +205,11 @@ export function shownStatus(row: ConversationRow, sandbox: SandboxRow | null): S
 
 const NANO_PER_USD = 1_000_000_000;
 
-function metricsOf(usage: ConversationUsage): ConversationRecord['metrics'] {
+function metricsOf(usage: ConversationUsage, nanoUsdMax: number | null): ConversationRecord['metrics'] {
   return {
     model_name: usage.modelName,
     accumulated_cost: usage.costNanoUsd / NANO_PER_USD,
-    max_budget_per_task: null,
+    max_budget_per_task: nanoUsdMax === null ? null : nanoUsdMax / NANO_PER_USD,
     accumulated_token_usage: {
       model: usage.modelName,
       prompt_tokens: usage.promptTokens,

@@ -144,7 +144,7 @@ export const WORKSPACE_ROUTES = [
  * itself does not know that commit and is read against its own beginning.
  */
 async function sinceBase<T>(
-  { baseCommit }: Workspace,
+  { baseCommit, otherBase }: Workspace,
   ref: string | undefined,
   read: (ref: string | null) => Promise<T>,
 ): Promise<T> {
@@ -153,7 +153,7 @@ async function sinceBase<T>(
     return await read(baseCommit);
   } catch (error) {
     if (!(error instanceof ParleyError) || error.code !== 'agent_refused') throw error;
-    return await read(null);
+    return await read(otherBase);
   }
 }
 

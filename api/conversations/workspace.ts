@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { agentTarget } from '../../activities/agent-target.ts';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
+import { EMPTY_TREE } from '../../core/commit-id.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
@@ -22,6 +23,8 @@ export interface Workspace {
   readonly workingDir: string;
   /** Where the work began; null when there was no repository. */
   readonly baseCommit: string | null;
+  /** What a repository is read against that does not know where the work began; null for its own beginning. */
+  readonly otherBase: string | null;
 }
 
 /** @throws ParleyError sandbox_starting, sandbox_error, sandbox_missing, sandbox_resuming */
@@ -33,7 +36,9 @@ export async function openWorkspace(application: Application, row: ConversationR
   // Reading a workspace is activity of its user (D9).
   await world.activity.touch(sandboxId, world.clock.now());
   const { workingDir, baseCommit } = await workspaceFacts(world, row.conversationId);
-  return { target, workingDir, baseCommit };
+  // Where none was selected, all of it is the agent's work.
+  const otherBase = row.selectedRepository === null ? EMPTY_TREE : null;
+  return { target, workingDir, baseCommit, otherBase };
 }
 
 /** It went down between the look and the call, or its address is not known yet. */

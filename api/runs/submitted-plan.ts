@@ -11,6 +11,8 @@ export const SUBMITTED_ITEMS_MAX = 10_000;
 const TEXT_MAX = 1_000_000;
 const COUNT_MAX = 100_000;
 const LIST_MAX = 200;
+/** As a job may name them. */
+const SETUP_CACHE_FILES_MAX = 20;
 
 const text = z.string().max(TEXT_MAX);
 const word = z.string().min(1).max(256);
@@ -38,6 +40,8 @@ const reference = z.discriminatedUnion('from', [
 const repository = z.strictObject({
   name: word,
   branch: word.nullable(),
+  ref: word.optional(),
+  submodules: z.literal(true).optional(),
   host: word.nullable(),
   tokenSecret: word.nullable(),
   author: z.strictObject({ name: word, email: word }).optional(),
@@ -54,6 +58,13 @@ const item = z.strictObject({
   observability: z.looseObject({}).optional(),
   secrets: z.record(word, word),
   verify: z.strictObject({ command: text, timeoutMs: millis }).nullable(),
+  setup: z
+    .strictObject({
+      command: text,
+      timeoutMs: millis,
+      cache: z.array(z.string().max(4_096)).max(SETUP_CACHE_FILES_MAX).optional(),
+    })
+    .optional(),
   limits: z.strictObject({
     workingMs: millis.nullable(),
     turns: count.nullable(),

@@ -118,11 +118,15 @@ export const PROFILE_ROUTES = [
       const before = await profileOf(application, caller.userId, name);
       const { llm } = body;
       const keepsKey = body.preserve_existing_api_key || llm?.api_key === undefined || llm.api_key === null;
+      const keyToKeep = (): string | null => {
+        if (!body.include_secrets && !body.preserve_existing_api_key) return null;
+        return keepsKey ? (before?.apiKey ?? null) : (llm.api_key ?? null);
+      };
       const isStored = await putProfile(application, caller.userId, {
         name,
         model: llm?.model ?? before?.model ?? null,
         baseUrl: llm?.base_url ?? before?.baseUrl ?? null,
-        apiKey: keepsKey ? (before?.apiKey ?? null) : (llm.api_key ?? null),
+        apiKey: keyToKeep(),
         extraHeaders: llm?.extra_headers ?? before?.extraHeaders ?? {},
         hasApiKey: false,
       });

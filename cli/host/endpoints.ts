@@ -99,26 +99,41 @@ function proxyOf({ config, places, world, store, env }: EndpointParts): Proxy {
   });
 }
 
-/** A conversation may clone its own repository and its plugins, and no other; the credential of the host stays on this side (D19). */
+/** What a repository is to a conversation; null for nothing that it may read. */
+type Standing = 'repository' | 'submodule' | 'plugin' | null;
+
+async function standingOf(world: World, token: string | null, name: string): Promise<Standing> {
+  const owner = token === null ? null : world.keys.proxyKeyOwner(token);
+  const conversation = owner === null ? null : await world.records.conversation(owner.conversationId);
+  if (owner === null || conversation === null) return null;
+  const { selectedRepository: own } = conversation;
+  if (own === name) return 'repository';
+  const { plugins, repository } = await launchFacts(world.vault, owner.conversationId);
+  if (plugins.some(({ source }) => source === name)) return 'plugin';
+  const isOfOwner = own !== null && groupOf(own) === groupOf(name);
+  return repository?.submodules === true && isOfOwner ? 'submodule' : null;
+}
+
+function groupOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('/'));
+}
+
+/**
+ * A conversation may clone its own repository, submodules of the same owner where it has them fetched, and its plugins,
+ * and no other; the credential of the host stays on this side (D19).
+ */
 function relayOf({ config, places, world, codeHosts, warn }: EndpointParts): GitRelay {
   return createGitRelay({
     socketPath: places.gitSocket,
     codeHosts,
-    allow: async (token, _provider, name) => {
-      const owner = token === null ? null : world.keys.proxyKeyOwner(token);
-      if (owner === null) return false;
-      const conversation = await world.records.conversation(owner.conversationId);
-      if (conversation === null) return false;
-      if (conversation.selectedRepository === name) return true;
-      const { plugins } = await launchFacts(world.vault, owner.conversationId);
-      return plugins.some(({ source }) => source === name);
-    },
+    allow: async (token, _provider, name) => (await standingOf(world, token, name)) !== null,
     authorization: async (provider, name, token) => {
       const owner = token === null ? null : world.keys.proxyKeyOwner(token);
-      const conversation = owner === null ? null : await world.records.conversation(owner.conversationId);
-      // The credential of a job is for the repository it works on; a plugin is read with the deployment's.
+      const standing = await standingOf(world, token, name);
+      // The credential of a job is for the repository it works on, with its submodules; a plugin is read with the
+      // deployment's.
       const own =
-        owner === null || conversation?.selectedRepository !== name
+        owner === null || standing === null || standing === 'plugin'
           ? null
           : await world.vault.get(repositoryScope(owner.conversationId), 'token');
       const credential = own ?? config.codeHostTokens[provider] ?? null;

@@ -102,7 +102,7 @@ function referencesOf({ key, repository, plugins = [] }: PlanItem): readonly Ref
             key,
             provider: repository.host,
             name: repository.name,
-            start: repository.branch,
+            start: repository.ref ?? repository.branch,
             tokenSecret: repository.tokenSecret,
           },
         ];
@@ -142,9 +142,10 @@ function findingsOf(one: Wanted, answer: RefAnswer): readonly Finding[] {
       return [unreadable(what, answer.reason)];
     case 'refs':
       if (answer.refs.size === 0) {
-        return [
-          failed(CHECK, `${what} has no commit to start from`, 'commit something first, or leave out repo'),
-        ];
+        const [named] = [...one.starts.keys()].filter((start) => start !== null);
+        return named === undefined
+          ? [warned(CHECK, `${what} has no commit`, 'the agents begin with nothing')]
+          : [failed(CHECK, `${what} has no commit, and so no ${quote(named)}`, 'leave out branch and ref')];
       }
       return [...one.starts].flatMap(([start, key]) => {
         if (hasStart(answer.refs, start)) return [];

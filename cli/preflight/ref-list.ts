@@ -3,6 +3,8 @@
  * Owns the form of that announcement; must not open a connection.
  */
 
+import { isCommitId } from '../../core/commit-id.ts';
+
 /** Names as they are announced: `HEAD`, `refs/heads/main`, `refs/tags/v1`. */
 export type RefNames = ReadonlySet<string>;
 
@@ -35,6 +37,8 @@ export function readRefNames(announcement: Uint8Array): RefNames | null {
 /** As `git clone` looks for it: a branch, else a tag; without a name the commit that the repository points at. */
 export function hasStart(refs: RefNames, branch: string | null): boolean {
   if (branch === null) return refs.has('HEAD');
+  // Not announced: only who asks for it sees whether it is there.
+  if (isCommitId(branch)) return true;
   return refs.has(`refs/heads/${branch}`) || refs.has(`refs/tags/${branch}`);
 }
 

@@ -269,6 +269,8 @@ export function rowOf(state: ConversationState): ConversationRow {
     model: birth.model,
     title: birth.title,
     tags: birth.tags,
+    ...(birth.codeHost === null ? {} : { codeHost: birth.codeHost }),
+    ...(birth.nanoUsdMax === null ? {} : { nanoUsdMax: birth.nanoUsdMax }),
     ...(birth.observability === undefined ? {} : { observability: birth.observability }),
     createdAt: state.createdAt,
     updatedAt: state.updatedAt,

@@ -38,8 +38,15 @@ function checkPool(placement: Tree | undefined, report: Report): void {
 
 function checkBranch(tree: Tree, root: Tree, report: Report): void {
   const branch = entryOf(tree, 'branch');
-  if (branch === undefined) return;
   const inRepo = entryOf(childOf(tree, 'repo'), 'branch');
+  const ref = entryOf(childOf(tree, 'repo'), 'ref');
+  const other = inRepo ?? branch;
+  if (ref !== undefined && other !== undefined)
+    report.add('JOB215', ref.keySpan, '"ref" and "branch" both say where the work starts', {
+      remedy: 'keep one of the two',
+      related: [{ span: other.keySpan, message: '"branch" here' }],
+    });
+  if (branch === undefined) return;
   if (inRepo !== undefined) {
     report.add('JOB215', branch.keySpan, '"branch" and "repo.branch" both name the branch', {
       remedy: 'keep one of the two',

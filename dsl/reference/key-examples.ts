@@ -25,6 +25,8 @@ const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   repo: 'acme/shop',
   'repo.name': 'acme/shop',
   'repo.branch': 'main',
+  'repo.ref': 'v1.4.2',
+  'repo.submodules': true,
   'repo.host': 'github',
   'repo.token.secret': 'SHOP_TOKEN',
   'repo.author.name': 'Build bot',

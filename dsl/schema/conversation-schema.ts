@@ -58,6 +58,8 @@ const repository = z
   .strictObject({
     name: rules.text(rules.REPOSITORY, 'Repository as owner/name.'),
     branch: rules.text(rules.BRANCH, 'Branch to start from.').optional(),
+    ref: rules.text(rules.BRANCH, 'Tag, or id of a commit, to start from.').optional(),
+    submodules: z.boolean().meta({ description: 'Fetch its submodules.' }).optional(),
     host: rules.text(rules.HOST, 'Provider key in code_hosts of the deployment.').optional(),
     token: z
       .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })

@@ -84,7 +84,10 @@ export async function activityWorld(deployment: Partial<Deployment> = {}): Promi
     ...store,
     runtime,
     agent,
-    clones: { cloneUrl: ({ name }) => path.join(folder, 'remotes', name) },
+    clones: {
+      cloneUrl: ({ name }) => path.join(folder, 'remotes', name),
+      addressOfHost: () => ({ outside: null, inside: `${folder}/remotes/` }),
+    },
     branches: { deliver: () => Promise.reject(new Error('this test pushes nothing')) },
     vault: store.vault(key),
     blobs: createBlobDirectory(path.join(folder, 'blobs')),

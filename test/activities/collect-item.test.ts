@@ -7,6 +7,7 @@ import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
 import { secretScope } from '../../activities/redaction.ts';
 import { nanoUsd } from '../../core/money.ts';
 import type { CollectStep } from '../../core/plan.ts';
+import { EMPTY_TREE } from '../../core/commit-id.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { spendRow } from '../contract/store-rows.ts';
 import { T0 } from '../engine/movable-clock.ts';
@@ -313,6 +314,22 @@ describe('collectItem: files', () => {
     expect(await answerOf(around, ORDER)).toMatchObject({ type: 'itemCollected' });
     expect(results(around)).toEqual(['base-commit.txt', 'files/a.txt', 'findings.json']);
     expect(result(around, 'findings.json').toString()).toContain('it could not be made');
+  });
+
+  it('takes all of a repository that the agent made where none was selected', async () => {
+    const around = await collecting({ kind: 'diff' });
+    const asked: string[] = [];
+    around.agent.patch = (_target, { baseCommit }) => {
+      asked.push(baseCommit);
+      if (baseCommit === EMPTY_TREE)
+        return Promise.resolve({ content: Buffer.from('all'), findings: ['odd'] });
+      return Promise.reject(new ParleyError('agent_refused', 'Cannot find ref'));
+    };
+    expect(await answerOf(around, ORDER)).toMatchObject({ type: 'itemCollected' });
+    expect(asked).toHaveLength(2);
+    expect(result(around, 'changes.patch').toString()).toBe('all');
+    expect(result(around, 'base-commit.txt').toString()).toBe(`${EMPTY_TREE}\n`);
+    expect(result(around, 'findings.json').toString()).toContain('odd');
   });
 
   it('follows no link, neither to a file nor through a folder', async () => {

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { workspaceHooks, workspaceSkills } from '../../agent/workspace-surface.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type {
@@ -113,6 +114,21 @@ export class FakeAgent implements AgentServer {
 
   gitDiff: AgentServer['gitDiff'] = (target, request) =>
     this.answer('gitDiff', target, request, () => this.diff);
+
+  /** Read as the real one reads them. */
+  skills: AgentServer['skills'] = async (target, folder) => {
+    const { skills } = await workspaceSkills(folder);
+    const type = (one: (typeof skills)[number]) =>
+      one.description !== null ? 'agentskills' : one.triggers.length > 0 ? 'knowledge' : 'repo';
+    return await this.answer('skills', target, folder, () =>
+      skills.map((one) => ({ ...one, type: type(one) })),
+    );
+  };
+
+  hooks: AgentServer['hooks'] = async (target, folder) => {
+    const { hooks } = await workspaceHooks(folder);
+    return await this.answer('hooks', target, folder, () => hooks ?? {});
+  };
 
   readCallback: AgentServer['readCallback'] = (body) => {
     const { id, execution_status: status } = body as {

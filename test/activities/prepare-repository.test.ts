@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { putLaunchFacts } from '../../activities/launch-facts.ts';
 import type { CommandOf } from '../../core/command.ts';
 import { describeWith } from '../helpers/requires.ts';
 import {
@@ -112,6 +113,62 @@ describeWith('git', 'prepareRepository', () => {
     git(from, 'checkout', '--quiet', 'main');
     expect(await answerOf(around, order({ branch: "odd'branch;id" }))).toEqual(PREPARED);
     expect(git(cloneOf(around), 'log', '-1', '--format=%s')).toBe('two');
+  });
+
+  it.each([
+    ['a tag', 'v1', null, 'two'],
+    ['a tag with the name of a branch', 'both', null, 'two'],
+    ['the id of a commit', 'ID', null, 'two'],
+    ['the id of a commit that no branch holds', 'LOST', null, 'lost'],
+    ['the id of a commit in place of a branch, as the API names it', null, 'ID', 'two'],
+  ])('starts at %s', async (_, ref, branch, subject) => {
+    const around = await prepared();
+    const from = remote(around);
+    git(from, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
+    git(from, 'branch', 'both');
+    git(from, 'commit', '--quiet', '--allow-empty', '-m', 'two');
+    for (const tag of ['v1', 'both']) git(from, 'tag', '-a', '-m', 'a tag', tag);
+    const id = git(from, 'rev-parse', 'HEAD');
+    git(from, 'commit', '--quiet', '--allow-empty', '-m', 'lost');
+    const lost = git(from, 'rev-parse', 'HEAD');
+    git(from, 'reset', '--quiet', '--hard', 'HEAD~1');
+    git(from, 'commit', '--quiet', '--allow-empty', '-m', 'three');
+    const named = (name: string | null): string | null =>
+      name === 'ID' ? id : name === 'LOST' ? lost : name;
+    const repository = { ref: named(ref), submodules: false };
+    await putLaunchFacts(around.world.vault, CONVERSATION, { extraHeaders: {}, gitAuthor: null, repository });
+    expect(await answerOf(around, order({ branch: named(branch) }))).toEqual(PREPARED);
+    expect(git(cloneOf(around), 'log', '-1', '--format=%s')).toBe(subject);
+    const at = git(cloneOf(around), 'rev-parse', 'HEAD');
+    expect((await around.world.workspaces.facts(CONVERSATION))?.baseCommit).toBe(at);
+    expect(git(cloneOf(around), 'status', '--porcelain', '--branch')).toContain('no branch');
+  });
+
+  it.each(['nowhere', 'f'.repeat(40), '--help', 'main~5'])('has no start at "%s"', async (ref) => {
+    const around = await prepared();
+    remote(around);
+    const repository = { ref, submodules: false };
+    await putLaunchFacts(around.world.vault, CONVERSATION, { extraHeaders: {}, gitAuthor: null, repository });
+    expect(await answerOf(around, order())).toMatchObject({
+      code: 'repository_failed',
+      reason: expect.stringContaining(`there is no tag and no commit "${ref}"`) as string,
+    });
+    expect(existsSync(cloneOf(around))).toBe(false);
+  });
+
+  it('begins with nothing in a repository without a commit', async () => {
+    const around = await prepared();
+    const dir = path.join(around.folder, 'remotes', 'acme/empty');
+    mkdirSync(dir, { recursive: true });
+    git(dir, 'init', '--quiet', '--bare');
+    expect(await answerOf(around, order({ repository: 'acme/empty' }))).toEqual(PREPARED);
+    const clone = cloneOf(around, 'empty');
+    const tree = git(clone, 'hash-object', '-t', 'tree', '/dev/null');
+    expect((await around.world.workspaces.facts(CONVERSATION))?.baseCommit).toBe(tree);
+    writeFileSync(path.join(clone, 'first'), '1\n');
+    git(clone, 'add', '.');
+    git(clone, 'commit', '--quiet', '-m', 'first');
+    expect(git(clone, 'diff', '--name-only', tree, 'HEAD')).toBe('first');
   });
 
   it.each([

@@ -1,7 +1,13 @@
 /** Secret values in what is stored: in which forms they are found, and what is left alone. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redactEvents, redactText, secretForms, secretScope } from '../../activities/redaction.ts';
+import {
+  containsSecret,
+  redactEvents,
+  redactText,
+  secretForms,
+  secretScope,
+} from '../../activities/redaction.ts';
 import { appendEvents } from '../../activities/transcript.ts';
 import { activityWorld, CONVERSATION } from './activity-world.ts';
 import { agentEvent } from './fake-agent.ts';
@@ -41,6 +47,19 @@ describe('redactEvents()', () => {
     const event = agentEvent('e1', { arguments: JSON.stringify({ command: `echo ${VALUE}` }) });
     const [clean] = await redactEvents(world, CONVERSATION, [event]);
     expect(clean?.['arguments']).toBe('{"command":"echo <secret-hidden>"}');
+  });
+
+  it('hides each line of a value that has several; only what nothing else has is found in a file', async () => {
+    const value = 'kind: Config\n  token: abc\n  MIIEvQIBADANBgkqhkiG9w0\nend\n';
+    const { world } = await withSecrets({ KUBECONFIG: value });
+    const text = ['a kind: Config b', 'token: abc', '-> MIIEvQIBADANBgkqhkiG9w0', 'end'].join('\n');
+    const [clean] = await redactEvents(world, CONVERSATION, [agentEvent('e1', { text })]);
+    const hidden = '<secret-hidden>';
+    expect(clean?.['text']).toBe([`a ${hidden} b`, hidden, `-> ${hidden}`, 'end'].join('\n'));
+    const found = (file: string): boolean => containsSecret(Buffer.from(file), secretForms([value]));
+    expect(found('kind: Config\ntoken: abc\n')).toBe(false);
+    expect(found('key = MIIEvQIBADANBgkqhkiG9w0;')).toBe(true);
+    expect(found(value)).toBe(true);
   });
 
   it.each(['":"', '","kind":"', '}]}', '123456', 'true'])(

@@ -111,7 +111,17 @@ describe('startConversation', () => {
     await answerOf(around, ORDER);
     const id = around.world.keys.conversationIdOf(ORDER);
     expect(await launchFacts(around.world.vault, id)).toEqual({
-      ...{ extraHeaders: {}, gitAuthor: author, plugins: [], setup: null },
+      ...{ extraHeaders: {}, gitAuthor: author, plugins: [], setup: null, repository: null },
+    });
+  });
+
+  it('hands on where the work starts and whether submodules are fetched', async () => {
+    const repository = { name: 'acme/tool', branch: null, ref: 'v1', host: null, tokenSecret: null };
+    const around = await planned({ repository: { ...repository, submodules: true } });
+    await answerOf(around, ORDER);
+    const id = around.world.keys.conversationIdOf(ORDER);
+    expect(await launchFacts(around.world.vault, id)).toMatchObject({
+      repository: { ref: 'v1', submodules: true },
     });
   });
 

@@ -64,6 +64,8 @@ describe('createAgentClient()', () => {
     expect(lines()).toEqual(['POST /api/conversations']);
     expect(stub.seen[0]?.headers['x-session-api-key']).toBe(SESSION_KEY);
     const body = JSON.parse(stub.seen[0]?.body ?? '') as Record<string, unknown>;
+    // What lies in the workspace is the agent's (D37).
+    expect(body['load_project']).toBe(true);
     expect(body).not.toHaveProperty('initial_message');
     expect(body).toMatchObject({
       conversation_id: HYPHENATED,

@@ -92,7 +92,19 @@ describe('the dialect of OpenHands', () => {
     expect(items).toEqual([messageEvent('hello')]);
   });
 
-  it('opens with modules of tools and the header of the conversation, and arms with a whole model', async () => {
+  it('opens with modules of tools, what the workspace brings and the header of the conversation, and arms with a whole model', async () => {
+    const hookConfig = {
+      pre_tool_use: [{ matcher: 'terminal', hooks: [{ command: 'exit 2', name: 'mine' }] }],
+    };
+    const skill = {
+      name: 'fly',
+      type: 'knowledge',
+      content: 'Flap.',
+      triggers: ['fly'],
+      source: '/s/fly.md',
+    };
+    stub.answer('POST /api/skills', { body: { skills: [skill], sources: {} } });
+    stub.answer('POST /api/hooks', { body: { hook_config: hookConfig } });
     stub.answer('POST /api/conversations', { status: 200, body: info('idle') });
     stub.answer(`POST ${BASE}/switch_llm`, {});
     await client.openConversation(stub.target, {
@@ -109,10 +121,22 @@ describe('the dialect of OpenHands', () => {
     });
     const llm = { model: 'openai/m', base_url: 'http://h/v1', api_key: 'k', usage_id: 'agent' };
     expect(JSON.parse(stub.seen[0]?.body ?? '')).toMatchObject({
-      agent: { llm: { ...llm, extra_headers: { a: 'b', 'x-s': HEX } } },
+      ...{ project_dir: '/workspace/app', load_project: true, load_user: false },
+    });
+    expect(JSON.parse(stub.seen[2]?.body ?? '')).toMatchObject({
+      agent: {
+        llm: { ...llm, extra_headers: { a: 'b', 'x-s': HEX } },
+        agent_context: {
+          skills: [{ name: 'fly', trigger: { type: 'keyword', keywords: ['fly'] }, source: '/s/fly.md' }],
+        },
+      },
+      hook_config: hookConfig,
       tool_module_qualnames: { terminal: 'openhands.tools.terminal.definition' },
     });
-    expect(JSON.parse(stub.seen[1]?.body ?? '')).toMatchObject({ llm });
-    expect(lines()).toEqual(['POST /api/conversations', `POST ${BASE}/switch_llm`]);
+    expect(JSON.parse(stub.seen[3]?.body ?? '')).toMatchObject({ llm });
+    expect(lines()).toEqual([
+      ...['POST /api/skills', 'POST /api/hooks', 'POST /api/conversations'],
+      `POST ${BASE}/switch_llm`,
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { parseSkill } from '../../agent/skills.ts';
+import { FileFinding, parseSkill } from '../../agent/skill-file.ts';
 import { Harness, LLM_KEY, userMessage, PATIENT } from './harness.ts';
 import { reply, toolCalls } from './openai-stub.ts';
 
@@ -40,14 +40,85 @@ describe('a workspace', () => {
     expect((await harness.call('GET /api/tools/')).body).toContain('terminal');
   });
 
+  it('offers a skill of a request by its description only where it has a file', async () => {
+    const harness = await Harness.start();
+    const offered = { content: 'Flap.', description: 'How to fly.', is_agentskills_format: true };
+    const skills = [
+      { name: 'here', ...offered, source: '/skills/here/SKILL.md' },
+      { name: 'nowhere', ...offered },
+      { name: 'word', content: 'Sing.', trigger: { type: 'keyword', keywords: ['sing'] } },
+    ];
+    harness.llm.script([reply('done')]);
+    const body = harness.startBody({ initial_message: userMessage('sing', true) });
+    const agent = { ...(body['agent'] as object), agent_context: { skills } };
+    await harness.call('POST /api/conversations', { json: { ...body, agent } });
+    await harness.reaches('finished');
+    const [system, first] = harness.llm.requests[0]?.body.messages ?? [];
+    expect(system?.content).toContain('- here: How to fly. (/skills/here/SKILL.md)');
+    expect(system?.content).toContain('<skill name="nowhere">\nFlap.');
+    expect(first?.content).toContain('Sing.');
+    const info = (await harness.at('GET ?include_skills=true')).body;
+    expect(info).toMatchObject({
+      agent: {
+        agent_context: { skills: [{ type: 'agentskills' }, { name: 'nowhere' }, { triggers: ['sing'] }] },
+      },
+    });
+    expect((await harness.at('GET ')).body).toMatchObject({ agent: { agent_context: { skills: [] } } });
+  });
+});
+
+describe('a file of a skill', () => {
   it.each([
     ['/a/b.md', 'text', { name: 'b', content: 'text', triggers: [], description: null }],
     ['/a/b/SKILL.md', 'text', { name: 'b', description: 'b' }],
+    ['/a/b/skill.md', 'text', { name: 'b', description: 'b' }],
     ['/a/b.md', '---\nname: c\n---\ntext', { name: 'c', content: 'text' }],
-    ['/a/b.md', '---\n: [\n---\ntext', { name: 'b', content: 'text' }],
-    ['/a/b.md', '---\ntriggers: word\n---\ntext', { triggers: [] }],
-  ])('reads %s with %j', async (file, text, skill) => {
+    // A colon, an at sign, a star and a hash are no text for YAML.
+    ['/a/b/SKILL.md', '---\ndescription: Use it: now\n---\nx', { description: 'Use it: now', name: 'b' }],
+    ['/a/b/SKILL.md', "---\ndescription: @acme's *best*\n---\nx", { description: "@acme's *best*" }],
+    ['/a/b/SKILL.md', '---\ndescription: "a: b"\n---\nx', { description: 'a: b' }],
+    ['/a/b/SKILL.md', '---\ndescription: >\n  a\n  b\n---\nx', { description: 'a b' }],
+    ['/a/b.md', '---\ntriggers: word\n---\ntext', { triggers: ['word'] }],
+    ['/a/b.md', '---\ntriggers: two words\n---\ntext', { triggers: ['two words'] }],
+    ['/a/b.md', '---\ntriggers: [a, "b c"]\n---\ntext', { triggers: ['a', 'b c'] }],
+    ['/a/b.md', '---\ntriggers:\n- a: b\n- c\n---\ntext', { triggers: ['a: b', 'c'] }],
+    ['/a/b.md', '---\ntriggers: 404\n---\ntext', { triggers: ['404'] }],
+    [
+      '/a/b.md',
+      '---\ntriggers: [1.10, 007, yes, 0x1F]\n---\nx',
+      { triggers: ['1.10', '007', 'yes', '0x1F'] },
+    ],
+    ['/a/b.md', '---\nname: 12\nTriggers:\n  - a\n---\nx', { name: '12', triggers: ['a'] }],
+    ['/a/b.md', '---\ntriggers:\nname: null\n---\nx', { name: 'b', triggers: [] }],
+    ['/a/b.md', '---\n{name: c, triggers: [a]}\n---\nx', { name: 'c', triggers: ['a'] }],
+    ['/a/b.md', '\uFEFF---\nname: c\n---\ntext', { name: 'c', content: 'text' }],
+    [
+      '/a/b.md',
+      '---\r\nname: c\r\ntriggers:\r\n  - a\r\n---\r\ntext',
+      { name: 'c', triggers: ['a'], content: 'text' },
+    ],
+    ['/a/b.md', '\uFEFF---\r\ntriggers: a: b\r\n---\r\ntext', { triggers: ['a: b'], content: 'text' }],
+    ['/a/b.md', '---  \nname: c\n--- \ntext', { name: 'c', content: 'text' }],
+    ['/a/b.md', '---\nname: c\n---', { name: 'c', content: '' }],
+    // A rule of the text.
+    ['/a/b.md', '---\n\nSome text', { content: '---\n\nSome text' }],
+    ['/a/b.md', '---\nSome text\n---\nmore', { content: '---\nSome text\n---\nmore' }],
+  ])('%s: %j', async (file, text, skill) => {
     expect(await parseSkill(file, text)).toMatchObject(skill);
+  });
+
+  it.each([
+    ['---\nname: c\n: [\n---\ntext', 'its head cannot be read'],
+    ['---\ntriggers: {a: b}\n---\ntext', '"triggers" is not what it should be'],
+    ['---\ntriggers: [[a]]\n---\ntext', '"triggers'],
+    ['---\nname: c\nname: d\n---\ntext', 'Map keys must be unique'],
+    ['---\nname: c\ntriggers: [a\n---\ntext', 'its head cannot be read'],
+    ['---\nname: c\ntriggers: [a]\n\ntext', 'its head has no second line of dashes'],
+    [`---\nname: ${'n'.repeat(201)}\n---\ntext`, '"name"'],
+  ])('that cannot be read is none: %j', async (text, why) => {
+    const error: unknown = await parseSkill('/a/b.md', text).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(FileFinding);
+    expect((error as FileFinding).message).toContain(why);
   });
 });
 

@@ -1,6 +1,15 @@
 /** Changes of a repository as list, as two sides of a file, and as a patch that applies. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -171,6 +180,42 @@ describe('git in odd work trees', () => {
     ]);
     const shown = await harness.call(`GET /api/git/diff?path=${folder}/dangling&ref=${base}`);
     expect(shown.body).toEqual({ original: null, modified: 'nowhere' });
+  });
+
+  it('shows a link and not what is behind it, in folders that are reached by a link, too', async () => {
+    const harness = await Harness.start();
+    const folder = harness.workspace;
+    const outside = tempDir();
+    makeRepository(outside);
+    makeRepository(folder);
+    symlinkSync('src/app.txt', join(folder, 'file-link'));
+    symlinkSync(outside, join(folder, 'folder-link'));
+    git(folder, 'add', '.');
+    git(folder, 'commit', '-q', '-m', 'links');
+    rmSync(join(folder, 'folder-link'));
+    symlinkSync('src', join(folder, 'folder-link'));
+    const byLink = join(tempDir(), 'by-link');
+    symlinkSync(folder, byLink);
+    for (const top of [folder, byLink]) {
+      const sides = async (path: string): Promise<unknown> =>
+        (await harness.call(`GET /api/git/diff?path=${top}/${path}&ref=HEAD`)).body;
+      expect(await sides('folder-link')).toEqual({ original: outside, modified: 'src' });
+      expect(await sides('file-link')).toEqual({ original: 'src/app.txt', modified: 'src/app.txt' });
+      expect(await sides('src/app.txt')).toMatchObject({ original: 'one\ntwo\nthree\n' });
+    }
+  });
+
+  it('lists names that are no text, each as its own', async () => {
+    const harness = await Harness.start();
+    const folder = harness.workspace;
+    const base = makeRepository(folder);
+    for (const byte of [0xfe, 0xff])
+      writeFileSync(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([byte])]), 'x\n');
+    const changes = await harness.call(`GET /api/git/changes?path=${folder}&ref=${base}`);
+    expect(changes.body).toEqual(['fe', 'ff'].map((hex) => ({ status: 'ADDED', path: `caf\\x${hex}` })));
+    const { clone, findings } = await applied(harness, base);
+    expect(readdirSync(clone, 'buffer').filter((name) => name.includes('caf'))).toHaveLength(2);
+    expect(findings).toEqual([]);
   });
 
   it('compares with the empty tree where the work began without a commit', async () => {

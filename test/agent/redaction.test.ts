@@ -49,6 +49,25 @@ describe('makeRedactor()', () => {
     expect(makeRedactor([secret]).text(`${lines.join('\n')}\n`)).toBe(`${MASK}\n`);
   });
 
+  it('hides each line of a value that has several', () => {
+    const key = [
+      '-----BEGIN PRIVATE KEY-----',
+      'MIIEvQIBADANBg/kqhkiG9w0',
+      'AQEFAASCBKcw+ggS',
+      '-----END PRIVATE KEY-----',
+    ];
+    const account = '{\n  "type": "service",\n  "key": "abc\\ndef"\n}\n';
+    const { text, deep } = makeRedactor([key.join('\n'), `${key.join('\r\n')}x`, account]);
+    expect(text('  12: MIIEvQIBADANBg/kqhkiG9w0')).toBe(`  12: ${MASK}`);
+    expect(text(key.map((line) => `> ${line}`).join('\n'))).toBe(
+      `> ${key[0]}\n> ${MASK}\n> ${MASK}\n> ${key[3]}`,
+    );
+    expect(deep({ a: [`key="AQEFAASCBKcw+ggS"`] })).toEqual({ a: [`key="${MASK}"`] });
+    expect(text(JSON.stringify('"key": "abc\\ndef"'))).toBe(`"${MASK}"`);
+    expect(text('{ } "type"')).toBe('{ } "type"');
+    expect(makeRedactor(['one line only\n']).text('one line')).toBe('one line');
+  });
+
   it('takes values of the largest size', () => {
     const secrets = Array.from({ length: 50 }, (_, index) => `${index}-`.repeat(65_536 / 4));
     const { text } = makeRedactor(secrets);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCodeHosts } from '../../code-hosts/code-hosts.ts';
 import { createBranchDelivery } from '../../code-hosts/deliver-branch.ts';
+import { EMPTY_TREE } from '../../core/commit-id.ts';
 import type { BranchDelivery, BranchRequest } from '../../ports/branch-delivery.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { sampleCommandLines } from '../e2e/process-list.ts';
@@ -92,6 +93,19 @@ describe('a branch that is delivered', () => {
     expect(gitSync(here.bare, 'cat-file', '-s', `${commit}:bytes.bin`)).toBe('5');
     expect(here.tip('main')).toBe(main);
     expect(readdirSync(path.join(here.dir, 'scratch'))).toEqual([]);
+  });
+
+  it('is the first commit of a repository that had none', async () => {
+    const here = place();
+    gitSync(here.dir, 'init', '-q', '--bare', 'repositories/acme/empty.git');
+    const bare = path.join(here.dir, 'repositories/acme/empty.git');
+    const patch = Buffer.from(
+      'diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+one\n',
+    );
+    const request = { repository: { provider: null, name: 'acme/empty' }, baseCommit: EMPTY_TREE, patch };
+    const { commit } = await here.delivery().deliver(here.request(request));
+    expect(gitSync(bare, 'log', '--format=%H|%P', BRANCH)).toBe(`${commit}|`);
+    expect(gitSync(bare, 'show', `${commit}:a`)).toBe('one');
   });
 
   it('is pushed once, however often it is asked for, also when the base has moved on', async () => {

@@ -107,6 +107,48 @@ describe('terminal', () => {
     expect(textOf(await run('pwd'))).toBe(`${folder}/c`);
   });
 
+  it.each([
+    ['a loop', 'for i in 1 2 3; do echo "at $i"; sleep 5; done; touch late', 130],
+    ['a list', 'echo at; sleep 5; touch late', 130],
+    ['lines', 'echo at\nsleep 5\ntouch late', 130],
+    ['both ways of a choice', 'echo at; sleep 5 && touch late || touch late', 130],
+    ['a pipeline', 'echo at; sleep 5 | cat; touch late', 130],
+    ['a function in a loop', 'f() { echo at; sleep 5; touch late; }; while f; do touch late; done', 130],
+    ['a subshell', '(echo at; sleep 5; touch late); touch late', 130],
+    ['a substitution', 'echo at; x=$(sleep 5; touch late); touch late', 130],
+    ['a loop without a program', 'echo at; while :; do :; done; touch late', 130],
+    ['a wait', 'echo at; sleep 5 & wait; touch late', 130],
+    ['a script', 'bash -c "echo at; sleep 5; touch late"; touch late', 130],
+    // What a trap does is the command's own, as the shell says.
+    ['a trap', '(trap "echo caught; exit 3" INT; echo at; sleep 5; touch late)', 3],
+  ])('ends the whole command line at an interrupt: %s', async (_what, command, exitCode) => {
+    const { run, folder } = makeTerminal();
+    await run('mkdir e; cd e; KEPT=1');
+    const abort = new AbortController();
+    const running = run(command, { timeout: 0.2 });
+    expect((await running)['exit_code']).toBe(-1);
+    abort.abort();
+    const stopped = await run('', {}, abort.signal);
+    expect(stopped).toMatchObject({ exit_code: exitCode });
+    expect(textOf(await run('echo $?; pwd; echo $KEPT; ls'))).toBe(`${exitCode}\n${folder}/e\n1`);
+  });
+
+  it('leaves what runs in the background alone at an interrupt', async () => {
+    const { run } = makeTerminal();
+    await run('sleep 30 & sleep 60', { timeout: 0.2 });
+    expect(await run('C-c', { is_input: true })).toMatchObject({ exit_code: 130 });
+    expect(textOf(await run('kill %1 && echo was there'))).toBe('was there');
+  });
+
+  it('is a shell without history, aliases, prompts and marks of its own', async () => {
+    const { run } = makeTerminal();
+    expect(textOf(await run('echo "hi!" !x; PS1="> "; alias ll=ls'))).toBe('hi! !x');
+    expect(textOf(await run('echo one; type ll 2>&1; history | wc -l'))).toMatch(/^one\n.*not found\n0$/);
+    expect(textOf(await run('echo ${nothing:?is missing}; echo more'))).toMatch(/nothing: is missing$/);
+    const open = 'for fd in 5 10 255; do [ -e /proc/self/fd/$fd ] && echo "leaked $fd"; done';
+    expect(textOf(await run(`echo $?; bash -c '${open}'`))).toBe('1');
+  });
+
   it('starts anew at a reset', async () => {
     const { run, folder } = makeTerminal();
     await run('mkdir d; cd d; sleep 60', { timeout: 0.1 });

@@ -127,7 +127,8 @@ it('tells of every repository what a clone would meet, all at once', async () =>
   const lines = told(findings, 'repositories');
   expect(lines).toHaveLength(5);
   expect(lines).toContain('failed: "acme/app" of "local" has no branch or tag "mian" (conversation "i0")');
-  expect(lines).toContain('failed: "acme/empty" of "local" has no commit to start from');
+  // A repository without a commit is one to begin in, too.
+  expect(lines).toContain('warning: "acme/empty" of "local" has no commit');
   expect(lines).toContain(
     `failed: "acme/none" of "local" is not there: ${folder}/repositories/acme/none.git`,
   );

@@ -1,0 +1,353 @@
+/**
+ * Where each field that a client may send takes effect: the file that reads it, and the words that do.
+ * Owns the table only; the test beside it compares it with the schemas and with the files.
+ */
+
+export interface Reader {
+  readonly file: string;
+  readonly text: string;
+  /** What comes of it where that is less than one might think. */
+  readonly note?: string;
+}
+
+/** One file for several fields, each with the words that read it. */
+function of(file: string, fields: Readonly<Record<string, string>>): Record<string, Reader> {
+  return Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, { file, text }]));
+}
+
+const START = 'api/conversations/start.ts';
+const PAGE = of('api/application/cursor.ts', { page_id: 'page_id', limit: 'limit' });
+
+const START_FIELDS: Readonly<Record<string, Reader>> = {
+  ...of(START, {
+    initial_message: 'request.initial_message ?? null',
+    'initial_message.content': 'textOf(message.content)',
+    'initial_message.run': 'run: message.run',
+    conversation_id: 'request.conversation_id ?? application.randomHex',
+    sandbox_id: 'request.sandbox_id ?? null',
+    selected_repository: 'repository: request.selected_repository',
+    selected_branch: 'branch: request.selected_branch',
+    git_provider: 'codeHost: request.git_provider',
+    title: 'title: request.title',
+    llm_model: 'model: request.llm_model',
+    secrets: 'request.secrets ?? {}',
+    tags: 'tags: request.tags',
+    plugins: 'plugins: launchPlugins(request)',
+  }),
+  ...of('api/conversations/start-request.ts', {
+    'initial_message.content.text': 'content.map(({ text }) => text)',
+    'plugins.source': "source.split(':')",
+    'plugins.ref': 'ref: ref ?? null',
+    'plugins.repo_path': 'repo_path: path',
+  }),
+  ...of('core/observability.ts', {
+    observability_span_name: 'observability_span_name',
+    observability_tags: 'observability_tags',
+    observability_metadata: 'observability_metadata',
+  }),
+};
+
+const CONVERSATION_FILTER = of('api/conversations/read-routes.ts', {
+  title__contains: 'query.title__contains',
+  created_at__gte: 'query.created_at__gte',
+  created_at__lt: 'query.created_at__lt',
+  updated_at__gte: 'query.updated_at__gte',
+  updated_at__lt: 'query.updated_at__lt',
+  sandbox_id__eq: 'sandbox_id__eq: sandbox',
+  sandbox_status__eq: 'query.sandbox_status__eq',
+  execution_status__eq: 'query.execution_status__eq',
+  tag: 'query.tag ?? []',
+});
+const START_FILTER = of('api/conversations/start-routes.ts', {
+  conversation_id__eq: 'conversation_id__eq: id',
+  created_at__gte: 'created_at__gte: from',
+});
+const EVENT_FILTER = of('api/events/event-routes.ts', {
+  kind__eq: 'kind__eq',
+  timestamp__gte: 'timestamp__gte',
+  timestamp__lt: 'timestamp__lt',
+});
+const MESSAGE = {
+  ...of('api/conversations/message-routes.ts', { content: 'textOf(body.content)' }),
+  'content.text': { file: 'api/conversations/start-request.ts', text: 'content.map(({ text }) => text)' },
+};
+const WORKSPACE = 'api/conversations/workspace-routes.ts';
+const KEPT = 'kept and shown; agents reach a model through the proxy alone (D19)';
+
+/** By operation, `body` or `query`, and path of the field. */
+export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
+  'start_app_conversation body': START_FIELDS,
+  'stream_start_app_conversation body': START_FIELDS,
+  'get_start_tasks query': of('api/conversations/start-routes.ts', { ids: 'query.ids.map(hexOf)' }),
+  'search_start_tasks query': {
+    ...START_FILTER,
+    ...PAGE,
+    ...of('api/conversations/start-routes.ts', { sort_order: "query.sort_order.endsWith('_DESC')" }),
+  },
+  'count_start_tasks query': START_FILTER,
+  'get_app_conversations query': of('api/conversations/read-routes.ts', { ids: 'query.ids.map' }),
+  'search_app_conversations query': {
+    ...CONVERSATION_FILTER,
+    ...PAGE,
+    ...of('api/conversations/read-routes.ts', { sort_order: 'orderOf(query.sort_order)' }),
+  },
+  'count_app_conversations query': CONVERSATION_FILTER,
+  'send_message body': { ...MESSAGE, ...of('api/conversations/message-routes.ts', { run: 'run: body.run' }) },
+  'queue_pending_message body': MESSAGE,
+  'answer_confirmation body': of('api/conversations/message-routes.ts', {
+    accept: 'accept: body.accept',
+    reason: 'reason: body.reason',
+  }),
+  'update_app_conversation body': of('api/conversations/change-routes.ts', {
+    title: '{ title = null',
+    tags: 'tags = null } = body',
+  }),
+  'read_workspace_file query': of(WORKSPACE, { file_path: 'query.file_path' }),
+  'list_workspace_files query': of(WORKSPACE, { path: "query.path ?? '.'" }),
+  'list_git_changes query': of(WORKSPACE, { path: "query.path ?? '.'", ref: 'query.ref' }),
+  'read_git_diff query': of(WORKSPACE, {
+    path: "workspacePath(workspace, query.path, 'path')",
+    ref: 'query.ref',
+  }),
+  'search_events query': {
+    ...EVENT_FILTER,
+    ...of('api/events/event-routes.ts', {
+      sort_order: "query.sort_order === 'TIMESTAMP_DESC'",
+      page_id: 'sequenceOf(query.page_id)',
+      limit: 'query.limit + 1',
+    }),
+  },
+  'count_events query': EVENT_FILTER,
+  'get_events query': of('api/events/event-routes.ts', { id: 'query.id' }),
+  'create_sandbox query': of('api/sandboxes/sandbox-routes.ts', {
+    sandbox_spec_id: 'query.sandbox_spec_id ??',
+  }),
+  'search_sandboxes query': PAGE,
+  'get_sandboxes query': of('api/sandboxes/sandbox-routes.ts', { id: 'query.id.map' }),
+  'delete_sandbox query': of('api/sandboxes/sandbox-routes.ts', { sandbox_id: 'sandbox_id' }),
+  'search_sandbox_specs query': {
+    page_id: {
+      file: 'api/sandboxes/secret-routes.ts',
+      text: 'page_id: pageIdIn',
+      note: 'there is one specification, and so one page',
+    },
+    limit: {
+      file: 'api/sandboxes/secret-routes.ts',
+      text: 'limit: limitIn',
+      note: 'there is one specification',
+    },
+  },
+  'get_sandbox_specs query': { id: { file: 'api/sandboxes/secret-routes.ts', text: 'query.id' } },
+  'search_runs query': PAGE,
+  'search_run_items query': PAGE,
+  'get_run_result query': of('api/runs/run-command-routes.ts', { name: 'name: query.name' }),
+  'control_run body': {
+    ...of('api/runs/run-command-routes.ts', {
+      requestId: '...body',
+      by: 'body.by ?? caller.keyName',
+      keys: '...body',
+      classes: '...body',
+      settings: '...body',
+      'settings.concurrency': '...body',
+      'settings.startEveryMs': '...body',
+      'settings.budgetNanoUsd': '...body',
+    }),
+  },
+  'update_settings body': {
+    ...of('api/settings/settings-routes.ts', {
+      sandbox_grouping_strategy: "named('grouping', body.sandbox_grouping_strategy)",
+      git_user_name: "named('gitUserName', body.git_user_name)",
+      git_user_email: "named('gitUserEmail', body.git_user_email)",
+      conversation_settings_diff: 'body.conversation_settings_diff',
+      'conversation_settings_diff.max_iterations': 'max_iterations: iterationsMax',
+      'conversation_settings_diff.confirmation_mode': 'diff.confirmation_mode ??',
+      'conversation_settings_diff.security_analyzer': 'diff.security_analyzer === undefined',
+      agent_settings: 'z.never(',
+      conversation_settings: 'z.never(',
+    }),
+    language: {
+      ...{ file: 'api/settings/settings-routes.ts', text: "named('language', body.language)" },
+      note: 'kept and shown to clients, which speak it',
+    },
+  },
+  'save_profile body': {
+    ...of('api/settings/profile-routes.ts', {
+      llm: '{ llm } = body',
+      'llm.model': 'llm?.model',
+      'llm.extra_headers': 'llm?.extra_headers',
+      preserve_existing_api_key: 'body.preserve_existing_api_key',
+      include_secrets: 'body.include_secrets',
+    }),
+    'llm.base_url': { file: 'api/settings/profile-routes.ts', text: 'llm?.base_url', note: KEPT },
+    'llm.api_key': { file: 'api/settings/profile-routes.ts', text: 'llm.api_key', note: KEPT },
+  },
+  'rename_profile body': of('api/settings/profile-routes.ts', { new_name: 'new_name' }),
+  'search_secrets query': of('api/settings/secret-routes.ts', {
+    name__contains: 'query.name__contains',
+    page_id: 'Number(query.page_id)',
+    limit: 'from + query.limit',
+  }),
+  'store_secret body': of('api/settings/secret-routes.ts', {
+    name: '{ name, value, description }',
+    value: '{ name, value, description }',
+    description: '{ name, value, description }',
+  }),
+  'describe_secret body': of('api/settings/secret-routes.ts', { description: 'description' }),
+  'issue_key body': of('api/keys/key-routes.ts', {
+    name: 'body.name',
+    scope: 'body.scope',
+    user_id: 'body.user_id',
+    not_before: 'body.not_before',
+    expires_at: 'body.expires_at',
+  }),
+  'search_audit query': of('api/keys/key-routes.ts', {
+    page_id: 'query.page_id',
+    limit: 'limit: query.limit',
+  }),
+  'deploy_configuration body': of('api/configuration/configuration-routes.ts', {
+    text: 'body: { text, revision }',
+    revision: 'body: { text, revision }',
+  }),
+  'update_configuration body': of('api/configuration/configuration-routes.ts', {
+    fields: 'body: { fields, revision }',
+    'fields.idle_time': 'idle_time',
+    'fields.deletion_time': 'deletion_time',
+    'fields.forward_client_headers_to_llm_api': 'forward_client_headers_to_llm_api',
+    'fields.llm_provider': 'llm_provider',
+    'fields.custom_llm_extra_headers': 'custom_llm_extra_headers',
+    revision: 'body: { fields, revision }',
+  }),
+  'search_models query': of('api/application/service-routes.ts', {
+    query: 'query.query',
+    page_id: 'Number(query.page_id)',
+    limit: 'from + query.limit',
+  }),
+};
+
+const META = 'agent/conversation-meta.ts';
+const LLM_CALL = 'agent/llm-call.ts';
+const HOOKS = 'agent/hooks/run-hooks.ts';
+
+/** Of `POST /api/conversations` of the Agent Server; hooks are one row for every event. */
+export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
+  ...of(LLM_CALL, {
+    'agent.llm.model': 'llm.model.replace',
+    'agent.llm.base_url': 'baseUrl: llm.base_url',
+    'agent.llm.api_key': 'arming.apiKey',
+    'agent.llm.extra_headers': 'meta.llm.extra_headers',
+    'agent.llm.session_header': 'meta.llm.session_header',
+    'agent.llm.retry_window_s': 'llm.retry_window_s',
+    'agent.llm.timeout': 'llm.timeout',
+    'agent.llm.temperature': 'temperature: llm.temperature',
+    'agent.llm.top_p': 'top_p: llm.top_p',
+    'agent.llm.max_output_tokens': 'max_tokens: llm.max_output_tokens',
+    user_id: 'user: conversation.meta.user_id',
+  }),
+  ...of('agent/model-call.ts', {
+    'agent.llm.usage_id': 'usage_id: usageId',
+    'agent.llm.max_input_tokens': 'max_input_tokens: tokensMax',
+    'agent.condenser': 'conversation.meta.summarize',
+  }),
+  ...of(META, {
+    agent: '{ agent } = request',
+    'agent.llm': 'storedLlm(agent.llm)',
+    'agent.tools': 'agent.tools.map',
+    'agent.tools.name': '(tool) => tool.name',
+    'agent.system_prompt': 'agent.system_prompt ??',
+    'agent.condenser.kind': 'agent.condenser?.kind',
+    'agent.agent_context': 'agent.agent_context?.',
+    'agent.agent_context.system_message_suffix': 'agent_context?.system_message_suffix',
+    confirmation_policy: 'request.confirmation_policy ??',
+    security_analyzer: 'request.security_analyzer === null',
+    max_iterations: 'request.max_iterations',
+    stuck_detection: 'request.stuck_detection',
+    stuck_detection_thresholds: 'request.stuck_detection_thresholds',
+    tags: 'request.tags',
+    title: 'request.title',
+    parent_conversation_id: 'request.parent_conversation_id',
+  }),
+  ...of('agent/plugins/merge-plugins.ts', {
+    'agent.mcp_config': 'request.agent.mcp_config',
+    'agent.agent_context.skills': 'request.agent.agent_context?.skills',
+    plugins: 'request.plugins ?? []',
+    hook_config: 'request.hook_config',
+  }),
+  ...of('agent/skills.ts', {
+    'agent.agent_context.skills.name': 'name, content, trigger',
+    'agent.agent_context.skills.content': 'name, content, trigger',
+    'agent.agent_context.skills.description': 'description ?? name',
+    'agent.agent_context.skills.source': 'source: source ?? null',
+    'agent.agent_context.skills.is_agentskills_format': 'is_agentskills_format: isOffered',
+    'agent.agent_context.skills.trigger': 'trigger?.',
+    'agent.agent_context.skills.trigger.keywords': 'trigger?.keywords',
+    'agent.agent_context.skills.trigger.triggers': 'trigger?.triggers',
+  }),
+  ...of('agent/routes/conversations.ts', {
+    'agent.agent_context.secrets': 'body.agent.agent_context?.secrets',
+    conversation_id: 'body.conversation_id ?? world.uuid()',
+    initial_message: 'initial_message: first',
+    'initial_message.run': 'first.run !== false',
+    secrets: '...body.secrets',
+    secrets_complete: 'body.secrets_complete',
+    load_project: 'load_project: wanted',
+    workspace: 'workspace } = body',
+  }),
+  ...of('agent/conversation-registry.ts', { 'workspace.working_dir': 'request.workspace.working_dir' }),
+  ...of('agent/confirmation.ts', {
+    'confirmation_policy.threshold': 'policy.threshold',
+    'confirmation_policy.confirm_unknown': 'policy.confirm_unknown',
+  }),
+  ...of('agent/conversation-commands.ts', {
+    'initial_message.content': 'content: message.content',
+    'initial_message.sender': 'sender: message.sender',
+  }),
+  ...of('agent/prompt.ts', {
+    'initial_message.content.text': 'text: part.text',
+    'initial_message.content.image_urls': 'part.image_urls',
+  }),
+  'initial_message.content.cache_prompt': {
+    ...{ file: 'agent/wire-schema.ts', text: 'cache_prompt }' },
+    note: 'kept in the event; the protocol of the model has no word for it',
+  },
+  ...of('agent/stuck-detection.ts', {
+    'stuck_detection_thresholds.action_observation': 'thresholds.action_observation',
+    'stuck_detection_thresholds.action_error': 'thresholds.action_error',
+    'stuck_detection_thresholds.monologue': 'thresholds.monologue',
+    'stuck_detection_thresholds.alternating_pattern': 'thresholds.alternating_pattern',
+  }),
+  ...of('agent/plugins/plugin-source.ts', {
+    'plugins.source': '{ source, ref',
+    'plugins.ref': "['--branch', ref]",
+    'plugins.repo_path': 'repo_path: inside',
+  }),
+  ...of('agent/hooks/hook-config.ts', {
+    'hook_config.EVENT.matcher': 'matches(matcher, toolName)',
+    'hook_config.EVENT.hooks': 'flatMap(({ hooks })',
+    'hook_config.EVENT.hooks.type': "type === 'command'",
+  }),
+  ...of(HOOKS, {
+    'hook_config.EVENT.hooks.command': 'hook.command',
+    'hook_config.EVENT.hooks.timeout': 'hook.timeout * 1000',
+    'hook_config.EVENT.hooks.async': 'if (hook.async)',
+  }),
+  ...of('agent/loop.ts', {
+    'hook_config.user_prompt_submit': "event: 'user_prompt_submit'",
+    'hook_config.session_start': "event: 'session_start'",
+    'hook_config.stop': "event: 'stop'",
+  }),
+  ...of('agent/action-step.ts', {
+    'hook_config.pre_tool_use': "event: 'pre_tool_use'",
+    'hook_config.post_tool_use': "event: 'post_tool_use'",
+  }),
+  ...of('agent/agent-run.ts', { 'hook_config.session_end': "event: 'session_end'" }),
+};
+
+/** Fields of answers that are the same in every answer, and why they are there. */
+export const CONSTANT_ANSWERS: Readonly<Record<string, string>> = {
+  agent_kind: 'clients of the original tell its agents apart by it; there is one kind',
+  trigger: 'nothing but the API starts a conversation here',
+  pr_number: 'pull requests are not followed',
+  parent_conversation_id: 'there are no conversations below others',
+  sub_conversation_ids: 'there are no conversations below others',
+  public: 'conversations are not shared',
+};
