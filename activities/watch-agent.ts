@@ -11,7 +11,7 @@ import { PATIENT, type Look, type WatchActivity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { spentBy } from './spend.ts';
-import { syncTranscript } from './transcript.ts';
+import { restAfter, syncTranscript } from './transcript.ts';
 import { watch } from './watch.ts';
 import type { World } from './world.ts';
 
@@ -58,12 +58,13 @@ async function look(world: World, command: Watch, memory: Json): Promise<Look> {
       'agent_refused',
       `Cannot watch conversation "${command.conversationId}": the agent does not know it`,
     );
-  await syncTranscript(world, target, command.conversationId);
+  const { bytes } = await syncTranscript(world, target, command.conversationId);
   if (view.executionStatus !== 'RUNNING') return { kind: 'over', event: report(command, view) };
   const limit = await metLimit(world, command, since);
   if (limit !== null)
     return { kind: 'over', event: { type: 'agentLimitReached', commandId: command.id, limit } };
-  return { kind: 'again', at: world.clock.now() + world.deployment.pollMs, memory: since };
+  const at = world.clock.now() + Math.max(world.deployment.pollMs, restAfter(bytes));
+  return { kind: 'again', at, memory: since };
 }
 
 function report(command: Watch, view: AgentConversationView): MachineEvent {

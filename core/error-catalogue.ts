@@ -74,6 +74,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The user has as many records of this kind as are allowed.',
   },
+  transcript_full: {
+    status: 413,
+    retry: false,
+    when: 'The transcript of the conversation has reached its bound; further events are dropped.',
+  },
   queue_full: { status: 429, retry: true, when: 'Too many messages are waiting in the conversation.' },
   conversation_deleted: {
     status: 404,

@@ -5,10 +5,13 @@
 import type { RunId } from '../core/ids.ts';
 
 export interface Results {
-  /** Replaces the file whole or not at all. `key` null is the run's own folder. */
+  /**
+   * Replaces the file whole or not at all; content that comes in pieces is written as it comes, and when it throws
+   * nothing is replaced. `key` null is the run's own folder.
+   */
   write(
     file: { readonly runId: RunId; readonly key: string | null; readonly name: string },
-    content: Uint8Array,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
   ): Promise<void>;
   /** Null when it does not exist. */
   read(file: {

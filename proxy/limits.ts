@@ -5,6 +5,12 @@
 
 /** A request body is held in memory to be spliced; agent prompts stay under a few MiB, images make them larger. */
 export const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
+/** Bodies of calls in flight by one key: two at their largest. */
+export const BODY_BYTES_PER_CALLER_MAX = 2 * REQUEST_BYTES_MAX;
+/** Of all keys together: a thousand agents with prompts of half a MiB. */
+export const BODY_BYTES_ALL_MAX = 512 * 1024 * 1024;
+/** Sent as `retry-after` to a call whose body finds no room, or whose connection is one too many. */
+export const CROWDED_RETRY_AFTER_S = 2;
 /** The body of `POST /model/new`: a handful of strings. */
 export const ADMIN_REQUEST_BYTES_MAX = 1024 * 1024;
 /** A reply that is no stream is held up to this size, so that a gateway that drops it midway becomes a clean 502. */
@@ -97,3 +103,5 @@ export const CONFIG_LOOK_MS = 1_000;
 
 /** Open connections of all sandboxes together: one takes a descriptor, and one that is left open is a call of nobody. */
 export const SANDBOX_CONNECTIONS_MAX = 4_096;
+/** Of one conversation's key: its agent has a few calls in flight, and its tools a few more. */
+export const CONNECTIONS_PER_CALLER_MAX = 128;

@@ -32,7 +32,7 @@ export function createResultsDirectory(root: string): Results {
 
 let writes = 0;
 
-async function replace(path: string, content: Uint8Array): Promise<void> {
+async function replace(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
   // Beside it under a name of its own: one as long as a file system takes leaves no room behind it.
   const aside = join(dirname(path), `.${process.pid}.${(writes += 1)}.part`);
   try {
