@@ -68,6 +68,8 @@ export const SEGMENT_ROWS_MAX = 2_000;
 export const QUEUE_ROWS_MAX = 20_000;
 /** The spool on disk; beyond it a new call is refused with 503, because its row could not be kept (D26). */
 export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
+/** Room on disk for closing rows while the disk is full: no new call begins then, so those in flight have to fit. */
+export const RESERVE_BYTES = 4 * 1024 * 1024;
 /** Rows of one page read for `GET /spend/logs`. */
 export const SPEND_PAGE_ROWS = 1_000;
 /** Rows folded into daily totals in one transaction: short enough not to hold up the rows that come in. */

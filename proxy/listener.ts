@@ -79,8 +79,11 @@ async function removeStaleSocket(socketPath: string): Promise<void> {
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socketPath);
-    probe.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    probe.once('connect', () => probe.destroy());
+    probe.on('error', () => resolve(false));
+    probe.once('connect', () => {
+      resolve(true);
+      probe.destroy();
+    });
   });
 }
 

@@ -218,10 +218,9 @@ function tryConnect(host: string, port: number): Promise<Socket | null> {
       socket.destroy();
       resolve(null);
     };
-    socket.once('error', fail);
+    socket.on('error', fail);
     socket.once('timeout', fail);
     socket.once('connect', () => {
-      socket.off('error', fail);
       socket.off('timeout', fail);
       socket.setTimeout(0);
       resolve(socket);
