@@ -14,7 +14,7 @@ import { collectDiff } from './collect/diff.ts';
 import { collectFiles } from './collect/files.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
 import { collectUsage } from './collect/usage.ts';
-import type { Collected, CollectedStep } from './collect/collected.ts';
+import { keepResult, type Collected, type CollectedStep } from './collect/collected.ts';
 import { leftOut, withheldWords, writeFindings, type Finding } from './collect/findings.ts';
 import { shownName } from './collect/matches.ts';
 import { hasPassed } from './check-log.ts';
@@ -174,26 +174,19 @@ async function keep(
   forms: readonly string[],
 ): Promise<Finding | null> {
   const { runId, key, conversationId } = command;
-  if (
-    containsSecret(made.content, forms) ||
-    containsSecret(new TextEncoder().encode(made.name), forms) ||
-    (made.scanned !== undefined && containsSecret(made.scanned, forms))
-  ) {
-    const about = { machine: 'conversation', id: conversationId } as const;
-    const detail = `"${redactText(made.name, forms)}" holds the value of a secret and was left out`;
-    await world.lifecycle.record(
-      { about, conversationId, code: 'secret_in_result', detail },
-      world.clock.now(),
-    );
-    return { code: 'secret', result: made.name, says: 'withheld: it holds the value of a secret' };
-  }
   try {
-    await world.results.write({ runId, key, name: made.name }, made.content);
-    return null;
+    if (await keepResult(world, made, { runId, key, forms })) return null;
   } catch (error) {
     if (!isForItsName(error)) throw error;
     return leftOut(shownName(Buffer.from(made.name)), 'left out: no file of such a name can be kept here');
   }
+  const about = { machine: 'conversation', id: conversationId } as const;
+  const detail = `"${redactText(made.name, forms)}" holds the value of a secret and was left out`;
+  await world.lifecycle.record(
+    { about, conversationId, code: 'secret_in_result', detail },
+    world.clock.now(),
+  );
+  return { code: 'secret', result: made.name, says: 'withheld: it holds the value of a secret' };
 }
 
 /** A disk that is full or gone is trouble of the host; a name that it does not take is the file's own. */

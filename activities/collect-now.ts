@@ -6,12 +6,12 @@ import type { ConversationId, RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
-import type { Collected } from './collect/collected.ts';
+import { keepResult, type Collected } from './collect/collected.ts';
 import { deliver, deliveryEvidence, DELIVERY_FILE } from './collect/deliver.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
 import { collectUsage } from './collect/usage.ts';
 import { planOf } from './plan-item.ts';
-import { containsSecret, openSecrets, secretForms } from './redaction.ts';
+import { openSecrets, secretForms } from './redaction.ts';
 import type { World } from './world.ts';
 
 /** An ended item with a conversation to read from. */
@@ -95,9 +95,7 @@ async function keepMissing(
   const forms = secretForms(Object.values(await openSecrets(world, conversationId)));
   const written: string[] = [];
   for (const made of await make()) {
-    if (containsSecret(made.scanned ?? made.content, forms)) continue;
-    await world.results.write({ runId, key, name: made.name }, made.content);
-    written.push(`${key}/${made.name}`);
+    if (await keepResult(world, made, { runId, key, forms })) written.push(`${key}/${made.name}`);
   }
   return written;
 }

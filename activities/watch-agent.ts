@@ -10,8 +10,9 @@ import type { Json } from '../ports/engine-store.ts';
 import { PATIENT, type Look, type WatchActivity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
+import { quietTime } from './quiet-time.ts';
 import { spentBy } from './spend.ts';
-import { syncTranscript } from './transcript.ts';
+import { restAfter, syncTranscript } from './transcript.ts';
 import { watch } from './watch.ts';
 import type { World } from './world.ts';
 
@@ -47,10 +48,8 @@ function lost(world: World, command: Watch, error: ParleyError): MachineEvent | 
   };
 }
 
-/** What it remembers is when it began: progress counts from there. */
+/** What it remembers is how long the agent has shown no progress. */
 async function look(world: World, command: Watch, memory: Json): Promise<Look> {
-  const now = world.clock.now();
-  const since = Number(memory ?? now);
   const target = await agentTarget(world, command);
   const view = await world.agent.conversation(target, command.conversationId);
   if (view === null)
@@ -58,12 +57,16 @@ async function look(world: World, command: Watch, memory: Json): Promise<Look> {
       'agent_refused',
       `Cannot watch conversation "${command.conversationId}": the agent does not know it`,
     );
-  await syncTranscript(world, target, command.conversationId);
+  const { bytes } = await syncTranscript(world, target, command.conversationId);
   if (view.executionStatus !== 'RUNNING') return { kind: 'over', event: report(command, view) };
-  const limit = await metLimit(world, command, since);
+  const now = world.clock.now();
+  const nextAt = now + Math.max(world.deployment.pollMs, restAfter(bytes));
+  const newestAt = await world.events.lastReceivedAt(command.conversationId);
+  const quiet = quietTime(memory, { now, newestAt, nextAt });
+  const limit = await metLimit(world, command, quiet.quietMs);
   if (limit !== null)
     return { kind: 'over', event: { type: 'agentLimitReached', commandId: command.id, limit } };
-  return { kind: 'again', at: world.clock.now() + world.deployment.pollMs, memory: since };
+  return { kind: 'again', at: nextAt, memory: { ...quiet } };
 }
 
 function report(command: Watch, view: AgentConversationView): MachineEvent {
@@ -71,10 +74,8 @@ function report(command: Watch, view: AgentConversationView): MachineEvent {
 }
 
 /** Limits that only this side can see: spend comes from the proxy's rows, progress from the event log. */
-async function metLimit(world: World, command: Watch, since: number): Promise<LimitReached | null> {
+async function metLimit(world: World, command: Watch, quietMs: number): Promise<LimitReached | null> {
   const { conversationId, nanoUsdMax, noProgressMs } = command;
   if (nanoUsdMax !== null && (await spentBy(world, conversationId)) >= nanoUsdMax) return 'usd';
-  if (noProgressMs === null) return null;
-  const last = Math.max(since, (await world.events.lastReceivedAt(conversationId)) ?? 0);
-  return world.clock.now() >= last + noProgressMs ? 'no_progress' : null;
+  return noProgressMs !== null && quietMs >= noProgressMs ? 'no_progress' : null;
 }

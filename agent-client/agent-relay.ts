@@ -11,15 +11,13 @@ export function createAgentRelay(): AgentRelay {
   return { connect: ({ agent }) => open(agent) };
 }
 
-function open(agent: SandboxAddress['agent']): Promise<Socket> {
+async function open(agent: SandboxAddress['agent']): Promise<Socket> {
   if ('socketPath' in agent) return connectGuarded(agent.socketPath);
   const { hostname, port } = new URL(agent.url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 80 : Number(port) });
-    socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
+    // For good: a peer may break it before whoever asked for it listens.
+    socket.on('error', reject);
+    socket.once('connect', () => resolve(socket));
   });
 }

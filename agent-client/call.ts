@@ -5,9 +5,17 @@
 import { request } from 'undici';
 import type { Dispatcher, FormData } from 'undici';
 import { ParleyError } from '../core/parley-error.ts';
+import { createTurnstile, type Turnstile } from '../core/turnstile.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { Connections } from './connections.ts';
-import { DETAIL_CHARS_MAX, JSON_BYTES_MAX } from './limits.ts';
+import {
+  DETAIL_CHARS_MAX,
+  JSON_BYTES_MAX,
+  LARGE_ANSWER_BYTES,
+  LARGE_ANSWERS_MAX,
+  LARGE_ANSWERS_PER_SANDBOX_MAX,
+  LARGE_ANSWERS_WAITING_MAX,
+} from './limits.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -34,8 +42,13 @@ export type Caller = (target: AgentTarget, call: Call) => Promise<Answer>;
 
 /** @throws ParleyError (the function made) agent_unreachable, agent_refused, not_found */
 export function createCaller(connections: Connections, timeoutMs: number): Caller {
+  const large = createTurnstile({
+    insideMax: LARGE_ANSWERS_MAX,
+    perOwnerMax: LARGE_ANSWERS_PER_SANDBOX_MAX,
+    waitingMax: LARGE_ANSWERS_WAITING_MAX,
+  });
   return async (target, call) => {
-    const answer = await send(connections, { timeoutMs, ...call }, target);
+    const answer = await send({ connections, large }, { timeoutMs, ...call }, target);
     if (answer.status >= 200 && answer.status < 300) return answer;
     if (call.accepted?.includes(answer.status) === true) return answer;
     throw refusal(call, answer);
@@ -53,8 +66,14 @@ export function jsonOf(answer: Answer): unknown {
   }
 }
 
+interface Ways {
+  readonly connections: Connections;
+  /** Places of answers that are large. */
+  readonly large: Turnstile;
+}
+
 async function send(
-  connections: Connections,
+  { connections, large }: Ways,
   call: Call & { readonly timeoutMs: number },
   target: AgentTarget,
 ): Promise<Answer> {
@@ -72,7 +91,8 @@ async function send(
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const body = await readBody(response, call.bytesMax ?? JSON_BYTES_MAX);
+    const place = (): ReturnType<Turnstile['enter']> => large.enter(target.address.sandboxId);
+    const body = await readBody(response, call.bytesMax ?? JSON_BYTES_MAX, place);
     const header = (name: string): string | null => [response.headers[name]].flat()[0] ?? null;
     return { status: response.statusCode, body, header };
   } catch (error) {
@@ -82,20 +102,37 @@ async function send(
   }
 }
 
-async function readBody(response: Dispatcher.ResponseData, bytesMax: number): Promise<Buffer> {
+/** Nothing more of a large answer is taken before it has a place; its sandbox waits meanwhile. */
+async function readBody(
+  response: Dispatcher.ResponseData,
+  bytesMax: number,
+  place: () => ReturnType<Turnstile['enter']>,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response.body) {
-    size += (chunk as Buffer).length;
-    if (size > bytesMax) {
-      throw new ParleyError(
-        'agent_refused',
-        `Cannot read answer of the Agent Server: more than ${bytesMax} bytes`,
-      );
+  let leave: (() => void) | null = null;
+  try {
+    for await (const chunk of response.body) {
+      size += (chunk as Buffer).length;
+      if (size > bytesMax) {
+        throw new ParleyError(
+          'agent_refused',
+          `Cannot read answer of the Agent Server: more than ${bytesMax} bytes`,
+        );
+      }
+      chunks.push(chunk as Buffer);
+      if (size <= LARGE_ANSWER_BYTES || leave !== null) continue;
+      leave = await place();
+      if (leave === null)
+        throw new ParleyError(
+          'agent_unreachable',
+          'Cannot read answer of the Agent Server: too many large ones wait to be read',
+        );
     }
-    chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  } finally {
+    leave?.();
   }
-  return Buffer.concat(chunks);
 }
 
 /** 429 and 5xx may pass by themselves; anything else is the same again. */

@@ -8,7 +8,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type {
   AgentConversationRequest,
   AgentConversationView,
-  AgentEvent,
+  AgentEventPage,
   AgentServer,
   AgentTarget,
 } from '../ports/agent-server.ts';
@@ -162,7 +162,7 @@ async function arm(call: Caller, target: AgentTarget, { request, dialect }: Open
 async function readEvents(
   call: Caller,
   page: { readonly target: AgentTarget; readonly id: ConversationId; readonly pageId: string | null },
-): Promise<{ readonly items: readonly AgentEvent[]; readonly nextPageId: string | null }> {
+): Promise<AgentEventPage> {
   const query = {
     limit: String(EVENTS_PER_PAGE),
     sort_order: 'TIMESTAMP',
@@ -170,5 +170,5 @@ async function readEvents(
   };
   const answer = await call(page.target, { method: 'GET', path: `${pathOf(page.id)}/events/search`, query });
   const { items, next_page_id: nextPageId } = parseAnswer(eventPageSchema, jsonOf(answer));
-  return { items, nextPageId: nextPageId ?? null };
+  return { items, nextPageId: nextPageId ?? null, bytes: answer.body.length };
 }

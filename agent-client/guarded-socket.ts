@@ -37,10 +37,8 @@ async function connectByName(path: string): Promise<Socket> {
 function connected(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path });
-    socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
+    // For good: a peer may break it before whoever asked for it listens.
+    socket.on('error', reject);
+    socket.once('connect', () => resolve(socket));
   });
 }

@@ -25,6 +25,15 @@ export const PATCHED_FILE_BYTES_MAX = 100 * 1024 * 1024;
 export const PATCH_TIMEOUT_MS = 120_000;
 /** Pages of one command's output. */
 export const OUTPUT_PAGES_MAX = 100;
+/** Of all pages of one command's output together; the reference server keeps no more of one. */
+export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+/** An answer that has grown to this waits for a place, since how long it gets is decided in a sandbox. */
+export const LARGE_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Such answers that are read at once, of all sandboxes and of one. */
+export const LARGE_ANSWERS_MAX = 4;
+export const LARGE_ANSWERS_PER_SANDBOX_MAX = 1;
+/** Those that wait; more fail, and are asked for again later. */
+export const LARGE_ANSWERS_WAITING_MAX = 256;
 /** What is quoted of a server's explanation: it was written inside the sandbox. */
 export const DETAIL_CHARS_MAX = 300;
 /** Skills that a workspace brings, and hooks of one event; the reference server has lower bounds. */

@@ -23,8 +23,8 @@ export function openhandsDialect(call: Caller, base: AgentServer): DialectCalls 
       if (view?.executionStatus !== 'WAITING_FOR_CONFIRMATION') await base.run(target, id);
     },
     async events(target, id, pageId) {
-      const { items, nextPageId } = await base.events(target, id, pageId);
-      return { items: items.map(withoutMark), nextPageId };
+      const page = await base.events(target, id, pageId);
+      return { ...page, items: page.items.map(withoutMark) };
     },
     patch: (target, request) => patchByShell(base, target, request),
   };

@@ -4,10 +4,17 @@
  */
 import { posix } from 'node:path';
 import { FormData } from 'undici';
+import { ParleyError } from '../core/parley-error.ts';
 import type { AgentServer, AgentTarget, CommandResult } from '../ports/agent-server.ts';
 import { jsonOf } from './call.ts';
 import type { Caller } from './call.ts';
-import { CONTENT_BYTES_MAX, EVENTS_PER_PAGE, EXECUTE_MARGIN_MS, OUTPUT_PAGES_MAX } from './limits.ts';
+import {
+  CONTENT_BYTES_MAX,
+  EVENTS_PER_PAGE,
+  EXECUTE_MARGIN_MS,
+  OUTPUT_BYTES_MAX,
+  OUTPUT_PAGES_MAX,
+} from './limits.ts';
 import {
   bashOutputSchema,
   bashPageSchema,
@@ -120,6 +127,7 @@ async function allOutput(
 ): Promise<readonly BashOutput[]> {
   if (last.command_id === null || last.command_id === undefined) return [last];
   const rows: BashOutput[] = [];
+  let bytes = 0;
   let pageId: string | null = null;
   for (let page = 0; page < OUTPUT_PAGES_MAX; page += 1) {
     const query: Record<string, string> = {
@@ -130,6 +138,12 @@ async function allOutput(
     };
     const answer = await call(target, { method: 'GET', path: '/api/bash/bash_events/search', query });
     const { items, next_page_id: nextPageId } = parseAnswer(bashPageSchema, jsonOf(answer));
+    bytes += answer.body.length;
+    if (bytes > OUTPUT_BYTES_MAX)
+      throw new ParleyError(
+        'agent_refused',
+        `Cannot read output of a command: more than ${OUTPUT_BYTES_MAX} bytes`,
+      );
     rows.push(...items);
     if (nextPageId === null || nextPageId === undefined) break;
     pageId = nextPageId;

@@ -14,33 +14,34 @@ import { WebhookAdmission } from './webhook-admission.ts';
 
 export type WebhookWorld = World;
 
+export interface WebhookRules {
+  readonly refusals: RefusalNotes;
+  /** Of a batch of events. */
+  readonly batchBytesMax: number;
+  /** Whether the sandbox may have one more connection, which this one then is. */
+  mayConnect(request: FastifyRequest, caller: Caller): boolean;
+  /** Told when a bound strikes. */
+  readonly onStrike: (text: string) => void;
+}
+
 /** Of a conversation's record, which names the conversation: it is read before the key can be judged. */
 const RECORD_BYTES_MAX = 256 * 1024;
 
 /** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
 const SUCCESS = { success: true } as const;
 
-export function registerWebhookRoutes(
-  app: FastifyInstance,
-  world: WebhookWorld,
-  refusals: RefusalNotes,
-): void {
+export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld, rules: WebhookRules): void {
   const admission = new WebhookAdmission();
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const admitted = (id: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | null> =>
-    callerIn({ world, refusals }, id, request, reply);
   app.post('/api/v1/webhooks/events/:conversationId', {
     // Before a byte of the body: who has no key sends none (D31).
     onRequest: async (request, reply) => {
       const { conversationId } = request.params as { conversationId: string };
-      const caller = await admitted(conversationId, request, reply);
+      const caller = await callerIn({ world, rules }, conversationId, request, reply);
       if (caller === null) return reply;
-      const leave = admission.enter(caller.sandboxId);
-      if (leave === null)
-        return reply
-          .code(429)
-          .header('retry-after', '1')
-          .send({ detail: 'Too many callbacks at once', code: 'queue_full' });
+      const wanted = { ...lengthOf(request), bytesMax: rules.batchBytesMax };
+      const leave = admission.enter(caller.sandboxId, wanted);
+      if (leave === null) return tooMany(rules, reply, `sandbox "${caller.sandboxId}"`);
       reply.raw.once('close', leave);
       callers.set(request, caller);
       return undefined;
@@ -50,17 +51,38 @@ export function registerWebhookRoutes(
       return caller === undefined ? reply : takeEvents(world, caller, request.body);
     },
   });
-  app.post('/api/v1/webhooks/conversations', { bodyLimit: RECORD_BYTES_MAX }, async (request, reply) => {
-    const id = (request.body as { id?: unknown } | null)?.id;
-    const caller = await admitted(typeof id === 'string' ? id : '', request, reply);
-    if (caller === null) return reply;
-    return takeConversation(world, caller, request.body);
+  app.post('/api/v1/webhooks/conversations', {
+    bodyLimit: RECORD_BYTES_MAX,
+    onRequest: async (request, reply) => {
+      const leave = admission.enterUnjudged({ ...lengthOf(request), bytesMax: RECORD_BYTES_MAX });
+      if (leave === null) return tooMany(rules, reply, 'callers without a key');
+      reply.raw.once('close', leave);
+      return undefined;
+    },
+    handler: async (request, reply) => {
+      const id = (request.body as { id?: unknown } | null)?.id;
+      const caller = await callerIn({ world, rules }, typeof id === 'string' ? id : '', request, reply);
+      if (caller === null) return reply;
+      return takeConversation(world, caller, request.body);
+    },
   });
+}
+
+function lengthOf({ headers }: FastifyRequest): { readonly contentLength: string | undefined } {
+  return { contentLength: headers['content-length'] };
+}
+
+function tooMany(rules: WebhookRules, reply: FastifyReply, whose: string): FastifyReply {
+  rules.onStrike(`Cannot take callbacks of ${whose}: more are under way than the bound; the poll finds them`);
+  return reply
+    .code(429)
+    .header('retry-after', '1')
+    .send({ detail: 'Too many callbacks at once', code: 'queue_full' });
 }
 
 /** Null when the answer has been sent already. */
 async function callerIn(
-  { world, refusals }: { readonly world: WebhookWorld; readonly refusals: RefusalNotes },
+  { world, rules }: { readonly world: WebhookWorld; readonly rules: WebhookRules },
   conversationId: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -72,11 +94,14 @@ async function callerIn(
     return null;
   }
   if (caller === 'refused') {
-    await refusals.note({ about: `webhook of ${normalUuid(conversationId)}`, status: 401 });
+    await rules.refusals.note({ about: `webhook of ${normalUuid(conversationId)}`, status: 401 });
     void reply.code(401).send({ detail: 'Unauthorized', code: 'unauthorized' });
     return null;
   }
-  return caller;
+  if (rules.mayConnect(request, caller)) return caller;
+  void reply.header('connection', 'close');
+  tooMany(rules, reply, `sandbox "${caller.sandboxId}"`);
+  return null;
 }
 
 async function takeEvents(world: WebhookWorld, caller: Caller, body: unknown): Promise<typeof SUCCESS> {

@@ -6,16 +6,28 @@
 import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { Agent } from 'undici';
+import { ConnectionShares } from '../core/connection-shares.ts';
 import { ParleyError } from '../core/parley-error.ts';
+import { createTurnstile } from '../core/turnstile.ts';
+import type { Turnstile } from '../core/turnstile.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
 import { parseGitRequest, tokenOf } from './git-request.ts';
 import type { GitRead } from './git-request.ts';
-import { CONNECTIONS_MAX, REQUEST_TIMEOUT_MS, RETRY_AFTER_S, SERVED_MAX, WAITING_MAX } from './limits.ts';
+import {
+  CONNECTIONS_MAX,
+  CONNECTIONS_PER_CALLER_MAX,
+  PROGRESS_MS,
+  REQUEST_TIMEOUT_MS,
+  RETRY_AFTER_S,
+  SERVED_MAX,
+  SERVED_PER_CALLER_MAX,
+  WAITING_MAX,
+} from './limits.ts';
 import { serveLocal } from './local-backend.ts';
-import { createTurnstile } from './turnstile.ts';
-import type { Turnstile } from './turnstile.ts';
+import { withoutProgress } from './progress.ts';
 import { serveUpstream } from './upstream.ts';
 
 export interface GitRelayOptions {
@@ -33,6 +45,12 @@ export interface GitRelayOptions {
     name: string,
     token: string | null,
   ) => string | null | Promise<string | null>;
+  /** Whose places and connections a caller takes; by default each token's own. */
+  readonly ownerOf?: (token: string | null) => string | Promise<string>;
+  /** Lower than the default where the process may open few descriptors. */
+  readonly connectionsMax?: number;
+  /** How long a caller may take next to nothing of what is ready for it. */
+  readonly progressMs?: number;
   /** Told what an operator should know: the repository and the reason, never a credential. */
   readonly warn: (text: string) => void;
 }
@@ -47,6 +65,7 @@ export interface GitRelay {
 interface Context {
   readonly options: GitRelayOptions;
   readonly turnstile: Turnstile;
+  readonly shares: ConnectionShares<Socket>;
   readonly dispatcher: Agent;
 }
 
@@ -55,13 +74,23 @@ interface Context {
  * Reading only: a push is answered with 403.
  */
 export function createGitRelay(options: GitRelayOptions): GitRelay {
-  const turnstile = createTurnstile({ insideMax: SERVED_MAX, waitingMax: WAITING_MAX });
-  const context: Context = { options, turnstile, dispatcher: new Agent() };
+  const { connectionsMax = CONNECTIONS_MAX, warn } = options;
+  const turnstile = createTurnstile({
+    insideMax: SERVED_MAX,
+    waitingMax: WAITING_MAX,
+    perOwnerMax: SERVED_PER_CALLER_MAX,
+  });
+  const shares = new ConnectionShares<Socket>(
+    { max: connectionsMax, perOwnerMax: CONNECTIONS_PER_CALLER_MAX },
+    (strike) => warn(`Cannot keep a connection to the Git relay: too many of ${strike}`),
+  );
+  const context: Context = { options, turnstile, shares, dispatcher: new Agent() };
   const server = createServer((request, response) => {
     void serve(context, request, response);
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.maxConnections = CONNECTIONS_MAX;
+  server.maxConnections = connectionsMax;
+  server.on('connection', (socket) => shares.opened(socket));
   return {
     listen: () => listen(server, options.socketPath),
     async close() {
@@ -90,18 +119,10 @@ async function serve(context: Context, request: IncomingMessage, response: Serve
   if (read.kind === 'refused') return refuse(response, read.status, read.reason);
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const leave = await context.turnstile.enter();
-  if (leave === null) {
-    response.setHeader('retry-after', RETRY_AFTER_S);
-    return refuse(response, 503, 'too many transfers at once');
-  }
-  const timeout = AbortSignal.any([gone.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
   try {
-    if (!timeout.aborted) await serveAllowed(context, { read, request, response, signal: timeout });
+    await serveAllowed(context, { read, request, response, gone: gone.signal });
   } catch (error) {
     if (!gone.signal.aborted) fail(context, read, response, error);
-  } finally {
-    leave();
   }
 }
 
@@ -109,9 +130,11 @@ interface Exchange {
   readonly read: GitRead;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly signal: AbortSignal;
+  /** The caller went away. */
+  readonly gone: AbortSignal;
 }
 
+/** Who may not read takes no place: only then is the caller's turn waited for. */
 async function serveAllowed(context: Context, exchange: Exchange): Promise<void> {
   const { read, request, response } = exchange;
   const { options } = context;
@@ -123,14 +146,47 @@ async function serveAllowed(context: Context, exchange: Exchange): Promise<void>
     response.setHeader('www-authenticate', 'Basic realm="git", charset="UTF-8"');
     return refuse(response, 401, 'a token is needed');
   }
-  if (!(await serveLocation(context, exchange, { location, token })))
-    refuse(response, 404, 'no such repository');
+  const owner = (await options.ownerOf?.(token)) ?? token ?? '';
+  const leave = context.shares.belongsTo(request.socket, owner) ? await context.turnstile.enter(owner) : null;
+  if (leave === null) {
+    response.setHeader('retry-after', RETRY_AFTER_S);
+    response.setHeader('connection', 'close');
+    return refuse(response, 503, 'too many transfers at once');
+  }
+  try {
+    await serveInTurn(context, exchange, { location, token });
+  } finally {
+    leave();
+  }
+}
+
+interface Allowed {
+  readonly location: RepositoryLocation;
+  readonly token: string | null;
+}
+
+async function serveInTurn(context: Context, exchange: Exchange, allowed: Allowed): Promise<void> {
+  const { response, gone } = exchange;
+  const { options } = context;
+  const progress = withoutProgress(exchange, options.progressMs ?? PROGRESS_MS);
+  const signal = AbortSignal.any([gone, progress.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+  try {
+    if (signal.aborted) return;
+    if (!(await serveLocation(context, { ...exchange, signal }, allowed)))
+      refuse(response, 404, 'no such repository');
+  } finally {
+    progress.stop();
+  }
+}
+
+interface TimedExchange extends Exchange {
+  readonly signal: AbortSignal;
 }
 
 async function serveLocation(
   context: Context,
-  exchange: Exchange,
-  { location, token }: { readonly location: RepositoryLocation; readonly token: string | null },
+  exchange: TimedExchange,
+  { location, token }: Allowed,
 ): Promise<boolean> {
   const { place, provider, name } = location;
   switch (place.kind) {

@@ -5,11 +5,16 @@
 
 /** Requests served at once: packing is work for a processor, and each local one is a process. */
 export const SERVED_MAX = 16;
+/** Of them by one sandbox: half, so that whoever clones without end leaves room for a neighbour. */
+export const SERVED_PER_CALLER_MAX = 8;
 /** Requests that wait for their turn; more get 503 with `Retry-After`. */
 export const WAITING_MAX = 256;
 export const RETRY_AFTER_S = 5;
 /** One request from first to last byte; a clone that takes longer should be shallow. */
 export const REQUEST_TIMEOUT_MS = 30 * 60_000;
+/** A caller that takes less than this in that time keeps its place from others, and loses it. */
+export const PROGRESS_BYTES_MIN = 64 * 1024;
+export const PROGRESS_MS = 60_000;
 /** An upstream that is silent for this long is gone. */
 export const UPSTREAM_SILENCE_MS = 120_000;
 /** Redirects followed, on the same host only. */
@@ -21,3 +26,5 @@ export const STDERR_CHARS_MAX = 2_000;
 
 /** Open connections of all sandboxes together; of those that are served or wait there are far fewer. */
 export const CONNECTIONS_MAX = 1_024;
+/** Of one sandbox. */
+export const CONNECTIONS_PER_CALLER_MAX = 128;

@@ -74,6 +74,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The user has as many records of this kind as are allowed.',
   },
+  transcript_full: {
+    status: 413,
+    retry: false,
+    when: 'The transcript of the conversation has reached its bound; further events are dropped.',
+  },
   queue_full: { status: 429, retry: true, when: 'Too many messages are waiting in the conversation.' },
   conversation_deleted: {
     status: 404,
@@ -125,6 +130,11 @@ export const ERROR_CATALOGUE = {
   setup_failed: { status: 502, retry: false, when: 'A setup step of the repository failed.' },
   // Store
   store_conflict: { status: 409, retry: true, when: 'A newer write won; the transaction was not applied.' },
+  store_damaged: {
+    status: 500,
+    retry: false,
+    when: 'The file of the database holds what is no database.',
+  },
   store_unavailable: { status: 503, retry: true, when: 'The store did not answer.' },
   seal_broken: { status: 500, retry: false, when: 'A sealed value does not open with the configured key.' },
   data_directory_locked: { status: 409, retry: true, when: 'Another engine owns the data directory.' },

@@ -64,6 +64,16 @@ export const PLACEMENT_TIMEOUT_MS = 24 * HOUR_MS;
 export const WAITING_STARTS_MAX = 1_000;
 /** Times a conversation asks for one resume again after a notice that it did not happen. */
 export const RESUME_REQUESTS_MAX = 5;
+/**
+ * What is kept of one transcript; what an agent says beyond it is dropped, and told (D31). An agent at work writes some
+ * MiB a day; a sandbox that says more than this says it to fill the disk.
+ */
+export const TRANSCRIPT_BYTES_MAX = 256 * 1024 * 1024;
+export const TRANSCRIPT_EVENTS_MAX = 200_000;
+/** What one reading of a transcript takes from its agent: all of it, and a page that has grown since. */
+export const TRANSCRIPT_READ_BYTES_MAX = 2 * TRANSCRIPT_BYTES_MAX;
+/** How fast transcripts are read, on the average: whoever says much is asked seldom, and the others as ever. */
+export const TRANSCRIPT_READ_BYTES_PER_SECOND = 4 * 1024 * 1024;
 /** Messages waiting in one conversation; more are refused with a clear code. */
 export const QUEUED_MESSAGES_MAX = 100;
 /** Tries to hand one message to the agent before it is refused. */

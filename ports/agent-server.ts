@@ -123,6 +123,13 @@ export interface CommandResult {
  * Every call has a deadline of its own (default 30 s).
  * @throws ParleyError agent_unreachable (ask again), agent_refused (a repeat changes nothing), not_found
  */
+export interface AgentEventPage {
+  readonly items: readonly AgentEvent[];
+  readonly nextPageId: string | null;
+  /** Of the answer as it came; absent where nobody counted. */
+  readonly bytes?: number;
+}
+
 export interface AgentServer {
   /** Seconds since the agent's last activity, by rule D9. */
   idleSeconds(target: AgentTarget): Promise<number>;
@@ -145,11 +152,7 @@ export interface AgentServer {
     answer: { readonly accept: boolean; readonly reason: string },
   ): Promise<void>;
   /** One page of the event log in time order; `pageId` null starts at the beginning. */
-  events(
-    target: AgentTarget,
-    id: ConversationId,
-    pageId: string | null,
-  ): Promise<{ readonly items: readonly AgentEvent[]; readonly nextPageId: string | null }>;
+  events(target: AgentTarget, id: ConversationId, pageId: string | null): Promise<AgentEventPage>;
   /** Removing one that does not exist is success. */
   deleteConversation(target: AgentTarget, id: ConversationId): Promise<void>;
   /** A fresh shell in the sandbox. */

@@ -55,6 +55,7 @@ export interface EventLog {
   /**
    * Appends events in the given order; one that is known by id is skipped. Events of a deleted conversation are dropped.
    * Returns how many were new.
+   * @throws ParleyError transcript_full: none of these is kept, because the transcript would be over its bound
    */
   append(
     conversationId: ConversationId,

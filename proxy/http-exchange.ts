@@ -3,10 +3,11 @@
  * Owns reading a bounded body and writing JSON and envelopes; must not know a route.
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
+import type { ByteHold } from '../core/held-bytes.ts';
 import { BodyChunks } from './body-chunks.ts';
 import { envelope, failure, type Failure } from './failure.ts';
 import { asObject, parseJson, type JsonObject } from './json-value.ts';
-import { ADMIN_REQUEST_BYTES_MAX } from './limits.ts';
+import { ADMIN_REQUEST_BYTES_MAX, CROWDED_RETRY_AFTER_S } from './limits.ts';
 
 export interface Exchange {
   readonly req: IncomingMessage;
@@ -49,25 +50,44 @@ export function breakOff(res: ServerResponse): void {
 }
 
 /** The whole body, or why there is none. The caller being gone reads as a failure nobody will see. */
-export function readBody(req: IncomingMessage, bytesMax: number): Promise<BodyChunks | Failure> {
+export function readBody(
+  req: IncomingMessage,
+  bytesMax: number,
+  hold: Pick<ByteHold, 'take'> | null = null,
+): Promise<BodyChunks | Failure> {
   const tooLarge = failure(
     'request_too_large',
     `Cannot read the request: its body is over ${bytesMax} bytes`,
   );
   if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let length = 0;
+    let isRefused = false;
+    const refuse = (failed: Failure): void => {
+      isRefused = true;
+      // What comes after it is not kept either.
+      chunks = [];
+      resolve(failed);
+    };
     req.on('data', (chunk: Buffer) => {
+      if (isRefused) return;
       length += chunk.length;
-      if (length <= bytesMax) chunks.push(chunk);
-      else resolve(tooLarge);
+      if (length > bytesMax) refuse(tooLarge);
+      else if (hold?.take(chunk.length) === false)
+        refuse(crowded('its body finds no room beside those in flight'));
+      else chunks.push(chunk);
     });
     req.on('end', () => resolve(new BodyChunks(chunks)));
     req.on('close', () =>
       resolve(failure('invalid_request', 'Cannot read the request: the caller went away')),
     );
   });
+}
+
+/** One caller, or all together, have too much under way: the same call may succeed in a moment. */
+export function crowded(why: string): Failure {
+  return { ...failure('rate_limited', `Cannot take the call: ${why}`), retryAfterS: CROWDED_RETRY_AFTER_S };
 }
 
 /** The body of an admin route as a JSON object, or why there is none. */

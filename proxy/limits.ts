@@ -5,6 +5,12 @@
 
 /** A request body is held in memory to be spliced; agent prompts stay under a few MiB, images make them larger. */
 export const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
+/** Bodies of calls in flight by one key: two at their largest. */
+export const BODY_BYTES_PER_CALLER_MAX = 2 * REQUEST_BYTES_MAX;
+/** Of all keys together: a thousand agents with prompts of half a MiB. */
+export const BODY_BYTES_ALL_MAX = 512 * 1024 * 1024;
+/** Sent as `retry-after` to a call whose body finds no room, or whose connection is one too many. */
+export const CROWDED_RETRY_AFTER_S = 2;
 /** The body of `POST /model/new`: a handful of strings. */
 export const ADMIN_REQUEST_BYTES_MAX = 1024 * 1024;
 /** A reply that is no stream is held up to this size, so that a gateway that drops it midway becomes a clean 502. */
@@ -72,6 +78,8 @@ export const SEGMENT_ROWS_MAX = 2_000;
 export const QUEUE_ROWS_MAX = 20_000;
 /** The spool on disk; beyond it a new call is refused with 503, because its row could not be kept (D26). */
 export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
+/** Room on disk for closing rows while the disk is full: no new call begins then, so those in flight have to fit. */
+export const RESERVE_BYTES = 4 * 1024 * 1024;
 /** Rows of one page read for `GET /spend/logs`. */
 export const SPEND_PAGE_ROWS = 1_000;
 /** Rows folded into daily totals in one transaction: short enough not to hold up the rows that come in. */
@@ -107,3 +115,5 @@ export const CONFIG_LOOK_MS = 1_000;
 
 /** Open connections of all sandboxes together: one takes a descriptor, and one that is left open is a call of nobody. */
 export const SANDBOX_CONNECTIONS_MAX = 4_096;
+/** Of one conversation's key: its agent has a few calls in flight, and its tools a few more. */
+export const CONNECTIONS_PER_CALLER_MAX = 128;

@@ -5,15 +5,11 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { ConnectionShares } from '../core/connection-shares.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { envelope, failure } from './failure.ts';
 import { joinShortWrites } from './joined-writes.ts';
-import {
-  CLIENT_KEEP_ALIVE_MS,
-  HEADER_BYTES_MAX,
-  REQUEST_TIMEOUT_MS,
-  SANDBOX_CONNECTIONS_MAX,
-} from './limits.ts';
+import { CLIENT_KEEP_ALIVE_MS, HEADER_BYTES_MAX, REQUEST_TIMEOUT_MS } from './limits.ts';
 
 /** Where to listen; port 0 takes a free one. */
 export type ProxyAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
@@ -25,17 +21,30 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+/** Connections of the sockets that are bound into sandboxes, whose callers share what the process may open. */
+export interface SandboxConnections {
+  readonly max: number;
+  readonly shares: ConnectionShares<Socket>;
+}
+
 /**
  * @throws ParleyError internal when the address cannot be bound, e.g. because it is in use.
  */
-export async function openListener(wanted: ProxyAddress, serve: RequestListener): Promise<Listener> {
+export async function openListener(
+  wanted: ProxyAddress,
+  serve: RequestListener,
+  sandboxes: SandboxConnections,
+): Promise<Listener> {
   const server = createServer(
     { noDelay: true, maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS },
     serve,
   );
   server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS;
   // A port of this machine is its users'; a socket is bound into sandboxes.
-  if ('socketPath' in wanted) server.maxConnections = SANDBOX_CONNECTIONS_MAX;
+  if ('socketPath' in wanted) {
+    server.maxConnections = sandboxes.max;
+    server.on('connection', (socket) => sandboxes.shares.opened(socket));
+  }
   server.on('connection', joinShortWrites);
   server.on('clientError', refuseUnreadable);
   // A request that expects what nobody knows is served all the same; Node would refuse it outside of the envelope.
@@ -70,8 +79,11 @@ async function removeStaleSocket(socketPath: string): Promise<void> {
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socketPath);
-    probe.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    probe.once('connect', () => probe.destroy());
+    probe.on('error', () => resolve(false));
+    probe.once('connect', () => {
+      resolve(true);
+      probe.destroy();
+    });
   });
 }
 

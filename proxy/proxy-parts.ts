@@ -2,6 +2,7 @@
  * What the routes share.
  * Owns the bundle and the counters; must not hold state of one call.
  */
+import type { HeldBytes } from '../core/held-bytes.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
 import type { CallMetrics } from './call-metrics.ts';
@@ -9,6 +10,7 @@ import type { FindCaller } from './caller.ts';
 import type { ProxyConfig } from './config.ts';
 import type { Environment } from './environment.ts';
 import type { GatewayPools } from './gateway-pools.ts';
+import type { SandboxConnections } from './listener.ts';
 import type { ProxyLog } from './log.ts';
 import type { ModelTable } from './model-table.ts';
 import type { OpenCalls } from './open-calls.ts';
@@ -44,6 +46,9 @@ export interface ProxyParts {
   readonly counters: CallCounters;
   readonly metrics: CallMetrics;
   readonly openCalls: OpenCalls;
+  readonly sandboxes: SandboxConnections;
+  /** Bodies of calls in flight. */
+  readonly bodies: HeldBytes;
   /** The proxy takes no new call and ends those in flight. */
   isDraining: boolean;
 }

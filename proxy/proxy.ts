@@ -2,6 +2,9 @@
  * The built-in model proxy, put together.
  * Owns its life from the first socket to the last flush; must not wire real stores or read the environment.
  */
+import type { Socket } from 'node:net';
+import { ConnectionShares } from '../core/connection-shares.ts';
+import { HeldBytes } from '../core/held-bytes.ts';
 import type { KeyDirectory } from '../ports/key-directory.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
@@ -12,8 +15,14 @@ import { callerFinder } from './caller.ts';
 import type { ProxyConfig } from './config.ts';
 import type { Environment } from './environment.ts';
 import { GatewayPools } from './gateway-pools.ts';
-import { openListener, type Listener, type ProxyAddress } from './listener.ts';
-import { CLOSE_GRACE_MS } from './limits.ts';
+import { openListener, type Listener, type ProxyAddress, type SandboxConnections } from './listener.ts';
+import {
+  BODY_BYTES_ALL_MAX,
+  BODY_BYTES_PER_CALLER_MAX,
+  CLOSE_GRACE_MS,
+  CONNECTIONS_PER_CALLER_MAX,
+  SANDBOX_CONNECTIONS_MAX,
+} from './limits.ts';
 import type { ProxyLog } from './log.ts';
 import { ModelTable } from './model-table.ts';
 import { OpenCalls } from './open-calls.ts';
@@ -42,6 +51,10 @@ export interface ProxyOptions {
   readonly accounting?: { readonly keys: ProxyKeyStore; readonly accounts: SpendAccounts };
   /** Budgets of runs; without it no call is refused for one. */
   readonly budgets?: SpendBudgets;
+  /** Open connections of all sandboxes; lower than the default where the process may open few descriptors. */
+  readonly sandboxConnectionsMax?: number;
+  /** Told when a bound strikes that sandboxes share. */
+  readonly onStrike?: (text: string) => void;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
 }
@@ -85,7 +98,7 @@ export function createProxy(options: ProxyOptions): Proxy {
       // The store being away is no reason not to serve: the writer keeps the order and tries again.
       recovery ??= parts.writer.flush().then(() => retention?.start());
       await recovery;
-      const listener = await openListener(address, (req, res) => route(parts, req, res));
+      const listener = await openListener(address, (req, res) => route(parts, req, res), parts.sandboxes);
       listeners.push(listener);
       return listener.address;
     },
@@ -129,6 +142,16 @@ function retentionOf(parts: ProxyParts): SpendRetention | null {
   return new SpendRetention({ accounts, clock, log, days: () => parts.live.config.spendRetentionDays });
 }
 
+function sandboxConnections({
+  sandboxConnectionsMax: max = SANDBOX_CONNECTIONS_MAX,
+  onStrike,
+}: ProxyOptions): SandboxConnections {
+  const shares = new ConnectionShares<Socket>({ max, perOwnerMax: CONNECTIONS_PER_CALLER_MAX }, (strike) =>
+    onStrike?.(`Cannot keep a connection to the model proxy: too many of ${strike}`),
+  );
+  return { max, shares };
+}
+
 function assemble(options: ProxyOptions): ProxyParts {
   const { config, vendor, keys, spend, clock, log, accounting, budgets } = options;
   const writer = new SpendWriter({ spend, spoolDir: options.spoolDir, clock, log });
@@ -168,6 +191,8 @@ function assemble(options: ProxyOptions): ProxyParts {
     },
     metrics: new CallMetrics(),
     openCalls: new OpenCalls(),
+    sandboxes: sandboxConnections(options),
+    bodies: new HeldBytes({ max: BODY_BYTES_ALL_MAX, perOwnerMax: BODY_BYTES_PER_CALLER_MAX }),
     isDraining: false,
   };
 }

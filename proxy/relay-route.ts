@@ -6,6 +6,7 @@ import { normalUuid } from '../core/ids.ts';
 import type { ProxyKeyRecord } from '../ports/proxy-keys.ts';
 import { CallMoney, type Budget } from './call-money.ts';
 import { mayUse, type Caller } from './caller.ts';
+import { mayStay, ownerOf } from './caller-share.ts';
 import { failure, type Failure } from './failure.ts';
 import { readBody, sendFailure, type Exchange } from './http-exchange.ts';
 import { REQUEST_BYTES_MAX } from './limits.ts';
@@ -37,7 +38,12 @@ async function startCall(
   const found = parts.findCaller(exchange.req.headers);
   const caller = found instanceof Promise ? await found : found;
   if ('code' in caller) return caller;
-  const body = await readBody(exchange.req, REQUEST_BYTES_MAX);
+  const crowd = mayStay(parts.sandboxes, exchange, caller);
+  if (crowd !== null) return crowd;
+  // Held as long as the body is: until the call is answered, or its caller has gone.
+  const hold = parts.bodies.hold(ownerOf(caller));
+  exchange.res.once('close', () => hold.release());
+  const body = await readBody(exchange.req, REQUEST_BYTES_MAX, hold);
   if ('code' in body) return body;
   const reading = readRelayRequest(body, form);
   if (!reading.ok)

@@ -3,6 +3,7 @@
  * Owns the list of routes and who may call each; must not read a body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mayStay } from './caller-share.ts';
 import { isAdmin, type Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { showHealth, showLiveness, showReadiness } from './health-route.ts';
@@ -149,8 +150,9 @@ function forAnyone(serve: (parts: ProxyParts, exchange: Exchange) => void): Serv
 function forCaller(serve: ForCaller): Serve {
   return async (parts, exchange, id) => {
     const caller = await parts.findCaller(exchange.req.headers);
-    if (isFailure(caller)) sendFailure(exchange.res, caller);
-    else await serve(parts, exchange, caller, id);
+    const refused = isFailure(caller) ? caller : mayStay(parts.sandboxes, exchange, caller);
+    if (refused !== null) sendFailure(exchange.res, refused);
+    else await serve(parts, exchange, caller as Caller, id);
   };
 }
 

@@ -10,6 +10,7 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeSync,
@@ -18,6 +19,7 @@ import path from 'node:path';
 import type { SpendRow } from '../core/spend.ts';
 import { asObject, parseJson } from './json-value.ts';
 import { QUEUE_ROWS_MAX, SEGMENT_ROWS_MAX } from './limits.ts';
+import { isReserveUsed, reserveOf, SpendReserve } from './spend-reserve.ts';
 
 /** One sealed file. */
 export interface Segment {
@@ -45,16 +47,29 @@ export class SpendSpool {
   private readonly segments: Segment[];
   private current: OpenSegment | null = null;
   private nextNumber: number;
+  private readonly reserve: SpendReserve;
 
   /** Creates the directory when it is missing and finds the segments of earlier processes. */
   constructor(directory: string) {
     this.directory = directory;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    adoptReserve(directory);
     const names = readdirSync(directory)
       .filter((name) => SEGMENT_NAME.test(name))
       .sort();
     this.segments = names.map((name) => leftover(path.join(directory, name)));
     this.nextNumber = Number(SEGMENT_NAME.exec(names.at(-1) ?? '')?.[1] ?? 0) + 1;
+    this.reserve = new SpendReserve(directory);
+  }
+
+  /** Keeps closing rows that a full disk has refused, in room that was taken before. False when that is used up. */
+  keepAside(rows: readonly SpendRow[]): boolean {
+    return this.reserve.keep(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  }
+
+  /** The store has them: the room is free again. */
+  freeAside(): void {
+    this.reserve.free();
   }
 
   /** All of them or none, in one write. @throws the file system's error when they could not be written. */
@@ -122,10 +137,22 @@ export class SpendSpool {
   }
 
   private openSegment(): OpenSegment {
-    const file = path.join(this.directory, `spend-${String(this.nextNumber).padStart(12, '0')}.jsonl`);
+    const file = path.join(this.directory, segmentName(this.nextNumber));
     this.nextNumber += 1;
     return { file, fd: openSync(file, 'ax', 0o600), rows: new Map(), lines: 0, bytes: 0 };
   }
+}
+
+/** What an earlier process kept aside becomes a segment like any other. */
+function adoptReserve(directory: string): void {
+  if (!isReserveUsed(directory)) return;
+  const segments = readdirSync(directory).filter((name) => SEGMENT_NAME.test(name));
+  const number = Number(SEGMENT_NAME.exec(segments.sort().at(-1) ?? '')?.[1] ?? 0) + 1;
+  renameSync(reserveOf(directory), path.join(directory, segmentName(number)));
+}
+
+function segmentName(number: number): string {
+  return `spend-${String(number).padStart(12, '0')}.jsonl`;
 }
 
 /** A write may end early, on a disk that is nearly full. */

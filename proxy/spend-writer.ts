@@ -61,7 +61,7 @@ export class SpendWriter {
     this.take(row, kept);
   }
 
-  /** Takes the closed row. Never throws: what the disk refuses stays in memory and goes with the next flush. */
+  /** Takes the closed row. Never throws: what the disk refuses is kept aside, and goes with the next flush. */
   close(row: SpendRow): void {
     this.take(row, null);
   }
@@ -105,6 +105,8 @@ export class SpendWriter {
       refused = cause instanceof Error ? cause : new Error(String(cause));
       const closed = rows.filter((row) => row.state !== 'open');
       this.unspooled.push(...closed);
+      if (closed.length > 0 && !this.spool.keepAside(closed))
+        this.options.log.error({ rows: closed.length }, 'Cannot keep closed spend rows but in memory');
       this.options.log.error({ rows: rows.length, cause: String(cause) }, 'Cannot spool spend rows');
     }
     this.arm();
@@ -156,8 +158,10 @@ export class SpendWriter {
 
   private async writeUnspooled(): Promise<void> {
     const rows = [...this.unspooled];
+    if (rows.length === 0) return;
     await this.write(rows);
     this.unspooled.splice(0, rows.length);
+    if (this.unspooled.length === 0) this.spool.freeAside();
   }
 
   /** In short pieces with turns of the event loop between them: a store may write in this thread. */

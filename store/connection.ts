@@ -46,20 +46,32 @@ export function storeConnection(
 
 /**
  * The error as one of ours with its cause: `store_conflict` when PostgreSQL gave this transaction up for another one,
- * else `store_unavailable`. Both say that nothing was applied. One of ours passes unchanged.
+ * `store_damaged` when SQLite's file is, else `store_unavailable`. Each says that nothing was applied. One of ours passes
+ * unchanged.
  */
 export function fail(action: string, error: unknown): never {
   if (error instanceof ParleyError) throw error;
   const said = error instanceof Error ? error.message : String(error);
   const state = isLost(error) ? `the connection to the database was lost (${said})` : said;
-  const code = isConflict(error) ? 'store_conflict' : 'store_unavailable';
+  const code = isConflict(error)
+    ? 'store_conflict'
+    : isDamaged(error)
+      ? 'store_damaged'
+      : 'store_unavailable';
   const remedy = remedyOf(error);
   throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error, ...(remedy && { remedy }) });
+}
+
+/** A page that is none, or a file that is no database: it does not come back by itself. */
+function isDamaged(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code));
 }
 
 /** What SQLite's own codes ask of a person; what needs no hand, or another code's remedy, has none. */
 function remedyOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (isDamaged(error))
+    return 'stop Parley and bring back a copy of store.path, the file with its -wal; docs/store.md says how to save what is left';
   if (code === 'SQLITE_FULL') return 'make room on the disk of store.path; what was stored is safe';
   if (/^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code))
     return 'check owner and permissions of store.path, or name another folder there';

@@ -4,6 +4,7 @@
  */
 import { sql, type Insertable, type Transaction } from 'kysely';
 import type { ConversationId } from '../core/ids.ts';
+import { TRANSCRIPT_BYTES_MAX, TRANSCRIPT_EVENTS_MAX } from '../core/limits.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { EventLog, StoredEvent } from '../ports/record-store.ts';
 import { columnText, safeInteger, safeIntegerOrNull } from './column-value.ts';
@@ -38,10 +39,16 @@ function append(connection: StoreConnection, arrival: Arrival): Promise<number> 
   if (events.length === 0) return Promise.resolve(0);
   return connection.write(`store events of the conversation "${id}"`, async (transaction) => {
     if (await isDeleted(connection, transaction, id)) return 0;
-    const lastSequence = await lockHead(transaction, id);
+    const head = await lockHead(transaction, id);
     const fresh = await unknownEvents(transaction, id, events);
     if (fresh.length === 0) return 0;
-    await insertEvents(transaction, { ...arrival, events: fresh }, lastSequence);
+    const bodies = fresh.map((event) => JSON.stringify(event));
+    const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), head.bytes);
+    if (bytes > TRANSCRIPT_BYTES_MAX || head.lastSequence + fresh.length > TRANSCRIPT_EVENTS_MAX) {
+      const message = `Cannot store events of the conversation "${id}": its transcript would be over ${TRANSCRIPT_BYTES_MAX} bytes or ${TRANSCRIPT_EVENTS_MAX} events`;
+      throw new ParleyError('transcript_full', message);
+    }
+    await insertEvents(transaction, { ...arrival, events: fresh, bodies }, { ...head, bytes });
     return fresh.length;
   });
 }
@@ -49,20 +56,25 @@ function append(connection: StoreConnection, arrival: Arrival): Promise<number> 
 const LOCK_HEAD = prepareQuery((db, { id }: { readonly id: string }) =>
   db
     .insertInto('transcript')
-    .values({ conversation_id: id, last_sequence: 0, last_received_at: null })
+    .values({ conversation_id: id, last_sequence: 0, last_received_at: null, bytes: 0 })
     .onConflict((conflict) =>
       conflict
         .column('conversation_id')
         .doUpdateSet((row) => ({ conversation_id: row.ref('excluded.conversation_id') })),
     )
-    .returning('last_sequence')
+    .returning(['last_sequence', 'bytes'])
     .compile(),
 );
 
+interface LockedHead {
+  readonly lastSequence: number;
+  readonly bytes: number;
+}
+
 /** The last number given out, with the head's row locked: appends to one conversation follow one another. */
-async function lockHead(transaction: Transaction<Tables>, id: ConversationId): Promise<number> {
+async function lockHead(transaction: Transaction<Tables>, id: ConversationId): Promise<LockedHead> {
   const locked = await LOCK_HEAD.first(transaction, { id });
-  return safeInteger(locked?.last_sequence ?? 0);
+  return { lastSequence: safeInteger(locked?.last_sequence ?? 0), bytes: safeInteger(locked?.bytes ?? 0) };
 }
 
 const KNOWN = prepareRows((db, keys: readonly { readonly id: string; readonly eventId: string }[]) =>
@@ -98,17 +110,17 @@ const INSERT = prepareRows((db, rows: readonly Insertable<EventTable>[]) =>
   db.insertInto('event').values(rows).compile(),
 );
 
-interface Head {
+interface Head extends LockedHead {
   readonly id: string;
-  readonly lastSequence: number;
   readonly receivedAt: number;
 }
 
-const MOVE_HEAD = prepareQuery((db, { id, lastSequence, receivedAt }: Head) =>
+const MOVE_HEAD = prepareQuery((db, { id, lastSequence, receivedAt, bytes }: Head) =>
   db
     .updateTable('transcript')
     .set({
       last_sequence: lastSequence,
+      bytes,
       // Clocks of two receivers may differ; the newest instant is what an idle watch asks for.
       last_received_at: sql`case when last_received_at > ${receivedAt} then last_received_at else ${receivedAt} end`,
     })
@@ -118,20 +130,20 @@ const MOVE_HEAD = prepareQuery((db, { id, lastSequence, receivedAt }: Head) =>
 
 async function insertEvents(
   transaction: Transaction<Tables>,
-  arrival: Arrival,
-  lastSequence: number,
+  arrival: Arrival & { readonly bodies: readonly string[] },
+  { lastSequence, bytes }: LockedHead,
 ): Promise<void> {
-  const { id, events, receivedAt } = arrival;
+  const { id, events, bodies, receivedAt } = arrival;
   const rows = events.map((event, index) => ({
     conversation_id: id,
     sequence: lastSequence + 1 + index,
     event_id: columnText(event.id),
     timestamp: columnText(event.timestamp),
     kind: columnText(event.kind),
-    body: JSON.stringify(event),
+    body: bodies[index] ?? '',
   }));
   await INSERT.execute(transaction, rows);
-  await MOVE_HEAD.all(transaction, { id, lastSequence: lastSequence + rows.length, receivedAt });
+  await MOVE_HEAD.all(transaction, { id, lastSequence: lastSequence + rows.length, receivedAt, bytes });
 }
 
 /** @throws ParleyError invalid_request when the limit is not 1..1000 */

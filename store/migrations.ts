@@ -15,6 +15,7 @@ import { createSchema } from './schema.ts';
 import { addHeldSpend } from './schema-spend-held.ts';
 import { addRunUsers } from './schema-run-users.ts';
 import { indexTagPages } from './schema-tag-pages.ts';
+import { addTranscriptBytes } from './schema-transcript-bytes.ts';
 import { createTrouble } from './schema-trouble.ts';
 import { createWarmPool } from './schema-warm-pool.ts';
 
@@ -34,6 +35,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0012-spend-held': { up: addHeldSpend },
   '0013-slot-line': { up: (db: Kysely<unknown>) => createSlotLine(db, isPostgres(db)) },
   '0014-run-users': { up: addRunUsers },
+  '0015-transcript-bytes': { up: addTranscriptBytes },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

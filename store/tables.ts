@@ -138,6 +138,8 @@ export interface TranscriptTable {
   readonly conversation_id: string;
   readonly last_sequence: BigIntColumn;
   readonly last_received_at: NullableBigIntColumn;
+  /** Of the bodies as they are stored. */
+  readonly bytes: BigIntColumn;
 }
 
 export interface EventTable {

@@ -36,6 +36,8 @@ export async function collectFiles(
     }
     const content = await readOne(world, target, `${workingDir}/${match.name.toString('utf8')}`);
     if (typeof content === 'string') findings.push(leftOut(result, content));
+    // It may have grown since it was listed, as far as its sandbox wants.
+    else if (bytes + content.byteLength > BYTES_MAX) findings.push(leftOut(result, TOO_MUCH));
     else {
       bytes += content.byteLength;
       made.push({ name: `files/${match.name.toString('utf8')}`, content });

@@ -25,9 +25,10 @@ const LOOK_MS = 20;
 export function eventSocket(application: Application, gate: Gate) {
   const server = new WebSocketServer({ noServer: true, maxPayload: INCOMING_BYTES_MAX });
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const id = PATH.exec(url.pathname)?.[1];
-    if (id === undefined) return false;
+    // What a client sends as an address may be none.
+    const url = URL.parse(request.url ?? '/', 'http://localhost');
+    const id = PATH.exec(url?.pathname ?? '')?.[1];
+    if (url === null || id === undefined) return false;
     admitted(application, gate, { request, url, id }).then(
       (feed) => {
         let isTaken = false;

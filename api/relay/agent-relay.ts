@@ -77,7 +77,9 @@ async function forward(
   if (metadata !== null && status < 300)
     await tellRecord(application, request.caller as SandboxCaller, metadata);
   // A stream of ours: the library would otherwise add its own idea of a length.
-  return await reply.code(status).headers(answerHeaders(answer.headers)).send(answer.pipe(new PassThrough()));
+  const passed = new PassThrough();
+  answer.on('error', (error) => passed.destroy(error));
+  return await reply.code(status).headers(answerHeaders(answer.headers)).send(answer.pipe(passed));
 }
 
 /** The sandbox must be up: a key alone brings nothing back. @throws ParleyError sandbox_starting */
@@ -115,7 +117,7 @@ async function send(
     });
     outgoing.once('timeout', () => outgoing.destroy());
     outgoing.once('response', resolve);
-    outgoing.once('error', (error) =>
+    outgoing.on('error', (error) =>
       reject(new ParleyError('agent_unreachable', 'Cannot reach the Agent Server', { cause: error })),
     );
     if (body === null || Buffer.isBuffer(body)) outgoing.end(body ?? undefined);

@@ -27,10 +27,9 @@ export function relaySocket(application: Application) {
     const match = PATH.exec(request.url ?? '');
     if (match === null) return false;
     const [, id = '', path = '/'] = match;
-    connect(application, request, id).then(
-      (agent) => tunnel({ request, socket, head, agent, path }),
-      (error: unknown) => refuseUpgrade(socket, asParleyError(error).status, 'Refused'),
-    );
+    connect(application, request, id)
+      .then((agent) => tunnel({ request, socket, head, agent, path }))
+      .catch((error: unknown) => refuseUpgrade(socket, asParleyError(error).status, 'Refused'));
     return true;
   };
 }
@@ -66,7 +65,7 @@ function tunnel({ request, socket, head, agent, path }: Tunnel): void {
   agent.on('error', () => socket.destroy());
   socket.on('close', () => agent.destroy());
   agent.on('close', () => socket.destroy());
-  call.once('error', () => socket.destroy());
+  call.on('error', () => socket.destroy());
   call.once('response', ({ statusCode = 0 }) => {
     refuseUpgrade(socket, statusCode >= 400 && statusCode < 600 ? statusCode : 502, 'Refused');
     agent.destroy();

@@ -1,6 +1,6 @@
 /**
  * The way out of sandboxes, when the deployment allows one.
- * Owns its wiring: the rules, and the name server of this host; what is refused is told once for each target.
+ * Owns its wiring: the rules, and the name server of this host.
  */
 import { lookup } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
@@ -11,30 +11,30 @@ import { parseHostRule, type HostRule } from '../../runtimes/egress/host-rules.t
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Places } from './places.ts';
 
-/** Refusals that are remembered, so that a loop inside does not fill the screen. */
-const TOLD_MAX = 256;
-
 export interface EgressParts {
   readonly config: DeploymentConfig;
   readonly places: Places;
+  readonly connectionsMax: number;
+  /** Bounded by whoever gives it: a sandbox chooses what is refused. */
   readonly warn: (text: string) => void;
 }
 
 /** Null when nothing is allowed. @throws ParleyError config_invalid: a rule is none */
-export async function openEgress({ config, places, warn }: EgressParts): Promise<EgressProxy | null> {
+export async function openEgress({
+  config,
+  places,
+  connectionsMax,
+  warn,
+}: EgressParts): Promise<EgressProxy | null> {
   if (config.egressAllow.length === 0) return null;
   mkdirSync(dirname(places.egressSocket), { recursive: true, mode: 0o700 });
-  const told = new Set<string>();
   const egress = createEgressProxy({
     socketPath: places.egressSocket,
     rules: config.egressAllow.map(ruleOf),
     resolve: async (host) =>
       (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address),
-    onRefused: (text) => {
-      if (told.has(text) || told.size >= TOLD_MAX) return;
-      told.add(text);
-      warn(text);
-    },
+    connectionsMax,
+    onRefused: warn,
   });
   await egress.listen();
   return egress;

@@ -20,10 +20,12 @@ import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { conversationKeys } from './conversation-keys.ts';
+import { descriptorShares, descriptorsMax, type DescriptorShares } from './descriptor-shares.ts';
 import { openEgress } from './egress.ts';
 import { openToContainers } from './open-to-containers.ts';
 import type { Places } from './places.ts';
 import { runBudgets } from './run-budgets.ts';
+import { toldSeldom } from './told-seldom.ts';
 
 export interface Endpoints {
   /** Brings the spend of calls that have ended to the store. */
@@ -46,19 +48,32 @@ export interface EndpointParts {
   readonly warn: (text: string) => void;
 }
 
+/** Whatever is said here may have its cause in a sandbox, so it is said seldom. */
+interface BoundedParts extends EndpointParts {
+  readonly shares: DescriptorShares;
+}
+
 export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
   const { places, world } = parts;
   for (const socket of [places.proxySocket, places.webhookSocket, places.gitSocket]) {
     mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
   }
-  const proxy = proxyOf(parts);
-  const relay = relayOf(parts);
+  const bounded: BoundedParts = {
+    ...parts,
+    shares: descriptorShares(descriptorsMax()),
+    warn: toldSeldom(world.clock, parts.warn),
+  };
+  const proxy = proxyOf(bounded);
+  const relay = relayOf(bounded);
   await proxy.listen({ socketPath: places.proxySocket });
   if (parts.config.proxyPort !== null)
     await proxy.listen({ host: '127.0.0.1', port: parts.config.proxyPort });
   await relay.listen();
-  const webhooks = await startWebhookServer(world, places.webhookSocket, parts.audit);
-  const egress = await openEgress(parts);
+  const webhooks = await startWebhookServer(world, places.webhookSocket, parts.audit, {
+    connectionsMax: bounded.shares.webhook,
+    onStrike: bounded.warn,
+  });
+  const egress = await openEgress({ ...bounded, connectionsMax: bounded.shares.egress });
   if (parts.config.runtimeKind === 'docker') {
     const ways = [places.proxySocket, places.webhookSocket, places.gitSocket];
     await openToContainers(egress === null ? ways : [...ways, places.egressSocket]);
@@ -73,7 +88,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
 }
 
 /** @throws ParleyError config_invalid naming every problem of `proxy_config` */
-function proxyOf({ config, places, world, store, env }: EndpointParts): Proxy {
+function proxyOf({ config, places, world, store, env, shares, warn }: BoundedParts): Proxy {
   const { vendor } = config.deployment;
   const { config: proxyConfig, problems } = parseProxyConfig(config.proxyConfigRaw, env, { vendor });
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -95,6 +110,8 @@ function proxyOf({ config, places, world, store, env }: EndpointParts): Proxy {
     newId: callIds(() => world.clock.now()),
     spoolDir: places.spool,
     log: pino({ level: env['PARLEY_LOG_LEVEL'] ?? 'silent' }, pino.destination(2)),
+    sandboxConnectionsMax: shares.proxy,
+    onStrike: warn,
     env,
   });
 }
@@ -122,7 +139,7 @@ function groupOf(name: string): string {
  * A conversation may clone its own repository, submodules of the same owner where it has them fetched, and its plugins,
  * and no other; the credential of the host stays on this side (D19).
  */
-function relayOf({ config, places, world, codeHosts, warn }: EndpointParts): GitRelay {
+function relayOf({ config, places, world, codeHosts, warn, shares }: BoundedParts): GitRelay {
   return createGitRelay({
     socketPath: places.gitSocket,
     codeHosts,
@@ -139,6 +156,12 @@ function relayOf({ config, places, world, codeHosts, warn }: EndpointParts): Git
       const credential = own ?? config.codeHostTokens[provider] ?? null;
       return credential === null ? null : basicAuthorization(credential);
     },
+    ownerOf: async (token) => {
+      const owner = token === null ? null : world.keys.proxyKeyOwner(token);
+      if (owner === null) return '';
+      return (await world.records.conversation(owner.conversationId))?.sandboxId ?? owner.conversationId;
+    },
+    connectionsMax: shares.git,
     warn,
   });
 }

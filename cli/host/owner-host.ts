@@ -28,6 +28,9 @@ import { troubledRows } from './troubled-rows.ts';
 import { startWarmKeeper } from './warm-keeper.ts';
 import { wireWorld } from './wired-world.ts';
 
+/** Kept for whoever asks; a service lives for months. */
+const WARNINGS_MAX = 100;
+
 /** What is opened is left to `closers`, also when it throws. @throws as HostPort.openHost */
 export async function openOwnerHost(
   config: DeploymentConfig,
@@ -41,6 +44,7 @@ export async function openOwnerHost(
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
+    if (warnings.length > WARNINGS_MAX) warnings.shift();
     options.onNotice(text);
   };
   // The engine needs the activities, and they need somebody to notify: the engine.

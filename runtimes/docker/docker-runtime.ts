@@ -203,6 +203,7 @@ function watchWorkspaces(context: Context): void {
     everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
     upNow: async () => (await list(context)).filter((sandbox) => sandbox.up),
     treesOf: ({ sandboxId: id }) => [context.placeOf(id).workspace, context.placeOf(id).agent],
+    socketDirOf: ({ sandboxId: id }) => context.placeOf(id).offeredDir,
     async end({ sandboxId: id, generation }) {
       await leaveDiskLimit(context.placeOf(id).endedFor);
       await killContainer(context.containers, containerName(context.options.dataDir, id, generation));

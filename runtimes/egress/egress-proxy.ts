@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { ConnectionShares } from '../../core/connection-shares.ts';
 import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
 import { allowsHost, parseHostAndPort } from './host-rules.ts';
 import type { HostAndPort, HostRule } from './host-rules.ts';
@@ -17,8 +18,10 @@ import type { HostAndPort, HostRule } from './host-rules.ts';
 const CONNECT_TIMEOUT_MS = 15_000;
 /** A tunnel without a byte for this long is closed: forgotten ones would add up. */
 const IDLE_TIMEOUT_MS = 10 * 60_000;
-/** Open connections of all sandboxes together. */
-const CONNECTIONS_MAX = 2_048;
+/** Open connections of all sandboxes together; each that leads somewhere takes a second descriptor. */
+export const CONNECTIONS_MAX = 2_048;
+/** Of all that are open to one host: nobody knows whose a connection is, so a flood is bounded by where it goes. */
+export const CONNECTIONS_PER_HOST_MAX = 512;
 /** Meant for the next hop only (RFC 9110), and what only this proxy reads. */
 const HOP_HEADERS = [
   'connection',
@@ -38,6 +41,8 @@ export interface EgressOptions {
   readonly resolve: (host: string) => Promise<readonly string[]>;
   /** Told of every refusal: host, port and why. */
   readonly onRefused: (text: string) => void;
+  /** Lower than the default where the process may open few descriptors. */
+  readonly connectionsMax?: number;
   /** By default the Internet only; another answer is for networks that an operator has thought about. */
   readonly mayReach?: (address: string) => boolean;
 }
@@ -62,10 +67,19 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
     stream.on('close', () => open.delete(stream));
     stream.on('error', () => stream.destroy());
   };
-  const server = createServer((request, response) => void forward(options, { request, response, keep }));
-  server.maxConnections = CONNECTIONS_MAX;
-  server.on('connection', keep);
-  server.on('connect', (request, socket, head) => void tunnel(options, { request, socket, head, keep }));
+  const { connectionsMax = CONNECTIONS_MAX } = options;
+  const bounds = { max: connectionsMax, perOwnerMax: Math.min(CONNECTIONS_PER_HOST_MAX, connectionsMax / 4) };
+  const shares = new ConnectionShares<Duplex>(bounds, (strike) =>
+    options.onRefused(`Cannot keep a connection to the way out: too many of ${strike}`),
+  );
+  const around: Around = { options, keep, shares };
+  const server = createServer((request, response) => void forward(around, { request, response }));
+  server.maxConnections = connectionsMax;
+  server.on('connection', (socket) => {
+    keep(socket);
+    shares.opened(socket);
+  });
+  server.on('connect', (request, socket, head) => void tunnel(around, { request, socket, head }));
   return {
     listen: () =>
       new Promise((resolve, reject) => {
@@ -81,19 +95,26 @@ export function createEgressProxy(options: EgressOptions): EgressProxy {
   };
 }
 
+interface Around {
+  readonly options: EgressOptions;
+  readonly shares: ConnectionShares<Duplex>;
+  keep(stream: Duplex): void;
+}
+
 interface Tunnel {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  keep(stream: Duplex): void;
 }
 
-async function tunnel(options: EgressOptions, { request, socket, head, keep }: Tunnel): Promise<void> {
-  const target = parseHostAndPort(request.url ?? '');
+async function tunnel(around: Around, { request, socket, head }: Tunnel): Promise<void> {
+  const { options, keep } = around;
   try {
+    const target = parseHostAndPort(request.url ?? '');
     if (target === null) throw new Refusal(400, 'the target is not HOST:PORT');
-    const outer = await reach(options, target);
+    const outer = await reach(around, target, socket);
     keep(outer);
+    if (socket.destroyed) outer.destroy();
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     if (head.length > 0) outer.write(head);
     socket.on('close', () => outer.destroy());
@@ -112,18 +133,19 @@ async function tunnel(options: EgressOptions, { request, socket, head, keep }: T
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  keep(stream: Duplex): void;
 }
 
 /** Plain HTTP comes with the whole address in its first line. */
-async function forward(options: EgressOptions, { request, response, keep }: Exchange): Promise<void> {
+async function forward(around: Around, { request, response }: Exchange): Promise<void> {
+  const { options, keep } = around;
   try {
     const url = URL.parse(request.url ?? '');
     if (url?.protocol !== 'http:') throw new Refusal(400, 'this is a proxy: the address must be absolute');
     const target = parseHostAndPort(`${url.hostname}:${url.port || '80'}`);
     if (target === null) throw new Refusal(400, 'the address names no host');
-    const outer = await reach(options, target);
+    const outer = await reach(around, target, request.socket);
     keep(outer);
+    outer.setTimeout(IDLE_TIMEOUT_MS, () => outer.destroy());
     const headers = Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.includes(name));
     const upstream = httpRequest(
       {
@@ -162,8 +184,8 @@ const NOT_ALLOWED = 'it is not on the allow-list "runtime.egress.allow" of the d
 const NOT_PUBLIC =
   'its address is not on the Internet, and no entry "private HOST" of "runtime.egress.allow" opens it';
 
-/** @throws Refusal not allowed by name or by address, or nobody there */
-async function reach(options: EgressOptions, target: HostAndPort): Promise<Socket> {
+/** @throws Refusal not allowed by name or by address, one too many, or nobody there */
+async function reach({ options, shares }: Around, target: HostAndPort, inner: Duplex): Promise<Socket> {
   if (!allowsHost(options.rules, target)) throw new Refusal(403, NOT_ALLOWED);
   const addresses = isIP(target.host) === 0 ? await resolved(options, target.host) : [target.host];
   const mayReach = options.mayReach ?? isPublicAddress;
@@ -174,6 +196,8 @@ async function reach(options: EgressOptions, target: HostAndPort): Promise<Socke
   // A name with one address inside and one outside is a trick: none of them is used.
   const isOpen = addresses.every(mayReach) || (isOwn && addresses.every(isPrivateAddress));
   if (!isOpen) throw new Refusal(403, NOT_PUBLIC);
+  if (!shares.belongsTo(inner, target.host))
+    throw new Refusal(503, 'too many connections lead there already');
   for (const address of addresses) {
     const socket = await tryConnect(address, target.port);
     if (socket !== null) return socket;
@@ -194,10 +218,9 @@ function tryConnect(host: string, port: number): Promise<Socket | null> {
       socket.destroy();
       resolve(null);
     };
-    socket.once('error', fail);
+    socket.on('error', fail);
     socket.once('timeout', fail);
     socket.once('connect', () => {
-      socket.off('error', fail);
       socket.off('timeout', fail);
       socket.setTimeout(0);
       resolve(socket);

@@ -23,6 +23,8 @@ export const ISOLATION_PROBE_TIMEOUT_MS = 10_000;
 
 /** Time between two looks at the disk use of sandboxes: what is written in between is the overshoot. */
 export const DISK_LOOK_MS = 5_000;
+/** Files where a sandbox makes the socket of its Agent Server: it needs one, and is ended for a heap of them. */
+export const SOCKET_DIR_FILES_MAX = 256;
 /** One look; a tree that takes longer is looked at again next time. */
 export const DISK_LOOK_TIMEOUT_MS = 30_000;
 /** Time the kernel gets to let every process of a sandbox stand still. */

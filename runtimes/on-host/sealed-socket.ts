@@ -4,9 +4,10 @@
  * of it: whoever calls next would hand over the session key. Moved, it is the same socket, in a directory that only we
  * see (D31). Owns the moving; must run before anything of a conversation does.
  */
-import { lstat, rename, rm } from 'node:fs/promises';
+import { lstat, rename } from 'node:fs/promises';
 import { healthAt } from './health-probe.ts';
 import type { Health } from './health-probe.ts';
+import { removeTree } from './remove-tree.ts';
 import type { SandboxPlace } from './sandbox-place.ts';
 
 /** Asks the Agent Server whether it is up; when it is, its socket is sealed. Never throws. */
@@ -25,7 +26,7 @@ async function moved(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     if (await isSocket(to)) return true;
-    await rm(to, { recursive: true, force: true });
+    await removeTree(to);
   } catch {
     // The next look tells what is there.
   }

@@ -134,6 +134,7 @@ function watchWorkspaces(context: Context): void {
     everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
     upNow,
     treesOf: ({ workspace, agent, log }) => [workspace, agent, log],
+    socketDirOf: ({ offeredDir }) => offeredDir,
     end: endForDisk,
   });
 }

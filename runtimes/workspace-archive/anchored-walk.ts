@@ -12,6 +12,8 @@ const DEPTH_MAX = 128;
 const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Not blocking, because a file may have become a pipe since it was looked at. */
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** Unit of `stat.blocks`, whatever the file system's own. */
+const BLOCK_BYTES = 512;
 const HAS_FD_PATHS = existsSync('/proc/self/fd');
 
 /** One thing found; `path` is relative to the root, with `/` between parts. */
@@ -23,6 +25,8 @@ export type WalkedEntry =
       readonly mode: number;
       readonly mtime: Date;
       readonly size: number;
+      /** What it takes on disk: of a sparse file less than its size. */
+      readonly blocksBytes: number;
       /** Open while the walk stands here, closed when it goes on. */
       readonly file: FileHandle;
     }
@@ -94,7 +98,8 @@ async function* walkFile(path: string, location: string): AsyncGenerator<WalkedE
   try {
     const stat = await file.stat();
     if (stat.isFile()) {
-      yield { kind: 'file', path, mode: stat.mode, mtime: stat.mtime, size: stat.size, file };
+      const { mode, mtime, size, blocks } = stat;
+      yield { kind: 'file', path, mode, mtime, size, blocksBytes: blocks * BLOCK_BYTES, file };
     }
   } finally {
     await file.close();

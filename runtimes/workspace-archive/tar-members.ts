@@ -13,12 +13,27 @@ const BLOCK_BYTES = 512;
 const CHUNK_BYTES = 256 * 1024;
 /** Notes beyond this are counted only. */
 const NOTES_MAX = 1_000;
+/**
+ * Holes of sparse files, all together: a tar spells each of them out in zeros, so a few files of no size on disk would
+ * take hours. A database or a disk image of ordinary size has less.
+ */
+export const HOLE_BYTES_MAX = 4 * 1024 ** 3;
 
-export async function* tarMembers(entries: AsyncIterable<WalkedEntry>): AsyncGenerator<Uint8Array> {
+export async function* tarMembers(
+  entries: AsyncIterable<WalkedEntry>,
+  holeBytesMax = HOLE_BYTES_MAX,
+): AsyncGenerator<Uint8Array> {
   const notes: string[] = [];
-  let notesLost = 0;
+  let [notesLost, holeBytes] = [0, 0];
   for await (const entry of entries) {
-    const note = entry.kind === 'unreadable' ? `${entry.path}: ${entry.reason}` : yield* member(entry);
+    const holes = entry.kind === 'file' ? Math.max(0, entry.size - entry.blocksBytes) : 0;
+    const isTooMuch = holeBytes + holes > holeBytesMax;
+    if (!isTooMuch) holeBytes += holes;
+    const note = isTooMuch
+      ? `${entry.path}: left out: ${holes} bytes of it are holes, and all holes together more than ${holeBytesMax}`
+      : entry.kind === 'unreadable'
+        ? `${entry.path}: ${entry.reason}`
+        : yield* member(entry);
     if (note === null) continue;
     if (notes.length < NOTES_MAX) notes.push(note);
     else notesLost += 1;

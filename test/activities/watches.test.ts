@@ -203,6 +203,16 @@ describe('watchAgent', () => {
     expect(watch.answer).toEqual({ type: 'agentLimitReached', commandId: 'c#1', limit: 'no_progress' });
   });
 
+  it('takes a machine that was suspended, or a clock set forward, for no time without progress', async () => {
+    const watch = await watching({ noProgressMs: 60_000 });
+    await watch.around.clock.move(10_000, turns);
+    watch.around.clock.setBack(-8 * 3_600_000);
+    await watch.around.clock.move(20_000, turns);
+    expect(watch.answer).toBeUndefined();
+    await watch.around.clock.move(60_000, turns);
+    expect(watch.answer).toMatchObject({ type: 'agentLimitReached', limit: 'no_progress' });
+  });
+
   it('reports ERROR of an agent that no longer knows the conversation', async () => {
     const around = await activityWorld();
     await inSandbox(around);

@@ -200,8 +200,12 @@ describe('createAgentClient()', () => {
       { body: { items: [event], next_page_id: 'e2' } },
       { body: { items: [] } },
     );
-    expect(await client.events(stub.target, ID, null)).toEqual({ items: [event], nextPageId: 'e2' });
-    expect(await client.events(stub.target, ID, 'e2')).toEqual({ items: [], nextPageId: null });
+    expect(await client.events(stub.target, ID, null)).toEqual({
+      items: [event],
+      nextPageId: 'e2',
+      bytes: expect.any(Number) as number,
+    });
+    expect(await client.events(stub.target, ID, 'e2')).toEqual({ items: [], nextPageId: null, bytes: 12 });
     expect(lines()[1]).toContain('page_id=e2');
   });
 

@@ -1,8 +1,10 @@
 /**
  * Real Git against the relay, through a real socket bridge.
  */
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { get } from 'node:http';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
@@ -66,6 +68,28 @@ describeWith('git', 'git relay for repositories of this machine', () => {
     const push = await git(path.join(target, 'x'), 'push', 'origin', 'HEAD:refs/heads/new');
     expect(push.code).not.toBe(0);
     expect(push.text).toContain('403');
+  });
+
+  it('ends a transfer whose caller sends and takes nothing, and gives its place to the next', async () => {
+    const relay = await startRelay({ progressMs: 200 });
+    createRepository(relay.dir);
+    const { hostname, port } = new URL(relay.url);
+    const stuck = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => undefined);
+        socket.write(
+          'POST /local/acme/app.git/git-upload-pack HTTP/1.1\r\nhost: x\r\n' +
+            'content-type: application/x-git-upload-pack-request\r\ncontent-length: 900\r\n\r\n0',
+        );
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    const clone = await git(tempDir(), 'clone', '-q', `${relay.url}/local/acme/app.git`, 'x');
+    expect(clone).toMatchObject({ code: 0 });
+    for (const socket of stuck) socket.destroy();
+    expect(relay.warnings.join()).toContain('Cannot serve repository "local/acme/app"');
   });
 
   it('asks who is calling: token by header or as password of the URL', async () => {

@@ -61,6 +61,34 @@ describe('SpendWriter', () => {
     ]);
   });
 
+  it('keeps the price of a call that ended while nothing could be written, also over the end of the process', async () => {
+    const { spoolDir, spend, writer, open } = setUp();
+    await writer.flush();
+    expect(await open('billed')).toBeNull();
+    spend.isAway = true;
+    await writer.flush();
+    // From here on the disk takes no new file, and the store nothing.
+    for (let number = 2; number < 9; number += 1)
+      mkdirSync(path.join(spoolDir, `spend-${String(number).padStart(12, '0')}.jsonl`));
+    writer.close(spendRow('billed'));
+    expect(await open('new')).toBeInstanceOf(Error);
+    for (const name of readdirSync(spoolDir).slice(1)) rmSync(path.join(spoolDir, name), { recursive: true });
+    const next = new MemorySpendLog();
+    const after = new SpendWriter({ spend: next, spoolDir, clock: { now: () => 9 }, log: SILENT_LOG });
+    await after.stop();
+    expect([...next.rows.values()]).toEqual([spendRow('billed')]);
+    const third = new SpendWriter({
+      spend: new MemorySpendLog(),
+      spoolDir,
+      clock: { now: () => 9 },
+      log: SILENT_LOG,
+    });
+    await third.stop();
+    expect(readdirSync(spoolDir)).toEqual([]);
+    spend.isAway = false;
+    await writer.stop();
+  });
+
   it('brings each call to the store once, in its last state, and leaves nothing behind', async () => {
     const { spend, writer, open, spooled } = setUp();
     const count = 300;

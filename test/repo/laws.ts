@@ -12,6 +12,7 @@ import { foreignArguments } from './laws/foreign-arguments.ts';
 import { layers } from './laws/layers.ts';
 import { dependencies } from './laws/packages.ts';
 import { ciRunsReadme, commandsExist, foldersMapped, invariantsStated, oneTitle } from './laws/pages.ts';
+import { peers } from './laws/peers.ts';
 import { reachable } from './laws/reachable.ts';
 import { sessionCap } from './laws/session-cap.ts';
 import { specIds } from './laws/spec-ids.ts';
@@ -32,6 +33,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'pure folders ask nothing of the world': bannedCalls,
   'chance comes from a seed': chanceIsSeeded,
   'no foreign text is an option of Git on the host': foreignArguments,
+  'nothing that a peer sends throws out of a callback': peers,
   'the console keeps to itself': consoleKeepsToItself,
   'no leftover markers, machine paths or registry hosts': bannedWords,
   'error codes: catalogue, page, code and tests agree': errorCodes,

@@ -58,6 +58,22 @@ describe('exportDirectory()', () => {
     expect(notes).toContain('deeper than 128');
   });
 
+  it('leaves out what is nearly all holes, and says so, within seconds', async () => {
+    const source = tempDir();
+    for (const name of ['a', 'b']) {
+      writeFileSync(path.join(source, name), '');
+      truncateSync(path.join(source, name), 2 ** 43);
+    }
+    writeFileSync(path.join(source, 'small'), 'x');
+    truncateSync(path.join(source, 'small'), 1_000_000);
+    const target = await unpack(source);
+    expect(readFileSync(path.join(target, 'small'))).toHaveLength(1_000_000);
+    const notes = readFileSync(path.join(target, NOTES_MEMBER), 'utf8').trim().split('\n');
+    expect(notes).toEqual(
+      ['a', 'b'].map((name) => expect.stringContaining(`${name}: left out: 8796093022208`)),
+    );
+  });
+
   it('stays a whole archive when a file shrinks while it is read', async () => {
     const source = tempDir();
     writeFileSync(path.join(source, 'shrinking'), Buffer.alloc(2_000_000, 1));

@@ -1,0 +1,82 @@
+/**
+ * Who holds how many of the connections that all sandboxes share, and which one gives way when there are too many (D31).
+ * Owns the counting only; opening sockets belongs to the server. A connection is nobody's until a key on it was read:
+ * of those the oldest gives way, since a caller of good will says who it is within milliseconds.
+ */
+
+export interface ConnectionBounds {
+  /** Open at once, of everybody. */
+  readonly max: number;
+  /** Of them, by one owner. */
+  readonly perOwnerMax: number;
+}
+
+/** Which bound struck: that of callers without a key, of one owner, or of all together. */
+export type ConnectionStrike = 'no key' | 'one owner' | 'all';
+
+/** What is needed of a socket. */
+export interface SharedConnection {
+  destroy(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+export class ConnectionShares<C extends SharedConnection> {
+  readonly #bounds: ConnectionBounds;
+  readonly #onStrike: (strike: ConnectionStrike) => void;
+  /** In the order in which they came. */
+  readonly #nobodys = new Set<C>();
+  readonly #ownerOf = new Map<C, string>();
+  readonly #countOf = new Map<string, number>();
+
+  constructor(bounds: ConnectionBounds, onStrike: (strike: ConnectionStrike) => void) {
+    this.#bounds = bounds;
+    this.#onStrike = onStrike;
+  }
+
+  get size(): number {
+    return this.#nobodys.size + this.#ownerOf.size;
+  }
+
+  /** Half of the places are for those with a key, so that whoever has none takes nothing from them. */
+  get nobodysMax(): number {
+    return Math.max(1, Math.floor(this.#bounds.max / 2));
+  }
+
+  opened(connection: C): void {
+    this.#nobodys.add(connection);
+    connection.once('close', () => this.#closed(connection));
+    const [oldest] = this.#nobodys;
+    if (this.#nobodys.size <= this.nobodysMax || oldest === undefined) return;
+    this.#nobodys.delete(oldest);
+    oldest.destroy();
+    this.#onStrike('no key');
+  }
+
+  /** A key was read on it. False when its owner, or all together, have too many: then it is to be refused and closed. */
+  belongsTo(connection: C, owner: string): boolean {
+    const before = this.#ownerOf.get(connection);
+    if (before === owner) return true;
+    // Not counted here, or ended meanwhile: what is still answered on it costs no place.
+    if (before === undefined && !this.#nobodys.has(connection)) return true;
+    const own = this.#countOf.get(owner) ?? 0;
+    const isFull = before === undefined && this.#ownerOf.size >= this.#bounds.max - this.nobodysMax;
+    if (own >= this.#bounds.perOwnerMax || isFull) {
+      this.#onStrike(isFull ? 'all' : 'one owner');
+      return false;
+    }
+    this.#closed(connection);
+    this.#ownerOf.set(connection, owner);
+    this.#countOf.set(owner, own + 1);
+    return true;
+  }
+
+  #closed(connection: C): void {
+    this.#nobodys.delete(connection);
+    const owner = this.#ownerOf.get(connection);
+    if (owner === undefined) return;
+    this.#ownerOf.delete(connection);
+    const left = (this.#countOf.get(owner) ?? 1) - 1;
+    if (left === 0) this.#countOf.delete(owner);
+    else this.#countOf.set(owner, left);
+  }
+}

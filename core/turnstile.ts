@@ -1,0 +1,69 @@
+/**
+ * A bound on how much happens at once, of each owner and of all together.
+ * Owns counting and the queue; must not know what passes.
+ */
+
+export interface Turnstile {
+  /** Resolves when it is the caller's turn, with what ends the turn; null when too many wait already. */
+  enter(owner?: string): Promise<(() => void) | null>;
+}
+
+export interface TurnstileBounds {
+  readonly insideMax: number;
+  readonly waitingMax: number;
+  /** Inside at once of one owner; of those that wait it may have four for each. Absent: as many as there are. */
+  readonly perOwnerMax?: number;
+}
+
+interface Waiting {
+  readonly owner: string;
+  admit(): void;
+}
+
+/** Of one owner for each place that it may have: a burst of its own tools, and no more of the queue. */
+const WAITING_PER_PLACE = 4;
+
+export function createTurnstile(bounds: TurnstileBounds): Turnstile {
+  const { insideMax, waitingMax, perOwnerMax = Infinity } = bounds;
+  const inside = new Map<string, number>();
+  let all = 0;
+  const waiting: Waiting[] = [];
+  const of = (owner: string): number => inside.get(owner) ?? 0;
+  const count = (owner: string, change: 1 | -1): void => {
+    all += change;
+    const now = of(owner) + change;
+    if (now === 0) inside.delete(owner);
+    else inside.set(owner, now);
+  };
+  /** Leaving twice must not let two in. */
+  const once = (owner: string): (() => void) => {
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      count(owner, -1);
+      const next = waiting.findIndex((one) => of(one.owner) < perOwnerMax);
+      if (next !== -1) waiting.splice(next, 1)[0]?.admit();
+    };
+  };
+  return {
+    async enter(owner = '') {
+      if (all < insideMax && of(owner) < perOwnerMax) {
+        count(owner, 1);
+        return once(owner);
+      }
+      const own = waiting.filter((one) => one.owner === owner).length;
+      if (waiting.length >= waitingMax || own >= perOwnerMax * WAITING_PER_PLACE) return null;
+      await new Promise<void>((resolve) => {
+        waiting.push({
+          owner,
+          admit: () => {
+            count(owner, 1);
+            resolve();
+          },
+        });
+      });
+      return once(owner);
+    },
+  };
+}
