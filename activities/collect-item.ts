@@ -19,7 +19,7 @@ import { leftOut, withheldWords, writeFindings, type Finding } from './collect/f
 import { shownName } from './collect/matches.ts';
 import { hasPassed } from './check-log.ts';
 import { planItem } from './plan-item.ts';
-import { containsSecret, hiddenForms, openSecrets, redactText, secretForms } from './redaction.ts';
+import { hiddenForms, openSecrets, redactText, secretForms } from './redaction.ts';
 import { spentBy } from './spend.ts';
 import { syncTranscript } from './transcript.ts';
 import type { World } from './world.ts';

@@ -1,3 +1,4 @@
+/** The words of gateways for a model that they do not have, as each product has them, and words that say nothing of one. */
 import { expect, it } from 'vitest';
 import { saysModelUnknown } from '../../core/unknown-model.ts';
 
