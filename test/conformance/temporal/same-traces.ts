@@ -8,8 +8,8 @@ import { START_AT } from '../../../simulator/script.ts';
 
 /** Numbers from here on are instants: 2001 in epoch milliseconds, a thousand USD in nano-USD. */
 const INSTANT_MIN = 1_000_000_000_000;
-/** The one field that holds a span between two instants of the entity: what an item has worked. */
-const SPAN = 'workedMs';
+/** The fields that hold a span between two instants of the entity: what an item has worked, what a stop took. */
+const SPANS: ReadonlySet<string> = new Set(['workedMs', 'stopMs']);
 /** Fields that hold money. */
 const MONEY = /NanoUsd$/;
 /** By so much an instant may differ, and by so much more for every step of its entity before it, up to a bound. */
@@ -98,7 +98,7 @@ function pathOfDifference(wanted: unknown, played: unknown, leeway: Leeway): str
     if (Math.abs(apartMs) <= leeway.lateMs) return null;
   } else if (isTree(wanted) && isTree(played)) {
     for (const key of new Set([...Object.keys(wanted), ...Object.keys(played)])) {
-      if (key === SPAN && areAlike(wanted[key], played[key], 2 * leeway.lateMs)) continue;
+      if (SPANS.has(key) && areAlike(wanted[key], played[key], 2 * leeway.lateMs)) continue;
       if (MONEY.test(key) && areAlike(wanted[key], played[key], leeway.lateMs * leeway.nanoUsdPerMs))
         continue;
       const deeper = pathOfDifference(wanted[key], played[key], leeway);
