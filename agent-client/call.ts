@@ -91,7 +91,10 @@ async function send(
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const place = (): ReturnType<Turnstile['enter']> => large.enter(target.address.sandboxId);
+    const place = (): Promise<(() => void) | null> =>
+      new Promise((resolve) => {
+        if (!large.enter(target.address.sandboxId, resolve)) resolve(null);
+      });
     const body = await readBody(response, call.bytesMax ?? JSON_BYTES_MAX, place);
     const header = (name: string): string | null => [response.headers[name]].flat()[0] ?? null;
     return { status: response.statusCode, body, header };
@@ -106,7 +109,7 @@ async function send(
 async function readBody(
   response: Dispatcher.ResponseData,
   bytesMax: number,
-  place: () => ReturnType<Turnstile['enter']>,
+  place: () => Promise<(() => void) | null>,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

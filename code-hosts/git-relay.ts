@@ -147,7 +147,9 @@ async function serveAllowed(context: Context, exchange: Exchange): Promise<void>
     return refuse(response, 401, 'a token is needed');
   }
   const owner = (await options.ownerOf?.(token)) ?? token ?? '';
-  const leave = context.shares.belongsTo(request.socket, owner) ? await context.turnstile.enter(owner) : null;
+  const leave = context.shares.belongsTo(request.socket, owner)
+    ? await turnOf(context.turnstile, owner)
+    : null;
   if (leave === null) {
     response.setHeader('retry-after', RETRY_AFTER_S);
     response.setHeader('connection', 'close');
@@ -158,6 +160,13 @@ async function serveAllowed(context: Context, exchange: Exchange): Promise<void>
   } finally {
     leave();
   }
+}
+
+/** Null when too many wait already. */
+function turnOf(turnstile: Turnstile, owner: string): Promise<(() => void) | null> {
+  return new Promise((resolve) => {
+    if (!turnstile.enter(owner, resolve)) resolve(null);
+  });
 }
 
 interface Allowed {

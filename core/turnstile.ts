@@ -4,8 +4,8 @@
  */
 
 export interface Turnstile {
-  /** Resolves when it is the caller's turn, with what ends the turn; null when too many wait already. */
-  enter(owner?: string): Promise<(() => void) | null>;
+  /** `admitted` is called when it is the caller's turn, with what ends the turn. False when too many wait already. */
+  enter(owner: string, admitted: (leave: () => void) => void): boolean;
 }
 
 export interface TurnstileBounds {
@@ -47,23 +47,19 @@ export function createTurnstile(bounds: TurnstileBounds): Turnstile {
     };
   };
   return {
-    async enter(owner = '') {
-      if (all < insideMax && of(owner) < perOwnerMax) {
+    enter(owner, admitted) {
+      const admit = (): void => {
         count(owner, 1);
-        return once(owner);
+        admitted(once(owner));
+      };
+      if (all < insideMax && of(owner) < perOwnerMax) {
+        admit();
+        return true;
       }
       const own = waiting.filter((one) => one.owner === owner).length;
-      if (waiting.length >= waitingMax || own >= perOwnerMax * WAITING_PER_PLACE) return null;
-      await new Promise<void>((resolve) => {
-        waiting.push({
-          owner,
-          admit: () => {
-            count(owner, 1);
-            resolve();
-          },
-        });
-      });
-      return once(owner);
+      if (waiting.length >= waitingMax || own >= perOwnerMax * WAITING_PER_PLACE) return false;
+      waiting.push({ owner, admit });
+      return true;
     },
   };
 }

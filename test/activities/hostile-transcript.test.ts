@@ -7,23 +7,13 @@ import { activityWorld, CONVERSATION, inSandbox, SANDBOX, type ActivityWorld } f
 import { agentEvent } from './fake-agent.ts';
 
 const MIB = 1024 * 1024;
-const ROUTES = { proxyUrl: 'http://p', webhookUrl: 'http://w', gitUrl: 'http://g' };
 
 async function paging(page: (index: number) => AgentEventPage) {
   const around: ActivityWorld = await activityWorld();
   await inSandbox(around);
   let asked = 0;
   around.agent.events = () => Promise.resolve(page((asked += 1)));
-  const target = {
-    address: {
-      sandboxId: SANDBOX,
-      generation: 1,
-      agent: { url: 'http://127.0.0.1:9' },
-      routes: ROUTES,
-      workspaceDir: '/w',
-    },
-    sessionKey: 'key',
-  };
+  const target = { address: around.runtime.address(SANDBOX, 1), sessionKey: 'key' };
   return {
     around,
     read: () => syncTranscript(around.world, target, CONVERSATION),

@@ -93,22 +93,25 @@ describe('bytes', () => {
 });
 
 describe('places', () => {
-  it('are given in turn, but to nobody more than may be its own', async () => {
+  it('are given in turn, but to nobody more than may be its own', () => {
     const turns = createTurnstile({ insideMax: 3, waitingMax: 8, perOwnerMax: 2 });
     const came: string[] = [];
-    const enter = (owner: string): Promise<(() => void) | null> =>
-      turns.enter(owner).then((leave) => {
-        came.push(leave === null ? `${owner}!` : owner);
-        return leave;
+    const leaves: (() => void)[] = [];
+    const enter = (owner: string): boolean =>
+      turns.enter(owner, (leave) => {
+        came.push(owner);
+        leaves.push(leave);
       });
-    const [first] = await Promise.all([enter('a'), enter('a')]);
-    const third = enter('a');
-    await enter('b');
+    for (const owner of ['a', 'a', 'a', 'b']) enter(owner);
     expect(came).toEqual(['a', 'a', 'b']);
-    for (let more = 0; more < 7; more += 1) void enter('a');
-    expect(await enter('a')).toBeNull();
-    first?.();
-    await third;
-    expect(came).toEqual(['a', 'a', 'b', 'a!', 'a']);
+    const waits = Array.from({ length: 9 }, () => enter('a'));
+    expect(waits).toEqual([...Array<boolean>(7).fill(true), false, false]);
+    leaves[0]?.();
+    leaves[0]?.();
+    expect(came).toEqual(['a', 'a', 'b', 'a']);
+    leaves[2]?.();
+    expect(came).toEqual(['a', 'a', 'b', 'a']);
+    expect(enter('b')).toBe(true);
+    expect(came.at(-1)).toBe('b');
   });
 });

@@ -136,7 +136,7 @@ describe('openStore()', () => {
   it('says so when the file is no database or its folder is not there', async () => {
     const file = path.join(tempDir(), 'parley.db');
     writeFileSync(file, 'x'.repeat(5_000));
-    await expect(open(file)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(open(file)).rejects.toMatchObject({ code: 'store_damaged' });
     await expect(open(path.join(tempDir(), 'none', 'parley.db'))).rejects.toMatchObject({
       code: 'store_unavailable',
     });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { containerUser } from '../container-user.ts';
 import type { WalkedEntry } from '../../workspace-archive/anchored-walk.ts';
-import { BLOCK_BYTES, walkTree } from '../../workspace-archive/anchored-walk.ts';
+import { walkTree } from '../../workspace-archive/anchored-walk.ts';
 import type { FileSet } from './host-files.ts';
 import { npmOf } from './host-files.ts';
 
@@ -55,8 +55,7 @@ async function* fileEntry(path: string, from: string): AsyncGenerator<WalkedEntr
   try {
     // Read by anybody inside, changed by nobody, and never with the rights of its owner.
     const mode = (stat.mode & 0o111) === 0 ? 0o644 : 0o755;
-    const { mtime, size, blocks } = stat;
-    yield { kind: 'file', path, mode, mtime, size, blocksBytes: blocks * BLOCK_BYTES, file };
+    yield { kind: 'file', path, mode, mtime: stat.mtime, size: stat.size, blocksBytes: stat.size, file };
   } finally {
     await file.close();
   }
