@@ -13,7 +13,7 @@ const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_
 /** Not blocking, because a file may have become a pipe since it was looked at. */
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Unit of `stat.blocks`, whatever the file system's own. */
-export const BLOCK_BYTES = 512;
+const BLOCK_BYTES = 512;
 const HAS_FD_PATHS = existsSync('/proc/self/fd');
 
 /** One thing found; `path` is relative to the root, with `/` between parts. */
