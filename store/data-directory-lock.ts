@@ -15,6 +15,9 @@ export const LOCK_FILE = 'engine.lock';
 const HELD_FILE = 'engine.held';
 /** Looking and taking last milliseconds; a waiting process must not give up before. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** Between holding a directory and saying who it is lie milliseconds, or more on a busy machine. */
+const OWNER_LOOKS_MAX = 20;
+const OWNER_LOOK_EVERY_MS = 50;
 
 export interface LockOptions {
   /** The process that will own the directory; default this one. */
@@ -90,12 +93,20 @@ function holdDirectory(directory: string): { release(): void } {
   }
 }
 
-/** Null in the moment before the one that holds the directory has said who it is. */
+/**
+ * Who holds a directory notes it a moment later, and until then the note is that of a process which was killed: so what
+ * names no living process is read again for a while. Of another container's no number is known here, and it is told as
+ * it stands. Null where nobody has said who it is.
+ */
 function ownerOf(directory: string): Owner | null {
   let owner: Owner | undefined;
-  inLockFile(directory, (file) => {
-    owner = noted(file);
-  });
+  for (let look = 1; look <= OWNER_LOOKS_MAX; look += 1) {
+    inLockFile(directory, (file) => {
+      owner = noted(file);
+    });
+    if (owner !== undefined && processMark(owner.pid) === owner.mark) break;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OWNER_LOOK_EVERY_MS);
+  }
   return owner ?? null;
 }
 
