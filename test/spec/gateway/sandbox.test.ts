@@ -44,10 +44,13 @@ cleanup: { sandbox: delete }
 reconcile: { rows: gateway, settle: 0s }
 `;
 
-/** What a gateway of nobody's custom might give: neither our ids nor any other. */
-function exportOf(rows: readonly LedgerRow[]): string {
-  const lines = rows.map(({ time_start, model, cost_usd }) => `${time_start},${model},${cost_usd},USD\n`);
-  return `When,What,Price,Unit\n${lines.join('')}`;
+/** What a gateway of nobody's custom might give: no session, and an id at the last row alone, if at any. */
+function exportOf(rows: readonly LedgerRow[], hasPair: boolean): string {
+  const lines = rows.map(({ time_start, model, cost_usd, request_id }, index) => {
+    const id = hasPair && index === rows.length - 1 ? request_id : '';
+    return `${time_start},${model},${cost_usd},USD,${id}\n`;
+  });
+  return `When,What,Price,Unit,request_id\n${lines.join('')}`;
 }
 
 describeWith('bwrap', 'the sandbox of an agent', () => {
@@ -95,8 +98,8 @@ describeWith('bwrap', 'the sandbox of an agent', () => {
     expect(ledgerRows(copy).map(({ user }) => user)).toEqual([null, null, null]);
   });
 
-  it('G26: an export without ids of sessions and responses is joined by model and time, up to its tag', async () => {
-    const { code, records } = await reconcile(exportOf(ledgerRows(copy)));
+  it('G26: rows without ids are joined by model and time once one pair shows the clocks, up to their tag', async () => {
+    const { code, records } = await reconcile(exportOf(ledgerRows(copy), true));
     expect(code).toBe(0);
     expect(records.find(({ type }) => type === 'reconciliation')).toMatchObject({
       rows: 3,
@@ -106,13 +109,23 @@ describeWith('bwrap', 'the sandbox of an agent', () => {
     expect(records.filter(({ by }) => by === 'tag:team')).toMatchObject([{ name: 'search', rows: 3 }]);
   });
 
+  it('G26: without any id nothing says how the clocks differ, and nothing is certain (D35)', async () => {
+    const { code, records } = await reconcile(exportOf(ledgerRows(copy), false));
+    expect(code).toBe(7);
+    expect(records.find(({ type }) => type === 'reconciliation')).toMatchObject({
+      rows: 3,
+      assigned_nano_usd: 0,
+      expectations: [{ bound: 'unmatched<=1%', kept: false }],
+    });
+  });
+
   it('ends with 7 when more is unmatched than was expected, and names it in both directions', async () => {
     const [first, ...others] = ledgerRows(copy);
     if (first === undefined) throw new Error('nothing was billed');
-    const { code, records } = await reconcile(exportOf([{ ...first, model: 'acme/other' }, ...others]));
+    const { code, records } = await reconcile(exportOf([{ ...first, model: 'acme/other' }, ...others], true));
     expect(code).toBe(7);
     expect(records.filter(({ by }) => by === 'model')).toMatchObject([
-      { name: 'acme/coder-1', rows: 2, unassigned_nano_usd: 0, unbilled_calls: 3 },
+      { name: 'acme/coder-1', rows: 2, unassigned_nano_usd: 0, unbilled_calls: 1 },
       { name: 'acme/other', rows: 1, assigned_nano_usd: 0 },
     ]);
   });
