@@ -51,9 +51,7 @@ export type LaunchPlugin = z.infer<typeof pluginSchema>;
 
 const FACTS = 'facts';
 /** Of a conversation that nobody launched through the application API. */
-const NONE: LaunchFacts = {
-  ...{ extraHeaders: {}, gitAuthor: null, plugins: [], setup: null, repository: null },
-};
+const NONE: LaunchFacts = { extraHeaders: {}, gitAuthor: null, plugins: [], setup: null, repository: null };
 
 export function launchScope(conversationId: ConversationId): string {
   return `launch/${conversationId}`;

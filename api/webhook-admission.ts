@@ -4,6 +4,7 @@
  */
 import { HeldBytes } from '../core/held-bytes.ts';
 import type { SandboxId } from '../core/ids.ts';
+import { OwnerCounts } from '../core/owner-counts.ts';
 
 /** Bodies of one sandbox at a time: each of its conversations has one batch on its way. */
 export const BODIES_PER_SANDBOX_MAX = 20;
@@ -23,28 +24,22 @@ export interface WantedBody {
 }
 
 export class WebhookAdmission {
-  readonly #ofSandbox = new Map<SandboxId, number>();
+  readonly #bodies = new OwnerCounts();
   readonly #bytes = new HeldBytes({ max: BODY_BYTES_ALL_MAX, perOwnerMax: BODY_BYTES_PER_SANDBOX_MAX });
   readonly #unjudged = new HeldBytes({ max: UNJUDGED_BYTES_MAX, perOwnerMax: UNJUDGED_BYTES_MAX });
-  #all = 0;
 
   /** Null when there are too many; else the one call that gives the place back. */
   enter(id: SandboxId, wanted?: WantedBody): (() => void) | null {
-    const own = this.#ofSandbox.get(id) ?? 0;
-    if (own >= BODIES_PER_SANDBOX_MAX || this.#all >= BODIES_MAX) return null;
+    if (this.#bodies.of(id) >= BODIES_PER_SANDBOX_MAX || this.#bodies.all >= BODIES_MAX) return null;
     const hold = this.#bytes.hold(id);
     if (!hold.take(wanted === undefined ? 0 : bytesOf(wanted))) return null;
-    this.#ofSandbox.set(id, own + 1);
-    this.#all += 1;
+    this.#bodies.add(id, 1);
     let isIn = true;
     return () => {
       if (!isIn) return;
       isIn = false;
       hold.release();
-      this.#all -= 1;
-      const left = (this.#ofSandbox.get(id) ?? 1) - 1;
-      if (left === 0) this.#ofSandbox.delete(id);
-      else this.#ofSandbox.set(id, left);
+      this.#bodies.add(id, -1);
     };
   }
 

@@ -9,7 +9,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Recording } from '../simulator/recording/recording.ts';
-import { HARMS, DATA_MIB, type CaseName, type Harm } from './three-hundred/cases.ts';
+import { HARMS, DATA_MIB, type CaseName } from './three-hundred/cases.ts';
+import { Follower } from './three-hundred/follower.ts';
 import { Ground, type Ended, type ParleyRecord } from './three-hundred/ground.ts';
 
 const RUN_ID = 'three-hundred-bench';
@@ -47,42 +48,6 @@ interface Outcome {
   readonly resumes: number;
   readonly billedNanoUsd: string;
   readonly spentNanoUsd: string;
-}
-
-/** What the records of a command tell while they come. */
-class Follower {
-  readonly ended = new Map<string, ParleyRecord>();
-  readonly #waiting: (() => void)[] = [];
-  #struckAt: number | null = null;
-  #pattern: RegExp | null = null;
-  toldAfterMs: number | null = null;
-  told: string | null = null;
-
-  readonly take = (record: ParleyRecord): void => {
-    if (record['type'] === 'item' && record['phase'] === 'ended')
-      this.ended.set(String(record['key']), record);
-    if (this.#struckAt !== null && this.told === null) {
-      const words = JSON.stringify(record['trouble'] ?? record['detail'] ?? record['reason'] ?? null);
-      if (this.#pattern?.test(words) === true) this.hear(words);
-    }
-    for (const look of this.#waiting.splice(0)) look();
-  };
-
-  /** The first word of the harm, wherever it stands. */
-  hear(words: string): void {
-    if (this.#struckAt === null || this.told !== null) return;
-    this.toldAfterMs = performance.now() - this.#struckAt;
-    this.told = words.slice(0, 300);
-  }
-
-  struck({ told }: Harm): void {
-    this.#struckAt = performance.now();
-    this.#pattern = told;
-  }
-
-  async until(test: () => boolean): Promise<void> {
-    while (!test()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
 }
 
 async function measure(): Promise<Outcome> {

@@ -3,6 +3,7 @@
  * Owns the counting only; opening sockets belongs to the server. A connection is nobody's until a key on it was read:
  * of those the oldest gives way, since a caller of good will says who it is within milliseconds.
  */
+import { OwnerCounts } from './owner-counts.ts';
 
 export interface ConnectionBounds {
   /** Open at once, of everybody. */
@@ -26,7 +27,7 @@ export class ConnectionShares<C extends SharedConnection> {
   /** In the order in which they came. */
   readonly #nobodys = new Set<C>();
   readonly #ownerOf = new Map<C, string>();
-  readonly #countOf = new Map<string, number>();
+  readonly #counts = new OwnerCounts();
 
   constructor(bounds: ConnectionBounds, onStrike: (strike: ConnectionStrike) => void) {
     this.#bounds = bounds;
@@ -58,15 +59,14 @@ export class ConnectionShares<C extends SharedConnection> {
     if (before === owner) return true;
     // Not counted here, or ended meanwhile: what is still answered on it costs no place.
     if (before === undefined && !this.#nobodys.has(connection)) return true;
-    const own = this.#countOf.get(owner) ?? 0;
     const isFull = before === undefined && this.#ownerOf.size >= this.#bounds.max - this.nobodysMax;
-    if (own >= this.#bounds.perOwnerMax || isFull) {
+    if (this.#counts.of(owner) >= this.#bounds.perOwnerMax || isFull) {
       this.#onStrike(isFull ? 'all' : 'one owner');
       return false;
     }
     this.#closed(connection);
     this.#ownerOf.set(connection, owner);
-    this.#countOf.set(owner, own + 1);
+    this.#counts.add(owner, 1);
     return true;
   }
 
@@ -75,8 +75,6 @@ export class ConnectionShares<C extends SharedConnection> {
     const owner = this.#ownerOf.get(connection);
     if (owner === undefined) return;
     this.#ownerOf.delete(connection);
-    const left = (this.#countOf.get(owner) ?? 1) - 1;
-    if (left === 0) this.#countOf.delete(owner);
-    else this.#countOf.set(owner, left);
+    this.#counts.add(owner, -1);
   }
 }

@@ -2,6 +2,7 @@
  * How many bytes of bodies are in memory at once, of each owner and of all together (D31).
  * Owns the counting only; who is refused is told to come again.
  */
+import { OwnerCounts } from './owner-counts.ts';
 
 export interface ByteBounds {
   readonly max: number;
@@ -18,15 +19,14 @@ export interface ByteHold {
 
 export class HeldBytes {
   readonly #bounds: ByteBounds;
-  readonly #ofOwner = new Map<string, number>();
-  #all = 0;
+  readonly #held = new OwnerCounts();
 
   constructor(bounds: ByteBounds) {
     this.#bounds = bounds;
   }
 
   get all(): number {
-    return this.#all;
+    return this.#held.all;
   }
 
   hold(owner: string): ByteHold {
@@ -36,26 +36,19 @@ export class HeldBytes {
       take: (bytes) => {
         if (isOver || !this.#fits(owner, bytes)) return false;
         held += bytes;
-        this.#add(owner, bytes);
+        this.#held.add(owner, bytes);
         return true;
       },
       release: () => {
         if (isOver) return;
         isOver = true;
-        this.#add(owner, -held);
+        this.#held.add(owner, -held);
       },
     };
   }
 
   #fits(owner: string, bytes: number): boolean {
-    const own = this.#ofOwner.get(owner) ?? 0;
-    return own + bytes <= this.#bounds.perOwnerMax && this.#all + bytes <= this.#bounds.max;
-  }
-
-  #add(owner: string, bytes: number): void {
-    this.#all += bytes;
-    const own = (this.#ofOwner.get(owner) ?? 0) + bytes;
-    if (own === 0) this.#ofOwner.delete(owner);
-    else this.#ofOwner.set(owner, own);
+    const { max, perOwnerMax } = this.#bounds;
+    return this.#held.of(owner) + bytes <= perOwnerMax && this.#held.all + bytes <= max;
   }
 }

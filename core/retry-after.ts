@@ -2,9 +2,9 @@
  * Waiting times as HTTP spells them: `retry-after` in seconds or as a date, and the forms beside it.
  * Owns their reading; must not wait, and must not know a header's name.
  */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts';
 
 const SECONDS = /^\d+(?:\.\d+)?$/;
-const SECOND_MS = 1_000;
 /** The three forms of a date of HTTP, which is in GMT whether it says so or not, and that of ISO. */
 const DATE = /^(?:[A-Za-z]{3,9},? |\d{4}-\d\d-\d\d[T ]\d\d:\d\d)/;
 const ZONED = /(?:GMT|UTC|Z|[+-]\d\d:?\d\d)$/i;
@@ -27,9 +27,9 @@ export function momentMs(text: string): number | null {
 const UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: SECOND_MS,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
 };
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const PARTS = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;

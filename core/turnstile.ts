@@ -2,6 +2,7 @@
  * A bound on how much happens at once, of each owner and of all together.
  * Owns counting and the queue; must not know what passes.
  */
+import { OwnerCounts } from './owner-counts.ts';
 
 export interface Turnstile {
   /** `admitted` is called when it is the caller's turn, with what ends the turn. False when too many wait already. */
@@ -25,34 +26,26 @@ const WAITING_PER_PLACE = 4;
 
 export function createTurnstile(bounds: TurnstileBounds): Turnstile {
   const { insideMax, waitingMax, perOwnerMax = Infinity } = bounds;
-  const inside = new Map<string, number>();
-  let all = 0;
+  const inside = new OwnerCounts();
   const waiting: Waiting[] = [];
-  const of = (owner: string): number => inside.get(owner) ?? 0;
-  const count = (owner: string, change: 1 | -1): void => {
-    all += change;
-    const now = of(owner) + change;
-    if (now === 0) inside.delete(owner);
-    else inside.set(owner, now);
-  };
   /** Leaving twice must not let two in. */
   const once = (owner: string): (() => void) => {
     let left = false;
     return () => {
       if (left) return;
       left = true;
-      count(owner, -1);
-      const next = waiting.findIndex((one) => of(one.owner) < perOwnerMax);
+      inside.add(owner, -1);
+      const next = waiting.findIndex((one) => inside.of(one.owner) < perOwnerMax);
       if (next !== -1) waiting.splice(next, 1)[0]?.admit();
     };
   };
   return {
     enter(owner, admitted) {
       const admit = (): void => {
-        count(owner, 1);
+        inside.add(owner, 1);
         admitted(once(owner));
       };
-      if (all < insideMax && of(owner) < perOwnerMax) {
+      if (inside.all < insideMax && inside.of(owner) < perOwnerMax) {
         admit();
         return true;
       }

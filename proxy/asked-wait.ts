@@ -3,12 +3,12 @@
  * Owns which header counts before which; must not wait.
  */
 import { lengthMs, momentMs, retryAfterMs } from '../core/retry-after.ts';
+import { SECOND_MS } from '../core/time.ts';
 import type { ReplyHeaders } from './gateway-reply.ts';
 
 /** Beyond it a bare number is a moment and no length: it would be thirty years. */
 const EPOCH_S_MIN = 1_000_000_000;
 const EPOCH_MS_MIN = 1_000_000_000_000;
-const SECOND_MS = 1_000;
 
 /** Milliseconds; null when it says nothing. `nowMs` counts only where the answer has no date of its own. */
 export function askedWaitMs(status: number, headers: ReplyHeaders, nowMs: number): number | null {

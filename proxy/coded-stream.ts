@@ -7,9 +7,8 @@ import { joined } from './body-chunks.ts';
 import type { Failure } from './failure.ts';
 import { cutFailure } from './gateway-reply.ts';
 import { breakOff, sendFailure } from './http-exchange.ts';
-import { statusOfError } from './in-band-error.ts';
 import { CODED_HEAD_BYTES_MAX, DECODED_BYTES_MAX } from './limits.ts';
-import { sendRefusal } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
 import { StreamWatch } from './stream-watch.ts';
 import { beginStream } from './streamed-reply.ts';
@@ -55,7 +54,8 @@ export class CodedStream implements Reply {
     if (res.headersSent) return res.write(chunk);
     const { watch, hasFrames, isRead } = this.decoded();
     if (watch.error !== null) {
-      this.refuse(watch);
+      this.isRefused = true;
+      refuse(this.options, watch.error);
       return true;
     }
     if (isRead && !hasFrames && this.length <= CODED_HEAD_BYTES_MAX) return true;
@@ -68,7 +68,8 @@ export class CodedStream implements Reply {
     if (this.isRefused) return 'failed';
     const { watch, isRead } = this.decoded();
     if (watch.error !== null && !res.headersSent) {
-      this.refuse(watch);
+      this.isRefused = true;
+      refuse(this.options, watch.error);
       return 'failed';
     }
     const isCut = watch.error === null && !watch.isWhole && isRead;
@@ -121,12 +122,5 @@ export class CodedStream implements Reply {
     const frames = watch.push(bytes);
     watch.flush();
     return { watch, hasFrames: frames.length > 0, isRead: true };
-  }
-
-  private refuse({ error }: StreamWatch): void {
-    if (error === null) return;
-    this.isRefused = true;
-    const status = statusOfError(error);
-    if (!this.options.handOver(status)) sendRefusal(this.options, { frame: error, status });
   }
 }

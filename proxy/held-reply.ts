@@ -7,11 +7,11 @@ import { joined } from './body-chunks.ts';
 import { failure, type Failure } from './failure.ts';
 import { cutFailure, noAnswerFailure, relayedError, relayedHeaders } from './gateway-reply.ts';
 import { breakOff, sendFailure } from './http-exchange.ts';
-import { errorOf, statusOfError } from './in-band-error.ts';
+import { errorOf } from './in-band-error.ts';
 import { scanTopLevel, type TopLevel } from './json-scan.ts';
 import { asObject, asText, parseJson, type JsonObject } from './json-value.ts';
 import { DECODED_BYTES_MAX, REPLY_HELD_BYTES_MAX } from './limits.ts';
-import { sendRefusal } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
 import { mentionsError } from './stream-watch.ts';
 import { endWithTurn } from './turn-replies.ts';
@@ -87,7 +87,6 @@ export class HeldReply implements Reply {
   }
 
   private endWithAnswer(body: Buffer, plain: Buffer | null): ReplyEnd {
-    const { handOver } = this.options;
     // In a coding that nobody here reads: the caller may.
     const json = plain === null ? null : this.learn(plain);
     if (json === undefined) return this.endWithoutAnswer(plain ?? body);
@@ -99,8 +98,7 @@ export class HeldReply implements Reply {
       return error === null ? 'succeeded' : 'failed';
     }
     this.isRefused = true;
-    const status = statusOfError(error);
-    if (!handOver(status)) sendRefusal(this.options, { frame: error, status });
+    refuse(this.options, error);
     return 'failed';
   }
 

@@ -1,20 +1,23 @@
 /**
  * An error that a gateway put where an answer belongs, sent on as the plain reply that it should have been (D22).
- * Owns that reply; must not look for the error.
+ * Owns that reply, and that another try comes before it; must not look for the error.
  */
 import { relayedError, relayedHeaders } from './gateway-reply.ts';
+import { statusOfError } from './in-band-error.ts';
 import type { JsonObject } from './json-value.ts';
 import type { ReplyOptions } from './reply.ts';
 
-type RefusalOptions = Pick<ReplyOptions, 'res' | 'headers' | 'ownHeaders' | 'apiKey'>;
+type RefusalOptions = Pick<ReplyOptions, 'res' | 'headers' | 'ownHeaders' | 'apiKey' | 'handOver'>;
 
 const PLAIN = { contentType: 'application/json', isCoded: false };
 
-/** `frame` is the object around `error`. */
-export function sendRefusal(
-  { res, headers, ownHeaders, apiKey }: RefusalOptions,
-  { frame, status }: { readonly frame: JsonObject; readonly status: number },
+/** Unless it is tried again, while the caller has nothing of a reply yet. `frame` is the object around `error`. */
+export function refuse(
+  { res, headers, ownHeaders, apiKey, handOver }: RefusalOptions,
+  frame: JsonObject,
 ): void {
+  const status = statusOfError(frame);
+  if (handOver(status)) return;
   const body = relayedError(Buffer.from(JSON.stringify(frame)), { status, apiKey });
   const own = relayedHeaders(headers, ownHeaders, PLAIN);
   own.push('content-length', body.length);

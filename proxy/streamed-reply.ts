@@ -6,10 +6,8 @@ import { joined } from './body-chunks.ts';
 import { envelope, type Failure } from './failure.ts';
 import { cutFailure, relayedHeaders } from './gateway-reply.ts';
 import { sendFailure } from './http-exchange.ts';
-import { statusOfError } from './in-band-error.ts';
-import type { JsonObject } from './json-value.ts';
 import { COMMENTS_HELD_BYTES_MAX } from './limits.ts';
-import { sendRefusal } from './refusal.ts';
+import { refuse } from './refusal.ts';
 import type { RelayKind } from './relay-kind.ts';
 import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
 import { frameData } from './sse-frames.ts';
@@ -82,7 +80,8 @@ export class StreamedReply implements Reply {
     const { res } = this.options;
     if (this.isRefused) return true;
     if (!res.headersSent && this.watch.error !== null) {
-      this.refuse(this.watch.error);
+      this.isRefused = true;
+      refuse(this.options, this.watch.error);
       return true;
     }
     if (frames.length === 0) return true;
@@ -96,12 +95,6 @@ export class StreamedReply implements Reply {
   private mayBegin(frames: readonly Buffer[]): boolean {
     if (frames.some((frame) => frameData(frame) !== null)) return true;
     return this.held.reduce((sum, frame) => sum + frame.length, 0) > COMMENTS_HELD_BYTES_MAX;
-  }
-
-  private refuse(frame: JsonObject): void {
-    this.isRefused = true;
-    const status = statusOfError(frame);
-    if (!this.options.handOver(status)) sendRefusal(this.options, { frame, status });
   }
 }
 

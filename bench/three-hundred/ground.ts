@@ -10,6 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseUsd } from '../../scripted-gateway/decimal-usd.ts';
+import { ledgerRowSchema } from '../../scripted-gateway/ledger-row.ts';
 
 const ROOT = process.cwd();
 const EXAMPLE = path.join(ROOT, 'examples/three-hundred');
@@ -115,7 +116,7 @@ export class Ground {
     const lines = readFileSync(path.join(this.dir, LEDGER), 'utf8').split('\n');
     return lines
       .filter((line) => line !== '')
-      .reduce((sum, line) => sum + (parseUsd((JSON.parse(line) as { cost_usd: string }).cost_usd) ?? 0n), 0n);
+      .reduce((sum, line) => sum + (parseUsd(ledgerRowSchema.parse(JSON.parse(line)).cost_usd) ?? 0n), 0n);
   }
 
   /** The most sandboxes that had a process at one look, until it is stopped. */

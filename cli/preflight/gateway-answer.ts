@@ -47,8 +47,7 @@ export function readModelCall(answer: HttpAnswer): ModelAnswer {
   const said = saidOf(answer);
   const status = statusOf(answer);
   if (status < 300) return readCompletion(answer);
-  if (status === 404 || saysModelUnknown(said) || saysModelUnknown(answer.text))
-    return { kind: 'unknown_model', said };
+  if (status === 404 || saysModelUnknown(answer.text)) return { kind: 'unknown_model', said };
   // What is wrong with so short a call, such as the name of a parameter, says nothing of a real one.
   return { kind: 'served' };
 }

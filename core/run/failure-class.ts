@@ -5,7 +5,7 @@
  */
 import type { LimitReached } from '../snapshot.ts';
 import type { ExecutionStatus, FailureClass, SandboxStatus } from '../status.ts';
-import { saysModelUnknown } from '../unknown-model.ts';
+import { UNKNOWN_MODEL } from '../unknown-model.ts';
 import type { Ending } from './state.ts';
 
 /** What was seen of an attempt that is over, or is going to be. */
@@ -99,13 +99,13 @@ const BY_DETAIL: readonly (readonly [RegExp, FailureClass])[] = [
   [/\bbudget_exceeded\b|\bExceededBudget\b/, 'budget'],
   [/^LLMQuotaError\b|\binsufficient_quota\b|\bquota_exceeded\b|: status 402\b/, 'quota'],
   [/^LLM(Authentication|NotFound)Error\b|\bgateway_host_unknown\b|: status 40[134]\b/, 'refused'],
+  // Many gateways answer 400 to a model that they do not have, as to any call that is wrong in itself.
+  [new RegExp(`^LLMBadRequestError\\b.*(?:${UNKNOWN_MODEL.source})`, 'is'), 'refused'],
   [/^LLMRateLimitError\b|: status 429\b/, 'rate_limited'],
   [/^(LLMServiceUnavailableError|Interrupted)\b|: status 5\d\d\b/, 'infra'],
 ];
 
 function errorClass(detail: string | null): FailureClass {
-  // Many gateways answer 400 to a model that they do not have, as to any call that is wrong in itself.
-  if (/^LLMBadRequestError\b/.test(detail ?? '') && saysModelUnknown(detail ?? '')) return 'refused';
   const rule = BY_DETAIL.find(([pattern]) => pattern.test(detail ?? ''));
   return rule === undefined ? 'agent_error' : rule[1];
 }

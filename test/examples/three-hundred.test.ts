@@ -4,6 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { DATA_MIB, HARMS } from '../../bench/three-hundred/cases.ts';
+import { Follower } from '../../bench/three-hundred/follower.ts';
 import { Ground, type ParleyRecord } from '../../bench/three-hundred/ground.ts';
 import { copyBatch } from '../e2e/batch-copy.ts';
 import { runProgram } from '../e2e/running-program.ts';
@@ -51,23 +52,13 @@ describeWith('mount', 'a disk that is full', () => {
         await ground.startGateway();
         const sandboxes = ground.countSandboxes();
         const harm = HARMS.disk;
-        let ended = 0;
-        let struckAt: number | null = null;
-        let toldAfterMs: number | null = null;
-        let strike: () => void = () => undefined;
-        const third = new Promise<void>((resolve) => (strike = resolve));
-        const run = ground.start(['run', 'job.yaml', '--run-id', 'full', '--limit', '18'], (record) => {
-          if (isEnded(record)) ended += 1;
-          if (ended >= 6) strike();
-          const words = JSON.stringify(record['trouble'] ?? null);
-          if (struckAt !== null && harm.told?.test(words) === true)
-            toldAfterMs ??= performance.now() - struckAt;
-        });
-        await third;
+        const follower = new Follower();
+        const run = ground.start(['run', 'job.yaml', '--run-id', 'full', '--limit', '18'], follower.take);
+        await follower.until(() => follower.ended.size >= 6);
         await harm.strike(ground);
-        struckAt = performance.now();
-        await expect.poll(() => toldAfterMs, { timeout: 60_000 }).not.toBeNull();
-        expect(toldAfterMs).toBeLessThan(TOLD_MS_MAX);
+        follower.struck(harm);
+        await expect.poll(() => follower.toldAfterMs, { timeout: 60_000 }).not.toBeNull();
+        expect(follower.toldAfterMs).toBeLessThan(TOLD_MS_MAX);
         await harm.undo(ground);
         const end = await run.ended;
         expect(end.code, end.stderr).toBe(0);

@@ -1,0 +1,40 @@
+/**
+ * What the records of a command tell while they come: which conversations have ended, and when a harm is first told.
+ * Owns the listening; must not do any harm.
+ */
+import type { Harm } from './cases.ts';
+import type { ParleyRecord } from './ground.ts';
+
+const WORDS_MAX = 300;
+
+export class Follower {
+  /** By key: one that has ended is told again when its sandbox goes. */
+  readonly ended = new Map<string, ParleyRecord>();
+  readonly #waiting: (() => void)[] = [];
+  #struckAt: number | null = null;
+  #pattern: RegExp | null = null;
+  toldAfterMs: number | null = null;
+  told: string | null = null;
+
+  readonly take = (record: ParleyRecord): void => {
+    if (record['type'] === 'item' && record['phase'] === 'ended')
+      this.ended.set(String(record['key']), record);
+    if (this.#struckAt !== null && this.told === null) {
+      const words = JSON.stringify(record['trouble'] ?? record['detail'] ?? record['reason'] ?? null);
+      if (this.#pattern?.test(words) === true) {
+        this.toldAfterMs = performance.now() - this.#struckAt;
+        this.told = words.slice(0, WORDS_MAX);
+      }
+    }
+    for (const look of this.#waiting.splice(0)) look();
+  };
+
+  struck({ told }: Harm): void {
+    this.#struckAt = performance.now();
+    this.#pattern = told;
+  }
+
+  async until(test: () => boolean): Promise<void> {
+    while (!test()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
