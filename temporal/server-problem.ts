@@ -22,7 +22,7 @@ export function serverProblem({ address }: Address, cause: unknown): ParleyError
     case GRPC.unimplemented:
       return notTemporal(address, cause);
     default:
-      return unreachable(address, { cause, because: oneLine(grpcDetails(cause)) });
+      return unreachable(address, { cause, because: saidBy(cause) });
   }
 }
 
@@ -43,7 +43,7 @@ function unavailable(address: string, cause: unknown): ParleyError {
   }
   if (/certificate|SSL routines|EPROTO|ALPN/i.test(said)) return tlsRefused(address, cause);
   if (/Protocol error|Failed to connect|ECONNRESET/.test(said)) return notTemporal(address, cause);
-  return unreachable(address, { cause, because: oneLine(said) });
+  return unreachable(address, { cause, because: saidBy(cause) });
 }
 
 /** `because` follows the address, without a period. */
@@ -75,7 +75,10 @@ function notTemporal(address: string, cause: unknown): ParleyError {
   });
 }
 
-/** A message of a library can have several lines; ours is one sentence. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
+/** A message of a library can have several lines, or none; ours is one sentence, with the number of gRPC where nothing is said. */
+function saidBy(cause: unknown): string {
+  const said = grpcDetails(cause).replaceAll(/\s+/g, ' ').trim();
+  if (said !== '') return said;
+  const code = grpcCode(cause);
+  return code === null ? 'it gave no reason' : `it gave no reason (gRPC code ${code})`;
 }

@@ -37,6 +37,8 @@ async function problemOf(server: TemporalServer): Promise<string> {
   return `${code}: ${message} = ${remedy}`.replaceAll(server.address, 'HOST:PORT');
 }
 
+/** Of gRPC: what a server says when it broke. */
+const INTERNAL = 13;
 const START = 'start one with "parley temporal dev", or set engine.address';
 const KEY = 'set engine.api_key, or the certificate of engine.tls, to one that this server accepts';
 const TLS = 'correct engine.tls: leave it out without TLS, or name the authority of the certificate';
@@ -80,6 +82,12 @@ describe('connectTemporal() without a Temporal server', () => {
     const { address, certificate } = await listenGrpcTls(status);
     const tls = { rootCertificates: certificate };
     expect(await problemOf({ ...at(address), tls, apiKey: 'wrong' })).toBe(expected);
+  });
+
+  it('names the number of an error without a word', async () => {
+    expect(await problemOf(at(await listenGrpc(INTERNAL)))).toBe(
+      `engine_unreachable: Cannot reach a Temporal server at HOST:PORT: it gave no reason (gRPC code ${INTERNAL}) = ${START}`,
+    );
   });
 
   it('takes a server at its word that lets nobody ask for search attributes, and says so when it must register', async () => {
