@@ -67,11 +67,14 @@ function isDamaged(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code));
 }
 
-/** What SQLite's own codes ask of a person; what needs no hand, or another code's remedy, has none. */
+/** What the codes of the database ask of a person; what needs no hand, or another code's remedy, has none. */
 function remedyOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (isDamaged(error))
     return 'stop Parley and bring back a copy of store.path, the file with its -wal; docs/store.md says how to save what is left';
+  // 57014: cancelled, by its time limit or by an operator.
+  if (code === '57014')
+    return 'see in pg_stat_activity who holds a lock on the tables for so long; store.statement_timeout is how long is waited';
   if (code === 'SQLITE_FULL') return 'make room on the disk of store.path; what was stored is safe';
   if (/^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code))
     return 'check owner and permissions of store.path, or name another folder there';

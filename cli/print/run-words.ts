@@ -42,6 +42,17 @@ export function limitInForce(row: RunRow): string | null {
   return row.phase === 'running' && row.mode === 'normal' && row.waiting > 0 ? row.reason : null;
 }
 
+/** What a run that cleans up waits for, `2 sandboxes to archive and remove (docs/cli and 1 more)`; null in every other phase. */
+export function cleaningUp(row: RunRow, items: readonly RunItemRow[]): string | null {
+  if (row.phase !== 'cleaning') return null;
+  const left = items.filter(({ sandboxStatus }) => sandboxStatus !== null && sandboxStatus !== 'MISSING');
+  const [first] = left;
+  if (first === undefined) return null;
+  const noun = left.length === 1 ? 'sandbox' : 'sandboxes';
+  const others = left.length === 1 ? '' : ` and ${left.length - 1} more`;
+  return `${left.length} ${noun} to archive and remove (${first.key}${others})`;
+}
+
 export function countEnded(row: RunRow): number {
   return OUTCOMES.reduce((sum, outcome) => sum + (row.ended[outcome] ?? 0), 0);
 }

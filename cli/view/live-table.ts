@@ -5,6 +5,7 @@
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { duration, usd } from '../print/amounts.ts';
 import {
+  cleaningUp,
   countEnded,
   countUnsuccessful,
   itemState,
@@ -83,6 +84,8 @@ function header(frame: Frame): string {
   ];
   const limit = limitInForce(row);
   if (limit !== null) counts.splice(3, 0, `limit ${limit}`);
+  const left = cleaningUp(row, frame.items);
+  if (left !== null) counts.splice(3, 0, left);
   const state = runState(row) === 'running' ? '' : `[${runState(row)}] `;
   return cut(`${state}${counts.join('  ')}  ${row.runId}`, frame.columns);
 }

@@ -5,7 +5,15 @@
 import { SECOND_MS } from '../../core/time.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { duration, timeOfDay, usd } from '../print/amounts.ts';
-import { itemState, limitInForce, runCounts, runState, shortId, troubleText } from '../print/run-words.ts';
+import {
+  cleaningUp,
+  itemState,
+  limitInForce,
+  runCounts,
+  runState,
+  shortId,
+  troubleText,
+} from '../print/run-words.ts';
 import { cut, printable } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
 import type { RunView } from './run-view.ts';
@@ -17,12 +25,13 @@ const DETAIL_WIDTH = 160;
 
 export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdout' | 'stderr'>): RunView {
   const states = new Map<string, string>();
+  const latest = new Map<string, RunItemRow>();
   let row: RunRow | null = null;
   const say = (text: string): void => {
     stderr.write(`${timeOfDay(clock.now())} ${printable(text)}\n`);
   };
   const summarise = (): void => {
-    if (row !== null) say(`${runState(row)}: ${summaryOf(row)}`);
+    if (row !== null) say(`${runState(row)}: ${summaryOf(row, [...latest.values()])}`);
     timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
   };
   let timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
@@ -40,6 +49,7 @@ export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdo
     changed(changed, items) {
       row = changed;
       for (const item of items) {
+        latest.set(item.key, item);
         if (item.phase === 'waiting' && item.attempt === 0) continue;
         sayChange(`item ${item.key}`, itemState(item), itemLine(item));
       }
@@ -58,12 +68,14 @@ export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdo
   };
 }
 
-function summaryOf(row: RunRow): string {
+function summaryOf(row: RunRow, items: readonly RunItemRow[]): string {
   const limit = limitInForce(row);
+  const left = cleaningUp(row, items);
   const facts = [
     runCounts(row),
     `spend ${usd(row.spentNanoUsd)}`,
     ...(limit === null ? [] : [`limit ${limit}`]),
+    ...(left === null ? [] : [left]),
     ...(row.trouble == null ? [] : [cut(troubleText(row.trouble), DETAIL_WIDTH)]),
   ];
   return facts.join(', ');

@@ -235,6 +235,13 @@ describe('verifyItem', () => {
     expect(log(around)).toBe('exit code 0\n<secret-hidden>\n\n');
   });
 
+  it('says so when the check does not end', async () => {
+    const around = await checking('sleep infinity');
+    around.agent.execute = () => Promise.resolve({ exitCode: -1, stdout: '', stderr: '' });
+    const detail = 'verify: no end within 5 s';
+    expect(await attempt(around, order)).toMatchObject({ type: 'itemVerified', passed: false, detail });
+  });
+
   it('passes without a check, and gives no verdict when it cannot be run', async () => {
     const around = await checking(null);
     expect(await answerOf(around, order)).toMatchObject({ passed: true });

@@ -4,6 +4,8 @@ import { drawTable, type Frame } from '../../cli/view/live-table.ts';
 import { duration, usd } from '../../cli/print/amounts.ts';
 import { itemState, runState } from '../../cli/print/run-words.ts';
 import { cut, printable, table } from '../../cli/print/terminal-text.ts';
+import { plainView } from '../../cli/view/plain-view.ts';
+import { fakeShell } from './fake-shell.ts';
 import { expectGolden } from './golden-file.ts';
 import { itemRow, runRow, START, SUCCEEDED } from './rows.ts';
 
@@ -72,6 +74,22 @@ describe('drawTable()', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(lines[0]).toContain('limit per repo');
     expect(lines.at(-1)).toBe('and 9981 more');
+  });
+
+  it('says which sandboxes a run that cleans up waits for, as the lines do', async () => {
+    const gone = items.map((item) => ({ ...item, sandboxStatus: 'MISSING' as const }));
+    const left = gone.map((item, at) => (at === 2 ? { ...item, sandboxStatus: 'ERROR' as const } : item));
+    const row = runRow({ total: 4, phase: 'cleaning', inFlight: 0, waiting: 0 });
+    const words = '1 sandbox to archive and remove (api)';
+    expect(drawTable(frame({ row, items: left }))).toContain(words);
+    expect(drawTable(frame({ row, items: gone }))).not.toContain('to archive');
+    const shell = fakeShell({ cwd: '/' });
+    const view = plainView(shell);
+    view.changed(row, left);
+    await shell.clock.advance(30_000);
+    view.close();
+    expect(shell.stderr.text).toContain(`cleaning: done 0/4`);
+    expect(shell.stderr.text).toContain(words);
   });
 
   it('uses colour only where it is wanted', () => {
