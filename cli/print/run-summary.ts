@@ -2,6 +2,7 @@
  * What a run came to, for people: outcomes, axes, errors, money, where things are, what to type next.
  * Owns the layout; numbers come from rows, and nothing is computed anew.
  */
+import { makespanBoundMs, mostAtOnce } from '../../core/makespan-bound.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
 import { OUTCOMES } from '../../core/status.ts';
@@ -46,7 +47,7 @@ export function runSummary(result: RunResult): string {
     errorLines(items),
     checkLines(evidence),
     findingLines(evidence),
-    moneyLines(row, plan),
+    [...timeLines(row, items), ...moneyLines(row, plan)],
     deliveryLines(deliveries),
     [`results: ${results}`, ...reportLines(row, plan, results), ...(next === null ? [] : [`next: ${next}`])],
   ];
@@ -126,6 +127,18 @@ function errorLines(items: readonly RunItemRow[]): string[] {
   }
   const sorted = [...groups].sort(([, a], [, b]) => b - a).slice(0, ERRORS_SHOWN_MAX);
   return sorted.map(([text, count]) => `${count} x ${text}`);
+}
+
+/** How close the batch came to what its conversations, each as long as it was, need at the least on as many places. */
+function timeLines({ createdAt, endedAt }: RunRow, items: readonly RunItemRow[]): string[] {
+  const intervals = items.flatMap(({ admittedAt, endedAt: to }) =>
+    admittedAt === null || to === null ? [] : [{ from: admittedAt, to }],
+  );
+  if (endedAt === null || intervals.length < 2) return [];
+  const tookMs = Math.max(...intervals.map(({ to }) => to)) - createdAt;
+  const peak = mostAtOnce(intervals);
+  const bound = duration(makespanBoundMs(intervals));
+  return [`time: ${duration(tookMs)}, at most ${peak} at once; list scheduling at least ${bound}`];
 }
 
 function moneyLines(row: RunRow, plan: Plan | null): string[] {
