@@ -1,154 +1,76 @@
 /**
- * How long a million rows take to be read and joined with ten thousand conversations, and in how much memory.
- * Owns the made-up export; beside it stands the bare reading of the same lines. Figures are printed, never asserted.
+ * How often reconciliation is right about bills whose truth is known, and what a million rows against ten thousand
+ * conversations take as the command, its record included; beside it stands the bare reading of the same rows.
+ * Owns what is printed; figures are never asserted here.
  */
-import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { conversationId } from '../core/ids.ts';
-import { formatUsd } from '../core/money.ts';
-import { Reconciler } from '../core/reconcile.ts';
-import type { ReconcileConversation } from '../core/reconcile-result.ts';
-import type { SpendRow } from '../core/spend.ts';
-import { streamExportFile } from '../gateway-client/export-file.ts';
+import { measureAccuracy } from './reconcile/accuracy.ts';
+import { BILL_CASES } from './reconcile/bill-cases.ts';
+import { EXPORT, makeBigRun, RUN } from './reconcile/big-run.ts';
+import { makeBill } from './reconcile/made-bill.ts';
+import { measureCommand } from './reconcile/measured-command.ts';
 
 const ROWS = Number(process.argv[2] ?? 1_000_000);
 const CONVERSATIONS = Number(process.argv[3] ?? 10_000);
-const START = Date.UTC(2026, 10, 21);
-const GAP_MS = 20;
-const SKEW_MS = 1_700;
-/** Of a hundred rows: billed again, without their id, and of work that is none of these conversations. */
-const TWICE = 1;
-const STRIPPED = 5;
-const STRANGE = 3;
+const PARLEY = path.join(process.cwd(), 'bin', 'parley.js');
 
-const idOf = (owner: number) => conversationId(owner.toString(16).padStart(32, '0'));
-const ownerOf = (call: number): number => call % CONVERSATIONS;
-const startOf = (call: number): number => START + call * GAP_MS;
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const share = (part: number, whole: number): string => (whole === 0 ? '-' : (part / whole).toFixed(6));
 
-function callOf(call: number): SpendRow {
-  return {
-    callId: `call-${call}`,
-    state: 'succeeded',
-    startedAt: startOf(call),
-    endedAt: startOf(call) + 900,
-    route: '/v1/chat/completions',
-    modelName: 'coder',
-    upstreamModel: 'acme/coder-1',
-    streamed: true,
-    httpStatus: 200,
-    responseId: `chatcmpl-${call.toString(16).padStart(24, '0')}`,
-    sessionId: idOf(ownerOf(call)),
-    user: `user-${ownerOf(call) % 50}`,
-    keyName: 'agent',
-    promptTokens: 2_000 + (call % 997),
-    completionTokens: call % 311,
-    cachedTokens: null,
-    cost: null,
-    costSource: 'unpriced',
-    metadata: null,
-  };
-}
-
-function* callLines(): Iterable<string> {
-  for (let call = 0; call < ROWS; call += 1) yield `${JSON.stringify(callOf(call))}\n`;
-}
-
-function* rowLines(): Iterable<string> {
-  for (let index = 0; index < ROWS; index += 1) {
-    const kind = index % 100;
-    const call = callOf(kind < TWICE ? index + TWICE : index);
-    const isStrange = kind >= 100 - STRANGE;
-    const hasNoId = isStrange || kind >= 100 - STRANGE - STRIPPED;
-    const row = {
-      request_id: hasNoId ? '' : call.responseId,
-      startTime: new Date(call.startedAt + SKEW_MS).toISOString(),
-      endTime: new Date(call.startedAt + SKEW_MS + 900).toISOString(),
-      model_group: isStrange ? 'other/model' : call.upstreamModel,
-      spend: ((index % 4_999) + 1) / 1e9,
-      total_tokens: 2_000,
-      prompt_tokens: call.promptTokens,
-      completion_tokens: call.completionTokens,
-      team_id: `team-${index % 12}`,
-      request_tags: '[]',
-      metadata: '{"spend_logs_metadata":null}',
-    };
-    yield `${JSON.stringify(row)}\n`;
+function sayCases(): void {
+  say('rows  certain  wrong  precision  recall    by time  probable, right  sums off by (nano-USD)  case');
+  for (const { name, shape } of BILL_CASES) {
+    const one = measureAccuracy(makeBill(shape));
+    const right = one.certain - one.wrong;
+    const cells = [
+      String(one.rows).padEnd(5),
+      String(one.certain).padEnd(8),
+      String(one.wrong).padEnd(6),
+      share(right, one.certain).padEnd(10),
+      share(right, one.ours).padEnd(9),
+      String(one.byTime).padEnd(8),
+      `${one.probable}, ${one.probableRight}`.padEnd(16),
+      String(one.offBy).padEnd(23),
+      name,
+    ];
+    say(cells.join(' '));
   }
 }
 
-/** Windows an hour apart hold few candidates each: rows without an id are looked for by time. */
-function conversations(): readonly ReconcileConversation[] {
-  return Array.from({ length: CONVERSATIONS }, (_, owner) => ({
-    conversationId: idOf(owner),
-    key: `item-${owner}`,
-    tags: { team: `t${owner % 7}`, nightly: owner % 2 === 0 ? 'yes' : 'no' },
-    modelNames: ['coder', 'acme/coder-1'],
-    windows: [{ startedAt: startOf(owner), endedAt: startOf(owner) + 900 }],
-    endedAt: null,
-    attemptIds: [],
-  }));
-}
-
-async function* linesOf(file: string): AsyncIterable<string> {
-  yield* createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
-}
-
-async function timed<Result>(work: () => Promise<Result>): Promise<{ seconds: number; result: Result }> {
+/** The rows and no more: read, parsed and counted. */
+async function bareSeconds(file: string): Promise<number> {
   const from = process.hrtime.bigint();
-  const result = await work();
-  return { seconds: Number(process.hrtime.bigint() - from) / 1e9, result };
-}
-
-async function bare(files: readonly string[]): Promise<number> {
   let count = 0;
-  for (const file of files) {
-    for await (const line of linesOf(file)) if (JSON.parse(line) !== null) count += 1;
-  }
-  return count;
+  const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
+  for await (const line of lines) if (JSON.parse(line) !== null) count += 1;
+  if (count !== ROWS) throw new Error(`Cannot read the rows: ${count} of ${ROWS}`);
+  return Number(process.hrtime.bigint() - from) / 1e9;
 }
 
-async function joined(callFile: string, rowFile: string) {
-  let verdicts = 0;
-  const rules = {
-    conversations: conversations(),
-    isForwarding: false,
-    windowBeforeMs: 1_000,
-    windowAfterMs: 1_000,
-    ambiguous: 'keep',
-  } as const;
-  const reconciler = new Reconciler(rules, () => (verdicts += 1));
-  for await (const line of linesOf(callFile)) reconciler.addCall(JSON.parse(line) as SpendRow);
-  for await (const row of streamExportFile(rowFile)) reconciler.addRow(row);
-  return { sums: reconciler.finish(), verdicts };
+async function sayCommand(dir: string): Promise<void> {
+  await makeBigRun(dir, { rows: ROWS, conversations: CONVERSATIONS });
+  const file = path.join(dir, EXPORT);
+  const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+  say(`${ROWS} rows (${megabytes(statSync(file).size)}) and as many calls, ${CONVERSATIONS} conversations`);
+  say(`reading the rows alone: ${(await bareSeconds(file)).toFixed(1)} s`);
+  const env = { PATH: process.env['PATH'], HOME: os.homedir(), TMPDIR: os.tmpdir() };
+  const args = [PARLEY, 'reconcile', RUN, '--rows', EXPORT, '--config', 'parley.yaml', '--json'];
+  const { seconds, cpuSeconds, residentMb, stdout } = await measureCommand(args, { cwd: dir, env });
+  const record = statSync(path.join(dir, 'out', RUN, 'reconciliation.json')).size;
+  say(
+    `parley reconcile: ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor, ` +
+      `${Math.round(residentMb)} MB at the most; a record of ${megabytes(record)}`,
+  );
+  say(stdout.split('\n')[0] ?? '');
 }
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-bench-'));
+sayCases();
+const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-bench-')));
 try {
-  const [callFile, rowFile] = [path.join(folder, 'calls.jsonl'), path.join(folder, 'rows.jsonl')];
-  await pipeline(Readable.from(callLines()), createWriteStream(callFile));
-  await pipeline(Readable.from(rowLines()), createWriteStream(rowFile));
-  const bytes = statSync(callFile).size + statSync(rowFile).size;
-  const { seconds: bareSeconds, result: lines } = await timed(() => bare([callFile, rowFile]));
-  const rssBefore = process.resourceUsage().maxRSS;
-  const { seconds, result } = await timed(() => joined(callFile, rowFile));
-  const { counts, total, assigned, ambiguous, unassigned, clockSkewMs } = result.sums;
-  const megabytes = (kilobytes: number): string => `${Math.round(kilobytes / 1_024)} MB`;
-  const say = (text: string): void => void process.stdout.write(`${text}\n`);
-  say(
-    `${counts.rows} rows and ${ROWS} calls (${Math.round(bytes / 1e6)} MB), ${CONVERSATIONS} conversations`,
-  );
-  say(`reading the lines alone: ${bareSeconds.toFixed(1)} s for ${lines} lines`);
-  say(
-    `read and joined: ${seconds.toFixed(1)} s; largest resident memory ${megabytes(process.resourceUsage().maxRSS)}`,
-  );
-  say(`largest resident memory before: ${megabytes(rssBefore)}`);
-  say(
-    `total ${formatUsd(total)}, off by ${BigInt(total) - BigInt(assigned) - BigInt(ambiguous) - BigInt(unassigned)} nano-USD; ${JSON.stringify({ ...counts, clockSkewMs })}`,
-  );
+  await sayCommand(dir);
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true });
 }

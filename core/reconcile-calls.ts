@@ -216,6 +216,11 @@ export class CallTable {
     }
   }
 
+  /** Calls that a row bills, in the order they were added. */
+  *closed(): Iterable<number> {
+    for (let call = 0; call < this.length; call += 1) if (this.billed[call] === true) yield call;
+  }
+
   /** Calls of these conversations that succeeded and were not billed. */
   *unbilled(): Iterable<{
     readonly callId: string;

@@ -16,9 +16,11 @@ export interface Clocks {
   readonly medianMs: number | null;
   /** One difference for each clock; empty when they say nothing of a row's time. */
   readonly differencesMs: readonly number[];
+  /** Pairs are on no such clock: rows come late, and by how much says nothing. */
+  readonly hasLate: boolean;
 }
 
-const UNKNOWN: Clocks = { medianMs: null, differencesMs: [] };
+const UNKNOWN: Clocks = { medianMs: null, differencesMs: [], hasLate: false };
 
 export class PairEvidence {
   private readonly differences: number[] = [];
@@ -45,12 +47,14 @@ export class PairEvidence {
     const medianMs = sorted[(sorted.length - 1) >> 1] ?? 0;
     const pairsMin = Math.max(1, (sorted.length * PAIRS_PER_MILLE) / 1_000);
     const differencesMs: number[] = [];
+    let hasLate = false;
     for (let from = 0; from < sorted.length;) {
       let to = from;
       while (to < sorted.length && (sorted[to] ?? 0) - (sorted[from] ?? 0) <= CLOCK_SPREAD_MS) to += 1;
       if (to - from >= pairsMin) differencesMs.push(sorted[(from + to - 1) >> 1] ?? 0);
+      else hasLate = true;
       from = to;
     }
-    return { medianMs, differencesMs: differencesMs.length > CLOCKS_MAX ? [] : differencesMs };
+    return { medianMs, differencesMs: differencesMs.length > CLOCKS_MAX ? [] : differencesMs, hasLate };
   }
 }

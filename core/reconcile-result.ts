@@ -77,9 +77,10 @@ export type RowVerdict =
 /**
  * `several`: conversations could have caused it. `crowded`: its window has more rows than open calls.
  * `clock_unknown`: no row was joined by response id, so that time proves nothing (D35). `other_callers`: a call of
- * another caller of our proxy fits as well.
+ * another caller of our proxy fits as well. `time_alone`: it is probably the one candidate's, but it may bill the call of
+ * another conversation again, or the bill has rows of others and nothing but its time and model tells it from theirs.
  */
-export type AmbiguousWhy = 'several' | 'crowded' | 'clock_unknown' | 'other_callers';
+export type AmbiguousWhy = 'several' | 'crowded' | 'clock_unknown' | 'other_callers' | 'time_alone';
 
 /**
  * `other_caller`: our proxy sent it, for nobody among these conversations. `foreign`: it has an id, and it is that of

@@ -1,5 +1,5 @@
 /**
- * Which open calls a row could bill by its model, its time and, where both sides count alike, its tokens.
+ * Which calls a row could bill by its model, its time and, where both sides count alike, its tokens.
  * Owns a static interval index; must not decide what becomes of a row.
  */
 import { IntervalTree, type Stretches } from './interval-tree.ts';
@@ -26,58 +26,75 @@ export interface WindowRow {
 export interface WindowOptions {
   readonly tolerance: Tolerance;
   readonly countsTokensAlike: boolean;
-  /** Conversations that rows name. */
-  readonly named: ReadonlySet<number>;
+  /** The rows that will be asked about: calls that none of them fits are not kept. */
+  readonly rows: readonly WindowRow[];
 }
 
 /** Every call of the model, and those that do not say their tokens. */
 const ALL = '*';
 const SILENT = '?';
 
-export class OpenWindows {
+export class CallWindows {
   private readonly calls: CallTable;
   private readonly options: WindowOptions;
   private readonly trees = new Map<string, IntervalTree>();
 
-  constructor(calls: CallTable, options: WindowOptions) {
+  /** `members` are the calls that are looked at. */
+  constructor(calls: CallTable, members: Iterable<number>, options: WindowOptions) {
     this.calls = calls;
     this.options = options;
     const byKey = new Map<string, number[]>();
-    const addUnder = (key: string, call: number): void => {
-      const known = byKey.get(key);
-      if (known === undefined) byKey.set(key, [call]);
-      else known.push(call);
-    };
-    for (const call of calls.open()) for (const key of this.keysOfCall(call)) addUnder(key, call);
-    for (const [key, members] of byKey) {
-      this.trees.set(key, new IntervalTree(windowsOf(members, calls, options.tolerance)));
+    const named = new Set<number>();
+    for (const row of options.rows) {
+      if (row.owner !== null) named.add(row.owner);
+      for (const key of this.keysOfRow(row)) byKey.set(key, []);
+    }
+    for (const call of members) for (const key of this.keysOfCall(call, named)) byKey.get(key)?.push(call);
+    for (const [key, found] of byKey) {
+      if (found.length > 0) this.trees.set(key, new IntervalTree(windowsOf(found, calls, options.tolerance)));
     }
   }
 
-  private keysOfCall(call: number): readonly string[] {
+  private keysOfCall(call: number, named: ReadonlySet<number>): readonly string[] {
     const owner = this.calls.ownerAt(call);
     const groups = [ALL];
     if (this.options.countsTokensAlike) groups.push(this.calls.tokensAt(call)?.join() ?? SILENT);
     return this.calls.modelsOf(call).flatMap((model) =>
       groups.flatMap((group) => {
         const key = keyOf(model, group, null);
-        return this.options.named.has(owner) ? [key, keyOf(model, group, owner)] : [key];
+        return named.has(owner) ? [key, keyOf(model, group, owner)] : [key];
       }),
     );
   }
 
-  private keysOfRow({ model, tokens, owner }: WindowRow): readonly string[] {
-    const groups = tokens === null || !this.options.countsTokensAlike ? [ALL] : [tokens.join(), SILENT];
-    return groups.map((group) => keyOf(model, group, owner));
+  private keysOfRow(row: WindowRow): readonly string[] {
+    const byTokens = this.keyByTokens(row);
+    const { model, owner } = row;
+    return byTokens === null ? [keyOf(model, ALL, owner)] : [byTokens, keyOf(model, SILENT, owner)];
   }
 
-  /** Owners of open calls that fit, both ends of a window included; stops once it has `ownersMax`. */
+  /** Null where tokens prove nothing. */
+  private keyByTokens({ model, tokens, owner }: WindowRow): string | null {
+    return tokens === null || !this.options.countsTokensAlike ? null : keyOf(model, tokens.join(), owner);
+  }
+
+  /** Owners of calls that fit, both ends of a window included; stops once it has `ownersMax`. */
   ownersAt(row: WindowRow, ownersMax: number): readonly number[] {
+    return this.ownersUnder(this.keysOfRow(row), row, ownersMax);
+  }
+
+  /** Only of calls that say the very tokens of the row. */
+  ownersByTokens(row: WindowRow, ownersMax: number): readonly number[] {
+    const key = this.keyByTokens(row);
+    return key === null ? [] : this.ownersUnder([key], row, ownersMax);
+  }
+
+  private ownersUnder(keys: readonly string[], { instants }: WindowRow, ownersMax: number) {
     const owners = new Set<number>();
-    for (const key of this.keysOfRow(row)) {
+    for (const key of keys) {
       const tree = this.trees.get(key);
       if (tree === undefined) continue;
-      for (const at of row.instants) {
+      for (const at of instants) {
         for (const place of tree.holding(at)) {
           owners.add(this.calls.ownerAt(tree.memberAt(place)));
           if (owners.size >= ownersMax) return [...owners].sort((a, b) => a - b);

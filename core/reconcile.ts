@@ -4,11 +4,12 @@
  *
  * Near-linear, in one pass over the rows: what is exact is decided at once, the rest waits until the clocks are known.
  */
+import { timeRows } from './reconcile-by-time.ts';
 import { CallTable, NOBODY, UNBILLED_SHOWN_MAX } from './reconcile-calls.ts';
+import { Contraries } from './reconcile-contraries.ts';
 import { PairEvidence, type Clocks } from './reconcile-evidence.ts';
 import { Groups } from './reconcile-groups.ts';
 import type {
-  AmbiguousWhy,
   ReconcileQuestion,
   ReconcileRules,
   ReconcileSums,
@@ -18,8 +19,7 @@ import type {
 } from './reconcile-result.ts';
 import { SessionCalls, tokensOfRow } from './reconcile-sessions.ts';
 import { RunningTotals } from './reconcile-sums.ts';
-import { CANDIDATES_MAX, Judge, type Found } from './reconcile-verdict.ts';
-import { OpenWindows, type WindowRow } from './reconcile-windows.ts';
+import { Judge, type Found } from './reconcile-verdict.ts';
 import type { GatewayRow, SpendRow } from './spend.ts';
 
 export function reconcile(question: ReconcileQuestion): Reconciliation {
@@ -55,6 +55,7 @@ export class Reconciler {
   private readonly evidence = new PairEvidence();
   private readonly groups: Groups;
   private readonly totals: RunningTotals;
+  private readonly contraries = new Contraries();
   /** Response ids that are none of ours, to tell what is billed again. */
   private readonly strange = new Set<string>();
   private readonly bySession: (Waiting & { readonly owner: number })[] = [];
@@ -136,6 +137,7 @@ export class Reconciler {
     { index, isDuplicate, why }: Pick<Found, 'index' | 'isDuplicate' | 'why'>,
   ): void {
     const { startedAt } = row;
+    if (why === 'foreign') this.contraries.addRow(row);
     this.settle(row, { index, owners: NO_OWNERS, by: 'window', isDuplicate, startedAt, doubt: null, why });
   }
 
@@ -166,29 +168,22 @@ export class Reconciler {
     }
   }
 
-  private joinByTime({ medianMs, differencesMs }: Clocks): void {
+  private joinByTime(clocks: Clocks): void {
     if (this.byTime.length === 0) return;
     const waiting = inOrderOfTime(this.byTime);
-    const named = new Set(waiting.flatMap(({ owner }) => (owner === null ? [] : [owner])));
-    const countsTokensAlike = this.evidence.countsTokensAlike();
-    const windows = new OpenWindows(this.calls, { tolerance: this.rules, countsTokensAlike, named });
-    const rows = waiting.map(({ row, owner }): WindowRow => {
-      const instants = differencesMs.map((difference) => row.startedAt - difference);
-      const tokens = tokensOfRow(row);
-      const model = this.judge.knownName(row.model);
-      return { model, tokens, owner, instants: instants.length === 0 ? [row.startedAt] : instants };
+    const timed = timeRows(waiting, this.calls, {
+      tolerance: this.rules,
+      clocks,
+      countsTokensAlike: this.evidence.countsTokensAlike(),
+      contraries: this.contraries,
+      knownName: (model) => this.judge.knownName(model),
     });
-    const candidates = rows.map((row) => windows.ownersAt(row, CANDIDATES_MAX + 2));
-    const { crowded, callOf } = windows.match(rows);
     const twins = new Set<string>();
-    for (const [place, { index, row, isDuplicate: wasStrange }] of waiting.entries()) {
-      const all = candidates[place] ?? [];
-      const owners = all.filter((owner) => owner !== NOBODY);
-      const isCrowded = crowded[place] === 1;
-      const doubt = doubtOf({ all, owners, isCrowded, isClockKnown: differencesMs.length > 0 });
+    for (const [place, { owners, isCrowded, doubt, call }] of timed.entries()) {
+      const { index, row, isDuplicate: wasStrange } = waiting[place] as Waiting;
       const isDuplicate = wasStrange || (isCrowded && isTwin(row, twins));
-      const startedAt = row.startedAt - (medianMs ?? 0);
-      if (doubt === null && owners.length === 1) this.calls.close(callOf[place] ?? 0);
+      const startedAt = row.startedAt - (clocks.medianMs ?? 0);
+      if (doubt === null && owners.length === 1) this.calls.close(call);
       const why = 'no_candidate';
       this.settle(row, { index, owners, by: 'window', isDuplicate, startedAt, doubt, why });
     }
@@ -213,6 +208,7 @@ export class Reconciler {
     // Who caused it is for our side to say; the gateway knows whose key it was.
     const user = (owner === null ? null : this.calls.userOf(owner)) ?? row.user ?? null;
     const team = (owner === null ? null : this.calls.teamOf(owner)) ?? row.team ?? null;
+    if (verdict.isDuplicate) this.contraries.addOther();
     this.totals.add(verdict, isUnpriced);
     this.groups.addRow({ model: this.judge.knownName(row.model), user, team, owner }, verdict, isUnpriced);
     this.onVerdict(verdict, row, found.index);
@@ -221,21 +217,6 @@ export class Reconciler {
 
 function isCredit({ cost }: GatewayRow): boolean {
   return cost < 0;
-}
-
-interface Doubtful {
-  /** With NOBODY for other callers. */
-  readonly all: readonly number[];
-  readonly owners: readonly number[];
-  readonly isCrowded: boolean;
-  readonly isClockKnown: boolean;
-}
-
-function doubtOf({ all, owners, isCrowded, isClockKnown }: Doubtful): AmbiguousWhy | null {
-  if (owners.length < all.length) return 'other_callers';
-  if (isCrowded) return 'crowded';
-  if (owners.length > 1) return 'several';
-  return isClockKnown ? null : 'clock_unknown';
 }
 
 /** Rows of one instant stay in the order of the export. */

@@ -187,6 +187,7 @@ const DOUBTS: Readonly<Record<AmbiguousWhy, string>> = {
   crowded: ', more rows than open calls at that time:',
   clock_unknown: ', how the clocks differ is not known:',
   other_callers: ', another caller of our proxy or',
+  time_alone: ', nothing but time and model tells it from rows of others; probably',
 };
 
 const UNASSIGNED: Readonly<Record<UnassignedWhy, string>> = {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { reconcileRun } from '../../activities/reconcile-run.ts';
 import { NO_CONTEXT } from './reconcile-context.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { GatewayRow } from '../../core/spend.ts';
 import { nanoUsd } from '../../core/money.ts';
 import type { PlanReconcile } from '../../core/plan.ts';
 import { readRecord, type ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
@@ -58,9 +59,20 @@ describe('reconcileNow()', () => {
   });
 
   it('gives a row without a known id to the one conversation whose call no row names', async () => {
-    const stray = gatewayRow(2, { responseId: null, startedAt: START + 40_500 });
+    const stray = gatewayRow(2, { responseId: null, startedAt: START + 40_500, promptTokens: 99 });
     const foreign = gatewayRow(3, { responseId: 'never-seen', startedAt: START + 40_500 });
-    const test = await runUnderTest({ export: rowsOf([gatewayRow(1), stray, foreign]) });
+    const { test, rows } = await besideAborted([gatewayRow(1), stray]);
+    expect(rows[1]).toMatchObject({ kind: 'assigned', by: 'window', conversationId: test.conversation('b') });
+    // Beside a row of somebody else it may be theirs, too: an aborted call says no tokens to tell it by (D35).
+    const { test: shared, rows: doubted } = await besideAborted([gatewayRow(1), stray, foreign]);
+    const candidates = [shared.conversation('b')];
+    expect(doubted[1]).toMatchObject({ kind: 'ambiguous', why: 'time_alone', candidates });
+    expect(doubted[2]).toMatchObject({ kind: 'unassigned', why: 'foreign' });
+  });
+
+  /** A call of the first conversation that is billed by its id, and one of the second that was aborted. */
+  async function besideAborted(billed: readonly GatewayRow[]) {
+    const test = await runUnderTest({ export: rowsOf(billed) });
     await test.spent({ callId: 'c1', sessionId: test.conversation('a'), responseId: 'chatcmpl-1' });
     await test.spent({
       callId: 'c2',
@@ -70,10 +82,8 @@ describe('reconcileNow()', () => {
       startedAt: START + 40_000,
     });
     await summaryNow(test.world, RUN);
-    const rows = await rowsInOrder(test);
-    expect(rows[1]).toMatchObject({ kind: 'assigned', by: 'window', conversationId: test.conversation('b') });
-    expect(rows[2]).toMatchObject({ kind: 'unassigned', why: 'foreign' });
-  });
+    return { test, rows: await rowsInOrder(test) };
+  }
 
   it('keeps a row ambiguous when two conversations have such a call', async () => {
     const test = await runUnderTest({ export: rowsOf([gatewayRow(1, { responseId: null })]) });

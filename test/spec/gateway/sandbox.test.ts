@@ -124,8 +124,9 @@ describeWith('bwrap', 'the sandbox of an agent', () => {
     if (first === undefined) throw new Error('nothing was billed');
     const { code, records } = await reconcile(exportOf([{ ...first, model: 'acme/other' }, ...others], true));
     expect(code).toBe(7);
+    // Beside a row of another the one without an id is probable and no more, and so its call is not billed yet (D35).
     expect(records.filter(({ by }) => by === 'model')).toMatchObject([
-      { name: 'acme/coder-1', rows: 2, unassigned_nano_usd: 0, unbilled_calls: 1 },
+      { name: 'acme/coder-1', rows: 2, unassigned_nano_usd: 0, unbilled_calls: 2 },
       { name: 'acme/other', rows: 1, assigned_nano_usd: 0 },
     ]);
   });
