@@ -8,7 +8,7 @@ import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Application } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
-import { jsonBody } from './json-body.ts';
+import { bodyText, jsonBody } from './json-body.ts';
 import { textOf } from './json-text.ts';
 import { HttpRequest } from './http-request.ts';
 import { knownMethods, spelledMethods } from './known-methods.ts';
@@ -78,10 +78,10 @@ export async function startApplicationServer(
 /** An empty body is none, whatever its type says: many clients send the header with every request. */
 function acceptBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') return done(null, undefined);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined);
     try {
-      done(null, jsonBody(String(text)));
+      done(null, jsonBody(bodyText(bytes as Buffer)));
     } catch (error) {
       done(asParleyError(error));
     }
