@@ -20,7 +20,12 @@ const BY_LENGTH_MAX = 200;
 const KEYS_MAX = 10_000;
 const CONCURRENCY_MAX = 10_000;
 
-const asked = { requestId: z.string(), by: z.string().max(BY_LENGTH_MAX).optional() };
+/** Ids of requests are keys of rows. */
+const REQUEST_ID_MAX = 255;
+const asked = {
+  requestId: z.string().min(1).max(REQUEST_ID_MAX),
+  by: z.string().max(BY_LENGTH_MAX).optional(),
+};
 const keys = z.array(z.string()).min(1).max(KEYS_MAX);
 const settings = z.strictObject({
   concurrency: z.number().int().min(1).max(CONCURRENCY_MAX).optional(),

@@ -61,10 +61,10 @@ async function serve(store: Store): Promise<ApplicationServer> {
     clock: systemClock,
     keys: createKeyMinter(sealKey(new Uint8Array(32))),
   } as unknown as World;
-  const { search, startTasks, apiKeys, documents, audit, eventSearch } = store;
+  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch } = store;
   const never = (): Promise<never> => Promise.reject(new Error('nothing is changed here'));
   const application = {
-    ...{ search, startTasks, documents, audit, eventSearch, world },
+    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world },
     apiKeys: cachedKeys(apiKeys, systemClock),
     requests: { deliver: never },
     relay: { connect: never },

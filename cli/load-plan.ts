@@ -4,7 +4,7 @@
  */
 import { ParleyError } from '../core/parley-error.ts';
 import type { Plan } from '../core/plan.ts';
-import { isDeeperThan } from '../dsl/canonical-json.ts';
+import { isDeeperThan } from '../core/canonical-json.ts';
 import { compileExplained, compileJob, type Compilation } from '../dsl/compile-job.ts';
 import type { JobSource } from '../dsl/decode-source.ts';
 import type { PlanOrigins } from '../dsl/origins/origin.ts';

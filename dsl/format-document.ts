@@ -6,7 +6,7 @@ import { isAlias, isMap, isPair, isScalar, isSeq, visit } from 'yaml';
 import type { Document, Node, Pair, YAMLMap } from 'yaml';
 import { z } from 'zod';
 
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../core/canonical-json.ts';
 import { decodeSource, type JobSource } from './decode-source.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Language } from './language.ts';

@@ -4,7 +4,7 @@
  */
 import type { Plan, PlanItem } from '../core/plan.ts';
 import type { Outcome } from '../core/status.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../core/canonical-json.ts';
 
 /** `reused`: nothing changed and it had succeeded; `retried`: nothing changed and it had not. */
 export type ItemChangeKind = 'new' | 'changed' | 'reused' | 'retried' | 'orphaned';

@@ -1,9 +1,9 @@
 /**
- * The text that the hashes of a plan and of its items are taken over: that of canonical-json.ts, piece by piece.
- * Owns the short way for items, of which a plan has up to 100,000; must not give another text than canonical-json.ts.
+ * The text that the hashes of a plan and of its items are taken over: that of core/canonical-json.ts, piece by piece.
+ * Owns the short way for items, of which a plan has up to 100,000; must not give another text than that one.
  */
 import type { Plan, PlanItem } from '../core/plan.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../core/canonical-json.ts';
 
 /** What an item holds besides its hash and its position. */
 export type ItemSpec = Omit<PlanItem, 'index' | 'specHash'>;

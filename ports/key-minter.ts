@@ -21,5 +21,7 @@ export interface KeyMinter {
   sandboxIdOf(conversationId: ConversationId, placement: number): SandboxId;
   /** A UUID made from a text: the same for the same text. */
   uuidOf(text: string): string;
+  /** Tells one request from others, and nobody without the seal key what was in it: it may have held secrets (D20). */
+  requestMark(text: string): string;
   sha256(content: string | Uint8Array): string;
 }

@@ -17,6 +17,7 @@ const SESSION_KEYS_MAX = 1_000;
 export function createKeyMinter(sealKey: SealKey): KeyMinter {
   const sessions = deriveKey(sealKey, 'session-keys');
   const proxy = deriveKey(sealKey, 'proxy-keys');
+  const requests = deriveKey(sealKey, 'request-marks');
   const mac = (key: Uint8Array, text: string): string =>
     createHmac('sha256', key).update(text).digest().subarray(0, MAC_BYTES).toString('base64url');
   const proxyKey: KeyMinter['proxyKey'] = (conversation, generation) =>
@@ -29,6 +30,7 @@ export function createKeyMinter(sealKey: SealKey): KeyMinter {
       conversationId(hexOf(`conversation/${runId}/${key}/${attempt}`)),
     sandboxIdOf: (conversation, placement) => sandboxId(hexOf(`sandbox/${conversation}/${placement}`)),
     uuidOf: (text) => hyphenatedUuid(hexOf(`uuid/${text}`)),
+    requestMark: (text) => mac(requests, text),
     sha256,
   };
 }

@@ -16,6 +16,7 @@ import { addHeldSpend } from './schema-spend-held.ts';
 import { addRunUsers } from './schema-run-users.ts';
 import { indexTagPages } from './schema-tag-pages.ts';
 import { addTranscriptBytes } from './schema-transcript-bytes.ts';
+import { createIdempotencyKeys } from './schema-idempotency.ts';
 import { createTrouble } from './schema-trouble.ts';
 import { createWarmPool } from './schema-warm-pool.ts';
 
@@ -36,6 +37,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0013-slot-line': { up: (db: Kysely<unknown>) => createSlotLine(db, isPostgres(db)) },
   '0014-run-users': { up: addRunUsers },
   '0015-transcript-bytes': { up: addTranscriptBytes },
+  '0016-idempotency': { up: (db: Kysely<unknown>) => createIdempotencyKeys(db, isPostgres(db)) },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

@@ -24,6 +24,7 @@ import type { SpendLog } from '../ports/spend-log.ts';
 import type { ApiKeyStore } from '../ports/api-keys.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { EventSearch } from '../ports/event-search.ts';
+import type { IdempotencyKeys } from '../ports/idempotency-keys.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
 import type { StartTaskStore } from '../ports/start-tasks.ts';
 import type { UserDocuments } from '../ports/user-documents.ts';
@@ -40,6 +41,7 @@ import { archiveStore } from './archive-store.ts';
 import { fail, storeConnection, type StoreConnection } from './connection.ts';
 import { engineStore } from './engine-store.ts';
 import { eventLog } from './event-log.ts';
+import { idempotencyKeyStore } from './idempotency-key-store.ts';
 import { installation, type Installation } from './installation.ts';
 import { journalUpkeep } from './journal-upkeep.ts';
 import { lifecycleLog } from './lifecycle-log.ts';
@@ -95,6 +97,7 @@ export interface Store {
   readonly spend: SpendLog;
   readonly search: RecordSearch;
   readonly startTasks: StartTaskStore;
+  readonly idempotencyKeys: IdempotencyKeys;
   readonly apiKeys: ApiKeyStore;
   readonly documents: UserDocuments;
   readonly audit: AuditLog;
@@ -179,6 +182,7 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     spend: spendLog(connection),
     search: recordSearch(connection),
     startTasks: startTaskStore(connection),
+    idempotencyKeys: idempotencyKeyStore(connection),
     apiKeys: apiKeyStore(connection),
     documents: documentStore(connection),
     audit: auditLog(connection),

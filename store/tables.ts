@@ -217,6 +217,14 @@ export interface ApiKeyTable {
   readonly last_used_at: NullableBigIntColumn;
 }
 
+export interface IdempotencyKeyTable {
+  readonly user_id: string;
+  readonly target: string;
+  readonly key: string;
+  readonly mark: string;
+  readonly used_at: BigIntColumn;
+}
+
 export interface AuditTable {
   readonly position: Generated<number | bigint | string>;
   readonly at: BigIntColumn;
@@ -256,6 +264,7 @@ export interface Tables {
   readonly conversation_tag: ConversationTagTable;
   readonly start_task: StartTaskTable;
   readonly api_key: ApiKeyTable;
+  readonly idempotency_key: IdempotencyKeyTable;
   readonly document: {
     readonly user_id: string;
     readonly kind: string;

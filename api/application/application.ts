@@ -9,6 +9,7 @@ import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { ApiKeyStore, KeyScope } from '../../ports/api-keys.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import type { EventSearch } from '../../ports/event-search.ts';
+import type { IdempotencyKeys } from '../../ports/idempotency-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { RecordSearch } from '../../ports/record-search.ts';
 import type { RunLog } from '../../ports/record-store.ts';
@@ -21,6 +22,7 @@ import type { Dialect } from './dialect.ts';
 export interface ApplicationStores {
   readonly search: RecordSearch;
   readonly startTasks: StartTaskStore;
+  readonly idempotencyKeys: IdempotencyKeys;
   readonly apiKeys: ApiKeyStore;
   readonly documents: UserDocuments;
   readonly audit: AuditLog;

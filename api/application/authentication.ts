@@ -88,19 +88,21 @@ function refuseKeyInAddress(request: FastifyRequest): void {
   );
 }
 
-/** Two of them are a mistake of a client or its proxy, and the library would take the first. @throws ParleyError unauthorized */
+/** Two of one name are a mistake of a client or its proxy; the library would take the first, or join them. @throws ParleyError unauthorized */
+function requireOne({ raw }: FastifyRequest, name: string): void {
+  const { length } = raw.headersDistinct[name.toLowerCase()] ?? [];
+  if (length > 1)
+    throw new ParleyError('unauthorized', `Cannot tell who is calling: send one ${name} header, not several`);
+}
+
 function bearerOf(request: FastifyRequest): string | null {
-  const { authorization: sent = [] } = request.raw.headersDistinct;
-  if (sent.length > 1)
-    throw new ParleyError(
-      'unauthorized',
-      'Cannot tell who is calling: send one Authorization header, not several',
-    );
+  requireOne(request, 'Authorization');
   const match = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '');
   return match?.[1] ?? null;
 }
 
 function sessionHeaderOf(request: FastifyRequest): string | null {
+  requireOne(request, 'X-Session-API-Key');
   const header = request.headers['x-session-api-key'];
   return typeof header === 'string' && header !== '' ? header : null;
 }

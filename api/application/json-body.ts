@@ -1,9 +1,11 @@
 /**
  * A body of JSON as it came in, read once for every route.
- * Owns what no route takes, wherever it stands: text that is no text, and a key that is none to this language.
+ * Owns what no route takes, wherever it stands: bytes and text that are no text, a key that is none to this language, and
+ * more levels than are walked by recursion.
  */
+import { isDeeperThan } from '../../core/canonical-json.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { InvalidRequest, type Finding } from './validation.ts';
+import { invalid, InvalidRequest, type Finding } from './validation.ts';
 
 /** Only an escape can make half of a surrogate pair, or hide the key. */
 const SUSPICIOUS = /\\u|__proto__/;
@@ -11,12 +13,29 @@ const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[
 /** One finding says what is wrong; a body of a million of them is not told one by one. */
 const FINDINGS_MAX = 20;
 
-/** @throws ParleyError invalid_request: 400 where it is no JSON, 422 with the place where it is no text */
+/** No shape of a route has a tenth of it. */
+const LEVELS_MAX = 200;
+
+/** @throws ParleyError invalid_request: it is no JSON, or no text at the place that is named */
 export function jsonBody(text: string): unknown {
   const value = parsed(text);
   const findings = SUSPICIOUS.test(text) ? findingsIn(value) : [];
   if (findings.length > 0) throw new InvalidRequest(findings);
+  // Each level is two characters at least.
+  if (text.length > LEVELS_MAX && isDeeperThan(LEVELS_MAX, value))
+    throw invalid(['body'], `Input should have at most ${LEVELS_MAX} levels`);
   return value;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** JSON is UTF-8; other bytes would become other text without a word. @throws ParleyError invalid_request */
+export function bodyText(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw invalid(['body'], 'Input should be UTF-8', 'string_unicode');
+  }
 }
 
 function parsed(text: string): unknown {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error-catalogue.ts';
+import { IDEMPOTENCY_KEY } from './idempotency-key.ts';
 import { isChange, type Route } from './route.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -44,6 +45,14 @@ const ERROR_SCHEMA: JsonObject = {
   },
 };
 
+const KEY_PARAMETER: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A repeat under the same key is done once; another request under it is 409.',
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+};
+
 export function openApiDocument(
   routes: readonly Route[],
   options: { readonly version: string; readonly url: string },
@@ -79,7 +88,11 @@ function operationOf(route: Route, routes: readonly Route[]): JsonObject {
     operationId: route.operation,
     summary: route.summary,
     security: securityOf(route),
-    parameters: [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')],
+    parameters: [
+      ...parametersOf(route.params, 'path'),
+      ...parametersOf(route.query, 'query'),
+      ...(route.takesKey === true ? [KEY_PARAMETER] : []),
+    ],
     ...(body === undefined
       ? {}
       : {
@@ -132,6 +145,7 @@ function errorsOf(route: Route): Record<string, JsonObject> {
     ...(route.access === 'open' ? [] : KEYED),
     ...(route.access === 'admin' ? (['forbidden'] as const) : []),
     ...(isChange(route) ? (['request_too_large'] as const) : []),
+    ...(route.takesKey === true ? (['idempotency_conflict'] as const) : []),
     ...(route.errors ?? []),
   ]);
   const byStatus = new Map<number, ErrorCode[]>();

@@ -45,6 +45,8 @@ export interface RouteDefinition<Operation, Params, Query, Body, Result, Given e
   /** Shape of the answer, or the media type of one that is not JSON. */
   readonly result: Result;
   readonly status?: 200 | 201;
+  /** Takes an `Idempotency-Key`, and refuses another request under one that was used. */
+  readonly takesKey?: true;
   /** Besides those that every route may answer. */
   readonly errors?: readonly ErrorCode[];
   /** Where a parameter of other addresses is found: its name, and an expression of OpenAPI over request and answer. */
@@ -83,6 +85,7 @@ export interface Route {
   readonly body?: z.ZodType;
   readonly result: z.ZodType | string;
   readonly status?: 200 | 201;
+  readonly takesKey?: true;
   readonly errors?: readonly ErrorCode[];
   readonly leadsTo?: Readonly<Record<string, string>>;
   readonly handler: (call: Call<unknown, unknown, unknown, never>) => Promise<unknown>;

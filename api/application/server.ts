@@ -8,7 +8,7 @@ import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Application } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
-import { jsonBody } from './json-body.ts';
+import { bodyText, jsonBody } from './json-body.ts';
 import { textOf } from './json-text.ts';
 import { HttpRequest } from './http-request.ts';
 import { knownMethods, spelledMethods } from './known-methods.ts';
@@ -53,7 +53,7 @@ export async function startApplicationServer(
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS_MAX,
     forceCloseConnections: true,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     // Longer than any address may be: how long a parameter is, is for its schema to say.
     routerOptions: { maxParamLength: HEADER_BYTES_MAX },
     http: { maxHeaderSize: HEADER_BYTES_MAX, IncomingMessage: HttpRequest },
@@ -69,7 +69,7 @@ export async function startApplicationServer(
   for (const one of routes) mount(app, { application, gate }, one);
   const document = (): unknown =>
     openApiDocument(routes, { version: application.version, url: application.publicUrl() });
-  app.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) => reply.send(document()));
+  app.get('/openapi.json', (_request, reply) => reply.send(document()));
   options.extend?.(app, gate);
   const url = await app.listen({ host: options.host, port: options.port });
   return { url, http: app.server, close: () => app.close() };
@@ -78,10 +78,10 @@ export async function startApplicationServer(
 /** An empty body is none, whatever its type says: many clients send the header with every request. */
 function acceptBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') return done(null, undefined);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined);
     try {
-      done(null, jsonBody(String(text)));
+      done(null, jsonBody(bodyText(bytes as Buffer)));
     } catch (error) {
       done(asParleyError(error));
     }
@@ -188,7 +188,6 @@ function mount(app: FastifyInstance, { application, gate }: Mounted, one: Route)
   app.route({
     method: one.method,
     url: one.url,
-    exposeHeadRoute: one.method === 'GET',
     // Before the body is read: nobody fills the memory without a key.
     onRequest: async (request) => {
       request.caller = await gate.admit(one.access, request);

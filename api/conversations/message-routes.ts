@@ -8,7 +8,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow } from '../../core/projection.ts';
 import { SANDBOX_STATUSES } from '../../core/status.ts';
 import type { Application, Principal } from '../application/application.ts';
-import { idempotencyKeyOf } from '../application/idempotency-key.ts';
+import { requestIdOf } from '../application/idempotency-key.ts';
 import { route } from '../application/route.ts';
 import { conversationParams, SUCCESS, successSchema, uuidIn } from '../application/wire.ts';
 import { findConversation } from './find-conversation.ts';
@@ -46,6 +46,7 @@ export const MESSAGE_ROUTES = [
     operation: 'send_message',
     summary: 'Sends a follow-up message; a released sandbox is resumed for it.',
     access: 'key',
+    takesKey: true,
     params: conversationParams,
     body: messageSchema,
     result: z.object({
@@ -55,9 +56,10 @@ export const MESSAGE_ROUTES = [
       message_id: z.string(),
     }),
     errors: ['not_found', 'sandbox_starting', 'sandbox_error', 'sandbox_missing', 'queue_full'],
-    handler: async ({ application, caller, params, body, request }) => {
+    handler: async (call) => {
+      const { application, caller, params, body } = call;
       const row = await findConversation(application, caller, params.conversation_id);
-      const messageId = idempotencyKeyOf(request) ?? application.randomHex(32);
+      const messageId = await requestIdOf(call, targetOf(row));
       const { sandboxStatus, note } = await sendMessage(application, row, {
         messageId,
         text: textOf(body.content),
@@ -72,16 +74,18 @@ export const MESSAGE_ROUTES = [
     operation: 'queue_pending_message',
     summary: 'Queues a message before READY; the id may be `task-` and a start task.',
     access: 'key',
+    takesKey: true,
     params: z.object({ conversation_id: z.union([uuidIn, z.string().regex(/^task-[0-9a-fA-F-]{32,36}$/)]) }),
     body: z.object({ content, role: z.literal('user').default('user') }),
     result: z.object({ id: z.string(), queued: z.literal(true), position: z.int() }),
     status: 201,
     errors: ['not_found', 'queue_full', 'sandbox_error', 'sandbox_missing'],
-    handler: async ({ application, caller, params, body, request }) => {
+    handler: async (call) => {
+      const { application, caller, params, body } = call;
       const row = await findPending(application, caller, params.conversation_id);
       if (row.queuedMessages >= PENDING_MAX)
         throw new ParleyError('queue_full', `Cannot queue the message: ${row.queuedMessages} are waiting`);
-      const id = idempotencyKeyOf(request) ?? application.randomHex(32);
+      const id = await requestIdOf(call, targetOf(row));
       const message = { messageId: id, text: textOf(body.content), run: true };
       if (row.startTask === 'READY' || row.startTask === 'ERROR')
         await sendMessage(application, row, message);
@@ -96,6 +100,7 @@ export const MESSAGE_ROUTES = [
     operation: 'answer_confirmation',
     summary: 'Answers an agent that waits for the approval of an action.',
     access: 'key',
+    takesKey: true,
     params: conversationParams,
     body: z.object({
       accept: z.boolean(),
@@ -103,9 +108,10 @@ export const MESSAGE_ROUTES = [
     }),
     result: successSchema,
     errors: ['not_found', 'sandbox_error', 'sandbox_missing', 'sandbox_starting'],
-    handler: async ({ application, caller, params, body, request }) => {
+    handler: async (call) => {
+      const { application, caller, params, body } = call;
       const row = await findWritable(application, caller, params.conversation_id);
-      const requestId = idempotencyKeyOf(request) ?? application.randomHex(32);
+      const requestId = await requestIdOf(call, targetOf(row));
       await application.requests.deliver({
         to: { machine: 'conversation', id: row.conversationId },
         event: { type: 'confirmationAnswered', requestId, accept: body.accept, reason: body.reason },
@@ -119,20 +125,27 @@ export const MESSAGE_ROUTES = [
     operation: 'interrupt_agent',
     summary: 'Stops the agent of one conversation; others in its sandbox go on.',
     access: 'key',
+    takesKey: true,
     params: conversationParams,
     result: successSchema,
     errors: ['not_found', 'sandbox_error', 'sandbox_missing'],
-    handler: async ({ application, caller, params, request }) => {
-      const { conversationId: id } = await findConversation(application, caller, params.conversation_id);
-      const requestId = idempotencyKeyOf(request) ?? application.randomHex(32);
+    handler: async (call) => {
+      const { application, caller, params } = call;
+      const row = await findConversation(application, caller, params.conversation_id);
+      const requestId = await requestIdOf(call, targetOf(row));
       await application.requests.deliver({
-        to: { machine: 'conversation', id },
+        to: { machine: 'conversation', id: row.conversationId },
         event: { type: 'interruptRequested', requestId },
       });
       return SUCCESS;
     },
   }),
 ] as const;
+
+/** One machine hears all of these requests, and knows each by its id. */
+function targetOf({ conversationId: id }: ConversationRow): string {
+  return `conversation/${id}`;
+}
 
 /** @throws ParleyError not_found, sandbox_starting, sandbox_error, sandbox_missing */
 async function findWritable(

@@ -26,12 +26,7 @@ import { startRequestSchema, type StartRequest } from './start-request.ts';
 import { startTaskRecords, startTaskSchema, type StartTaskRecord } from './start-task-record.ts';
 import { streamStart } from './stream-start.ts';
 
-const START_ERRORS = [
-  'idempotency_conflict',
-  'concurrency_limit_reached',
-  'secret_in_message',
-  'secret_reserved',
-] as const;
+const START_ERRORS = ['concurrency_limit_reached', 'secret_in_message', 'secret_reserved'] as const;
 
 const filterSchema = z.object({
   conversation_id__eq: uuidIn.optional(),
@@ -58,6 +53,7 @@ export const START_ROUTES = [
     operation: 'start_app_conversation',
     summary: 'Starts a conversation and answers with its start task.',
     access: 'key',
+    takesKey: true,
     body: bodySchema,
     result: startTaskSchema,
     errors: START_ERRORS,
@@ -70,6 +66,7 @@ export const START_ROUTES = [
     operation: 'stream_start_app_conversation',
     summary: 'Starts a conversation and streams every status of its start task as one JSON array.',
     access: 'key',
+    takesKey: true,
     body: bodySchema,
     result: 'application/json',
     errors: START_ERRORS,

@@ -2,7 +2,6 @@
  * Starting a conversation: from the request to a machine that has it (D18).
  * Owns the order: accept, seal, deliver. A process that dies in between has answered nobody, and `takeUpStarts` ends it.
  */
-import { createHash } from 'node:crypto';
 import { putLaunchFacts, storedLaunchFacts, launchScope } from '../../activities/launch-facts.ts';
 import { openSecrets, secretScope } from '../../activities/redaction.ts';
 import { requireNotIn, requirePermitted } from '../../activities/secret-rules.ts';
@@ -19,6 +18,7 @@ import type { Json } from '../../ports/engine-store.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from '../application/application.ts';
 import { acceptStart } from '../application/capacity.ts';
+import { markOf } from '../application/idempotency-key.ts';
 import { invalid } from '../application/validation.ts';
 import { activeProfile } from '../settings/profile-record.ts';
 import { userSecrets } from '../settings/stored-secrets.ts';
@@ -37,13 +37,13 @@ export interface StartOrder {
  */
 export async function startConversation(application: Application, order: StartOrder): Promise<StartTask> {
   const known = await knownTask(application, order);
-  if (known !== null) return sameRequest(known, order);
+  if (known !== null) return sameRequest(application, known, order);
   const { request, userId } = order;
   const secrets = await secretsOf(application, order);
   const settings = await settingsOf(application, userId);
   const task = await taskOf(application, order, settings);
   const kept = await acceptStart(application, task);
-  if (kept.taskId !== task.taskId) return sameRequest(kept, order);
+  if (kept.taskId !== task.taskId) return sameRequest(application, kept, order);
   try {
     await seal(application, { task, request, secrets, settings });
     await hand(application, task);
@@ -67,17 +67,12 @@ async function knownTask(
   return (await startTasks.search(userId, { conversationId }, page))[0] ?? null;
 }
 
-function sameRequest(task: StartTask, { request }: StartOrder): StartTask {
-  if (task.fingerprint === fingerprintOf(request)) return task;
+function sameRequest(application: Application, task: StartTask, { request }: StartOrder): StartTask {
+  if (task.fingerprint === markOf(application, request)) return task;
   throw new ParleyError(
     'idempotency_conflict',
     'Cannot start: the idempotency key or conversation id was used for another request',
   );
-}
-
-/** Values of secrets count, too, and cannot be read back from it. */
-function fingerprintOf(request: StartRequest): string {
-  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }
 
 /** Those of the request win over stored ones of the same name (D20). */
@@ -104,7 +99,8 @@ async function taskOf(
     conversationId,
     createdAt: application.world.clock.now(),
     idempotencyKey,
-    fingerprint: fingerprintOf(request),
+    // Values of secrets count, too, and cannot be read back from it.
+    fingerprint: markOf(application, request),
     request: withoutSecrets(request) as unknown as Json,
     birth: await birthOf(application, { userId, request, conversationId, settings }),
   };

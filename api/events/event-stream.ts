@@ -2,8 +2,6 @@
  * Events pushed as server-sent events, resumable from `after_seq`.
  * Owns the frames; what is told and when is the feed's.
  */
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
@@ -11,11 +9,9 @@ import type { Application, Principal } from '../application/application.ts';
 import type { Gate } from '../application/gate.ts';
 import { invalid } from '../application/validation.ts';
 import { uuidIn } from '../application/wire.ts';
-import { closeFeed, follow, openFeed, sequenceFrom } from './event-feed.ts';
+import { follow, sequenceFrom } from './event-feed.ts';
 import { own } from './event-routes.ts';
-
-/** Keeps proxies in between from closing what is silent. */
-const BEAT_MS = 15_000;
+import { pushStream } from './push-stream.ts';
 
 export function registerEventStream(app: FastifyInstance, application: Application, gate: Gate): void {
   app.route({
@@ -43,35 +39,13 @@ async function stream(
   const caller = request.caller as Principal;
   const conversationId = await own(application, caller, text);
   if (conversationId === null) throw new ParleyError('not_found', 'Conversation not found');
-  if (!openFeed(caller.userId))
-    throw new ParleyError('rate_limited', 'Cannot open another stream: too many are open');
-  const { raw } = reply.hijack();
-  const left = new AbortController();
-  raw.once('close', () => left.abort());
-  const beat = setInterval(() => raw.write(':\n\n'), BEAT_MS);
-  try {
-    raw.writeHead(200, {
-      ...reply.getHeaders(),
-      'content-type': 'text/event-stream; charset=utf-8',
-    } as never);
-    raw.write(':\n\n');
-    const tell = (event: StoredEvent): Promise<void> => write(raw, frameOf(event), left.signal);
-    const end = await follow(application, { conversationId, afterSequence, signal: left.signal, tell });
-    raw.end(end === 'deleted' ? 'event: deleted\ndata: {}\n\n' : undefined);
-  } finally {
-    clearInterval(beat);
-    closeFeed(caller.userId);
-    raw.end();
-  }
-  return reply;
+  return await pushStream(request, reply, async ({ signal, write }) => {
+    const tell = (event: StoredEvent): Promise<void> => write(frameOf(event));
+    const end = await follow(application, { conversationId, afterSequence, signal, tell });
+    if (end === 'deleted') await write('event: deleted\ndata: {}\n\n');
+  });
 }
 
 function frameOf({ sequence, body }: StoredEvent): string {
   return `id: ${sequence}\nevent: event\ndata: ${JSON.stringify(body)}\n\n`;
-}
-
-/** A client that is slower than the log is waited for. */
-async function write(raw: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
-  if (raw.write(text) || signal.aborted) return;
-  await once(raw, 'drain', { signal }).catch(() => undefined);
 }

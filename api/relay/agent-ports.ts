@@ -6,6 +6,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SandboxId } from '../../core/ids.ts';
+import { HttpRequest } from '../application/http-request.ts';
 
 /** Open and not yet given away: what a burst of new sandboxes takes before more are open. */
 const SPARE = 8;
@@ -61,7 +62,7 @@ export async function openAgentPorts(relay: Server, host: string): Promise<Agent
 }
 
 async function openPort(relay: Server, host: string): Promise<Port> {
-  const server = createServer();
+  const server = createServer({ IncomingMessage: HttpRequest });
   // What has become a WebSocket is no connection of the server any more.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

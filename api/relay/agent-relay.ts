@@ -29,7 +29,7 @@ export function registerAgentRelay(app: FastifyInstance, application: Applicatio
     relay.removeAllContentTypeParsers();
     relay.addContentTypeParser('*', (_request, payload, next) => next(null, payload));
     relay.route({
-      method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       url: '/sandboxes/:sandbox_id/agent/*',
       onRequest: async (request) => {
         if (healthAnswer(request) === null) request.caller = await gate.admit('session', request);
@@ -52,7 +52,7 @@ function restOf(request: FastifyRequest): string {
 /** Null for everything that needs a key. */
 function healthAnswer(request: FastifyRequest): string | null {
   const path = restOf(request);
-  const isHealth = request.method === 'GET' && Object.hasOwn(HEALTH_ANSWERS, path);
+  const isHealth = ['GET', 'HEAD'].includes(request.method) && Object.hasOwn(HEALTH_ANSWERS, path);
   return isHealth ? (HEALTH_ANSWERS[path] ?? null) : null;
 }
 

@@ -62,6 +62,8 @@ function tunnel({ request, socket, head, agent, path }: Tunnel): void {
     if (!LEFT_BEHIND.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '');
   }
   const call = httpRequest({ createConnection: () => agent as never, method: 'GET', path, headers });
+  // Who left while the way to the agent was made says so no more.
+  if (socket.destroyed) return void agent.destroy();
   agent.on('error', () => socket.destroy());
   socket.on('close', () => agent.destroy());
   agent.on('close', () => socket.destroy());

@@ -6,6 +6,8 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
+import { bodyText, jsonBody } from '../application/json-body.ts';
+import { InvalidRequest } from '../application/validation.ts';
 import { tagsIn } from '../conversations/start-request.ts';
 
 const PATH = /^api\/conversations\/([0-9a-fA-F-]{32,36})$/;
@@ -24,7 +26,7 @@ export interface RelayedMetadata {
   readonly bytes: Buffer;
 }
 
-/** Null for any other request, whose body is not touched. @throws ParleyError request_too_large */
+/** Null for any other request, whose body is not touched. @throws ParleyError request_too_large, invalid_request: no text */
 export async function metadataIn(
   request: FastifyRequest,
   path: string,
@@ -53,8 +55,9 @@ async function readAll(body: Readable): Promise<Buffer> {
 
 function jsonOf(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
-  } catch {
+    return jsonBody(bodyText(bytes));
+  } catch (error) {
+    if (error instanceof InvalidRequest) throw error;
     return null;
   }
 }

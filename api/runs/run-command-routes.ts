@@ -8,7 +8,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
 import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
 import { controlRequestSchema } from '../control-server.ts';
-import { idempotencyKeyOf } from '../application/idempotency-key.ts';
+import { claim, claimedKey } from '../application/idempotency-key.ts';
 import { route } from '../application/route.ts';
 import { findRun } from './run-access.ts';
 import { runSchema, runRecord } from './run-record.ts';
@@ -41,15 +41,17 @@ export const RUN_COMMAND_ROUTES = [
     operation: 'submit_run',
     summary: 'Starts a run of a compiled plan; the same Idempotency-Key and plan is the same run.',
     access: 'key',
+    takesKey: true,
     body: submissionSchema,
     result: runSchema,
     status: 201,
-    errors: ['plan_invalid', 'secret_unknown', 'idempotency_conflict', 'store_unavailable'],
+    errors: ['plan_invalid', 'secret_unknown', 'store_unavailable'],
     leadsTo: { run_id: '$response.body#/id' },
-    handler: async ({ application, caller, body, request }) => {
-      const idempotencyKey = idempotencyKeyOf(request);
-      const plan = body.plan as unknown as Plan;
-      return runRecord(await submitRun(application, caller, { plan, secrets: body.secrets, idempotencyKey }));
+    handler: async (call) => {
+      const { application, caller, body } = call;
+      const submission = { plan: body.plan as unknown as Plan, secrets: body.secrets };
+      const takeKey = (): Promise<string | null> => claimedKey(call, 'runs');
+      return runRecord(await submitRun(application, caller, { ...submission, takeKey }));
     },
   }),
   route({
@@ -62,9 +64,11 @@ export const RUN_COMMAND_ROUTES = [
     params: runParams,
     body: controlRequestSchema.shape.event,
     result: z.object({ accepted: z.literal(true) }),
-    errors: ['not_found'],
-    handler: async ({ application, caller, params: { run_id: id }, body }) => {
-      const run = await findRun(application, caller, id);
+    errors: ['not_found', 'idempotency_conflict'],
+    handler: async (call) => {
+      const { application, caller, body } = call;
+      const run = await findRun(application, caller, call.params.run_id);
+      await claim(call, { target: `run/${run.runId}`, key: body.requestId });
       const by = body.by ?? caller.keyName ?? caller.userId;
       await application.requests.deliver({
         to: { machine: 'run', id: run.runId },

@@ -16,7 +16,8 @@ import { isTheirs } from './run-access.ts';
 export interface Submission {
   readonly plan: Plan;
   readonly secrets: Readonly<Record<string, string>>;
-  readonly idempotencyKey: string | null;
+  /** Takes the caller's idempotency key for this submission; null when there is none. */
+  takeKey(): Promise<string | null>;
 }
 
 const RUN_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -39,7 +40,7 @@ export async function submitRun(
   const { plan, secrets } = submission;
   requireOwnHash(application, plan);
   requireSecrets(caller, submission);
-  const id = idOf(application, caller, submission);
+  const id = idOf(application, caller, { plan, key: await submission.takeKey() });
   const before = await world.records.run(id);
   if (before !== null) return repeated(caller, before, plan);
   // Of two at once under one id the plan that is stored first counts.
@@ -79,8 +80,11 @@ function requireSecrets({ scope }: Principal, { plan, secrets }: Submission): vo
 }
 
 /** The key itself where it can be the id of a run, so that whoever chose it knows the run by it. */
-function idOf(application: Application, { userId }: Principal, { plan, idempotencyKey }: Submission): RunId {
-  const key = idempotencyKey;
+function idOf(
+  application: Application,
+  { userId }: Principal,
+  { plan, key }: { readonly plan: Plan; readonly key: string | null },
+): RunId {
   if (key === null) {
     const name = plan.name.slice(0, NAME_LENGTH_MAX).replace(/-+$/, '');
     return asRunId(`${name}-${application.randomHex(DIGITS)}`);

@@ -51,7 +51,8 @@ const item = z.strictObject({
   key,
   entry: word,
   matrix: words,
-  prompt: text,
+  // As JOB304 says: a model would be paid to answer nothing.
+  prompt: text.regex(/\S/, 'Input should have text'),
   repository: repository.nullable(),
   model: word,
   tags: words,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
-import { idempotencyKeyOf } from '../application/idempotency-key.ts';
+import { claimedKey, requestIdOf } from '../application/idempotency-key.ts';
 import { route, type Call } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';
 import { invalid } from '../application/validation.ts';
@@ -47,14 +47,16 @@ export const SANDBOX_ROUTES = [
     operation: 'create_sandbox',
     summary: 'Creates a sandbox, which is kept until it is deleted.',
     access: 'key',
+    takesKey: true,
     query: z.object({ sandbox_spec_id: z.string().max(200).optional() }),
     result: sandboxSchema,
     leadsTo: { sandbox_id: '$response.body#/id' },
     errors: ['concurrency_limit_reached', 'not_found'],
-    handler: async ({ application, caller, query, request }) => {
+    handler: async (call) => {
+      const { application, caller, query } = call;
       const wanted = query.sandbox_spec_id ?? specIdOf(application);
       if (wanted !== specIdOf(application)) throw new ParleyError('not_found', 'Sandbox spec not found');
-      const key = idempotencyKeyOf(request);
+      const key = await claimedKey(call, 'sandboxes');
       return sandboxRecord(application, await createSandbox(application, caller.userId, key));
     },
   }),
@@ -128,6 +130,7 @@ export const SANDBOX_ROUTES = [
     operation: 'pause_sandbox',
     summary: 'Releases CPU and memory, and keeps the files.',
     access: 'key',
+    takesKey: true,
     params: sandboxParams,
     result: successSchema,
     errors: ['not_found', 'sandbox_error'],
@@ -139,6 +142,7 @@ export const SANDBOX_ROUTES = [
     operation: 'resume_sandbox',
     summary: 'Brings a released sandbox back.',
     access: 'key',
+    takesKey: true,
     params: sandboxParams,
     result: successSchema,
     errors: ['not_found', 'sandbox_error', 'concurrency_limit_reached'],
@@ -150,6 +154,7 @@ export const SANDBOX_ROUTES = [
     operation: 'delete_sandbox',
     summary: 'Archives the workspace, then removes it; transcripts stay.',
     access: 'key',
+    takesKey: true,
     params: sandboxParams,
     query: z.object({ sandbox_id: uuidIn.optional() }),
     result: successSchema,
@@ -166,11 +171,12 @@ export const SANDBOX_ROUTES = [
 type SandboxCall<Query> = Call<z.output<typeof sandboxParams>, Query, undefined, Principal>;
 
 async function tell<Query>(
-  { application, caller, params, request }: SandboxCall<Query>,
+  call: SandboxCall<Query>,
   kind: 'pause' | 'resume' | 'delete',
 ): Promise<typeof SUCCESS> {
+  const { application, caller, params } = call;
   const row = await findSandbox(application, caller, params.sandbox_id);
-  const requestId = idempotencyKeyOf(request) ?? application.randomHex(32);
+  const requestId = await requestIdOf(call, `sandbox/${row.sandboxId}`);
   await tellSandbox(application, row, { kind, requestId });
   return SUCCESS;
 }

@@ -56,10 +56,10 @@ export async function openApplication(
     url: options.publicUrl ?? `http://${options.host}:${options.port}`,
     agents: null,
   };
-  const { search, startTasks, documents, audit, eventSearch } = store;
+  const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
   const application: Application = {
     apiKeys: cachedKeys(store.apiKeys, world.clock),
-    ...{ search, startTasks, documents, audit, eventSearch, world, requests },
+    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world, requests },
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: openConfigurationDesk({ followed, owner: parts.configurationOwner }),

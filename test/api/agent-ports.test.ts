@@ -1,5 +1,6 @@
 /** Addresses of their own for Agent Servers: what comes in there reaches the relay at the path it knows. */
-import { createServer, type Server } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { openAgentPorts, type AgentPorts } from '../../api/relay/agent-ports.ts';
@@ -43,6 +44,15 @@ describe('openAgentPorts()', () => {
     // An open WebSocket does not hold the close.
     await ports.close();
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('answers in HTTP/1.1 whoever offers HTTP/2', async () => {
+    const url = (await open()).urlOf(A, '/sandboxes/a/agent') ?? '';
+    const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${url}/alive`, { headers: offer }, resolve).on('error', reject);
+    });
+    expect([answer.statusCode, await text(answer)]).toEqual([200, '/sandboxes/a/agent/alive']);
   });
 
   it('takes more sandboxes at once than ports were open, or says that there is none yet', async () => {

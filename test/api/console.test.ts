@@ -49,6 +49,17 @@ it('leads from the root to the console, whose pages are one file and whose polic
   }
 });
 
+it('answers HEAD as GET, without the page', async () => {
+  const url = await served(built());
+  for (const address of ['/', '/console', '/console/', `/console/${SCRIPT}`]) {
+    const [head, got] = await Promise.all(
+      ['HEAD', 'GET'].map((method) => fetch(`${url}${address}`, { method, redirect: 'manual' })),
+    );
+    expect([address, head?.status, await head?.text()]).toEqual([address, got?.status, '']);
+    expect(head?.headers.get('content-length')).toBe(got?.headers.get('content-length'));
+  }
+});
+
 it('lets a file with a hash in its name be kept, and answers a repeat without it', async () => {
   const url = await served(built());
   const file = await fetch(`${url}/console/${SCRIPT}`);

@@ -1,6 +1,7 @@
 /** Text that is none, a key that is none, a message that says nothing: each with one answer on every route. */
 import { describe, expect, it } from 'vitest';
-import { jsonBody } from '../../api/application/json-body.ts';
+import { bodyText, jsonBody } from '../../api/application/json-body.ts';
+import { demoPlan } from '../cli/rows.ts';
 import { eventually, openService, startReady } from './service.ts';
 
 const APP = '/api/v1/app-conversations';
@@ -41,6 +42,18 @@ describe('a body', () => {
   it('is looked through however deep it is', () => {
     const deep = `${'['.repeat(5_000)}"\\ud800"${']'.repeat(5_000)}`;
     expect(refusal(deep)).toHaveLength(1);
+    const levels = (count: number): string => `${'{"a":'.repeat(count)}1${'}'.repeat(count)}`;
+    expect(refusal(levels(5_000))).toMatchObject([{ loc: ['body'] }]);
+    expect(refusal(levels(201))).toHaveLength(1);
+    expect(refusal(levels(200))).toEqual(JSON.parse(levels(200)));
+  });
+
+  it('is refused where its bytes are no UTF-8', () => {
+    const bytes = (...odd: number[]) => Buffer.from(['"'.charCodeAt(0), ...odd, '"'.charCodeAt(0)]);
+    expect(bodyText(bytes(0xc3, 0xa9))).toBe('"é"');
+    // Latin-1, half of a pair spelled as bytes, a character that is cut.
+    for (const odd of [[0xe9], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98]])
+      expect(() => bodyText(bytes(...odd))).toThrow(/UTF-8/);
   });
 });
 
@@ -60,6 +73,33 @@ it('is 422 on every route that takes text, and nothing comes of it', async () =>
     expect([path, answer.status, answer.body.code]).toEqual([path, 422, 'invalid_request']);
   }
   expect((await service.call({ path: `${APP}/start-tasks/count` })).body).toBe(1);
+});
+
+it('is 422 for bytes that are no text, and for a plan that nests without end', async () => {
+  const service = await openService();
+  const bytes = await fetch(`${service.server.url}${APP}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.ada}`, 'content-type': 'application/json' },
+    body: Buffer.from('{"title":"caf\xe9"}', 'latin1'),
+  });
+  expect([bytes.status, await bytes.json()]).toMatchObject([422, { code: 'invalid_request' }]);
+  const body = JSON.stringify({ plan: { ...demoPlan(), schedule: '@' } }).replace(
+    '"@"',
+    `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`,
+  );
+  expect((await service.call({ method: 'POST', path: '/api/v1/runs', body })).status).toBe(422);
+  expect((await service.call({ path: `${APP}/start-tasks/count` })).body).toBe(0);
+});
+
+it('starts no model for a plan whose prompt says nothing', async () => {
+  const service = await openService();
+  const items = demoPlan().items.map((item) => ({ ...item, prompt: ' \n' }));
+  const body = { plan: { ...demoPlan(), items } };
+  const answer = await service.call({ method: 'POST', path: '/api/v1/runs', body });
+  expect([answer.status, answer.body.detail[0]]).toMatchObject([
+    422,
+    { loc: ['body', 'plan', 'items', 0, 'prompt'] },
+  ]);
 });
 
 it('starts no model for a message that says nothing', async () => {

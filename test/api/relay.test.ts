@@ -136,6 +136,14 @@ describe('the relay', () => {
       async () => (await service.call({ path: `/api/v1/app-conversations?ids=${id}` })).body[0],
       (row) => row.tags.team === 'red',
     );
+    const half = await service.call({
+      method: 'PATCH',
+      path: `${base}/api/conversations/${hyphenatedUuid(id)}`,
+      key: null,
+      headers: { 'x-session-api-key': key },
+      body: { tags: { team: '\ud83d' } },
+    });
+    expect([half.status, seen.length]).toEqual([422, 1]);
   });
 
   it('tunnels WebSockets, and refuses a wrong key in the header', async () => {

@@ -140,9 +140,9 @@ function applicationOf({
   readonly options: ServiceOptions;
 }): { readonly application: Application; readonly listening: { url: string } } {
   const listening = { url: 'http://127.0.0.1' };
-  const { search, startTasks, apiKeys, documents, audit, eventSearch } = around.store;
+  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch } = around.store;
   const application: Application = {
-    ...{ search, startTasks, apiKeys, documents, audit, eventSearch, world },
+    ...{ search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, world },
     runLog: around.store.lifecycle,
     troubles: around.store.troubles,
     configuration: options.configuration ?? null,

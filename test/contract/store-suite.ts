@@ -6,6 +6,7 @@ import type { OpenEmptyStore } from './store-harness.ts';
 import { accountsSuite } from './store-suite-accounts.ts';
 import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
+import { idempotencySuite } from './store-suite-idempotency.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { partsSuite } from './store-suite-parts.ts';
 import { lineSuite } from './store-suite-line.ts';
@@ -33,4 +34,5 @@ export function storeSuite(open: OpenEmptyStore): void {
   accountsSuite(open);
   vaultSuite(open);
   troubleSuite(open);
+  idempotencySuite(open);
 }

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { canonicalJson } from '../../dsl/canonical-json.ts';
+import { canonicalJson } from '../../core/canonical-json.ts';
 import { formatDuration, parseDuration } from '../../dsl/duration.ts';
 import { editDistance, nearestName } from '../../dsl/nearest-name.ts';
 import { createInterpolator } from '../../dsl/interpolate.ts';

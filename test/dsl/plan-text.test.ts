@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { PlanItem } from '../../core/plan.ts';
-import { canonicalJson } from '../../dsl/canonical-json.ts';
+import { canonicalJson } from '../../core/canonical-json.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 import { hashPlan, itemText, planPieces } from '../../dsl/plan-text.ts';
 import { goldenText, validJobs } from './golden-files.ts';

@@ -1,6 +1,6 @@
 /**
  * One text for one value: JSON with sorted keys and no blank space.
- * Owns what hashes of plans are taken over; changing it changes every hash.
+ * Owns what hashes of plans and of requests are taken over; changing it changes every hash.
  */
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };

@@ -1,0 +1,60 @@
+/**
+ * Server-sent events to one client: the place among its user's streams, the head, the beats, the end.
+ * Owns that a place is given back however the client leaves, also before the first byte; what is told is the caller's.
+ */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Principal } from '../application/application.ts';
+import { closeFeed, openFeed } from './event-feed.ts';
+
+/** Keeps proxies in between from closing what is silent. */
+const BEAT_MS = 15_000;
+
+export interface Push {
+  /** Fires when the client has left. */
+  readonly signal: AbortSignal;
+  /** Resolves when the client can take more: one that is slower than what is told is waited for. */
+  write(text: string): Promise<void>;
+}
+
+/** Ends with `tell`. To a `HEAD` nothing is told. @throws ParleyError rate_limited */
+export async function pushStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tell: (push: Push) => Promise<void>,
+): Promise<FastifyReply> {
+  const { userId } = request.caller as Principal;
+  if (!openFeed(userId))
+    throw new ParleyError('rate_limited', 'Cannot open another stream: too many are open');
+  const { raw } = reply.hijack();
+  const signal = leftSignal(raw);
+  const beat = setInterval(() => raw.write(':\n\n'), BEAT_MS);
+  try {
+    raw.writeHead(200, {
+      ...reply.getHeaders(),
+      'content-type': 'text/event-stream; charset=utf-8',
+    } as never);
+    raw.write(':\n\n');
+    if (request.method !== 'HEAD') await tell({ signal, write: (text) => write(raw, text, signal) });
+  } finally {
+    clearInterval(beat);
+    closeFeed(userId);
+    raw.end();
+  }
+  return reply;
+}
+
+/** Who has left already says so no more. */
+function leftSignal(raw: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  if (raw.destroyed || raw.socket === null || raw.socket.destroyed) left.abort();
+  raw.once('close', () => left.abort());
+  return left.signal;
+}
+
+async function write(raw: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || raw.write(text)) return;
+  await once(raw, 'drain', { signal }).catch(() => undefined);
+}
