@@ -9,6 +9,7 @@ import { addressKey } from '../core/ids.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import { isWatch } from '../core/resource.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
+import { shortened, withShortTexts } from '../core/shorten.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Json } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';
@@ -16,6 +17,7 @@ import { basisOf } from '../workflows/basis.ts';
 import type { AcceptedBatch, Batch, CarrierActivities, DifferentBatch } from '../workflows/carrier.ts';
 import type { Input } from '../workflows/input.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
+import { TEXT_BYTES_MAX } from './kept-texts.ts';
 import { rowsAndState } from './tombstones.ts';
 
 /** Shorter than a third of the heartbeat timeout, so that one that is late does no harm. */
@@ -23,6 +25,8 @@ const HEARTBEAT_EVERY_MS = 2_000;
 
 /** A batch holds its workflow's task: nothing in it may take longer, or what comes meanwhile would wait. */
 const BRIEF_TRY_MS = 3_000;
+/** A server cuts a failure that is large down to nothing; one of these is read in the attempts of an activity. */
+const FAILURE_BYTES_MAX = 1_000;
 
 export interface CarrierOptions {
   readonly store: Journal;
@@ -57,7 +61,8 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
     },
     async carryOut({ command, failures }) {
       const left = Context.current().info.heartbeatDetails as Progress | undefined;
-      return await attempt(options, command, left ?? { failures, memory: null });
+      const answer = await attempt(options, command, left ?? { failures, memory: null });
+      return withShortTexts(answer, TEXT_BYTES_MAX);
     },
   };
 }
@@ -107,7 +112,7 @@ async function tryBrief(options: CarrierOptions, command: ActivityCommand): Prom
   const activity = activityOf(options, command);
   const signal = AbortSignal.timeout(BRIEF_TRY_MS);
   const answer = (event: MachineEvent | null): Brief => ({
-    events: { [command.id]: event },
+    events: { [command.id]: withShortTexts(event, TEXT_BYTES_MAX) },
     failed: [],
   });
   try {
@@ -203,7 +208,9 @@ function comeBack(
   why: { readonly type: string; readonly message: string },
 ): never {
   Context.current().heartbeat(progress);
-  throw ApplicationFailure.create({ ...why, nonRetryable: false, nextRetryDelay: Math.max(1, waitMs) });
+  const message = shortened(why.message, FAILURE_BYTES_MAX);
+  const nextRetryDelay = Math.max(1, waitMs);
+  throw ApplicationFailure.create({ type: why.type, message, nonRetryable: false, nextRetryDelay });
 }
 
 function activityOf({ activities }: CarrierOptions, { type }: ActivityCommand): Activity {

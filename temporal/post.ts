@@ -26,6 +26,7 @@ import {
 } from '../workflows/letter.ts';
 import { attributesOf } from '../workflows/visibility.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-code.ts';
+import type { KeptTexts } from './kept-texts.ts';
 import { letterId } from './letter-id.ts';
 import type { Tombstones } from './tombstones.ts';
 
@@ -45,6 +46,8 @@ export interface PostOptions {
   readonly eventsMax: number;
   readonly tombstones: Tombstones;
   readonly clock: Clock;
+  /** Absent: what a user wrote travels at any length, for worlds in which nobody writes. */
+  readonly texts?: KeptTexts;
   readonly requestWaitMs?: number;
 }
 
@@ -72,8 +75,9 @@ export class Post {
   readonly requests: Notifier = { deliver: (delivery) => this.request(letterOf(delivery)) };
 
   /** A letter to nobody, or to one that has ended, is delivered as well: it changes nothing (D11). */
-  async send(letter: AddressedLetter): Promise<void> {
-    const { client } = this.options;
+  async send(whole: AddressedLetter): Promise<void> {
+    const { client, texts } = this.options;
+    const letter = (await texts?.short(whole)) ?? whole;
     try {
       const birth = this.birthBy(letter);
       if (birth !== null) {
@@ -94,8 +98,9 @@ export class Post {
     }
   }
 
-  private async request(letter: AddressedLetter): Promise<void> {
-    const { clock } = this.options;
+  private async request(whole: AddressedLetter): Promise<void> {
+    const { clock, texts } = this.options;
+    const letter = (await texts?.short(whole)) ?? whole;
     const notReadyUntil = clock.now() + NOT_READY_WAIT_MS;
     for (let tried = 1; ; tried += 1) {
       try {

@@ -7,6 +7,7 @@ import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import { resourceOf, type ResourceClass } from '../core/resource.ts';
+import { shortened } from '../core/shorten.ts';
 import type { Share } from './basis.ts';
 import type { Input } from './input.ts';
 import type { AddressedLetter } from './letter.ts';
@@ -67,6 +68,9 @@ const TRY_MAX_MS = 6 * 3_600_000;
 /** Store writes and letters of a large run's activation, with a store that is slow. */
 const BRIEF_MAX_MS = 60_000;
 
+/** A server takes 400 bytes for a summary. */
+const SUMMARY_BYTES_MAX = 400;
+
 /** The queue of a resource class. */
 export function queueOf(prefix: string, resource: ResourceClass): string {
   return `${prefix}-${resource}`;
@@ -89,7 +93,7 @@ export function carryOut(prefix: string, long: LongCommand): Promise<MachineEven
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: 1_000, backoffCoefficient: 1 },
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    summary: `${command.type} ${command.id}`,
+    summary: shortened(`${command.type} ${command.id}`, SUMMARY_BYTES_MAX),
   });
   return proxy.carryOut(long);
 }
