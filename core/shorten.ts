@@ -88,26 +88,6 @@ function fits(texts: readonly string[], jsonBytesMax: number): boolean {
   return texts.reduce((sum, text) => sum + jsonBytes(text) + COMMA, BRACKETS) <= jsonBytesMax;
 }
 
-/**
- * The same value with every text in it cut to so many bytes; the very same object when nothing is longer. Names of
- * fields stay: they are ours, or have bounds of their own.
- */
-export function withShortTexts<Value>(value: Value, bytesMax: number): Value {
-  return walked(value, bytesMax) as Value;
-}
-
-function walked(value: unknown, bytesMax: number): unknown {
-  if (typeof value === 'string') return shortened(value, bytesMax);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const short = value.map((one: unknown) => walked(one, bytesMax));
-    return short.every((one, index) => one === value[index]) ? value : short;
-  }
-  const entries = Object.entries(value);
-  const short = entries.map(([name, one]) => [name, walked(one, bytesMax)] as const);
-  return short.every(([, one], index) => one === entries[index]?.[1]) ? value : Object.fromEntries(short);
-}
-
 function bytesOf(character: string): number {
   const point = character.codePointAt(0) ?? 0;
   if (point < 0x80) return 1;

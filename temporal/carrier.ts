@@ -6,12 +6,15 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import { addressKey } from '../core/ids.ts';
+import { wholeState } from '../core/machine.ts';
+import { machineOf } from '../core/machines.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import { isWatch } from '../core/resource.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
-import { shortened, withShortTexts } from '../core/shorten.ts';
+import { withShortTexts } from '../core/short-values.ts';
+import { shortened } from '../core/shorten.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Json } from '../ports/engine-store.ts';
+import type { EngineStore, Json } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';
 import { basisOf } from '../workflows/basis.ts';
 import type { AcceptedBatch, Batch, CarrierActivities, DifferentBatch } from '../workflows/carrier.ts';
@@ -29,7 +32,7 @@ const BRIEF_TRY_MS = 3_000;
 const FAILURE_BYTES_MAX = 1_000;
 
 export interface CarrierOptions {
-  readonly store: Journal;
+  readonly store: Journal & Pick<EngineStore, 'load'>;
   readonly send: (letter: AddressedLetter) => Promise<void>;
   readonly activities: Activities;
   readonly clock: Clock;
@@ -57,6 +60,14 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
         basis: basisOf(batch.inputs),
         events: Object.assign({}, ...tried.map(({ events }) => events)) as Brief['events'],
         failed: tried.flatMap(({ failed }) => failed),
+      };
+    },
+    async takeUp(entity) {
+      const stored = await options.store.load(entity);
+      if (stored === null) return null;
+      return {
+        state: wholeState(machineOf(entity.machine), stored),
+        batch: await options.store.latest(entity),
       };
     },
     async carryOut({ command, failures }) {

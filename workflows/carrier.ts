@@ -26,7 +26,7 @@ export interface Batch {
   readonly letters: readonly AddressedLetter[];
   /** Brief ones. */
   readonly commands: readonly ActivityCommand[];
-  /** The entity's last state, written as its tombstone; absent while it lives. */
+  /** The state of an entity at rest: of one that has ended for good its tombstone. Absent for any other. */
   readonly tombstone?: { readonly state: unknown };
 }
 
@@ -54,7 +54,16 @@ export interface LongCommand {
   readonly failures: number;
 }
 
+/** An entity at rest, whose workflow had ended. */
+export interface PutAway {
+  readonly state: unknown;
+  /** Number of its latest batch. */
+  readonly batch: number;
+}
+
 export interface CarrierActivities {
+  /** What the store has of an entity that was put away; null when it has nothing. */
+  takeUp(entity: EntityAddress): Promise<PutAway | null>;
   /** Writes down the inputs; then rows, letters, and the commands side by side. Nothing of it for different inputs. */
   announce(batch: Batch): Promise<BatchAnswer>;
   /** Tries again by itself for as long as the command's retry class says. */
@@ -81,6 +90,8 @@ const local = proxyLocalActivities<CarrierActivities>({
   retry: { initialInterval: 100, backoffCoefficient: 2, maximumInterval: 5_000 },
   cancellationType: ActivityCancellationType.ABANDON,
 });
+
+export const takeUp = (entity: EntityAddress): Promise<PutAway | null> => local.takeUp(entity);
 
 export const announce = (batch: Batch): Promise<BatchAnswer> => local.announce(batch);
 
