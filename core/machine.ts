@@ -19,8 +19,13 @@ export interface Machine<State, Event, Command> {
   step(state: State, event: Event, now: number): Step<State, Command>;
   /** The earliest instant at which `step` must be called with `{ type: 'deadline' }`; null when nothing is due. */
   deadline(state: State): number | null;
-  /** True when the entity has ended for good: nothing queued, nothing in flight. */
+  /** True when the entity has ended for good: nothing queued, nothing in flight, and nothing will be ordered again. */
   done(state: State): boolean;
+  /**
+   * True when nothing will happen to it unless somebody asks, which hardly anybody will: a driver may put it away, and
+   * takes it up again with its state for whoever asks. Absent: it rests when it is done.
+   */
+  rests?(state: State): boolean;
   /** For states with long lists, of which a step changes little; absent: the state is stored whole. */
   readonly parts?: StateParts<State>;
 }

@@ -30,6 +30,8 @@ export interface Journal {
    * @throws ParleyError store_unavailable, store_conflict; nothing was applied
    */
   commitJournaled(entry: JournalEntry, batch: CommitBatch): Promise<JournalVerdict>;
+  /** Number of the latest entry of the entity that is held; 0 without one. @throws ParleyError store_unavailable */
+  latest(entity: EntityAddress): Promise<number>;
 }
 
 /** What an operator does about a journal whose driver was set back to an earlier point. */

@@ -17,7 +17,7 @@ import { safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { address } from './entity-address.ts';
 import { loadState, putStates } from './entity-states.ts';
-import { writeEntry } from './journal.ts';
+import { latestEntry, writeEntry } from './journal.ts';
 import { projectRows } from './projection-writer.ts';
 import { prepareRows } from './prepared-query.ts';
 import type { InboxTable, OutboxTable, Tables } from './tables.ts';
@@ -36,6 +36,10 @@ export function engineStore(connection: StoreConnection): EngineStore & Journal 
         if (verdict.kind === 'applied') await apply(connection, transaction, batch);
         return verdict;
       }),
+    latest: (entity) =>
+      connection.read(`read the journal of the ${entity.machine} "${entity.id}"`, (db) =>
+        latestEntry(db, entity),
+      ),
   };
 }
 

@@ -2,7 +2,8 @@
  * The journal of a driver: one row for each batch that the driver's own record may not hold yet.
  * Owns who was first; entities and rows of the batch are written by whoever calls, in the same transaction.
  */
-import type { Insertable, Transaction } from 'kysely';
+import type { Insertable, Kysely, Transaction } from 'kysely';
+import type { EntityAddress } from '../core/ids.ts';
 import type { Json } from '../ports/engine-store.ts';
 import type { JournalEntry, JournalVerdict } from '../ports/journal.ts';
 import { safeInteger } from './column-value.ts';
@@ -32,6 +33,11 @@ const FORGET = prepareQuery((db, { machine, id, settled }: Key & { readonly sett
     .where('number', '<=', settled)
     .compile(),
 );
+
+export async function latestEntry(db: Kysely<Tables>, { machine, id }: EntityAddress): Promise<number> {
+  const rows = await ENTRIES.all(db, { machine, id });
+  return Math.max(0, ...rows.map(({ number }) => safeInteger(number)));
+}
 
 /** Of two executions that write the same number at once, PostgreSQL refuses the later one, which then tries again. */
 export async function writeEntry(

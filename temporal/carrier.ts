@@ -6,16 +6,21 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import { addressKey } from '../core/ids.ts';
+import { wholeState } from '../core/machine.ts';
+import { machineOf } from '../core/machines.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import { isWatch } from '../core/resource.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
+import { withShortTexts } from '../core/short-values.ts';
+import { shortened } from '../core/shorten.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Json } from '../ports/engine-store.ts';
+import type { EngineStore, Json } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';
 import { basisOf } from '../workflows/basis.ts';
 import type { AcceptedBatch, Batch, CarrierActivities, DifferentBatch } from '../workflows/carrier.ts';
 import type { Input } from '../workflows/input.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
+import { TEXT_BYTES_MAX } from './kept-texts.ts';
 import { rowsAndState } from './tombstones.ts';
 
 /** Shorter than a third of the heartbeat timeout, so that one that is late does no harm. */
@@ -23,9 +28,11 @@ const HEARTBEAT_EVERY_MS = 2_000;
 
 /** A batch holds its workflow's task: nothing in it may take longer, or what comes meanwhile would wait. */
 const BRIEF_TRY_MS = 3_000;
+/** A server cuts a failure that is large down to nothing; one of these is read in the attempts of an activity. */
+const FAILURE_BYTES_MAX = 1_000;
 
 export interface CarrierOptions {
-  readonly store: Journal;
+  readonly store: Journal & Pick<EngineStore, 'load'>;
   readonly send: (letter: AddressedLetter) => Promise<void>;
   readonly activities: Activities;
   readonly clock: Clock;
@@ -55,9 +62,18 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
         failed: tried.flatMap(({ failed }) => failed),
       };
     },
+    async takeUp(entity) {
+      const stored = await options.store.load(entity);
+      if (stored === null) return null;
+      return {
+        state: wholeState(machineOf(entity.machine), stored),
+        batch: await options.store.latest(entity),
+      };
+    },
     async carryOut({ command, failures }) {
       const left = Context.current().info.heartbeatDetails as Progress | undefined;
-      return await attempt(options, command, left ?? { failures, memory: null });
+      const answer = await attempt(options, command, left ?? { failures, memory: null });
+      return withShortTexts(answer, TEXT_BYTES_MAX);
     },
   };
 }
@@ -107,7 +123,7 @@ async function tryBrief(options: CarrierOptions, command: ActivityCommand): Prom
   const activity = activityOf(options, command);
   const signal = AbortSignal.timeout(BRIEF_TRY_MS);
   const answer = (event: MachineEvent | null): Brief => ({
-    events: { [command.id]: event },
+    events: { [command.id]: withShortTexts(event, TEXT_BYTES_MAX) },
     failed: [],
   });
   try {
@@ -203,7 +219,9 @@ function comeBack(
   why: { readonly type: string; readonly message: string },
 ): never {
   Context.current().heartbeat(progress);
-  throw ApplicationFailure.create({ ...why, nonRetryable: false, nextRetryDelay: Math.max(1, waitMs) });
+  const message = shortened(why.message, FAILURE_BYTES_MAX);
+  const nextRetryDelay = Math.max(1, waitMs);
+  throw ApplicationFailure.create({ type: why.type, message, nonRetryable: false, nextRetryDelay });
 }
 
 function activityOf({ activities }: CarrierOptions, { type }: ActivityCommand): Activity {

@@ -26,8 +26,9 @@ import {
 } from '../workflows/letter.ts';
 import { attributesOf } from '../workflows/visibility.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-code.ts';
+import type { KeptTexts } from './kept-texts.ts';
 import { letterId } from './letter-id.ts';
-import type { Tombstones } from './tombstones.ts';
+import type { TombstoneAnswer, Tombstones } from './tombstones.ts';
 
 /** A request meets the end of a run at most so often: every meeting is one continue-as-new. */
 const REQUEST_TRIES_MAX = 8;
@@ -45,16 +46,22 @@ export interface PostOptions {
   readonly eventsMax: number;
   readonly tombstones: Tombstones;
   readonly clock: Clock;
+  /** Absent: what a user wrote travels at any length, for worlds in which nobody writes. */
+  readonly texts?: KeptTexts;
   readonly requestWaitMs?: number;
 }
 
-type Birth = readonly ProjectionRow[];
+/** Why a workflow may have to begin for a letter: the letter brings the entity to life, or it was put away. */
+type Beginning =
+  { readonly kind: 'birth'; readonly rows: readonly ProjectionRow[] } | { readonly kind: 'takeUp' };
+
+const TAKE_UP: Beginning = { kind: 'takeUp' };
 
 interface StartOptions {
   readonly workflowId: string;
   readonly taskQueue: string;
   readonly args: [DriveInput];
-  readonly workflowIdReusePolicy: 'REJECT_DUPLICATE';
+  readonly workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
   readonly typedSearchAttributes?: SearchAttributePair[];
 }
 
@@ -72,34 +79,49 @@ export class Post {
   readonly requests: Notifier = { deliver: (delivery) => this.request(letterOf(delivery)) };
 
   /** A letter to nobody, or to one that has ended, is delivered as well: it changes nothing (D11). */
-  async send(letter: AddressedLetter): Promise<void> {
-    const { client } = this.options;
+  async send(whole: AddressedLetter): Promise<void> {
+    const { texts } = this.options;
+    const letter = (await texts?.short(whole)) ?? whole;
+    let beginning = this.birthBy(letter);
     try {
-      const birth = this.birthBy(letter);
-      if (birth !== null) {
-        if (await this.answeredForTheEnded(letter)) return;
-        await client.signalWithStart(letter.to.machine, {
-          ...this.start(letter, birth),
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          signal: noticeSignal,
-          signalArgs: [{ id: letter.id, event: letter.event }],
-        });
-      } else {
-        const { id, event } = letter;
-        await client.getHandle(addressKey(letter.to)).signal(noticeSignal, { id, event });
+      if (beginning !== null) {
+        const found = await this.askTheEnded(letter);
+        if (found === 'answered') return;
+        if (found === 'takeUp') beginning = TAKE_UP;
       }
+      await this.signal(letter, beginning);
     } catch (error) {
       if (!isOver(error)) throw unreachable(error);
-      await this.answeredForTheEnded(letter);
+      if ((await this.askTheEnded(letter)) !== 'takeUp') return;
+      await this.signal(letter, TAKE_UP).catch((problem: unknown) => {
+        throw unreachable(problem);
+      });
     }
   }
 
-  private async request(letter: AddressedLetter): Promise<void> {
-    const { clock } = this.options;
+  private async signal(letter: AddressedLetter, beginning: Beginning | null): Promise<void> {
+    const { client } = this.options;
+    const { id, event } = letter;
+    if (beginning === null) {
+      await client.getHandle(addressKey(letter.to)).signal(noticeSignal, { id, event });
+      return;
+    }
+    await client.signalWithStart(letter.to.machine, {
+      ...this.start(letter, beginning),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      signal: noticeSignal,
+      signalArgs: [{ id, event }],
+    });
+  }
+
+  private async request(whole: AddressedLetter): Promise<void> {
+    const { clock, texts } = this.options;
+    const letter = (await texts?.short(whole)) ?? whole;
     const notReadyUntil = clock.now() + NOT_READY_WAIT_MS;
+    let beginning = this.birthBy(letter);
     for (let tried = 1; ; tried += 1) {
       try {
-        return await this.tryRequest(letter);
+        return await this.tryRequest(letter, beginning);
       } catch (error) {
         if (isNotReady(error) && clock.now() < notReadyUntil) {
           tried = 0;
@@ -107,8 +129,10 @@ export class Post {
           continue;
         }
         if (isOver(error)) {
-          if (await this.answeredForTheEnded(letter)) return;
-          if (error instanceof WorkflowNotFoundError && this.birthBy(letter) === null) return;
+          const found = await this.askTheEnded(letter);
+          if (found === 'answered') return;
+          if (found === 'takeUp') beginning = TAKE_UP;
+          else if (error instanceof WorkflowNotFoundError && beginning === null) return;
         } else if (!isCutShort(error)) throw unreachable(error);
         if (tried >= REQUEST_TRIES_MAX) throw unreachable(error);
       }
@@ -116,53 +140,56 @@ export class Post {
     }
   }
 
-  private async tryRequest(letter: AddressedLetter): Promise<void> {
+  private async tryRequest(letter: AddressedLetter, beginning: Beginning | null): Promise<void> {
     const { client, requestWaitMs = REQUEST_WAIT_MS } = this.options;
     const args: [{ readonly id: string; readonly event: AddressedLetter['event'] }] = [
       { id: letter.id, event: letter.event },
     ];
     const update = { args, updateId: letter.id };
     await client.connection.withDeadline(Date.now() + requestWaitMs, async () => {
-      const birth = this.birthBy(letter);
-      if (birth === null) {
+      if (beginning === null) {
         await client.getHandle(addressKey(letter.to)).executeUpdate(requestUpdate, update);
         return;
       }
-      if (await this.answeredForTheEnded(letter)) return;
+      const found = beginning.kind === 'birth' ? await this.askTheEnded(letter) : null;
+      if (found === 'answered') return;
       const startWorkflowOperation = new WithStartWorkflowOperation(letter.to.machine, {
-        ...this.start(letter, birth),
+        ...this.start(letter, found === 'takeUp' ? TAKE_UP : beginning),
         workflowIdConflictPolicy: 'USE_EXISTING',
       });
       await client.executeUpdateWithStart(requestUpdate, { ...update, startWorkflowOperation });
     });
   }
 
-  private start({ to }: AddressedLetter, birth: Birth): StartOptions {
+  private start({ to }: AddressedLetter, beginning: Beginning): StartOptions {
     const { queue, eventsMax } = this.options;
-    const attributes = attributesOf(to.machine, birth);
+    const attributes = beginning.kind === 'birth' ? attributesOf(to.machine, beginning.rows) : null;
+    const input = { queue, eventsMax, shown: attributes?.text ?? '', carried: null };
+    const isTakenUp = beginning.kind === 'takeUp';
     return {
       workflowId: addressKey(to),
       taskQueue: queue,
-      args: [{ queue, eventsMax, shown: attributes?.text ?? '', carried: null }],
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      args: [isTakenUp ? { ...input, isTakenUp } : input],
+      workflowIdReusePolicy: isTakenUp ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
       ...(attributes === null ? {} : { typedSearchAttributes: attributes.pairs }),
     };
   }
 
   /** Rows of an entity that the letter brings to life; null when it brings nobody to life. Its machine says which. */
-  private birthBy({ to, event }: AddressedLetter): Birth | null {
+  private birthBy({ to, event }: AddressedLetter): Beginning | null {
     const { state, commands } = machineOf(to.machine).step(null, event, this.options.clock.now());
     if (state === null) return null;
-    return commands.flatMap((command): readonly ProjectionRow[] =>
+    const rows = commands.flatMap((command): readonly ProjectionRow[] =>
       command.type === 'project' ? command.rows : [],
     );
+    return { kind: 'birth', rows };
   }
 
-  private async answeredForTheEnded(letter: AddressedLetter): Promise<boolean> {
-    const said = await this.options.tombstones.answer(letter);
-    if (said === null) return false;
-    for (const answer of said) await this.send(answer);
-    return true;
+  /** What became of the letter where the store has the entity, whose workflow has ended; null where it has none. */
+  private async askTheEnded(letter: AddressedLetter): Promise<TombstoneAnswer['kind'] | null> {
+    const found = await this.options.tombstones.answer(letter);
+    if (found?.kind === 'answered') for (const answer of found.letters) await this.send(answer);
+    return found?.kind ?? null;
   }
 }
 

@@ -1,42 +1,88 @@
 /**
- * Entities whose workflow has ended for good: what still comes for one is answered from its last state (D11).
- * Owns that answer; the rules are the machine's, and the state is the store's.
+ * Entities whose workflow has ended: what still comes for one is answered from its last state (D11), or makes its
+ * workflow begin again, with that state.
+ * Owns which of the two; the rules are the machine's, and the state is the store's.
  */
+import { addressKey } from '../core/ids.ts';
 import { wholeState } from '../core/machine.ts';
 import { machineOf } from '../core/machines.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CommitBatch, EngineStore, Json, StoredEntity } from '../ports/engine-store.ts';
+import type { StepRecord } from '../workflows/entity.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
 
+export type TombstoneAnswer =
+  /** What the entity says to the letter, which is dealt with. */
+  | { readonly kind: 'answered'; readonly letters: readonly AddressedLetter[] }
+  /** It only rests, and the letter is more than an answer: its workflow has to take it. */
+  | { readonly kind: 'takeUp' };
+
 export interface Tombstones {
-  /** What the ended entity says to the letter; null when there is no such tombstone. */
-  answer(letter: AddressedLetter): Promise<readonly AddressedLetter[] | null>;
+  /** Null when the store has no entity whose workflow has ended. */
+  answer(letter: AddressedLetter): Promise<TombstoneAnswer | null>;
 }
 
-export function tombstones(store: Pick<EngineStore, 'load' | 'commit'>, clock: Clock): Tombstones {
-  return {
-    async answer(letter) {
-      const stored = await store.load(letter.to);
-      if (stored?.done !== true) return null;
-      const machine = machineOf(letter.to.machine);
-      // An entity of the embedded engine may lie in parts; what is written here is whole.
-      const was = wholeState(machine, stored);
-      const { state, commands } = machine.step(was, letter.event, clock.now());
-      const rows = commands.flatMap((command): readonly ProjectionRow[] =>
-        command.type === 'project' ? command.rows : [],
-      );
-      const { address, deadline, done } = stored;
-      if (state !== was)
-        await store.commit(rowsAndState(rows, { address, state: state as Json, deadline, done }));
-      // An ended entity orders nothing that anybody would have to carry out.
-      return commands.flatMap((command) =>
-        command.type === 'tell'
-          ? [{ to: command.to, id: `${letter.id}>${command.id}`, event: command.event }]
-          : [],
-      );
-    },
-  };
+/** `onStep` hears of what an answer is a step of, though no workflow takes it. */
+export function tombstones(
+  store: Pick<EngineStore, 'load' | 'commit'>,
+  clock: Clock,
+  onStep?: (step: StepRecord) => void,
+): Tombstones {
+  const turns = new Turns();
+  const world = { store, clock, onStep };
+  return { answer: (letter) => turns.take(addressKey(letter.to), () => answerTo(letter, world)) };
+}
+
+interface Graveyard {
+  readonly store: Pick<EngineStore, 'load' | 'commit'>;
+  readonly clock: Clock;
+  readonly onStep: ((step: StepRecord) => void) | undefined;
+}
+
+async function answerTo(
+  letter: AddressedLetter,
+  { store, clock, onStep }: Graveyard,
+): Promise<TombstoneAnswer | null> {
+  const stored = await store.load(letter.to);
+  if (stored?.done !== true) return null;
+  const machine = machineOf(letter.to.machine);
+  // An entity of the embedded engine may lie in parts; what is written here is whole.
+  const was = wholeState(machine, stored);
+  const at = clock.now();
+  const { state, commands } = machine.step(was, letter.event, at);
+  if (state !== was && !machine.done(was)) return { kind: 'takeUp' };
+  const rows = commands.flatMap((command): readonly ProjectionRow[] =>
+    command.type === 'project' ? command.rows : [],
+  );
+  const { address, deadline, done } = stored;
+  if (state !== was)
+    await store.commit(rowsAndState(rows, { address, state: state as Json, deadline, done }));
+  if (state !== was || commands.length > 0)
+    onStep?.({ address, at, event: letter.event, after: state, commands });
+  // An ended entity orders nothing that anybody would have to carry out.
+  const letters = commands.flatMap((command) =>
+    command.type === 'tell'
+      ? [{ to: command.to, id: `${letter.id}>${command.id}`, event: command.event }]
+      : [],
+  );
+  return { kind: 'answered', letters };
+}
+
+/** Two answers for one entity at once would both rest on the same state, and one of them would be lost. */
+class Turns {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  async take<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
+    const before = this.last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    this.last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.last.get(key) === mine) this.last.delete(key);
+    }
+  }
 }
 
 /** A batch of rows, and the state of an entity that has ended. */

@@ -21,27 +21,37 @@ export interface Said {
   readonly answers: AcceptedBatch;
 }
 
+/** Where a run of the workflow takes over. */
+export interface Beginning {
+  /** Of the latest batch. */
+  readonly number: number;
+  /** The state is the one that the store has of the entity at rest. */
+  readonly isTakenUp: boolean;
+}
+
 export class Announcer {
   /** Number of the latest batch that was said. */
   number: number;
   private settled: number;
   /** Batches that were said since, and how long the history was then. */
   private recent: { readonly number: number; readonly historyLength: number }[] = [];
-  private isBuried = false;
+  /** The state that the store has of an entity at rest; null while it has none. */
+  private putAway: unknown;
   private readonly entity: Entity;
   private readonly inbox: Inbox;
 
-  constructor(entity: Entity, inbox: Inbox, number: number) {
+  constructor(entity: Entity, inbox: Inbox, { number, isTakenUp }: Beginning) {
     this.entity = entity;
     this.inbox = inbox;
     this.number = number;
     this.settled = number;
+    this.putAway = isTakenUp ? entity.state : null;
   }
 
   get hasToSpeak(): boolean {
     const { entity } = this;
     if (entity.hasOrders || entity.inputs.length >= SILENT_INPUTS_MAX) return true;
-    return entity.isDone && !this.isBuried;
+    return entity.isAtRest && entity.state !== this.putAway;
   }
 
   /** Nothing follows from what was not said. */
@@ -62,7 +72,7 @@ export class Announcer {
         rows,
         letters,
         commands: commands.filter(({ type }) => isBrief(type)),
-        ...(entity.isDone ? { tombstone: { state: entity.state } } : {}),
+        ...(entity.isAtRest ? { tombstone: { state: entity.state } } : {}),
       });
       if (answers.kind === 'different') {
         this.inbox.putBack(entity.retake(answers.inputs));
@@ -78,7 +88,7 @@ export class Announcer {
     const said = { orders: entity.orders, answers };
     this.number += 1;
     this.recent.push({ number: this.number, historyLength: workflowInfo().historyLength });
-    if (entity.isDone) this.isBuried = true;
+    if (entity.isAtRest) this.putAway = entity.state;
     entity.settle();
     return said;
   }

@@ -7,6 +7,7 @@ import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import { resourceOf, type ResourceClass } from '../core/resource.ts';
+import { shortened } from '../core/shorten.ts';
 import type { Share } from './basis.ts';
 import type { Input } from './input.ts';
 import type { AddressedLetter } from './letter.ts';
@@ -25,7 +26,7 @@ export interface Batch {
   readonly letters: readonly AddressedLetter[];
   /** Brief ones. */
   readonly commands: readonly ActivityCommand[];
-  /** The entity's last state, written as its tombstone; absent while it lives. */
+  /** The state of an entity at rest: of one that has ended for good its tombstone. Absent for any other. */
   readonly tombstone?: { readonly state: unknown };
 }
 
@@ -53,7 +54,16 @@ export interface LongCommand {
   readonly failures: number;
 }
 
+/** An entity at rest, whose workflow had ended. */
+export interface PutAway {
+  readonly state: unknown;
+  /** Number of its latest batch. */
+  readonly batch: number;
+}
+
 export interface CarrierActivities {
+  /** What the store has of an entity that was put away; null when it has nothing. */
+  takeUp(entity: EntityAddress): Promise<PutAway | null>;
   /** Writes down the inputs; then rows, letters, and the commands side by side. Nothing of it for different inputs. */
   announce(batch: Batch): Promise<BatchAnswer>;
   /** Tries again by itself for as long as the command's retry class says. */
@@ -67,6 +77,9 @@ const TRY_MAX_MS = 6 * 3_600_000;
 /** Store writes and letters of a large run's activation, with a store that is slow. */
 const BRIEF_MAX_MS = 60_000;
 
+/** A server takes 400 bytes for a summary. */
+const SUMMARY_BYTES_MAX = 400;
+
 /** The queue of a resource class. */
 export function queueOf(prefix: string, resource: ResourceClass): string {
   return `${prefix}-${resource}`;
@@ -77,6 +90,8 @@ const local = proxyLocalActivities<CarrierActivities>({
   retry: { initialInterval: 100, backoffCoefficient: 2, maximumInterval: 5_000 },
   cancellationType: ActivityCancellationType.ABANDON,
 });
+
+export const takeUp = (entity: EntityAddress): Promise<PutAway | null> => local.takeUp(entity);
 
 export const announce = (batch: Batch): Promise<BatchAnswer> => local.announce(batch);
 
@@ -89,7 +104,7 @@ export function carryOut(prefix: string, long: LongCommand): Promise<MachineEven
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: 1_000, backoffCoefficient: 1 },
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    summary: `${command.type} ${command.id}`,
+    summary: shortened(`${command.type} ${command.id}`, SUMMARY_BYTES_MAX),
   });
   return proxy.carryOut(long);
 }

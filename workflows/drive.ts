@@ -10,15 +10,16 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { addressFromKey } from '../core/ids.ts';
+import { addressFromKey, type EntityAddress } from '../core/ids.ts';
 import { isWatch } from '../core/resource.ts';
 import { Announcer, type Said } from './announcer.ts';
 import { cancellationOf } from './cancellation.ts';
+import { takeUp } from './carrier.ts';
 import { Entity, type StepListener } from './entity.ts';
 import { HandOut } from './hand-out.ts';
 import { Inbox } from './input.ts';
 import { LazyTimer } from './lazy-timer.ts';
-import { moveOnSignal, noticeSignal, requestUpdate, type DriveInput } from './letter.ts';
+import { moveOnSignal, noticeSignal, requestUpdate, type Carried, type DriveInput } from './letter.ts';
 import { refuseMalformed } from './malformed.ts';
 import { goOnWithNewestBuild } from './next-build.ts';
 import { Visibility } from './visibility.ts';
@@ -26,7 +27,7 @@ import { Visibility } from './visibility.ts';
 /** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
 export async function drive(input: DriveInput, onStep?: StepListener): Promise<void> {
   const { workflowId, runId } = workflowInfo();
-  const entity = new Entity(addressFromKey(workflowId), input.carried, onStep);
+  const address = addressFromKey(workflowId);
   const inbox = new Inbox();
   const wish = { toMoveOn: false };
   /** Length of the history at the latest acknowledgement: a run must not end in the task that gave one. */
@@ -42,16 +43,19 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
     { validator: refuseMalformed },
   );
   CancellationScope.current().cancelRequested.catch(() =>
-    inbox.put({ kind: 'letter', letter: cancellationOf(entity.address, runId) }),
+    inbox.put({ kind: 'letter', letter: cancellationOf(address, runId) }),
   );
 
   await CancellationScope.nonCancellable(async () => {
-    const announcer = new Announcer(entity, inbox, input.carried?.batch ?? 0);
+    const isTakenUp = input.isTakenUp === true && input.carried === null;
+    const carried = isTakenUp ? await takenUp(address) : input.carried;
+    const entity = new Entity(address, carried, onStep);
+    const announcer = new Announcer(entity, inbox, { number: carried?.batch ?? 0, isTakenUp });
     const out = new HandOut(input.queue, (commandId, event) =>
       inbox.put({ kind: 'answer', commandId, event }),
     );
     const timer = new LazyTimer(() => inbox.put({ kind: 'deadline' }));
-    const visibility = new Visibility(entity.address, input.shown);
+    const visibility = new Visibility(address, input.shown);
     for (;;) {
       for (const one of inbox.take(Date.now())) entity.apply(one);
       const wantsToLeave = (): boolean => wantsToMoveOn(input, wish) && onlyWatches(entity);
@@ -63,15 +67,22 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
       if (!inbox.isEmpty) continue;
       timer.arm(entity.deadline);
       if (!wantsToLeave()) out.beginWatches();
-      const mayEnd = (): boolean => allHandlersFinished() && (entity.isDone || wantsToLeave());
+      const mayEnd = (): boolean => allHandlersFinished() && (entity.isAtRest || wantsToLeave());
       await condition(() => !inbox.isEmpty || mayEnd());
       if (inbox.isEmpty && acknowledgedAt === workflowInfo().historyLength) await sleep(1);
       if (!inbox.isEmpty || announcer.hasToSpeak) continue;
-      if (entity.isDone) return;
+      if (entity.isAtRest) return;
       if (!announcer.isSilent) continue;
       await moveOn(input, entity, { shown: visibility.shown, batch: announcer.number });
     }
   });
+}
+
+/** An entity that was put away, as the store has it: in the history before anything is said that rests on it. */
+async function takenUp(address: EntityAddress): Promise<Carried | null> {
+  const kept = await takeUp(address);
+  await sleep(1);
+  return kept === null ? null : { version: 1, state: kept.state, out: [], seen: [], batch: kept.batch };
 }
 
 interface Hands {

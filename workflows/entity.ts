@@ -77,9 +77,11 @@ export class Entity {
     return this.machine.deadline(this.state);
   }
 
-  /** Ended for good, with nothing under way. */
-  get isDone(): boolean {
-    return this.state !== null && this.out.size === 0 && this.machine.done(this.state);
+  /** Nothing is under way, and nothing will be unless somebody asks: its workflow may end. */
+  get isAtRest(): boolean {
+    const { state, machine } = this;
+    if (state === null || this.out.size > 0) return false;
+    return machine.done(state) || (machine.rests?.(state) === true && machine.deadline(state) === null);
   }
 
   get seenIds(): readonly string[] {

@@ -51,6 +51,8 @@ export interface DriveInput {
   readonly eventsMax: number;
   /** Search attributes as they were last written, as text. */
   readonly shown: string;
-  /** Null in the first run of an entity. */
+  /** Null in the first run of an entity, and in one that takes up what was put away. */
   readonly carried: Carried | null;
+  /** The entity was at rest, and its workflow had ended: its state is in the store. */
+  readonly isTakenUp?: true;
 }

@@ -6,7 +6,15 @@ import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { SearchAttributePair } from '@temporalio/common';
 import type { EntityAddress, MachineName } from '../core/ids.ts';
 import type { ConversationRow, ProjectionRow } from '../core/projection.ts';
-import { OWNER, RUN, STATUS, TAGS } from './search-attributes.ts';
+import { shortened, shortenedList } from '../core/shorten.ts';
+import {
+  OWNER,
+  RUN,
+  SEARCHED_BYTES_MAX,
+  SEARCHED_LIST_BYTES_MAX,
+  STATUS,
+  TAGS,
+} from './search-attributes.ts';
 
 interface Shown {
   readonly status: string;
@@ -45,7 +53,7 @@ export function attributesOf(machine: MachineName, rows: readonly ProjectionRow[
   // A shard has no row of its own; it is found by its id, which begins with that of its run.
   const row = rows.findLast((one) => one.table === machine);
   if (row === undefined) return null;
-  const shown = shownOf(row);
+  const shown = bounded(shownOf(row));
   return { pairs: pairs(shown), text: JSON.stringify(shown) };
 }
 
@@ -67,6 +75,19 @@ function shownOf(row: ProjectionRow): Shown {
     case 'run_item':
       return { status: row.phase, owner: null, run: row.runId, tags: [] };
   }
+}
+
+const LIST = { itemBytesMax: SEARCHED_BYTES_MAX, jsonBytesMax: SEARCHED_LIST_BYTES_MAX } as const;
+
+/** As much as a server takes: its owner and its tags are as long as their user wants; the record has the whole. */
+function bounded({ status, owner, run, tags }: Shown): Shown {
+  const short = (text: string): string => shortened(text, SEARCHED_BYTES_MAX);
+  return {
+    status: short(status),
+    owner: owner === null ? null : short(owner),
+    run: run === null ? null : short(run),
+    tags: shortenedList(tags, LIST),
+  };
 }
 
 /** The steps of a start are read from the record; here they are one status. */

@@ -42,7 +42,10 @@ export const branchIn = z
 
 export const tagsIn = z
   .record(
-    z.string().regex(/^[a-z0-9]+$/, 'Keys hold lower-case letters and digits only'),
+    z
+      .string()
+      .max(NAME_CHARS_MAX)
+      .regex(/^[a-z0-9]+$/, 'Keys hold lower-case letters and digits only'),
     z
       .string()
       .refine((value) => [...value].length <= TAG_VALUE_MAX, `At most ${TAG_VALUE_MAX} characters`)

@@ -51,7 +51,8 @@ export async function openClientHost(
   const { openRequests } = await import('./temporal-client.ts');
   const warn = options.onNotice;
   const onNotice = (text: string): void => warn(text);
-  const requests = await openRequests({ config, store, env, closers, onFailure, onNotice }, note);
+  const parts = { config, store, sealKey, env, closers, onFailure, onNotice };
+  const requests = await openRequests(parts, note);
   const { world, agent } = wireWorld({ config, places, store, sealKey, notifier: requests, env, warn });
   closers.add(() => agent.close());
   warn(`another process owns the data directory and carries this out, on Temporal at ${note.address}`);

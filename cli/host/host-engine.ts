@@ -6,6 +6,7 @@ import type { World } from '../../activities/world.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { SealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { EngineFacts } from '../host-port.ts';
 import type { Closers } from './closers.ts';
@@ -33,6 +34,7 @@ export interface EngineParts {
   readonly places: Places;
   readonly store: Store;
   readonly world: World;
+  readonly sealKey: SealKey;
   readonly env: Environment;
   /** A worker lets what runs end; a command that ends has nobody to wait for. */
   readonly isWorker: boolean;

@@ -58,7 +58,7 @@ export async function openOwnerHost(
   life.ended.catch((error: unknown) => watch.fail(error as Error));
   const onFailure = (error: Error): void => life.fail(error);
   const engine = await openEngine({
-    ...{ config, places, store, world, env, closers, onFailure },
+    ...{ config, places, store, world, sealKey, env, closers, onFailure },
     isWorker: options.isWorker === true,
     onRows: () => watch.poke(),
     onNotice: (text) => options.onNotice(text),

@@ -4,11 +4,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '../../store/open-store.ts';
+import { loadSealKey } from '../../store/seal-key.ts';
 import type { Post } from '../../temporal/post.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { ControlRequest, ServerAnswer } from '../host-port.ts';
 import { Closers } from './closers.ts';
 import { openDeployedStore } from './config-store.ts';
+import { placesOf } from './places.ts';
 
 /** A worker that is there takes a request in milliseconds; a person does not wait longer for none. */
 const WORKER_MS_MAX = 3_000;
@@ -29,7 +31,9 @@ export async function tellByServer(
     const { openPost } = await import('./temporal-client.ts');
     const failure: { error: Error | null } = { error: null };
     const onFailure = (error: Error): void => void (failure.error ??= error);
-    const parts = { config, store, env: process.env, closers, onFailure };
+    const { env } = process;
+    const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: placesOf(config.dataDir).sealKeyFile });
+    const parts = { config, store, sealKey, env, closers, onFailure };
     const { post } = await openPost(parts, { address, namespace, queue });
     const answer = await tell(post, request);
     if (failure.error !== null) throw failure.error;

@@ -6,7 +6,9 @@ import { Connection, WorkflowClient } from '@temporalio/client';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { SealKey } from '../../store/seal-key.ts';
 import { checkServer } from '../../temporal/check-server.ts';
+import { keptTexts } from '../../temporal/kept-texts.ts';
 import { Post } from '../../temporal/post.ts';
 import { connectionOptions } from '../../temporal/server-address.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
@@ -22,6 +24,7 @@ import { hasWorker, watchForWorkers } from './worker-watch.ts';
 export interface ClientParts {
   readonly config: DeploymentConfig;
   readonly store: Store;
+  readonly sealKey: SealKey;
   readonly env: Environment;
   readonly closers: Closers;
   readonly onFailure: (error: Error) => void;
@@ -48,7 +51,7 @@ export interface OpenedPost {
 
 /** @throws as openRequests */
 export async function openPost(
-  { config, store, env, closers, onFailure }: Omit<ClientParts, 'onNotice'>,
+  { config, store, sealKey, env, closers, onFailure }: Omit<ClientParts, 'onNotice'>,
   { namespace, queue, address }: EnginePlace,
 ): Promise<OpenedPost> {
   const settings = config.engine.temporal;
@@ -64,5 +67,7 @@ export async function openPost(
   const clock = systemClock;
   const { eventsMax } = settings;
   const stones = tombstones(store.engine, clock);
-  return { post: new Post({ client, queue, eventsMax, tombstones: stones, clock }), isServed };
+  const texts = keptTexts(store.vault(sealKey));
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts });
+  return { post, isServed };
 }

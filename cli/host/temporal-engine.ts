@@ -11,6 +11,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
+import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
 import { Post } from '../../temporal/post.ts';
 import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
@@ -46,7 +47,8 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const client = new WorkflowClient({ connection, namespace, dataConverter });
   const clock = systemClock;
   const stones = observers.tombstones(tombstones(store.engine, clock));
-  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock });
+  const texts = keptTexts(parts.world.vault);
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts });
   const version = versionOf(parts, bundle);
   const options = workersOptions(parts, {
     bundle,
@@ -81,10 +83,11 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
   const { store, world, onRows } = parts;
   const { bundle, dataConverter, observers, connection, namespace, post, version } = given;
   const { queue, slots } = parts.config.engine.temporal;
+  const told = { troubles: store.troubles, clock: systemClock };
   const carrier = observers.carrier({
     store: store.engine,
     send: (letter) => post.send(letter),
-    activities: toldActivities(activitiesOf(world), { troubles: store.troubles, clock: systemClock }),
+    activities: toldActivities(withWholeTexts(activitiesOf(world), world.vault), told),
     clock: systemClock,
     onRows,
   });

@@ -12,7 +12,7 @@ import type { ConversationEvent, ConversationOrder } from './message.ts';
 import { begin } from './start.ts';
 import { bornConversation, copyConversation, type ConversationState } from './state.ts';
 import { CONVERSATION_TABLE } from './table.ts';
-import { settleConversation } from './turn.ts';
+import { isOver, settleConversation } from './turn.ts';
 
 export type ConversationCommand = Identified<ConversationOrder>;
 
@@ -23,6 +23,7 @@ export const conversationMachine: Machine<ConversationState | null, Conversation
     step: stepConversation,
     deadline: (state) => (state === null ? null : earliest(state.startDeadline, state.recheckAt)),
     done: (state) => state !== null && state.phase === 'deleted',
+    rests: (state) => state !== null && isReadOnlyForGood(state),
   };
 
 function stepConversation(
@@ -32,6 +33,20 @@ function stepConversation(
 ): Step<ConversationState | null, ConversationCommand> {
   if (state === null) return event.type === 'started' ? birth(event, now) : stay(state);
   return takeTurn(state, now, TURN, (turn) => runCell(CONVERSATION_TABLE, state.phase, turn, event));
+}
+
+/** What can still come is a deletion, other metadata, and messages to refuse. */
+function isReadOnlyForGood({
+  phase,
+  awaiting,
+  attachRequestId,
+  sandboxId,
+  sandbox,
+}: ConversationState): boolean {
+  if (phase === 'deleted') return true;
+  if (awaiting !== null || attachRequestId !== null) return false;
+  // A start that failed still shows what becomes of its sandbox.
+  return phase === 'readOnly' || (phase === 'startFailed' && (sandboxId === null || isOver(sandbox)));
 }
 
 function birth(

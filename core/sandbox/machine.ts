@@ -21,7 +21,9 @@ export const sandboxMachine: Machine<SandboxState | null, SandboxEvent, SandboxC
   step: stepSandbox,
   deadline: (state) => (state === null ? null : sandboxDeadline(state)),
   // Conversations may still leave, and users may still ask, but nothing will ever be ordered again.
-  done: (state) => state !== null && state.phase === 'missing' && Object.keys(state.attached).length === 0,
+  done: (state) => state !== null && state.phase === 'missing',
+  // Its storage is gone, and only a deletion leaves ERROR (D8).
+  rests: (state) => state !== null && (state.phase === 'missing' || state.phase === 'errorEmpty'),
 };
 
 function stepSandbox(

@@ -32,9 +32,9 @@ export function observedTombstones(
 ): Tombstones {
   return {
     async answer(letter) {
-      const answers = await tombstones.answer(letter);
-      if (answers !== null) meters.answeredForEnded(letter.to.machine);
-      return answers;
+      const answer = await tombstones.answer(letter);
+      if (answer?.kind === 'answered') meters.answeredForEnded(letter.to.machine);
+      return answer;
     },
   };
 }

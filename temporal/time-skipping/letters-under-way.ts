@@ -13,6 +13,8 @@ export class LettersUnderWay {
   calls = 0;
   /** Signals that the server took, by workflow id. */
   readonly taken = new Map<string, number>();
+  /** The latest run that a letter began or met, by workflow id. */
+  readonly begun = new Map<string, string>();
   readonly interceptor: WorkflowClientInterceptor;
 
   /** `isOpen`: whether the workflow of an id is known and has not ended. */
@@ -25,7 +27,12 @@ export class LettersUnderWay {
             () => isOpen(workflowId),
           ),
         ),
-      signalWithStart: (input, next) => this.count(input.options.workflowId, () => next(input)),
+      signalWithStart: (input, next) =>
+        this.count(input.options.workflowId, async (workflowId) => {
+          const runId = await next(input);
+          this.begun.set(workflowId, runId);
+          return runId;
+        }),
     };
   }
 

@@ -1,14 +1,10 @@
 /**
- * A store that tells of the rows it wrote, and tombstones whose answers count as steps.
+ * A store that tells of the rows it wrote.
  * Owns nothing of what is stored.
  */
-import { machineOf } from '../../core/machines.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { EngineStore } from '../../ports/engine-store.ts';
 import type { Journal } from '../../ports/journal.ts';
 import type { ProjectionRow } from '../../core/projection.ts';
-import { tombstones, type Tombstones } from '../tombstones.ts';
-import type { StepRecord } from '../../workflows/entity.ts';
 
 /** `onRows` hears of rows when they are written: a model sees them then, as placement does. */
 export function heardStore(
@@ -26,6 +22,7 @@ export function heardStore(
       if (verdict.kind === 'applied' && batch.projections.length > 0) onRows(batch.projections);
       return verdict;
     },
+    latest: (entity) => store.latest(entity),
   };
 }
 
@@ -36,26 +33,5 @@ function boundTo(store: EngineStore): EngineStore {
     outbox: () => store.outbox(),
     inbox: () => store.inbox(),
     commit: (batch) => store.commit(batch),
-  };
-}
-
-/** What an ended entity answers is a step as well, though no workflow takes it. */
-export function observedTombstones(
-  store: EngineStore,
-  clock: Clock,
-  onStep: (step: StepRecord) => void,
-): Tombstones {
-  const buried = tombstones(store, clock);
-  return {
-    async answer(letter) {
-      const stored = await store.load(letter.to);
-      const said = await buried.answer(letter);
-      if (stored === null || said === null) return said;
-      const at = clock.now();
-      const { state, commands } = machineOf(letter.to.machine).step(stored.state, letter.event, at);
-      if (state !== stored.state || commands.length > 0)
-        onStep({ address: letter.to, at, event: letter.event, after: state, commands });
-      return said;
-    },
   };
 }

@@ -12,6 +12,7 @@ import { noticeSignal, requestUpdate, type Letter } from '../../workflows/letter
 import { carrierActivities } from '../carrier.ts';
 import { payloadCodecOf } from '../codec/payload-codec.ts';
 import { Post } from '../post.ts';
+import { tombstones } from '../tombstones.ts';
 import { startWorkers } from '../worker.ts';
 import type { EngineOrder, Happening, OrderedEngine, Rest } from './engine-order.ts';
 import { HeldTries } from './held-tries.ts';
@@ -20,7 +21,7 @@ import { modelActivities } from './model-activities.ts';
 import { observedBundle } from './observed-bundle.ts';
 import { NoticesInOrder } from './notices-in-order.ts';
 import type { Note } from './observer-sinks.ts';
-import { heardStore, observedTombstones } from './seen-store.ts';
+import { heardStore } from './seen-store.ts';
 import { ServerClock } from './server-clock.ts';
 import { sinksOf } from './sinks-of.ts';
 import { startSkippingServer, type SkippingServer } from './skipping-server.ts';
@@ -112,7 +113,7 @@ async function wire({ env }: SkippingServer, { eventsMax = EVENTS_MAX_DEFAULT }:
     dataConverter: CONVERTER,
     interceptors: [letters.interceptor],
   });
-  const buried = observedTombstones(engineStore, clock, onStep);
+  const buried = tombstones(engineStore, clock, onStep);
   const post = new Post({ client, queue: QUEUE, eventsMax, tombstones: buried, clock });
   const pace = { now: () => clock.now(), nextAt: clock.now() };
   const workers = await startWorkers({

@@ -43,8 +43,13 @@ export class Unrest {
   }
 
   /** What is not settled, in words; null when everything is. */
-  find({ calls, taken }: Pick<LettersUnderWay, 'calls' | 'taken'>, now: number): string | null {
+  find(
+    { calls, taken, begun }: Pick<LettersUnderWay, 'calls' | 'taken' | 'begun'>,
+    now: number,
+  ): string | null {
     if (calls > 0) return 'letters are being sent';
+    for (const [workflowId, runId] of begun)
+      if (!this.handled.get(workflowId)?.has(runId)) return `${workflowId} has not begun again`;
     for (const workflowId of taken.keys())
       if (!this.notes.has(workflowId)) return `${workflowId} has not begun`;
     for (const [workflowId, note] of this.notes) {

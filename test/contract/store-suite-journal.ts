@@ -50,6 +50,13 @@ export function journalSuite(open: OpenEmptyStore): void {
       expect((await engine.load(SANDBOX))?.state).toBe('3');
     });
 
+    it('says the latest number of an entity, and 0 of one it holds nothing of', async () => {
+      const { engine } = await open();
+      expect(await engine.latest(SANDBOX)).toBe(0);
+      for (const number of [9, 10]) await engine.commitJournaled(entry(number, [], 9), saying('one'));
+      expect([await engine.latest(SANDBOX), await engine.latest(OTHER)]).toEqual([10, 0]);
+    });
+
     it('counts for each entity by itself', async () => {
       const { engine } = await open();
       await engine.commitJournaled(entry(7, ['a']), saying('one'));

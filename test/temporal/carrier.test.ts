@@ -34,6 +34,8 @@ function scene({ verdict = { kind: 'applied' }, activities, send }: Scene) {
   const fakes = fakeActivities(new MovableClock(T0), activities);
   const carrier = carrierActivities({
     store: {
+      load: () => Promise.resolve(null),
+      latest: () => Promise.resolve(0),
       commitJournaled: (entry, batch) => {
         told.push(
           `wrote ${entry.number}: ${batch.projections.length} rows, ${batch.entities.length} entities`,

@@ -107,7 +107,7 @@ const seenFrom = (entity: Entity): unknown => ({
   seen: entity.seenIds,
   inputs: entity.inputs,
   orders: entity.orders,
-  isDone: entity.isDone,
+  isAtRest: entity.isAtRest,
   deadline: entity.deadline,
 });
 

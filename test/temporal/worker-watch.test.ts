@@ -5,6 +5,7 @@ import { Closers } from '../../cli/host/closers.ts';
 import { openRequests } from '../../cli/host/temporal-client.ts';
 import { hasWorker, watchForWorkers } from '../../cli/host/worker-watch.ts';
 import { loadDeployment } from '../../cli/config/load-deployment.ts';
+import { SEAL_KEY_BYTES, sealKey } from '../../store/seal-key.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { newStore, started } from '../engine/engine-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
@@ -94,7 +95,10 @@ describeWith('temporal', 'a queue on a real server', () => {
       const closers = new Closers();
       const { config } = await loadDeployment({ path: null, cwd: tempDir(), env: {} });
       if (config === null) throw new Error('the defaults are refused');
-      const parts = { config, store: await newStore(), env: {}, closers, onFailure: () => undefined };
+      const parts = {
+        ...{ config, store: await newStore(), sealKey: sealKey(new Uint8Array(SEAL_KEY_BYTES)) },
+        ...{ env: {}, closers, onFailure: () => undefined },
+      };
       const requests = await openRequests(
         { ...parts, onNotice: (text) => void said.push(text) },
         { namespace: 'default', queue: 'q', address: server.address, server: null },

@@ -12,7 +12,9 @@ import type { ParleyError } from '../../../core/parley-error.ts';
 import { systemClock } from '../../../engine/system-clock.ts';
 import type { EngineStore } from '../../../ports/engine-store.ts';
 import type { Store } from '../../../store/open-store.ts';
+import { SEAL_KEY_BYTES, sealKey } from '../../../store/seal-key.ts';
 import { carrierActivities, type CarrierOptions } from '../../../temporal/carrier.ts';
+import { keptTexts, withWholeTexts } from '../../../temporal/kept-texts.ts';
 import { Post } from '../../../temporal/post.ts';
 import { observed } from '../../../temporal/telemetry/observe.ts';
 import type { Observers } from '../../../temporal/telemetry/observers.ts';
@@ -31,6 +33,8 @@ const EVENTS_MAX = 2_000;
 const REQUEST_WAIT_MS = 15_000;
 /** By default it would name process and machine, in every history. */
 const IDENTITY = 'parley-test';
+
+const SEAL_KEY = sealKey(new Uint8Array(SEAL_KEY_BYTES).fill(1));
 
 export interface DeploymentOptions {
   readonly address: string;
@@ -85,14 +89,10 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
   const queue = `parley-${randomBytes(6).toString('hex')}`;
   const clock = systemClock;
   const stones = tombstones(store.engine, clock);
-  const post = new Post({
-    client,
-    queue,
-    eventsMax,
-    tombstones: stones,
-    clock,
-    requestWaitMs: options.requestWaitMs ?? REQUEST_WAIT_MS,
-  });
+  const vault = store.vault(SEAL_KEY);
+  const { requestWaitMs = REQUEST_WAIT_MS } = options;
+  const texts = keptTexts(vault);
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, requestWaitMs });
   const fakes = watchingFakes(clock, options.activities, options.looks);
   const failures: Failure[] = [];
   const sent: AddressedLetter[] = [];
@@ -102,7 +102,7 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
       sent.push(letter);
       return post.send(letter);
     },
-    activities: fakes.activities,
+    activities: withWholeTexts(fakes.activities, vault),
     clock,
     onError: (command, error, attempt) => void failures.push({ command, error, attempt }),
   };
