@@ -121,6 +121,7 @@ async function readBody(
         throw new ParleyError(
           'agent_refused',
           `Cannot read answer of the Agent Server: more than ${bytesMax} bytes`,
+          { details: { bytesMax } },
         );
       }
       chunks.push(chunk as Buffer);
@@ -136,6 +137,11 @@ async function readBody(
   } finally {
     leave?.();
   }
+}
+
+/** Of the error of a call: its answer was larger than `Call.bytesMax`. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof ParleyError && error.details['bytesMax'] !== undefined;
 }
 
 /** 429 and 5xx may pass by themselves; anything else is the same again. */

@@ -12,9 +12,9 @@ import type {
   AgentServer,
   AgentTarget,
 } from '../ports/agent-server.ts';
-import { jsonOf } from './call.ts';
+import { isTooLarge, jsonOf } from './call.ts';
 import type { Answer, Caller } from './call.ts';
-import { EVENTS_PER_PAGE } from './limits.ts';
+import { EVENTS_PER_PAGE, PAGE_SHRINK } from './limits.ts';
 import { broughtBody } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';
 import {
@@ -163,12 +163,26 @@ async function readEvents(
   call: Caller,
   page: { readonly target: AgentTarget; readonly id: ConversationId; readonly pageId: string | null },
 ): Promise<AgentEventPage> {
+  const answer = await readPage(call, page, EVENTS_PER_PAGE);
+  const { items, next_page_id: nextPageId } = parseAnswer(eventPageSchema, jsonOf(answer));
+  return { items, nextPageId: nextPageId ?? null, bytes: answer.body.length };
+}
+
+/** Few events may be as large as many: a page that is too large is read in smaller ones, as long as there are smaller ones. */
+async function readPage(
+  call: Caller,
+  page: { readonly target: AgentTarget; readonly id: ConversationId; readonly pageId: string | null },
+  limit: number,
+): Promise<Answer> {
   const query = {
-    limit: String(EVENTS_PER_PAGE),
+    limit: String(limit),
     sort_order: 'TIMESTAMP',
     ...(page.pageId === null ? {} : { page_id: page.pageId }),
   };
-  const answer = await call(page.target, { method: 'GET', path: `${pathOf(page.id)}/events/search`, query });
-  const { items, next_page_id: nextPageId } = parseAnswer(eventPageSchema, jsonOf(answer));
-  return { items, nextPageId: nextPageId ?? null, bytes: answer.body.length };
+  try {
+    return await call(page.target, { method: 'GET', path: `${pathOf(page.id)}/events/search`, query });
+  } catch (error) {
+    if (limit === 1 || !isTooLarge(error)) throw error;
+    return await readPage(call, page, Math.ceil(limit / PAGE_SHRINK));
+  }
 }

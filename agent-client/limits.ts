@@ -11,12 +11,17 @@ export const EXECUTE_MARGIN_MS = 15_000;
 export const ADDRESSES_MAX = 256;
 /** Connections to one Agent Server: a long command must not hold up a pause. */
 export const CONNECTIONS_PER_ADDRESS = 16;
-/** One JSON answer: a page of 100 events with tool output. */
-export const JSON_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * One JSON answer: a page of 100 events with tool output, or one event with all that a message may hold. Read, it takes
+ * five times as much.
+ */
+export const JSON_BYTES_MAX = 16 * 1024 * 1024;
 /** One file or patch; the server's own bounds are lower for patches. */
 export const CONTENT_BYTES_MAX = 512 * 1024 * 1024;
 /** Events of one page; the most the server gives. */
 export const EVENTS_PER_PAGE = 100;
+/** A page that is too large is asked for again with so many times fewer events, down to one. */
+export const PAGE_SHRINK = 5;
 /** Pages of messages that are read to look one up; a conversation has a few messages of its user. */
 export const MESSAGE_PAGES_MAX = 20;
 /** One file of a patch that is made by a command; the reference server has the same bound. */

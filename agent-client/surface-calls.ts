@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { AgentServer, AgentTarget, WorkspaceSkill } from '../ports/agent-server.ts';
 import { jsonOf } from './call.ts';
 import type { Caller } from './call.ts';
-import { CONTENT_BYTES_MAX, HOOKS_MAX, SKILLS_MAX } from './limits.ts';
+import { HOOKS_MAX, SKILLS_MAX } from './limits.ts';
 import { parseAnswer } from './wire.ts';
 import type { BroughtBody } from './wire.ts';
 
@@ -56,9 +56,8 @@ export function createSurfaceCalls(call: Caller): Pick<AgentServer, 'skills' | '
       // Of a server that knows more places, only the workspace is asked for.
       const others = { load_public: false, load_user: false, load_org: false };
       const json = { load_project: true, ...others, project_dir: folder };
-      const bytesMax = CONTENT_BYTES_MAX;
       const accepted = NO_ROUTE;
-      const answer = await call(target, { method: 'POST', path: '/api/skills', json, bytesMax, accepted });
+      const answer = await call(target, { method: 'POST', path: '/api/skills', json, accepted });
       if (answer.status === 404) return [];
       return parseAnswer(skillsSchema, jsonOf(answer)).skills;
     },

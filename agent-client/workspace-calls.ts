@@ -41,9 +41,8 @@ export function createWorkspaceCalls(call: Caller): WorkspaceCalls {
       return parseAnswer(serverInfoSchema, jsonOf(answer)).idle_time;
     },
     execute: (target, command) => execute(call, target, command),
-    async readFile(target, path) {
+    async readFile(target, path, bytesMax = CONTENT_BYTES_MAX) {
       const accepted = [404];
-      const bytesMax = CONTENT_BYTES_MAX;
       const answer = await call(target, {
         method: 'GET',
         path: '/api/file/download',
@@ -71,7 +70,6 @@ export function createWorkspaceCalls(call: Caller): WorkspaceCalls {
         method: 'GET',
         path: '/api/git/diff',
         query: gitQuery(request),
-        bytesMax: CONTENT_BYTES_MAX,
       });
       const { modified = null, original = null } = parseAnswer(gitDiffSchema, jsonOf(answer));
       return { modified, original };

@@ -10,8 +10,11 @@ import { OwnerCounts } from '../core/owner-counts.ts';
 export const BODIES_PER_SANDBOX_MAX = 20;
 /** Of all together. */
 export const BODIES_MAX = 100;
-/** Bytes of bodies of one sandbox: three batches at their largest, and ordinary ones without end. */
-export const BODY_BYTES_PER_SANDBOX_MAX = 16 * 1024 * 1024;
+/**
+ * Bytes of bodies of one sandbox: one batch at its largest, and ordinary ones without end. Read as JSON, redacted and
+ * stored, a batch takes some fifteen times its size before it is garbage.
+ */
+export const BODY_BYTES_PER_SANDBOX_MAX = 8 * 1024 * 1024;
 /** Of all together; read as JSON they take a few times as much. */
 export const BODY_BYTES_ALL_MAX = 48 * 1024 * 1024;
 /** Bytes of records, which name their conversation and so come before a key can be judged. */

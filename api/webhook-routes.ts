@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reportOf } from '../activities/agent-report.ts';
-import { appendEvents, isActivity } from '../activities/transcript.ts';
+import { appendEvents, isActivity, restAfter } from '../activities/transcript.ts';
 import type { World } from '../activities/world.ts';
 import { normalUuid } from '../core/ids.ts';
 import type { AgentEvent } from '../ports/agent-server.ts';
@@ -42,7 +42,7 @@ export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld,
       const wanted = { ...lengthOf(request), bytesMax: rules.batchBytesMax };
       const leave = admission.enter(caller.sandboxId, wanted);
       if (leave === null) return tooMany(rules, reply, `sandbox "${caller.sandboxId}"`);
-      reply.raw.once('close', leave);
+      restAfterClose(request, reply, leave);
       callers.set(request, caller);
       return undefined;
     },
@@ -65,6 +65,19 @@ export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld,
       if (caller === null) return reply;
       return takeConversation(world, caller, request.body);
     },
+  });
+}
+
+/** A batch of less takes too little to rest after it. */
+const RESTED_MS_MIN = 250;
+
+/** As with readings: whoever has said much is heard seldom, so that what a batch leaves behind can be collected. */
+function restAfterClose({ raw }: FastifyRequest, reply: FastifyReply, leave: () => void): void {
+  const before = raw.socket.bytesRead;
+  reply.raw.once('close', () => {
+    const restMs = restAfter(raw.socket.bytesRead - before);
+    if (restMs < RESTED_MS_MIN) leave();
+    else setTimeout(leave, restMs).unref();
   });
 }
 

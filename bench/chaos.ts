@@ -16,6 +16,7 @@ import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
 import { faultsOf, namesIn, pick } from './chaos/faults.ts';
 import { RandomStream } from '../simulator/random.ts';
+import { hostileChaos } from './chaos/hostile.ts';
 import { openRuntime, readJournal, type ChaosKind, type Ground } from './chaos/ground.ts';
 import { orchestrate } from './chaos/orchestrator.ts';
 
@@ -37,6 +38,8 @@ const { values } = parseArgs({
     runtime: { type: 'string', default: 'process' },
     sandboxes: { type: 'string', default: '20' },
     kill: { type: 'string', default: '4' },
+    hostile: { type: 'boolean', default: false },
+    only: { type: 'string' },
     shift: { type: 'string' },
     last: { type: 'boolean', default: false },
   },
@@ -61,6 +64,18 @@ async function main(): Promise<void> {
     const random = new RandomStream(seed).split('orchestrator');
     await orchestrate({ ground: JSON.parse(values.shift) as Ground, sandboxes, random, isLast: values.last });
     process.exit(0);
+  }
+  if (values.hostile) {
+    const faults = values.faults === undefined ? null : Number(values.faults);
+    const options = {
+      seed,
+      sandboxes,
+      faults,
+      minutes: Number(values.minutes ?? 1),
+      only: values.only ?? null,
+    };
+    process.exitCode = (await hostileChaos(options)) ? 0 : 1;
+    return;
   }
   const kind: ChaosKind = values.runtime === 'docker' ? 'docker' : 'process';
   const missing = kind === 'docker' ? dockerdMissing() : null;

@@ -160,8 +160,11 @@ export interface AgentServer {
     target: AgentTarget,
     command: { readonly command: string; readonly workingDir: string; readonly timeoutMs: number },
   ): Promise<CommandResult>;
-  /** Null when the file does not exist. */
-  readFile(target: AgentTarget, path: string): Promise<Uint8Array | null>;
+  /**
+   * Null when the file does not exist. @throws ParleyError agent_refused with `bytesMax` in its details: it has more
+   * bytes than that, or than the client's own bound
+   */
+  readFile(target: AgentTarget, path: string, bytesMax?: number): Promise<Uint8Array | null>;
   writeFile(target: AgentTarget, path: string, content: Uint8Array): Promise<void>;
   /** What the folder (absolute) brings for its agents, as a new conversation gets it (D37). */
   skills(target: AgentTarget, folder: string): Promise<readonly WorkspaceSkill[]>;

@@ -49,6 +49,9 @@ export function breakOff(res: ServerResponse): void {
   else res.socket.destroySoon();
 }
 
+/** Why a body is refused that others leave no room for. */
+export const NO_ROOM = 'its body finds no room beside those in flight';
+
 /** The whole body, or why there is none. The caller being gone reads as a failure nobody will see. */
 export function readBody(
   req: IncomingMessage,
@@ -74,8 +77,7 @@ export function readBody(
       if (isRefused) return;
       length += chunk.length;
       if (length > bytesMax) refuse(tooLarge);
-      else if (hold?.take(chunk.length) === false)
-        refuse(crowded('its body finds no room beside those in flight'));
+      else if (hold?.take(chunk.length) === false) refuse(crowded(NO_ROOM));
       else chunks.push(chunk);
     });
     req.on('end', () => resolve(new BodyChunks(chunks)));

@@ -5,8 +5,8 @@
 
 /** A request body is held in memory to be spliced; agent prompts stay under a few MiB, images make them larger. */
 export const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
-/** Bodies of calls in flight by one key: two at their largest. */
-export const BODY_BYTES_PER_CALLER_MAX = 2 * REQUEST_BYTES_MAX;
+/** Bodies of calls in flight by one key: one at its largest, and ordinary ones without end. */
+export const BODY_BYTES_PER_CALLER_MAX = REQUEST_BYTES_MAX;
 /** Of all keys together: a thousand agents with prompts of half a MiB. */
 export const BODY_BYTES_ALL_MAX = 512 * 1024 * 1024;
 /** Sent as `retry-after` to a call whose body finds no room, or whose connection is one too many. */

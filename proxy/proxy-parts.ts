@@ -49,6 +49,8 @@ export interface ProxyParts {
   readonly sandboxes: SandboxConnections;
   /** Bodies of calls in flight. */
   readonly bodies: HeldBytes;
+  /** The same as their headers say it: what will find no room beside its caller's others is not even begun. */
+  readonly announced: HeldBytes;
   /** The proxy takes no new call and ends those in flight. */
   isDraining: boolean;
 }

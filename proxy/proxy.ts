@@ -193,6 +193,7 @@ function assemble(options: ProxyOptions): ProxyParts {
     openCalls: new OpenCalls(),
     sandboxes: sandboxConnections(options),
     bodies: new HeldBytes({ max: BODY_BYTES_ALL_MAX, perOwnerMax: BODY_BYTES_PER_CALLER_MAX }),
+    announced: new HeldBytes({ max: Infinity, perOwnerMax: BODY_BYTES_PER_CALLER_MAX }),
     isDraining: false,
   };
 }

@@ -8,7 +8,7 @@ import { CallMoney, type Budget } from './call-money.ts';
 import { mayUse, type Caller } from './caller.ts';
 import { mayStay, ownerOf } from './caller-share.ts';
 import { failure, type Failure } from './failure.ts';
-import { readBody, sendFailure, type Exchange } from './http-exchange.ts';
+import { crowded, NO_ROOM, readBody, sendFailure, type Exchange } from './http-exchange.ts';
 import { REQUEST_BYTES_MAX } from './limits.ts';
 import type { Resolved, Target } from './model-table.ts';
 import type { LiveConfig, ProxyParts } from './proxy-parts.ts';
@@ -42,7 +42,13 @@ async function startCall(
   if (crowd !== null) return crowd;
   // Held as long as the body is: until the call is answered, or its caller has gone.
   const hold = parts.bodies.hold(ownerOf(caller));
-  exchange.res.once('close', () => hold.release());
+  const announced = parts.announced.hold(ownerOf(caller));
+  exchange.res.once('close', () => {
+    hold.release();
+    announced.release();
+  });
+  const length = Number(exchange.req.headers['content-length'] ?? 0);
+  if (length <= REQUEST_BYTES_MAX && !announced.take(length)) return crowded(NO_ROOM);
   const body = await readBody(exchange.req, REQUEST_BYTES_MAX, hold);
   if ('code' in body) return body;
   const reading = readRelayRequest(body, form);

@@ -26,6 +26,8 @@ const ERRORS: readonly ErrorCode[] = [
 ];
 
 const FILES_MAX = 10_000;
+/** A text that somebody looks at; it is in memory a few times while it is answered. */
+const TEXT_BYTES_MAX = 16 * 1024 * 1024;
 const LIST_TIMEOUT_MS = 60_000;
 /** No program takes the character that ends its arguments; spelled as every reader of the document knows it. */
 const pathText = z
@@ -168,7 +170,14 @@ async function enter(
 async function readText({ world }: Application, workspace: Workspace, path: string): Promise<string> {
   const named = workspacePath(workspace, path, 'file_path');
   const file = await regularFile(world, workspace, named);
-  const content = await world.agent.readFile(workspace.target, file);
+  const content = await world.agent
+    .readFile(workspace.target, file, TEXT_BYTES_MAX)
+    .catch((error: unknown): never => {
+      const isTooLarge = error instanceof ParleyError && error.details['bytesMax'] !== undefined;
+      throw isTooLarge
+        ? invalid(['query', 'file_path'], `The file has more than ${TEXT_BYTES_MAX} bytes`)
+        : error;
+    });
   if (content === null) throw new ParleyError('not_found', 'File not found');
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);

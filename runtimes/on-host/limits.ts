@@ -59,8 +59,9 @@ export const KILL_ROUNDS_MAX = 20;
 /** Files in memory count as memory: all together must leave room for the agent, or filling one would end it. */
 export const TMPFS_SHARE_MAX = 0.25;
 /** Writable file systems in memory; without a bound each could take half of the host's. */
-export const TMPFS_BYTES_MAX: Readonly<Record<'/tmp' | '/run' | '/home', number>> = {
+export const TMPFS_BYTES_MAX: Readonly<Record<'/tmp' | '/run' | '/home' | '/dev/shm', number>> = {
   '/tmp': 2 * 1024 ** 3,
   '/run': 16 * 1024 ** 2,
   '/home': 1024 ** 3,
+  '/dev/shm': 1024 ** 3,
 };

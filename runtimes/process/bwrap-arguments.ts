@@ -71,6 +71,8 @@ export function isolationArguments(
     ...nobody,
     ...world,
     ...memory,
+    // A file beside the devices would be memory without a bound.
+    ...['--remount-ro', '/dev'],
     '--dir',
     INSIDE.home,
   ];
@@ -104,7 +106,7 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
     '--ro-bind-try',
     ETC_BOUND.map((name) => ({ from: join('/etc', name), to: join('/etc', name) })),
   );
-  // What is left of the root is memory too, and nobody's: only the binds and the three file systems above stay writable.
+  // What is left of the root is memory too, and nobody's: only the binds and the file systems above stay writable.
   const end = ['--remount-ro', '/', '--chdir', INSIDE.workspace, '--json-status-fd', '3', '--'];
   return [
     ...isolationArguments(parts.seals, parts.memoryBytes),

@@ -94,8 +94,12 @@ export class FakeAgent implements AgentServer {
       return { exitCode: result.status ?? -1, stdout: result.stdout, stderr: result.stderr };
     });
 
-  readFile: AgentServer['readFile'] = (target, file) =>
-    this.answer('readFile', target, file, () => contentOf(file));
+  readFile: AgentServer['readFile'] = (target, file, bytesMax = Infinity) =>
+    this.answer('readFile', target, file, () => {
+      const content = contentOf(file);
+      if (content === null || content.length <= bytesMax) return content;
+      throw new ParleyError('agent_refused', `"${file}" is too large`, { details: { bytesMax } });
+    });
 
   writeFile: AgentServer['writeFile'] = (target, file, content) =>
     this.answer('writeFile', target, file, () => {

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
 import type { AgentClient } from '../../agent-client/agent-client.ts';
+import { JSON_BYTES_MAX } from '../../agent-client/limits.ts';
 import { conversationId } from '../../core/ids.ts';
 import type { AgentConversationRequest } from '../../ports/agent-server.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -185,6 +186,29 @@ describe('createAgentClient()', () => {
     stub.answer(`POST ${BASE}/events/respond_to_confirmation`, {});
     await client.answerConfirmation(stub.target, ID, { accept: false, reason: 'no' });
     expect(JSON.parse(stub.seen.at(-1)?.body ?? '')).toEqual({ accept: false, reason: 'no' });
+  });
+
+  it('reads no more of a file than it is told to', async () => {
+    stub.answer('GET /api/file/download', { body: 'four' });
+    expect(await client.readFile(stub.target, '/workspace/a', 4)).toEqual(Buffer.from('four'));
+    await expect(client.readFile(stub.target, '/workspace/a', 3)).rejects.toMatchObject({
+      code: 'agent_refused',
+      details: { bytesMax: 3 },
+    });
+  });
+
+  it('reads a page that is too large in smaller ones, and refuses one event that is', async () => {
+    const event = { id: 'e1', timestamp: '2026-05-02T09:30:01', kind: 'MessageEvent', source: 'agent' };
+    const large = 'x'.repeat(JSON_BYTES_MAX + 1);
+    const search = `GET ${BASE}/events/search?limit=`;
+    for (const limit of [100, 20]) stub.answer(`${search}${limit}&`, { body: large });
+    stub.answer(`${search}4&`, { body: { items: [event], next_page_id: 'e2' } });
+    expect(await client.events(stub.target, ID, null)).toMatchObject({ items: [event], nextPageId: 'e2' });
+    for (const limit of [4, 1]) stub.answer(`${search}${limit}&`, { body: large });
+    await expect(client.events(stub.target, ID, null)).rejects.toMatchObject({ code: 'agent_refused' });
+    expect(lines().map((line) => /limit=(\d+)/.exec(line)?.[1])).toEqual(
+      ['100', '20', '4', '100', '20', '4', '1'], // each a fifth of the one before
+    );
   });
 
   it('pages through events and passes unknown fields on', async () => {

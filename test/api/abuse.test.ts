@@ -1,5 +1,5 @@
 /** What is refused, that an administrator sees it, and that others go on as if nothing had been. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fromBuffer, type Entry } from 'yauzl';
@@ -32,6 +32,8 @@ async function scene(): Promise<Scene> {
   writeFileSync(path.join(service.folder, 'outside.txt'), OUTSIDE);
   symlinkSync(path.join(service.folder, 'outside.txt'), path.join(dir, 'link.txt'));
   symlinkSync(service.folder, path.join(dir, 'folder'));
+  writeFileSync(path.join(dir, 'huge.txt'), '');
+  truncateSync(path.join(dir, 'huge.txt'), 64 * 1024 ** 2);
   return { service, id, sandboxId, oldSessionKey: row.session_api_key, expired };
 }
 
@@ -128,6 +130,7 @@ const ABUSES: readonly Abuse[] = [
     ...fileOf('/workspace/project/../../etc/passwd'),
   },
   { what: 'a link that leads out', ...fileOf('link.txt') },
+  { what: 'a file that is larger than what anybody reads', ...fileOf('huge.txt') },
   { what: 'a link to a folder outside', ...fileOf('folder/outside.txt') },
   { what: 'a path with a NUL', ...fileOf('a\0b') },
 ];

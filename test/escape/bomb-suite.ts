@@ -67,11 +67,17 @@ export function describeBombs(create: () => Promise<RuntimeHarness>): void {
     expect(Number(stdout.trim() || 0)).toBeLessThanOrEqual(BOUNDS.fileBytes);
   });
 
-  it('bounds the files in memory below the memory of the sandbox', async () => {
-    const fill = 'for i in $(seq 40); do head -c 8M /dev/zero > /tmp/fill-$i || break; done 2>/dev/null';
-    const { stdout } = await sh(`${fill}; du -sk /tmp | cut -f1; rm -f /tmp/fill-*`);
+  it.each(['/tmp', '/dev/shm'])('bounds the files in memory of %s below that of the sandbox', async (dir) => {
+    const fill = `for i in $(seq 40); do head -c 8M /dev/zero > ${dir}/fill-$i || break; done 2>/dev/null`;
+    const { stdout } = await sh(`${fill}; du -sk ${dir} | cut -f1; rm -f ${dir}/fill-*`);
+    expect(Number(stdout) * 1024).toBeGreaterThan(8 * MEBIBYTE);
     expect(Number(stdout) * 1024).toBeLessThanOrEqual(BOUNDS.memoryBytes / 4 + MEBIBYTE);
     await neighbourWorks();
+  });
+
+  it('takes no file beside the devices, which would be memory without a bound', async () => {
+    expect((await sh('echo x > /dev/planted; ls /dev/planted')).stdout).toBe('');
+    expect((await sh('echo x > /dev/null && echo well')).stdout).toBe('well\n');
   });
 
   it('shares the processor with a neighbour while it spins', async () => {

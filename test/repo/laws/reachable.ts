@@ -12,6 +12,8 @@ const ENTRIES: readonly RegExp[] = [
   /^runtimes\/process\/inside\/(init|write-compiled)\.ts$/,
   /^runtimes\/kubernetes\/reader\/main\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,
+  // Bundled by the bench into the sandboxes that it starts.
+  /^bench\/chaos\/inside\/(hostile|lying-agent)\.ts$/,
   /^(test|examples)\/.*\.test\.ts$/,
   /^testing\/(index|vitest)\.ts$/,
   // Temporal's bundler takes these by their path.
