@@ -46,7 +46,9 @@ export async function takeChanges(changed: ChangedJob): Promise<Plan> {
   const rows = await host.runItems(runId);
   const diff = diffPlans(planned, job, new Map(rows.map(({ key, outcome }) => [key, outcome])));
   if (isUnchanged(diff)) return planned;
-  for (const line of planDiffLines(diff, runId)) say(line);
+  // What is as it was goes on as it was: that is no news here, as it is before a new run.
+  const items = diff.items.filter(({ kind }) => kind !== 'reused' && kind !== 'retried');
+  for (const line of planDiffLines({ ...diff, items }, runId)) say(line);
   if (!accepts)
     throw new CliError(`Cannot go on with the run "${runId}": its job has changed`, {
       remedy: 'add --accept-changes, resume without the file to follow the plan, or start another run',

@@ -1,17 +1,39 @@
 /**
  * Collected results and reports as plain files: `<root>/<run>/<key>/<name>`.
- * Owns the layout and safe names; a file is replaced whole or not at all.
+ * Owns the layout, safe names, and where a run began to keep its results; a file is replaced whole or not at all.
  */
-import type { Dirent } from 'node:fs';
-import { mkdir, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync, type Dirent } from 'node:fs';
+import { link, mkdir, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import type { RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Results } from '../ports/results.ts';
 
 /** Item keys may hold slashes; a part is any name a file system takes, but no way up and no control character. */
 const PART_PATTERN = /^[^/\\\p{Cc}]+$/u;
 
-export function createResultsDirectory(root: string): Results {
+/**
+ * `notes` is a folder of the installation that remembers the root of each run, so that its results stay together
+ * whoever goes on with it, from whichever folder; null where nobody does.
+ */
+export function createResultsDirectory(root: string, notes: string | null = null): Results {
+  const noted = new Map<RunId, string>();
+  const rootOf = (runId: RunId): string => {
+    const known = noted.get(runId) ?? (notes === null ? null : readNote(join(notes, runId)));
+    if (known !== null) noted.set(runId, known);
+    return known ?? root;
+  };
+  const note = async (runId: RunId): Promise<void> => {
+    if (notes === null || noted.has(runId) || rootOf(runId) !== root) return;
+    await mkdir(notes, { recursive: true });
+    // Whoever was first stays it; a note has its words as soon as it has its name.
+    const aside = join(notes, `.${process.pid}.${(writes += 1)}.part`);
+    await writeFile(aside, root);
+    await link(aside, join(notes, runId)).catch(unlessThere);
+    await rm(aside, { force: true });
+    noted.delete(runId);
+    rootOf(runId);
+  };
   const pathOf = ({ runId, key, name }: Parameters<Results['read']>[0]): string => {
     const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];
     const odd = parts.find((part) => part === '.' || part === '..' || !PART_PATTERN.test(part));
@@ -20,14 +42,33 @@ export function createResultsDirectory(root: string): Results {
         'invalid_request',
         `Cannot keep the result "${name}": "${odd}" is not a plain name`,
       );
-    return join(root, ...parts);
+    return join(rootOf(runId), ...parts);
   };
   return {
-    write: (file, content) => replace(pathOf(file), content),
-    read: (file) => readOrNull(pathOf(file)),
-    names: (runId, countMax) => namesBelow(join(root, runId), countMax),
-    location: (runId) => join(root, runId),
+    async write(file, content) {
+      pathOf(file);
+      await note(file.runId);
+      await replace(pathOf(file), content);
+    },
+    read: async (file) => await readOrNull(pathOf(file)),
+    names: (runId, countMax) => namesBelow(join(rootOf(runId), runId), countMax),
+    location: (runId) => join(rootOf(runId), runId),
   };
+}
+
+function readNote(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST')
+    throw new ParleyError('collect_failed', `Cannot note where results are: ${error.message}`, {
+      cause: error,
+    });
 }
 
 let writes = 0;

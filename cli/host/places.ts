@@ -12,6 +12,8 @@ export interface Places {
   readonly dataDir: string;
   readonly database: string;
   readonly blobs: string;
+  /** The folder in which each run began to keep its results. */
+  readonly resultsNotes: string;
   readonly sealKeyFile: string;
   readonly spool: string;
   /** Git repositories that exist while a branch is pushed. */
@@ -39,6 +41,7 @@ export function placesOf(dataDir: string): Places {
     dataDir,
     database: join(dataDir, 'parley.db'),
     blobs: join(dataDir, 'blobs'),
+    resultsNotes: join(dataDir, 'results'),
     sealKeyFile: join(dataDir, 'seal.key'),
     spool: join(dataDir, 'spool'),
     branches: join(dataDir, 'branches'),

@@ -7,6 +7,7 @@ import type { Store } from '../../store/open-store.ts';
 import { createResultsDirectory } from '../../store/results-directory.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Reader } from '../host-port.ts';
+import { placesOf } from './places.ts';
 import { readDeployedStore } from './config-store.ts';
 import { troubledRows } from './troubled-rows.ts';
 
@@ -19,7 +20,7 @@ export async function openReader(config: DeploymentConfig): Promise<Reader | nul
 
 export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, 'close'> {
   const { records, plans, events, lifecycle, activity } = store;
-  const results = createResultsDirectory(config.resultsDir);
+  const results = createResultsDirectory(config.resultsDir, placesOf(config.dataDir).resultsNotes);
   const rows = troubledRows(store);
   return {
     run: (id) => rows.run(id),

@@ -70,7 +70,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     spend,
     vault,
     blobs: createBlobDirectory(places.blobs),
-    results: createResultsDirectory(config.resultsDir),
+    results: createResultsDirectory(config.resultsDir, places.resultsNotes),
     gatewayExport: createGatewayExport(config.gatewayExport),
     secrets: createSecretSource(env, vault),
     keys: createKeyMinter(parts.sealKey),

@@ -30,7 +30,7 @@ export function planDiffLines(diff: PlanDiff, against: string): string[] {
   // What a person looks for first: of many conversations most are new, and the list is cut.
   const shown = SHOWN_KINDS.flatMap((kind) => diff.items.filter((item) => item.kind === kind));
   return [
-    `against ${against}: ${summary.join('   ')}`,
+    `against ${against}: ${summary.length === 0 ? 'no conversation changed' : summary.join('   ')}`,
     ...diff.run.map((change) => `  ~ ${fieldLine(change)}`),
     ...shown.slice(0, SHOWN_MAX).flatMap(itemLines),
     ...(shown.length > SHOWN_MAX

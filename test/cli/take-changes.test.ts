@@ -58,6 +58,14 @@ describe('parley resume RUN FILE', () => {
     expect(shell.stderr.text).toContain('--accept-changes');
   });
 
+  it('does not tell what is as it was, whatever became of it', async () => {
+    const failed = itemRow('first', { phase: 'ended', outcome: 'failed', failureClass: 'infra' });
+    const { shell } = setUp(CHANGED, { rows: { ...open, items: [failed, itemRow('second')] } });
+    expect(await runCli(['resume', RUN, 'job.yaml'], shell)).toBe(2);
+    expect(shell.stderr.text).toMatch(/against \S+: ~ 1 changed\n/);
+    expect(shell.stderr.text).not.toContain('first');
+  });
+
   it('takes up pace and budget once they are accepted, and names what stays as planned', async () => {
     const { host, shell } = setUp(CHANGED, { rows: open });
     expect(await runCli(['resume', RUN, 'job.yaml', '--accept-changes'], shell)).toBe(1);
