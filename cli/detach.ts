@@ -9,7 +9,7 @@ import type { DeploymentConfig } from './config/deployment-config.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { openStored } from './open-deployment.ts';
 import { openRecords } from './print/records.ts';
-import { pause, type Shell } from './shell.ts';
+import { calledAs, pause, type Shell } from './shell.ts';
 
 /** A process that has not made its run known by then waits for something that somebody must look at. */
 const KNOWN_MS_MAX = 120_000;
@@ -43,7 +43,7 @@ export async function detach(shell: Shell, { config, runId, args, json }: Detach
     await pause(shell.clock, LOOK_MS);
   }
   if (json) openRecords(shell.stdout).write({ type: 'detached', run_id: runId, log: logFile });
-  else shell.stdout.write(`run ${runId}\nlook with: parley watch ${runId}\nlog: ${logFile}\n`);
+  else shell.stdout.write(`run ${runId}\nlook with: ${calledAs(shell)} watch ${runId}\nlog: ${logFile}\n`);
   return EXIT.ok;
 }
 

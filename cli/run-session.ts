@@ -13,7 +13,7 @@ import type { Host } from './host-port.ts';
 import { deliveryCounts } from './print/deliveries.ts';
 import { runRecord } from './print/records.ts';
 import { runSummary, type RunResult } from './print/run-summary.ts';
-import { pause, type Shell } from './shell.ts';
+import { calledAs, pause, type Shell } from './shell.ts';
 import type { RunView } from './view/run-view.ts';
 
 export interface RunSession {
@@ -43,8 +43,8 @@ export async function attend(session: RunSession): Promise<ExitCode> {
   }
   if (row !== null) return exitCodeOfRun(row, session.plan);
   const left = goesOn
-    ? `left ${session.runId}, which goes on in another process; look with: parley watch ${session.runId}`
-    : `left ${session.runId} as it stands; go on with: parley resume ${session.runId}`;
+    ? `left ${session.runId}, which goes on in another process; look with: ${calledAs(shell)} watch ${session.runId}`
+    : `left ${session.runId} as it stands; go on with: ${calledAs(shell)} resume ${session.runId}`;
   shell.stderr.write(`${left}\n`);
   return EXIT.interrupted;
 }
@@ -79,7 +79,7 @@ async function printResult(session: RunSession, row: RunRow): Promise<void> {
   view.changed(row, items);
   view.close();
   const results = host.resultsLocation(runId);
-  const next = nextCommand(row, plan);
+  const next = nextCommand(row, plan, shell);
   const deliveries = readDeliveries(plan, results);
   const evidence = readEvidence(items, results);
   const result = { row, items, plan, results, deliveries, evidence, next };
@@ -102,17 +102,18 @@ function doneRecord({ row, plan, results, deliveries, next }: RunResult): Readon
 }
 
 /** Whether somebody runs it cannot be seen from its rows: a killed engine leaves them as they were. */
-export function nextCommand(row: RunRow, plan: Plan | null): string | null {
-  const resume = `parley resume ${row.runId}`;
+export function nextCommand(row: RunRow, plan: Plan | null, shell: Pick<Shell, 'env'>): string | null {
+  const parley = calledAs(shell);
+  const resume = `${parley} resume ${row.runId}`;
   if (row.phase !== 'finished' && row.mode === 'normal') {
-    return `parley watch ${row.runId}, or, when no engine is running, ${resume}`;
+    return `${parley} watch ${row.runId}, or, when no engine is running, ${resume}`;
   }
   if (row.phase !== 'finished') return resume;
   switch (exitCodeOfRun(row, plan)) {
     case EXIT.failed:
-      return `parley logs ${row.runId} --failed`;
+      return `${parley} logs ${row.runId} --failed`;
     case EXIT.outsideTolerance:
-      return `parley reconcile ${row.runId}`;
+      return `${parley} reconcile ${row.runId}`;
     default:
       return null;
   }

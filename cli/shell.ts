@@ -50,6 +50,14 @@ export interface Detached {
 
 export type InterruptSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
+/**
+ * How the person who reads this calls the program, for the commands that it prints: `npm start --` in a fresh checkout,
+ * where nothing is on the search path.
+ */
+export function calledAs({ env }: Pick<Shell, 'env'>): string {
+  return env['PARLEY_COMMAND'] || 'parley';
+}
+
 /** Resolves after `ms`, or at once when `signal` aborts. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();

@@ -11,4 +11,6 @@ setup();
 await build();
 // A newcomer looks for results where the command was typed.
 process.env.PARLEY_RESULTS_DIR ||= path.join(ROOT, 'out');
+// What is printed to type next works as it stands, from where this was typed.
+process.env.PARLEY_COMMAND ||= 'npm start --';
 process.exitCode = await runNode(['examples/first-batch/main.js', ...process.argv.slice(2)]);

@@ -99,7 +99,7 @@ function runTable(runs: readonly RunRow[]): string[] {
 }
 
 async function showRun(
-  { stdout }: Shell,
+  { stdout, env }: Shell,
   reader: Reader,
   { row, json }: { readonly row: RunRow; readonly json: boolean },
 ): Promise<void> {
@@ -120,7 +120,7 @@ async function showRun(
     for (const event of events) records.write(runEventRecord(runId, event));
     return;
   }
-  const next = nextCommand(row, plan);
+  const next = nextCommand(row, plan, { env });
   stdout.write(runSummary({ row, items, plan, results, deliveries, evidence, next }));
   for (const line of runEventLines(events)) stdout.write(`${line}\n`);
 }

@@ -62,7 +62,7 @@ async function watch(shell: Shell, id: string, options: WatchOptions): Promise<E
     const plan = await reader.plan(runId);
     const results = reader.resultsLocation(runId);
     const items = await reader.runItems(runId);
-    const [deliveries, next] = [readDeliveries(plan, results), nextCommand(row, plan)];
+    const [deliveries, next] = [readDeliveries(plan, results), nextCommand(row, plan, shell)];
     const evidence = readEvidence(items, results);
     if (!json) shell.stdout.write(runSummary({ row, items, plan, results, deliveries, evidence, next }));
     return exitCodeOfRun(row, plan);

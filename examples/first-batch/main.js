@@ -18,6 +18,8 @@ const HERE = import.meta.dirname;
 /** Where results go: `out` beside this file, unless the deployment says otherwise. */
 const OUT = path.resolve(HERE, process.env.PARLEY_RESULTS_DIR || 'out');
 const PARLEY = path.resolve(HERE, '../../bin/parley.js');
+/** How this was called, for the commands that parley prints. */
+const CALLED = process.env.PARLEY_COMMAND || `node ${path.relative(process.cwd(), import.meta.filename)}`;
 const COMMANDS = 'validate plan run status watch logs resume cancel collect reconcile report doctor'.split(
   ' ',
 );
@@ -74,7 +76,7 @@ async function main(argv) {
   const before = runFolders();
   try {
     const token = process.env.PARLEY_EXAMPLE_TOKEN || randomBytes(24).toString('hex');
-    const own = { PARLEY_EXAMPLE_TOKEN: token, PARLEY_CONFIG: gateway.config };
+    const own = { PARLEY_COMMAND: CALLED, PARLEY_EXAMPLE_TOKEN: token, PARLEY_CONFIG: gateway.config };
     return await runParley(parleyArguments(given, gateway.job), { ...process.env, ...own, ...gateway.env });
   } finally {
     await gateway.stop();

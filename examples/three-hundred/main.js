@@ -15,6 +15,8 @@ import { createInterface } from 'node:readline';
 
 const HERE = import.meta.dirname;
 const PARLEY = path.resolve(HERE, '../../bin/parley.js');
+/** How this was called, for the commands that parley prints. */
+const CALLED = process.env.PARLEY_COMMAND || `node ${path.relative(process.cwd(), import.meta.filename)}`;
 const KEEPER = path.resolve(HERE, '../first-batch/gateway-keeper.js');
 const LEDGER = '.parley/gateway-ledger.jsonl';
 
@@ -42,6 +44,7 @@ async function startGateway() {
     if (!line.startsWith('{"type":"listening"')) continue;
     const { url } = JSON.parse(line);
     const env = {
+      PARLEY_COMMAND: CALLED,
       PARLEY_CONFIG: 'parley.yaml',
       PARLEY_GATEWAY_URL: `${url}/v1`,
       PARLEY_GATEWAY_KEY: key,

@@ -141,14 +141,15 @@ describe('parley run', () => {
     expect(shell.stdout.text).toContain(`next: parley resume ${RUN}`);
   });
 
-  it('leaves the run at the second Ctrl-C, and says how to go on', async () => {
-    const { host, shell } = setUp({ onStart: () => working, onRequest: () => null });
+  it('leaves the run at the second Ctrl-C, and says how to go on in the words of who called it', async () => {
+    const env = { PARLEY_COMMAND: 'npm start --' };
+    const { host, shell } = setUp({ onStart: () => working, onRequest: () => null, env });
     const ended = runCli(['run', 'job.yaml', '--run-id', RUN], shell);
     await until(() => shell.stderr.text.includes('run: running'));
     shell.interrupt();
     shell.interrupt();
     expect(await ended).toBe(130);
-    expect(shell.stderr.text).toContain(`go on with: parley resume ${RUN}`);
+    expect(shell.stderr.text).toContain(`go on with: npm start -- resume ${RUN}`);
     expect(host.calls).toEqual(['close']);
   });
 

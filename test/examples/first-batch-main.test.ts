@@ -32,7 +32,7 @@ if (command === 'scripted-gateway') {
   if (command === 'run') mkdirSync('out/20260101-first-batch', { recursive: true });
   // Listening before the line is printed: whoever reads it may send the signal at once.
   const told = new Promise((resolve) => process.env.STAND_IN === 'wait' && process.once('SIGTERM', resolve));
-  console.log(JSON.stringify({ args: [command, ...rest], cwd: process.cwd(), env, status: asked?.status ?? null }));
+  console.log(JSON.stringify({ args: [command, ...rest], cwd: process.cwd(), env, called: process.env.PARLEY_COMMAND, status: asked?.status ?? null }));
   if (process.env.STAND_IN === 'wait') {
     const work = setInterval(() => undefined, 1000);
     await told;
@@ -46,6 +46,8 @@ interface Call {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** How the printed commands begin. */
+  readonly called: string;
   /** What the gateway answered to the call for its models; null when there was none. */
   readonly status: number | null;
 }
@@ -86,6 +88,15 @@ describe('main.js with the scripted gateway', () => {
     expect(existsSync(path.join(example, '.parley/repos/npm/yaml.git/HEAD'))).toBe(true);
     expect(existsSync(path.join(example, '.parley/gateway-ledger.jsonl'))).toBe(true);
     await expect(fetch(`${call?.env['PARLEY_GATEWAY_URL']}/models`)).rejects.toThrow();
+  });
+
+  it('says how it was called, so that the command that is printed works where this one was typed', () => {
+    const example = copyExample();
+    const { call } = runMain(example, []);
+    const [node, ...rest] = call?.called.split(' ') ?? [];
+    expect(node).toBe('node');
+    expect(path.resolve(rest.join(' '))).toBe(path.join(example, 'main.js'));
+    expect(runMain(example, [], { PARLEY_COMMAND: 'npm start --' }).call?.called).toBe('npm start --');
   });
 
   it('passes other commands on and forgets only when it is asked to', () => {
