@@ -21,6 +21,7 @@ function completed(command: Command): CompletedCommand {
     name: command.name(),
     summary: command.summary(),
     words: [...command.commands.map((below) => below.name()), ...wordsOf(first)],
+    takesRun: first?.name() === 'run',
     flags: [...flags.values()],
   };
 }

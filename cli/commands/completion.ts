@@ -4,13 +4,34 @@
  */
 import { Argument, Command } from 'commander';
 import { examples, type CommandContext } from '../command-context.ts';
+import { openRuns } from '../open-deployment.ts';
+import { LAST } from '../open-run.ts';
 import {
   completionScript,
+  RUNS,
   SHELLS,
   type CompletionShell,
   type Completions,
 } from '../print/completion-script.ts';
 import { EXIT } from '../exit-code.ts';
+import type { Shell } from '../shell.ts';
+
+/** As many as a person looks through. */
+const RUNS_SHOWN_MAX = 50;
+
+/** The newest first; none where there is no store, since nobody reads an error between two keys. */
+async function runIds(shell: Shell): Promise<readonly string[]> {
+  const opened = await openRuns(shell, undefined).catch(() => null);
+  if (opened === null) return [];
+  try {
+    const rows = await opened.reader.runs();
+    return [...(rows.length === 0 ? [] : [LAST]), ...rows.slice(0, RUNS_SHOWN_MAX).map(({ runId }) => runId)];
+  } catch {
+    return [];
+  } finally {
+    await opened.reader.close();
+  }
+}
 
 /** `completions` loads every command, so it is called only when a script is printed. */
 export const completionCommandOf =
@@ -18,7 +39,12 @@ export const completionCommandOf =
   ({ shell, finish }: CommandContext): Command =>
     new Command('completion')
       .description('Print a script that completes commands and flags in a shell.')
-      .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+      .addArgument(
+        new Argument('<shell>', `which shell; "${RUNS}" lists what the scripts offer for a run`).choices([
+          ...SHELLS,
+          RUNS,
+        ]),
+      )
       .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such shell.')
       .addHelpText(
         'after',
@@ -28,7 +54,8 @@ export const completionCommandOf =
           'parley completion fish > ~/.config/fish/completions/parley.fish',
         ),
       )
-      .action(async (name: CompletionShell) => {
-        shell.stdout.write(completionScript(name, await completions()));
+      .action(async (name: CompletionShell | typeof RUNS) => {
+        if (name === RUNS) for (const id of await runIds(shell)) shell.stdout.write(`${id}\n`);
+        else shell.stdout.write(completionScript(name, await completions()));
         finish(EXIT.ok);
       });

@@ -4,6 +4,8 @@
  */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+/** What is asked for the ids of runs: `parley completion runs`. */
+export const RUNS = 'runs';
 export type CompletionShell = (typeof SHELLS)[number];
 
 export interface CompletedCommand {
@@ -11,6 +13,8 @@ export interface CompletedCommand {
   readonly summary: string;
   /** Commands below it, and words that its first argument may be. */
   readonly words: readonly string[];
+  /** Its first argument is a run, whose ids the script asks for. */
+  readonly takesRun: boolean;
   readonly flags: readonly CompletedFlag[];
 }
 
@@ -50,6 +54,11 @@ function bash(commands: Completions): string {
     const pick = [
       ...(values.length === 0 ? [] : ['      case "$previous" in', ...values, '      esac']),
       `      if [ -z "$words" ]; then words="${[...command.words, ...flagNames(command)].join(' ')}"; fi`,
+      ...(command.takesRun
+        ? [
+            `      if [ "$COMP_CWORD" -eq 2 ]; then words="$words $("\${COMP_WORDS[0]}" completion ${RUNS} 2>/dev/null)"; fi`,
+          ]
+        : []),
     ];
     return [`    ${command.name})`, ...pick, '      ;;'].join('\n');
   });
@@ -82,8 +91,9 @@ function zsh(commands: Completions): string {
       const value = choices.length === 0 ? '' : `:value:(${choices.join(' ')})`;
       return `        '${name}[${zshText(description)}]${value}' \\`;
     });
-    const words =
-      command.words.length === 0
+    const words = command.takesRun
+      ? `"1:run:(\${(f)$(parley completion ${RUNS} 2>/dev/null)})" '*:file:_files'`
+      : command.words.length === 0
         ? "'*:file:_files'"
         : `'1:word:(${command.words.join(' ')})' '*:file:_files'`;
     return [`    ${command.name})`, '      _arguments \\', ...flags, `        ${words}`, '      ;;'].join(
@@ -121,6 +131,9 @@ function fish(commands: Completions): string {
     return [
       `complete -c parley -n __fish_use_subcommand -f -a ${command.name} -d ${fishText(command.summary)}`,
       ...command.words.map((word) => `complete -c parley ${seen} -a ${word}`),
+      ...(command.takesRun
+        ? [`complete -c parley ${seen} -a '(parley completion ${RUNS} 2>/dev/null)'`]
+        : []),
       ...command.flags.map(({ name, description, choices }) => {
         const flag = name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`;
         const values = choices.length === 0 ? '' : ` -x -a ${fishText(choices.join(' '))}`;

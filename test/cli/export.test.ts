@@ -135,6 +135,27 @@ describe('parley completion', () => {
     expect(complete('completion', 'z')).toEqual(['zsh']);
   });
 
+  it('completes ids of runs, which it asks the program for', async () => {
+    const folder = tempDir();
+    writeFileSync(path.join(folder, 'completion.bash'), await script('bash'));
+    writeFileSync(
+      path.join(folder, 'parley'),
+      '#!/bin/sh\n[ "$*" = "completion runs" ] && printf "last\\ndemo-1\\ndemo-2\\n"',
+      {
+        mode: 0o755,
+      },
+    );
+    const program =
+      'source completion.bash; COMP_WORDS=(./parley watch demo); COMP_CWORD=2; _parley; printf \'%s\\n\' "${COMPREPLY[@]}"';
+    expect(execFileSync('bash', ['-c', program], { cwd: folder, encoding: 'utf8' })).toBe('demo-1\ndemo-2\n');
+    const around = setUp();
+    expect(await runCli(['completion', 'runs'], around.shell)).toBe(0);
+    expect(around.shell.stdout.text).toBe(`last\n${RUN}\n`);
+    const without = fakeShell({ cwd: folder });
+    expect(await runCli(['completion', 'runs'], without)).toBe(0);
+    expect(without.stdout.text).toBe('');
+  });
+
   it('is a script that bash takes', async () => {
     expect(spawnSync('bash', ['-n'], { input: await script('bash') }).status).toBe(0);
   });
