@@ -29,8 +29,8 @@ const LIMITS = { memory_mb: 1_024, processes: 128, file_mb: 256, disk_mb: 512 };
 /** Turns that a script holds; a conversation needs two for each message. */
 const TURNS = 400;
 const LOOK_MS = 100;
-/** A start, a deletion, or an answer under attack. */
-const PATIENCE_MS = 180_000;
+/** A start or a deletion under attack: 60,000 files are archived one by one, on a machine that does other work. */
+const PATIENCE_MS = 600_000;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every answer has another shape

@@ -13,6 +13,9 @@ const CLOSED_ON_EXEC = 0o2000000;
 /** `close_range(3, all, CLOSE_RANGE_CLOEXEC)`: nothing is closed now, everything at the start of another program. */
 const MARK_ALL = { number: { x64: 436, arm64: 436 }, args: [3, 0xffffffff, 4] } as const;
 
+/** Where the temporary folder is none, which is no reason to leave anything unmarked. */
+const OTHER_PLACES = ['/dev/shm', '/tmp'];
+
 /**
  * Marks every descriptor but the three standard ones. What a kernel before 5.11, or another processor, leaves unmarked
  * is closed: then nothing given beside the standard ones can be used.
@@ -50,14 +53,22 @@ function isMarked(descriptor: number): boolean {
 function markAll(): void {
   const object = systemCallObject(process.arch, MARK_ALL);
   if (object === null || process.platform !== 'linux') return;
-  const dir = mkdtempSync(path.join(os.tmpdir(), 'parley-'));
-  try {
-    const file = path.join(dir, 'close-range.node');
-    writeFileSync(file, object, { mode: 0o600 });
-    process.dlopen({ exports: {} }, file);
-  } catch {
-    // Whoever calls looks at what is still unmarked.
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
+  for (const place of [os.tmpdir(), ...OTHER_PLACES]) {
+    try {
+      const dir = mkdtempSync(path.join(place, 'parley-'));
+      try {
+        load(path.join(dir, 'close-range.node'), object);
+      } finally {
+        rmSync(dir, { recursive: true, force: true });
+      }
+    } catch {
+      // A command that needs the temporary folder says what is wrong with it.
+    }
+    if (inheritable().length === 0) return;
   }
+}
+
+function load(file: string, object: Uint8Array): void {
+  writeFileSync(file, object, { mode: 0o600 });
+  process.dlopen({ exports: {} }, file);
 }

@@ -19,6 +19,8 @@ import { newRequest } from '../contract/runtime-suite.ts';
 import type { RuntimeHarness } from '../contract/runtime-suite.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 import { FILE_PROBES } from './file-probes.ts';
+import { HOST_FILE_PROBES } from './host-file-probes.ts';
+import { HOST_PROCESS_PROBES } from './host-process-probes.ts';
 import { KERNEL_PROBES } from './kernel-probes.ts';
 import { NETWORK_PROBES } from './network-probes.ts';
 import { ESCAPED } from './probe.ts';
@@ -31,6 +33,8 @@ export const PROBES: readonly Probe[] = [
   ...NETWORK_PROBES,
   ...PROCESS_PROBES,
   ...KERNEL_PROBES,
+  ...HOST_FILE_PROBES,
+  ...HOST_PROCESS_PROBES,
 ];
 
 export interface EscapeSetup {

@@ -1,6 +1,6 @@
 /**
  * Each border where a sandbox speaks, with inputs that it might make up: nothing throws but a refusal of ours, and what
- * is kept has a bound. `PARLEY_FUZZ=200000 npm test -- test/escape/fuzzed-borders` plays so many.
+ * is kept has a bound. `npm run fuzz` plays 200,000 of them in all, and a whole run a few of each.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
@@ -8,14 +8,19 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
+  bashOutputSchema,
+  bashPageSchema,
   eventPageSchema,
+  gitChangesSchema,
+  gitDiffSchema,
   parseAnswer,
   readError,
   readPatchFindings,
   readView,
+  serverInfoSchema,
 } from '../../agent-client/wire.ts';
 import { jsonOf } from '../../agent-client/call.ts';
-import { isActivity } from '../../activities/transcript.ts';
+import { isActivity, syncTranscript } from '../../activities/transcript.ts';
 import { checkLog, lastLines } from '../../activities/check-log.ts';
 import { shownName } from '../../activities/collect/matches.ts';
 import { answerHeaders } from '../../api/relay/relay-headers.ts';
@@ -29,7 +34,7 @@ import { tarMembers } from '../../runtimes/workspace-archive/tar-members.ts';
 import type { WalkedEntry } from '../../runtimes/workspace-archive/anchored-walk.ts';
 import { activityWorld, CONVERSATION, inSandbox, SANDBOX } from '../activities/activity-world.ts';
 import { callSocket } from '../api/socket-call.ts';
-import { fuzzRuns } from '../helpers/fuzz-runs.ts';
+import { fuzzRuns, playBorder } from '../helpers/fuzz-runs.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 /** Shapes that real servers send, as seeds: what is made up is put into their fields. */
@@ -44,6 +49,11 @@ const EVENT_PAGE = {
   items: [{ id: 'e1', timestamp: '2026-01-01T00:00:00', kind: 'MessageEvent', source: 'agent' }],
   next_page_id: null,
 };
+const COMMAND_OUTPUT = { command_id: 'c', order: 0, exit_code: 0, stdout: 'ok', stderr: '' };
+const GIT_CHANGES = [{ status: 'UPDATED', path: 'a.txt' }];
+const GIT_DIFF = { modified: 'new', original: 'old' };
+/** Hours of a large number of inputs, and none of a whole run. */
+const TIMEOUT_MS = 4 * 3_600_000;
 
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
@@ -80,47 +90,105 @@ function refusedAtMost(work: () => unknown): void {
 }
 
 describe('what a sandbox says', () => {
-  it('as an answer of its Agent Server, is read or refused', () => {
+  it('as an answer of its Agent Server, is read or refused', { timeout: TIMEOUT_MS }, async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       bent(CONVERSATION_INFO).map((value) => Buffer.from(JSON.stringify(value))),
     );
     const any = fc.oneof(odd, bent(CONVERSATION_INFO), bent(EVENT_PAGE));
-    fc.assert(
-      fc.property(any, bytes, fc.string({ unit: 'binary' }), (value, body, header) => {
-        refusedAtMost(() => readView(value));
-        refusedAtMost(() => readError(value));
-        refusedAtMost(() => parseAnswer(eventPageSchema, value).items.map(isActivity));
-        refusedAtMost(() => readView(jsonOf({ status: 200, body: Buffer.from(body), header: () => null })));
-        expect(readPatchFindings(header).length).toBeLessThanOrEqual(1_000);
-        readPatchFindings(Buffer.from(JSON.stringify(value) ?? '').toString('base64url'));
-      }),
-      fuzzRuns(300),
-    );
+    const play = (played: () => void): void =>
+      fc.assert(
+        fc.property(any, bytes, fc.string({ unit: 'binary' }), (value, body, header) => {
+          played();
+          refusedAtMost(() => readView(value));
+          refusedAtMost(() => readError(value));
+          refusedAtMost(() => parseAnswer(eventPageSchema, value).items.map(isActivity));
+          refusedAtMost(() => readView(jsonOf({ status: 200, body: Buffer.from(body), header: () => null })));
+          expect(readPatchFindings(header).length).toBeLessThanOrEqual(1_000);
+          readPatchFindings(Buffer.from(JSON.stringify(value) ?? '').toString('base64url'));
+        }),
+        fuzzRuns(300, 0.3),
+      );
+    await playBorder('answers', ({ played }) => play(played));
   });
 
-  it('as text of commands, Git and names, is read or refused, in bounds', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 400 });
-    fc.assert(
-      fc.property(text, text, fc.integer(), (one, other, code) => {
-        if (isCommitId(one)) expect(one).toMatch(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
-        parseGitRequest(one, other);
-        tokenOf(one);
-        tokenOf(`Basic ${other}`);
-        parseHostAndPort(one);
-        parseHostRule(other);
-        lastLines(checkLog(code, one));
-        expect(shownName(Buffer.from(one)).length).toBeLessThan(2_000);
-        for (const value of Object.values(
-          answerHeaders({ 'content-type': one, 'content-disposition': other }),
-        ))
-          expect(String(value)).toMatch(/^[\x20-\x7e]*$/);
-      }),
-      fuzzRuns(300),
+  it('as output of commands and of Git, is read or refused', { timeout: TIMEOUT_MS }, async () => {
+    const any = fc.oneof(
+      odd,
+      ...[COMMAND_OUTPUT, GIT_CHANGES, GIT_DIFF, { items: [COMMAND_OUTPUT] }].map(bent),
     );
+    const schemas = [bashOutputSchema, bashPageSchema, gitChangesSchema, gitDiffSchema, serverInfoSchema];
+    const play = (played: () => void): void =>
+      fc.assert(
+        fc.property(any, (value) => {
+          played();
+          for (const schema of schemas) refusedAtMost(() => parseAnswer<unknown>(schema, value));
+        }),
+        fuzzRuns(300, 0.2),
+      );
+    await playBorder('output of commands and Git', ({ played }) => play(played));
   });
 
-  it('as files of its workspace, is a whole archive', async () => {
+  it('as pages of events, is kept or refused', { timeout: TIMEOUT_MS }, async () => {
+    const around = await activityWorld();
+    await inSandbox(around, { sandbox: { generation: 1 } });
+    const page = fc.oneof(bent(EVENT_PAGE), odd);
+    let given: unknown = null;
+    const agent = {
+      ...around.world.agent,
+      events: () => {
+        const { items, next_page_id: nextPageId = null } = parseAnswer(eventPageSchema, given);
+        return Promise.resolve({ items, nextPageId, bytes: 1 });
+      },
+    };
+    const world = { ...around.world, agent };
+    const play = (played: () => void): Promise<void> =>
+      fc.assert(
+        fc.asyncProperty(page, async (value) => {
+          played();
+          given = value;
+          const failed: unknown = await syncTranscript(world, {} as never, CONVERSATION).then(
+            () => null,
+            (error: unknown) => error,
+          );
+          refusedAtMost(() => {
+            if (failed !== null) throw failed;
+          });
+        }),
+        fuzzRuns(50, 0.05),
+      );
+    await playBorder('pages of events', ({ played }) => play(played));
+  });
+
+  it(
+    'as text of commands, Git and names, is read or refused, in bounds',
+    { timeout: TIMEOUT_MS },
+    async () => {
+      const text = fc.string({ unit: 'binary', maxLength: 400 });
+      const play = (played: () => void): void =>
+        fc.assert(
+          fc.property(text, text, fc.integer(), (one, other, code) => {
+            played();
+            if (isCommitId(one)) expect(one).toMatch(/^[0-9a-f]{40}([0-9a-f]{24})?$/);
+            parseGitRequest(one, other);
+            tokenOf(one);
+            tokenOf(`Basic ${other}`);
+            parseHostAndPort(one);
+            parseHostRule(other);
+            lastLines(checkLog(code, one));
+            expect(shownName(Buffer.from(one)).length).toBeLessThan(2_000);
+            for (const value of Object.values(
+              answerHeaders({ 'content-type': one, 'content-disposition': other }),
+            ))
+              expect(String(value)).toMatch(/^[\x20-\x7e]*$/);
+          }),
+          fuzzRuns(300, 0.3),
+        );
+      await playBorder('texts', ({ played }) => play(played));
+    },
+  );
+
+  it('as files of its workspace, is a whole archive', { timeout: TIMEOUT_MS }, async () => {
     const entry = fc
       .record({ path: fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }), size: fc.nat(2 ** 44) })
       .chain(({ path: name, size }) => {
@@ -134,18 +202,21 @@ describe('what a sandbox says', () => {
           { kind: 'file', path: name, mode: 0, mtime, size, blocksBytes: 0, file },
         );
       });
-    await fc.assert(
-      fc.asyncProperty(fc.array(entry, { maxLength: 6 }), async (entries) => {
-        async function* walked(): AsyncGenerator<WalkedEntry> {
-          yield* await Promise.resolve(entries);
-        }
-        let bytes = 0;
-        for await (const chunk of tarMembers(walked(), 1_000_000)) bytes += chunk.length;
-        expect(bytes % 512).toBe(0);
-        expect(bytes).toBeLessThan(2_000_000);
-      }),
-      fuzzRuns(100),
-    );
+    const play = (played: () => void): Promise<void> =>
+      fc.assert(
+        fc.asyncProperty(fc.array(entry, { maxLength: 6 }), async (entries) => {
+          played();
+          async function* walked(): AsyncGenerator<WalkedEntry> {
+            yield* await Promise.resolve(entries);
+          }
+          let bytes = 0;
+          for await (const chunk of tarMembers(walked(), 1_000_000)) bytes += chunk.length;
+          expect(bytes % 512).toBe(0);
+          expect(bytes).toBeLessThan(2_000_000);
+        }),
+        fuzzRuns(100, 0.05),
+      );
+    await playBorder('archive', ({ played }) => play(played));
   });
 });
 
@@ -177,7 +248,7 @@ const reply = fc
   );
 
 describe('what is spoken over sockets', () => {
-  it('ends no callback server, which hears the next batch', async () => {
+  it('ends no callback server, which hears the next batch', { timeout: TIMEOUT_MS }, async () => {
     const around = await activityWorld();
     await inSandbox(around, { sandbox: { generation: 1 } });
     const socketPath = path.join(tempDir(), 'webhook.sock');
@@ -192,19 +263,22 @@ describe('what is spoken over sockets', () => {
         headers: { 'x-session-api-key': key },
       });
     const body = fc.oneof(odd, bent(EVENT_PAGE.items), bent(CONVERSATION_INFO));
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), reply, body, async (bytes, raw, value) => {
-        await exchange(socketPath, bytes);
-        await exchange(socketPath, Buffer.concat([Buffer.from('POST /api/v1/webhooks/events/x '), raw]));
-        for (const route of [`events/${CONVERSATION}`, 'conversations'])
-          expect((await call(route, value)).status).toBeLessThan(600);
-      }),
-      fuzzRuns(15),
-    );
+    const play = (played: () => void): Promise<void> =>
+      fc.assert(
+        fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), reply, body, async (bytes, raw, value) => {
+          for (let input = 0; input < 4; input += 1) played();
+          await exchange(socketPath, bytes);
+          await exchange(socketPath, Buffer.concat([Buffer.from('POST /api/v1/webhooks/events/x '), raw]));
+          for (const route of [`events/${CONVERSATION}`, 'conversations'])
+            expect((await call(route, value)).status).toBeLessThan(600);
+        }),
+        fuzzRuns(15, 0.0125),
+      );
+    await playBorder('callbacks', ({ played }) => play(played));
     expect((await call(`events/${CONVERSATION}`, EVENT_PAGE.items)).status).toBe(200);
   });
 
-  it('by a host that may be reached, ends no way out', async () => {
+  it('by a host that may be reached, ends no way out', { timeout: TIMEOUT_MS }, async () => {
     let answer: Buffer = Buffer.from('');
     const host: Server = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -228,16 +302,19 @@ describe('what is spoken over sockets', () => {
       host.close();
     });
     const asking = (target: string): Buffer => Buffer.from(`${target} HTTP/1.1\r\nhost: x\r\n\r\n`, 'latin1');
-    await fc.assert(
-      fc.asyncProperty(reply, fc.string({ unit: 'binary', maxLength: 60 }), async (raw, target) => {
-        answer = raw;
-        await exchange(socketPath, asking(`GET http://127.0.0.1:${port}/`));
-        await exchange(socketPath, asking(`CONNECT 127.0.0.1:${port}`));
-        await exchange(socketPath, asking(`CONNECT ${target}`));
-        await exchange(socketPath, asking(`GET ${target}`));
-      }),
-      fuzzRuns(15),
-    );
+    const play = (played: () => void): Promise<void> =>
+      fc.assert(
+        fc.asyncProperty(reply, fc.string({ unit: 'binary', maxLength: 60 }), async (raw, target) => {
+          for (let input = 0; input < 4; input += 1) played();
+          answer = raw;
+          await exchange(socketPath, asking(`GET http://127.0.0.1:${port}/`));
+          await exchange(socketPath, asking(`CONNECT 127.0.0.1:${port}`));
+          await exchange(socketPath, asking(`CONNECT ${target}`));
+          await exchange(socketPath, asking(`GET ${target}`));
+        }),
+        fuzzRuns(15, 0.0125),
+      );
+    await playBorder('egress', ({ played }) => play(played));
     answer = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi');
     const last = connect(socketPath);
     last.write(asking(`GET http://127.0.0.1:${port}/`));

@@ -1,20 +1,36 @@
 /** The list of attempts itself: long enough, each told apart, and enough of them succeed where nothing separates. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROBES } from './escape-suite.ts';
 
-/** What is promised of every real runtime. */
-const PROBES_MIN = 40;
+/** What is promised of every real runtime: so many that are denied there, and succeed where nothing separates. */
+const JUDGED_MIN = 120;
 /** As many must get out of a plain process of an ordinary user; else the list could pass because it is broken. */
-const ESCAPES_MIN = 30;
+const ESCAPES_MIN = 100;
+const WORDS = {
+  escapes: 'out, as anybody',
+  escapes_as_root: 'out, as root',
+  unjudged: 'by the host',
+  not_run: 'not tried',
+};
+const count = (onPlain: keyof typeof WORDS): number => PROBES.filter((one) => one.onPlain === onPlain).length;
 
 describe('the attempts', () => {
   it('are many, and have names of their own', () => {
-    expect(PROBES.length).toBeGreaterThanOrEqual(PROBES_MIN);
     expect(new Set(PROBES.map(({ name }) => name)).size).toBe(PROBES.length);
   });
 
   it('get out of a plain process often enough', () => {
-    expect(PROBES.filter(({ onPlain }) => onPlain === 'escapes').length).toBeGreaterThanOrEqual(ESCAPES_MIN);
+    expect(count('escapes')).toBeGreaterThanOrEqual(ESCAPES_MIN);
+    expect(count('escapes') + count('escapes_as_root')).toBeGreaterThanOrEqual(JUDGED_MIN);
+  });
+
+  it('are counted on the page about security', () => {
+    const page = readFileSync(path.resolve(import.meta.dirname, '../../docs/security.md'), 'utf8');
+    const rows = Object.keys(WORDS).map((key) => key as keyof typeof WORDS);
+    for (const key of rows) expect(page).toContain(`| ${WORDS[key]} | ${count(key)} |`);
+    expect(page).toContain(`| all | ${PROBES.length} |`);
   });
 
   it.each([
