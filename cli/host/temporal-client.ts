@@ -56,7 +56,7 @@ export async function openPost(
   { namespace, queue, address }: EnginePlace,
 ): Promise<OpenedPost> {
   const settings = config.engine.temporal;
-  const dataConverter = converterOf(env, onFailure);
+  const dataConverter = converterOf({ env, sealKey }, onFailure);
   const server = { ...namedServer(settings, address), namespace };
   await checkServer(server);
   const connection = await Connection.connect(connectionOptions(server)).catch((error: unknown) => {

@@ -40,7 +40,7 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const { store, closers, onFailure } = parts;
   const { queue, eventsMax } = parts.config.engine.temporal;
   const bundle = findWorkflowBundle();
-  const dataConverter = converterOf(parts.env, onFailure);
+  const dataConverter = converterOf(parts, onFailure);
   const observers = await openObservers(parts);
   const server = await serverOf(parts);
   const { namespace } = server;
