@@ -85,6 +85,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The conversation was deleted; a late event does not bring it back.',
   },
+  workflow_lost: {
+    status: 410,
+    retry: false,
+    when: 'Somebody ended the workflow of the record from outside, or the engine does not have it; nothing was accepted.',
+  },
   placement_failed: {
     status: 409,
     retry: false,

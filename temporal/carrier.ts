@@ -5,10 +5,10 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
-import { addressKey } from '../core/ids.ts';
+import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { wholeState } from '../core/machine.ts';
 import { machineOf } from '../core/machines.ts';
-import { asParleyError, ParleyError } from '../core/parley-error.ts';
+import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import { isWatch } from '../core/resource.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
 import { withShortTexts } from '../core/short-values.ts';
@@ -17,7 +17,13 @@ import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';
 import { basisOf } from '../workflows/basis.ts';
-import type { AcceptedBatch, Batch, CarrierActivities, DifferentBatch } from '../workflows/carrier.ts';
+import type {
+  AcceptedBatch,
+  Batch,
+  CarrierActivities,
+  DifferentBatch,
+  OvertakenBatch,
+} from '../workflows/carrier.ts';
 import type { Input } from '../workflows/input.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
 import { TEXT_BYTES_MAX } from './kept-texts.ts';
@@ -38,6 +44,8 @@ export interface CarrierOptions {
   readonly clock: Clock;
   /** After rows were written. */
   readonly onRows?: () => void;
+  /** It stands still: its workflow was set back, or this worker is late. */
+  readonly onOvertaken?: (entity: EntityAddress) => void;
   readonly onError?: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
 }
 
@@ -52,7 +60,7 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
   return {
     async announce(batch) {
       const verdict = await write(options, batch);
-      if (verdict.kind === 'different') return verdict;
+      if (verdict.kind !== 'applied') return verdict;
       await Promise.all(byReceiver(batch.letters).map((ones) => sendInOrder(ones, options.send)));
       const tried = await Promise.all(batch.commands.map((command) => tryBrief(options, command)));
       return {
@@ -79,9 +87,9 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
 }
 
 async function write(
-  { store, onRows }: CarrierOptions,
+  { store, onRows, onOvertaken }: CarrierOptions,
   { entity, number, settled, inputs, rows, tombstone }: Batch,
-): Promise<DifferentBatch | { readonly kind: 'applied' }> {
+): Promise<DifferentBatch | OvertakenBatch | { readonly kind: 'applied' }> {
   const stone = tombstone && {
     address: entity,
     state: tombstone.state as Json,
@@ -97,8 +105,9 @@ async function write(
     case 'different':
       return { kind: 'different', inputs: verdict.inputs as unknown as readonly Input[] };
     case 'overtaken':
-      // The server refuses whatever this execution ends with; until it says so, there is nothing to do.
-      throw new ParleyError('store_conflict', `Cannot say batch ${number}: a later one has been said`);
+      // Tried again, it would hold a task open for ever. An execution that is merely late is refused by the server.
+      onOvertaken?.(entity);
+      return verdict;
   }
 }
 

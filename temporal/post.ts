@@ -28,6 +28,7 @@ import { attributesOf } from '../workflows/visibility.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-code.ts';
 import type { KeptTexts } from './kept-texts.ts';
 import { letterId } from './letter-id.ts';
+import type { LostEntities } from './lost-entities.ts';
 import type { TombstoneAnswer, Tombstones } from './tombstones.ts';
 
 /** A request meets the end of a run at most so often: every meeting is one continue-as-new. */
@@ -48,6 +49,8 @@ export interface PostOptions {
   readonly clock: Clock;
   /** Absent: what a user wrote travels at any length, for worlds in which nobody writes. */
   readonly texts?: KeptTexts;
+  /** What was ended from outside is brought to its end by whoever finds it so. Absent: it is left alone. */
+  readonly lost?: () => Pick<LostEntities, 'mend'>;
   readonly requestWaitMs?: number;
 }
 
@@ -78,7 +81,7 @@ export class Post {
   /** For edges: returns once the entity's workflow has taken it into its history. */
   readonly requests: Notifier = { deliver: (delivery) => this.request(letterOf(delivery)) };
 
-  /** A letter to nobody, or to one that has ended, is delivered as well: it changes nothing (D11). */
+  /** A letter to nobody, or to one that has ended, is delivered as well: nobody waits for what it would change (D11). */
   async send(whole: AddressedLetter): Promise<void> {
     const { texts } = this.options;
     const letter = (await texts?.short(whole)) ?? whole;
@@ -92,7 +95,9 @@ export class Post {
       await this.signal(letter, beginning);
     } catch (error) {
       if (!isOver(error)) throw unreachable(error);
-      if ((await this.askTheEnded(letter)) !== 'takeUp') return;
+      const found = await this.askTheEnded(letter);
+      if (found === null) await this.options.lost?.().mend(letter.to);
+      if (found !== 'takeUp') return;
       await this.signal(letter, TAKE_UP).catch((problem: unknown) => {
         throw unreachable(problem);
       });
@@ -132,7 +137,12 @@ export class Post {
           const found = await this.askTheEnded(letter);
           if (found === 'answered') return;
           if (found === 'takeUp') beginning = TAKE_UP;
-          else if (error instanceof WorkflowNotFoundError && beginning === null) return;
+          else if (error instanceof WorkflowNotFoundError && beginning === null) {
+            const isMended = (await this.options.lost?.().mend(letter.to)) ?? false;
+            // What is to be deleted and is not there is as it should be.
+            if (letter.event.type !== 'deleteRequested') throw lostProblem(letter);
+            if (!isMended) return;
+          }
         } else if (!isCutShort(error)) throw unreachable(error);
         if (tried >= REQUEST_TRIES_MAX) throw unreachable(error);
       }
@@ -212,6 +222,13 @@ function isCutShort(error: unknown): boolean {
 function isNotReady(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return grpcCode(error) === GRPC.failedPrecondition || grpcCode(cause) === GRPC.failedPrecondition;
+}
+
+function lostProblem({ to }: AddressedLetter): ParleyError {
+  const message = `Cannot tell the ${to.machine} "${to.id}" anything: the engine has no open workflow of it`;
+  return new ParleyError('workflow_lost', message, {
+    remedy: 'look at its record, and begin another one',
+  });
 }
 
 function unreachable(error: unknown): unknown {

@@ -16,6 +16,9 @@ import type { Inbox } from './input.ts';
 /** Inputs without an order are written down from time to time, so that a batch rests on few. */
 const SILENT_INPUTS_MAX = 64;
 
+/** One that was set back says nothing until somebody makes the store forget, and looks for that now and then. */
+const STAND_STILL_MS = 3_600_000;
+
 export interface Said {
   readonly orders: Activation;
   readonly answers: AcceptedBatch;
@@ -76,6 +79,10 @@ export class Announcer {
       });
       if (answers.kind === 'different') {
         this.inbox.putBack(entity.retake(answers.inputs));
+        continue;
+      }
+      if (answers.kind === 'overtaken') {
+        await this.inbox.news(STAND_STILL_MS);
         continue;
       }
       if (answers.basis !== undefined) restOn(answers.basis, entity, this.inbox);

@@ -30,7 +30,7 @@ export interface Batch {
   readonly tombstone?: { readonly state: unknown };
 }
 
-export type BatchAnswer = AcceptedBatch | DifferentBatch;
+export type BatchAnswer = AcceptedBatch | DifferentBatch | OvertakenBatch;
 
 export interface AcceptedBatch {
   readonly kind: 'accepted';
@@ -46,6 +46,11 @@ export interface AcceptedBatch {
 export interface DifferentBatch {
   readonly kind: 'different';
   readonly inputs: readonly Input[];
+}
+
+/** A later batch has been said: this execution is not the entity's any more, or its workflow was set back. */
+export interface OvertakenBatch {
+  readonly kind: 'overtaken';
 }
 
 export interface LongCommand {

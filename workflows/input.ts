@@ -2,6 +2,7 @@
  * What an entity steps on: a letter, the answer to a command, or its deadline, with the instant at which it counts.
  * Owns the order in which what came together is taken; must not know what it means.
  */
+import { condition } from '@temporalio/workflow';
 import type { MachineEvent } from '../core/command.ts';
 import type { Letter } from './letter.ts';
 
@@ -18,12 +19,20 @@ export class Inbox {
   private readonly answers: News[] = [];
   private readonly letters: News[] = [];
   private hasStruck = false;
+  private came = 0;
 
   get isEmpty(): boolean {
     return this.answers.length + this.letters.length === 0 && !this.hasStruck;
   }
 
+  /** Until something comes, and no longer than that. */
+  async news(waitMs: number): Promise<void> {
+    const before = this.came;
+    await condition(() => this.came > before, waitMs);
+  }
+
   put(news: News): void {
+    this.came += 1;
     switch (news.kind) {
       case 'answer':
         this.answers.push(news);

@@ -4,12 +4,13 @@
  */
 import { isIP } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { CODEC_KEYS_VARIABLE, parseCodecKeys, type CodecKeys } from '../../temporal/codec/codec-keys.ts';
+import { CODEC_KEYS_VARIABLE, type CodecKeys } from '../../temporal/codec/codec-keys.ts';
 import { payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
 import { CliError } from '../cli-error.ts';
 import { startCodecServer, type CodecServer, type CodecServerOptions } from '../codec/codec-server.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openDeployment } from '../open-deployment.ts';
 import { parsePort } from '../parse-port.ts';
 import type { Shell } from '../shell.ts';
 
@@ -23,6 +24,7 @@ interface CodecServerFlags {
   readonly port: number;
   readonly host: string;
   readonly allowOrigin?: readonly string[];
+  readonly config?: string;
 }
 
 export function codecServerCommand({ shell, finish }: CommandContext): Command {
@@ -40,7 +42,11 @@ export function codecServerCommand({ shell, finish }: CommandContext): Command {
         `page that may ask; can be given again (default: ${DEFAULT_ORIGINS.join(', ')})`,
       ).argParser((text, before: readonly string[] = []) => [...before, parseOrigin(text)]),
     )
-    .addHelpText('after', `\nKeys are in ${CODEC_KEYS_VARIABLE}; ${TOKEN_VARIABLE} asks for a token.`)
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      `\nKeys are in ${CODEC_KEYS_VARIABLE}, and the seal key of the deployment is one; ${TOKEN_VARIABLE} asks for a token.`,
+    )
     .addHelpText('after', 'Exit codes: 0 stopped by a signal, 2 a key or an address cannot be used.')
     .addHelpText(
       'after',
@@ -60,7 +66,7 @@ async function serve(shell: Shell, flags: CodecServerFlags): Promise<ExitCode> {
     });
   }
   const server = await listen({
-    codec: payloadCodecOf(readKeys(shell)),
+    codec: payloadCodecOf(await readKeys(shell, flags)),
     host: flags.host,
     port: flags.port,
     allowedOrigins: flags.allowOrigin ?? DEFAULT_ORIGINS,
@@ -78,12 +84,17 @@ async function serve(shell: Shell, flags: CodecServerFlags): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** A deployment without keys has compressed payloads, too; whoever only forgot the keys is told. */
-function readKeys(shell: Shell): CodecKeys | null {
-  const keys = parseCodecKeys(shell.env[CODEC_KEYS_VARIABLE]);
+/** A deployment that has never run has no seal key; whoever only looks in the wrong place is told. */
+async function readKeys(shell: Shell, flags: CodecServerFlags): Promise<CodecKeys | null> {
+  const { env } = shell;
+  const { codecKeysOf, knownSealKey } = await import('../host/temporal-codec.ts');
+  // Before the deployment, which would say the same of them in more words.
+  codecKeysOf({ env, sealKey: null });
+  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  const keys = codecKeysOf({ env, sealKey: knownSealKey(env, config.dataDir) });
   if (keys === null)
     shell.stderr.write(
-      `${CODEC_KEYS_VARIABLE} is not set: it opens what is compressed, and nothing sealed\n`,
+      `no ${CODEC_KEYS_VARIABLE} and no seal key: it opens what is compressed, and nothing sealed\n`,
     );
   return keys;
 }

@@ -9,6 +9,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { SealKey } from '../../store/seal-key.ts';
 import { checkServer } from '../../temporal/check-server.ts';
 import { keptTexts } from '../../temporal/kept-texts.ts';
+import { LostEntities } from '../../temporal/lost-entities.ts';
 import { Post } from '../../temporal/post.ts';
 import { connectionOptions } from '../../temporal/server-address.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
@@ -55,7 +56,7 @@ export async function openPost(
   { namespace, queue, address }: EnginePlace,
 ): Promise<OpenedPost> {
   const settings = config.engine.temporal;
-  const dataConverter = converterOf(env, onFailure);
+  const dataConverter = converterOf({ env, sealKey }, onFailure);
   const server = { ...namedServer(settings, address), namespace };
   await checkServer(server);
   const connection = await Connection.connect(connectionOptions(server)).catch((error: unknown) => {
@@ -68,6 +69,11 @@ export async function openPost(
   const { eventsMax } = settings;
   const stones = tombstones(store.engine, clock);
   const texts = keptTexts(store.vault(sealKey));
-  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts });
+  const { records, troubles, engine } = store;
+  const lost: LostEntities = new LostEntities({
+    ...{ client, engine, records, troubles, clock },
+    send: (letter) => post.send(letter),
+  });
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, lost: () => lost });
   return { post, isServed };
 }

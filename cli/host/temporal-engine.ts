@@ -7,11 +7,13 @@ import type { NativeConnection } from '@temporalio/worker';
 import { activitiesOf } from '../../activities/registry.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import { toldActivities } from '../../activities/told-activities.ts';
+import { addressKey } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
+import { LostEntities } from '../../temporal/lost-entities.ts';
 import { Post } from '../../temporal/post.ts';
 import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
@@ -38,7 +40,7 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const { store, closers, onFailure } = parts;
   const { queue, eventsMax } = parts.config.engine.temporal;
   const bundle = findWorkflowBundle();
-  const dataConverter = converterOf(parts.env, onFailure);
+  const dataConverter = converterOf(parts, onFailure);
   const observers = await openObservers(parts);
   const server = await serverOf(parts);
   const { namespace } = server;
@@ -48,7 +50,12 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const clock = systemClock;
   const stones = observers.tombstones(tombstones(store.engine, clock));
   const texts = keptTexts(parts.world.vault);
-  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts });
+  const { records, troubles } = store;
+  const lost: LostEntities = new LostEntities({
+    ...{ client, engine: store.engine, records, troubles, clock },
+    send: (letter) => post.send(letter),
+  });
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, lost: () => lost });
   const version = versionOf(parts, bundle);
   const options = workersOptions(parts, {
     bundle,
@@ -65,7 +72,7 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
     warmMeter: observers.warmMeter,
     notices: post.notices,
     requests: post.requests,
-    ...runningWorkers(parts, { options, version, address: server.address }),
+    ...runningWorkers(parts, { options, version, address: server.address, lost }),
   };
 }
 
@@ -90,6 +97,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
     activities: toldActivities(withWholeTexts(activitiesOf(world), world.vault), told),
     clock: systemClock,
     onRows,
+    onOvertaken: (entity) => parts.onNotice(standsStill(addressKey(entity))),
   });
   const { plans, records } = store;
   const scheduled = scheduleActivities({
@@ -133,7 +141,11 @@ function factsOf({ config }: EngineParts, known: Known): HostEngine['facts'] {
   return { kind: 'temporal', address, namespace, queue, worker };
 }
 
+/** Often enough that what was ended by hand is let go a minute later; a sweep costs one listing. */
+const SWEEP_EVERY_MS = 60_000;
+
 interface Running {
+  readonly lost: LostEntities;
   readonly options: WorkersOptions;
   readonly version: WorkerVersion | null;
   readonly address: string;
@@ -141,9 +153,16 @@ interface Running {
 
 function runningWorkers(
   { onFailure, onNotice }: EngineParts,
-  { options, version, address }: Running,
+  { options, version, address, lost }: Running,
 ): Pick<HostEngine, 'start' | 'stop' | 'isReady'> {
   let workers: Workers | null = null;
+  let sweeping: NodeJS.Timeout | null = null;
+  // A server that is away for a while is told by whatever else asks it.
+  const sweep = (): void =>
+    void lost.sweep().then(
+      (ids) => ids.map((id) => onNotice(letGo(id))),
+      () => undefined,
+    );
   return {
     async start() {
       const refused = (error: unknown): never => {
@@ -155,13 +174,24 @@ function runningWorkers(
         onFailure(new ParleyError('engine_unreachable', `Cannot go on: a worker has ended: ${reason}`));
       });
       if (version !== null) await takeWork(options, version, onNotice).catch(refused);
+      sweep();
+      sweeping = setInterval(sweep, SWEEP_EVERY_MS);
     },
     isReady: async () => workers !== null && (await answers(options.connection)),
     async stop() {
+      clearInterval(sweeping ?? undefined);
       // A worker that failed has told so already.
       await workers?.stop().catch(() => undefined);
     },
   };
+}
+
+function standsStill(workflowId: string): string {
+  return `${workflowId} stands still: its workflow was set back; see "parley temporal restored ${workflowId}"`;
+}
+
+function letGo(workflowId: string): string {
+  return `${workflowId} was ended from outside: its record says so, and what it had is let go`;
 }
 
 async function answers(connection: NativeConnection): Promise<boolean> {

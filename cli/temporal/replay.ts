@@ -9,11 +9,12 @@ import { CliError } from '../cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { builtProgram } from '../host/places.ts';
-import { converterOf } from '../host/temporal-codec.ts';
+import { converterOf, knownSealKey, type KeySource } from '../host/temporal-codec.ts';
+import { openDeployment } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
 import { printable } from '../print/terminal-text.ts';
 import type { Shell } from '../shell.ts';
-import { addressOption, namespaceOption, serverOf, type ServerFlags } from './server-options.ts';
+import { addressOption, namespaceOption, serverIn, type ServerFlags } from './server-options.ts';
 
 interface ReplayFlags extends ServerFlags {
   readonly workflow?: string;
@@ -60,31 +61,37 @@ async function replayAll(shell: Shell, place: string | undefined, flags: ReplayF
   const { quietReplays } = await import('../../temporal/replay-log.ts');
   // Before the connection, which would start the packages with a log of their own.
   quietReplays();
+  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  const keys = { env: shell.env, sealKey: knownSealKey(shell.env, config.dataDir) };
   if (place !== undefined) {
-    return await print(shell, flags, source.recordedHistories(path.resolve(shell.cwd, place)));
+    return await print(shell, { ...flags, keys }, source.recordedHistories(path.resolve(shell.cwd, place)));
   }
   const { connectTemporal } = await import('../../temporal/connect.ts');
   const { WorkflowClient } = await import('@temporalio/client');
-  const server = await serverOf(shell, flags);
+  const server = serverIn(config, flags);
   const connection = await connectTemporal(server);
   try {
-    const dataConverter = converterOf(shell.env, () => undefined);
+    const dataConverter = converterOf(keys, () => undefined);
     const client = new WorkflowClient({ connection, namespace: server.namespace, dataConverter });
     const asked = query ?? source.queryOf(workflow ?? '');
-    return await print(shell, flags, source.serverHistories(client, asked));
+    return await print(shell, { ...flags, keys }, source.serverHistories(client, asked));
   } finally {
     await connection.close();
   }
 }
 
-async function print(shell: Shell, flags: ReplayFlags, histories: Histories): Promise<ExitCode> {
+interface Printing extends Pick<ReplayFlags, 'json'> {
+  readonly keys: KeySource;
+}
+
+async function print(shell: Shell, { json, keys }: Printing, histories: Histories): Promise<ExitCode> {
   const { replay } = await import('../../temporal/replay.ts');
   const missing: { key: Error | null } = { key: null };
   const options = {
     workflowBundle: { codePath: builtProgram('workflows.bundle.js') },
-    dataConverter: converterOf(shell.env, (error) => void (missing.key ??= error)),
+    dataConverter: converterOf(keys, (error) => void (missing.key ??= error)),
   };
-  const records = flags.json === true ? openRecords(shell.stdout) : null;
+  const records = json === true ? openRecords(shell.stdout) : null;
   let failed = 0;
   let count = 0;
   for await (const replayed of replay(options, histories)) {

@@ -3,9 +3,10 @@
  * Owns the connection and its end; a failed call becomes one sentence with a remedy.
  */
 import type { Schedules } from '../../temporal/schedules/schedules.ts';
-import { converterOf } from '../host/temporal-codec.ts';
+import { converterOf, knownSealKey } from '../host/temporal-codec.ts';
+import { openDeployment } from '../open-deployment.ts';
 import type { Shell } from '../shell.ts';
-import { serverOf, type ServerFlags } from './server-options.ts';
+import { serverIn, type ServerFlags } from './server-options.ts';
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, not_found */
 export async function onSchedules<Answer>(
@@ -13,7 +14,8 @@ export async function onSchedules<Answer>(
   flags: ServerFlags,
   question: (schedules: Schedules) => Promise<Answer>,
 ): Promise<Answer> {
-  const server = await serverOf(shell, flags);
+  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  const server = serverIn(config, flags);
   const { Connection } = await import('@temporalio/client');
   const { checkServer } = await import('../../temporal/check-server.ts');
   const { Schedules } = await import('../../temporal/schedules/schedules.ts');
@@ -23,7 +25,8 @@ export async function onSchedules<Answer>(
   const connection = Connection.lazy(connectionOptions(server));
   try {
     const { namespace } = server;
-    const dataConverter = converterOf(process.env, () => undefined);
+    const { env } = process;
+    const dataConverter = converterOf({ env, sealKey: knownSealKey(env, config.dataDir) }, () => undefined);
     return await question(new Schedules({ connection, namespace, dataConverter }));
   } catch (error) {
     throw serverProblem(server, error);

@@ -102,6 +102,9 @@ function readWork(turn: RunTurn, index: number, item: RunItem, conversation: Con
   const { sandboxStatus: status, detail } = conversation;
   if (status === 'ERROR' || status === 'MISSING')
     return collect(turn, index, item.ending ?? endingOf({ seen: 'sandbox_lost', status, detail }));
+  // It had been READY: its engine has lost it, and nobody leads it any more.
+  if (conversation.startTask === 'ERROR')
+    return collect(turn, index, item.ending ?? endingOf({ seen: 'start_failed', detail }));
   if (!conversation.settled) return;
   if (item.ending !== null) return collect(turn, index, item.ending);
   if (conversation.interrupted && conversation.limitReached === null)

@@ -4,7 +4,7 @@
  */
 import { Connection } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import { parseCodecKeys } from '../../temporal/codec/codec-keys.ts';
+import type { CodecKeys } from '../../temporal/codec/codec-keys.ts';
 import { isEncrypted, payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
 import { historyToText } from '../../temporal/history-json.ts';
 import { connectionOptions, type TemporalServer } from '../../temporal/server-address.ts';
@@ -26,8 +26,8 @@ export interface Kept {
 
 type Named = Pick<TemporalServer, 'address' | 'namespace'>;
 
-/** Of all workflows of one task queue; `keys` as in `PARLEY_TEMPORAL_CODEC_KEYS`. */
-export async function keptOf(server: Named, queue: string, keys: string | undefined): Promise<Kept> {
+/** Of all workflows of one task queue; `keys` are those of its processes. */
+export async function keptOf(server: Named, queue: string, keys: CodecKeys | null): Promise<Kept> {
   const connection = await Connection.connect(connectionOptions(server));
   try {
     return await read(connection, { server, queue, keys });
@@ -39,7 +39,7 @@ export async function keptOf(server: Named, queue: string, keys: string | undefi
 interface Asked {
   readonly server: Named;
   readonly queue: string;
-  readonly keys: string | undefined;
+  readonly keys: CodecKeys | null;
 }
 
 async function read(connection: Connection, { server, queue, keys }: Asked): Promise<Kept> {
@@ -59,7 +59,7 @@ async function read(connection: Connection, { server, queue, keys }: Asked): Pro
     kept.push(await connection.workflowService.describeWorkflowExecution({ namespace, execution: at }));
   }
   const payloads = kept.flatMap(payloadsIn);
-  const codec = payloadCodecOf(parseCodecKeys(keys));
+  const codec = payloadCodecOf(keys);
   const data = (all: readonly Payload[]): readonly Buffer[] => all.map((one) => Buffer.from(one.data ?? []));
   return {
     workflowIds: [...histories.keys()],

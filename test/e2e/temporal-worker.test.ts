@@ -25,6 +25,9 @@ import { runProgram, type ProgramEnd } from './running-program.ts';
 import { formIn, secretForms } from './secret-forms.ts';
 import { openTemporalBatch, type TemporalBatch } from './temporal-batch.ts';
 import { keptOf, type Kept } from './temporal-kept.ts';
+import { codecKeysOf, knownSealKey } from '../../cli/host/temporal-codec.ts';
+import { parseCodecKeys, type CodecKeys } from '../../temporal/codec/codec-keys.ts';
+import { payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
 
 /** Of one server: an id is one run's. */
 const RUN_ID = 'first-batch-watched';
@@ -52,6 +55,11 @@ async function openBatch(env: Readonly<Record<string, string>>): Promise<Tempora
   if (planted === text) throw new Error('the deployment has no code host to plant a token in');
   writeFileSync(file, planted);
   return batch;
+}
+
+/** Of a deployment that sets none: made of its seal key. */
+function keysOf(batch: TemporalBatch): CodecKeys | null {
+  return codecKeysOf({ env: {}, sealKey: knownSealKey({}, batch.copy.dataDir) });
 }
 
 async function secretsOf(batch: TemporalBatch, runId: string): Promise<Readonly<Record<string, string>>> {
@@ -111,7 +119,10 @@ describeWith('temporal', 'a batch that is looked at', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     process.kill(worker.pid, 'SIGTERM');
     const ended = await worker.ended;
-    const [kept, secrets] = await Promise.all([keptOf(server, 'plain', undefined), secretsOf(batch, RUN_ID)]);
+    const [kept, secrets] = await Promise.all([
+      keptOf(server, 'plain', keysOf(batch)),
+      secretsOf(batch, RUN_ID),
+    ]);
     return { batch, end, kept, secrets, metrics, worker: ended };
   }
 
@@ -121,7 +132,7 @@ describeWith('temporal', 'a batch that is looked at', () => {
     const run = ['run', 'job.yaml', '--json', '--run-id', SEALED_ID, '--engine', 'temporal'];
     const end = await batch.start(run, server.address).ended;
     const [kept, secrets] = await Promise.all([
-      keptOf(server, 'sealed', CODEC_KEYS),
+      keptOf(server, 'sealed', parseCodecKeys(CODEC_KEYS)),
       secretsOf(batch, SEALED_ID),
     ]);
     return { batch, end, kept, secrets };
@@ -174,11 +185,14 @@ describeWith('temporal', 'a batch that is looked at', () => {
     expect(found(sealed)).toEqual([]);
   });
 
-  it('leaves the words of the job in clear without a key, and nothing of them with one', () => {
-    expect(holds(plain.kept.texts, PROMPT)).toBe(true);
-    expect(holds([...sealed.kept.texts, ...sealed.kept.data], PROMPT)).toBe(false);
-    expect(holds(sealed.kept.opened, PROMPT)).toBe(true);
-    const clear = sealed.kept.clear.map(({ data }) => Buffer.from(data ?? []).toString());
+  it('leaves no word of the job in clear, whether keys are set or not', () => {
+    for (const { kept } of [plain, sealed]) {
+      expect(holds([...kept.texts, ...kept.data], PROMPT)).toBe(false);
+      expect(holds(kept.opened, PROMPT)).toBe(true);
+    }
+    const clear = [...plain.kept.clear, ...sealed.kept.clear].map(({ data }) =>
+      Buffer.from(data ?? []).toString(),
+    );
     expect(clear.filter((text) => !isOfThePackage(text))).toEqual([]);
   });
 
@@ -259,9 +273,13 @@ describeWith('temporal', 'a batch that is looked at', () => {
     'ends a worker that has no key for what is left open of it',
     async () => {
       const client = await Connection.connect(connectionOptions(server));
-      const open = sealed.kept.workflowIds.filter((id) => id.startsWith('conversation/'));
-      const workflows = new WorkflowClient({ connection: client });
-      for (const id of open) await workflows.getHandle(id).signal('moveOn');
+      const dataConverter = { payloadCodecs: [payloadCodecOf(parseCodecKeys(CODEC_KEYS))] };
+      const workflows = new WorkflowClient({ connection: client, dataConverter });
+      await workflows.start('conversation', {
+        workflowId: `conversation/${'0'.repeat(32)}`,
+        taskQueue: 'sealed',
+        args: [{ queue: 'sealed', eventsMax: 2_000, shown: '', carried: null }],
+      });
       await client.close();
       const worker = await parley(sealed.batch, ['worker', '--engine', 'temporal'], {
         PARLEY_TASK_QUEUE: 'sealed',
@@ -291,7 +309,7 @@ function isOfThePackage(text: string): boolean {
   const note = JSON.parse(text) as Readonly<Record<string, unknown>>;
   const known = ['seq', 'attempt', 'activity_id', 'activity_type', 'complete_time', 'backoff'];
   const names = Object.keys(note).filter((name) => name !== 'original_schedule_time');
-  return names.join() === known.join() && note['activity_type'] === 'announce';
+  return names.join() === known.join() && /^(announce|takeUp)$/.test(String(note['activity_type']));
 }
 
 /**

@@ -1,8 +1,11 @@
 /** The codec server as a command: who is answered, what is said to everybody else, and how it starts and ends. */
 import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import net from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { knownSealKey } from '../../cli/host/temporal-codec.ts';
 import { runCli } from '../../cli/program.ts';
+import { loadSealKey } from '../../store/seal-key.ts';
 import { fakeShell, until, type FakeShell } from '../cli/fake-shell.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
@@ -142,7 +145,7 @@ describe('parley codec-server without keys', () => {
   it('says so, and opens what is compressed and nothing sealed', async () => {
     const { url, shell } = await start([], { PARLEY_TEMPORAL_CODEC_KEYS: '' });
     expect(shell.stderr.text).toBe(
-      'PARLEY_TEMPORAL_CODEC_KEYS is not set: it opens what is compressed, and nothing sealed\n',
+      'no PARLEY_TEMPORAL_CODEC_KEYS and no seal key: it opens what is compressed, and nothing sealed\n',
     );
     const large = { metadata: { encoding: b64('json/plain') }, data: b64('large '.repeat(5_000)) };
     const encoded = await (await post(`${url}/encode`, { payloads: [large] })).text();
@@ -152,6 +155,31 @@ describe('parley codec-server without keys', () => {
     const metadata = Object.fromEntries(Object.entries(names).map(([name, text]) => [name, b64(text)]));
     const sealed = { payloads: [{ metadata, data: b64('x') }] };
     expect(await refusal(await post(`${url}/decode`, sealed))).toBe('422 codec_key_missing');
+  });
+});
+
+describe('parley codec-server beside a deployment', () => {
+  it('opens what the deployment seals with no key of its own, and what it seals with keys that came later', async () => {
+    const sealKeyText = Buffer.alloc(32, 9).toString('base64');
+    const env = { PARLEY_TEMPORAL_CODEC_KEYS: '', PARLEY_SEAL_KEY: sealKeyText };
+    const { url } = await start([], env);
+    const sealKey = loadSealKey({ env: sealKeyText, path: 'nowhere' });
+    const payload = { metadata: { encoding: b64('json/plain') }, data: b64('"a prompt"') };
+    const text = await (await post(`${url}/encode`, { payloads: [payload] })).text();
+    expect(text).toContain(b64(`seal-${sealKey.id}`));
+    expect(text).not.toContain(b64('"a prompt"'));
+    const later = await start([], { ...KEYS, PARLEY_SEAL_KEY: sealKeyText });
+    for (const one of [url, later.url])
+      expect(await (await post(`${one}/decode`, text)).json()).toEqual({ payloads: [payload] });
+    expect(await (await post(`${later.url}/encode`, { payloads: [payload] })).text()).not.toContain(
+      b64(`seal-${sealKey.id}`),
+    );
+  });
+
+  it('makes no seal key where there is none', async () => {
+    const cwd = tempDir();
+    expect(knownSealKey({}, cwd)).toBe(null);
+    expect(readdirSync(cwd)).toEqual([]);
   });
 });
 

@@ -67,7 +67,13 @@ describeWith('temporal', 'a workflow that was reset', () => {
       expect(told.overtaken).toBe(0);
 
       await resetToBegin(deployment);
-      await expect.poll(() => told.overtaken, { timeout: SLOW_MS }).toBeGreaterThan(1);
+      await eventually(() => told.overtaken, 1);
+      const handle = deployment.client.getHandle(WORKFLOW_ID);
+      // Nothing is under way but a timer, so its history grows no further by itself.
+      await eventually(async () => (await handle.describe()).raw.pendingWorkflowTask ?? null, null);
+      const { events } = await handle.fetchHistory();
+      expect(events?.at(-1)?.timerStartedEventAttributes).toBeDefined();
+      expect(told.overtaken).toBe(1);
       const entity = { machine: 'conversation', id: conversationAt(1) } as const;
       expect((await store.journal.forget(entity)).entries).toBeGreaterThan(0);
       const ranBefore = deployment.ran.length;

@@ -15,6 +15,7 @@ import type { Store } from '../../../store/open-store.ts';
 import { SEAL_KEY_BYTES, sealKey } from '../../../store/seal-key.ts';
 import { carrierActivities, type CarrierOptions } from '../../../temporal/carrier.ts';
 import { keptTexts, withWholeTexts } from '../../../temporal/kept-texts.ts';
+import { LostEntities } from '../../../temporal/lost-entities.ts';
 import { Post } from '../../../temporal/post.ts';
 import { observed } from '../../../temporal/telemetry/observe.ts';
 import type { Observers } from '../../../temporal/telemetry/observers.ts';
@@ -63,6 +64,7 @@ export interface Deployment extends FakeActivities {
   readonly store: Store;
   readonly client: WorkflowClient;
   readonly post: Post;
+  readonly lost: LostEntities;
   /** Every failed try. */
   readonly failures: Failure[];
   /** Every letter that a workflow had sent. */
@@ -91,8 +93,9 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
   const stones = tombstones(store.engine, clock);
   const vault = store.vault(SEAL_KEY);
   const { requestWaitMs = REQUEST_WAIT_MS } = options;
-  const texts = keptTexts(vault);
-  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, requestWaitMs });
+  const lost = lostIn({ client, store, send: (letter) => post.send(letter) });
+  const own = { tombstones: stones, texts: keptTexts(vault), lost: () => lost };
+  const post: Post = new Post({ client, queue, eventsMax, clock, requestWaitMs, ...own });
   const fakes = watchingFakes(clock, options.activities, options.looks);
   const failures: Failure[] = [];
   const sent: AddressedLetter[] = [];
@@ -115,6 +118,7 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
     client,
     post,
     failures,
+    lost,
     sent,
     async startWorkers() {
       const workers = await startWorkers({
@@ -145,6 +149,14 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
       await deployment.stop();
     },
   };
+}
+
+function lostIn({
+  client,
+  store: { engine, records, troubles },
+  send,
+}: Pick<Deployment, 'client' | 'store'> & Pick<CarrierOptions, 'send'>): LostEntities {
+  return new LostEntities({ client, engine, records, troubles, clock: systemClock, send });
 }
 
 function watched(carrier: CarrierOptions, { observers }: DeploymentOptions): CarrierOptions {

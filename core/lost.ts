@@ -1,0 +1,101 @@
+/**
+ * Entities whose driver has lost them: somebody ended their workflow from outside, and only the record is left.
+ * Owns what can be said of one by its record alone, and the event that brings it to its end; the machines do the rest.
+ */
+import type { ConversationEvent } from './conversation/message.ts';
+import { bornConversation, type ConversationState } from './conversation/state.ts';
+import type { ConversationId, EntityAddress } from './ids.ts';
+import type { ConversationRow, SandboxRow } from './projection.ts';
+import type { SandboxEvent } from './sandbox/message.ts';
+import { bornSandbox, withAttached, type SandboxPhase, type SandboxState } from './sandbox/state.ts';
+
+/** Further than any entity counts in its life: what it says from here on is no repeat to anybody. */
+const COUNT_FROM = 1_000_000_000;
+const COMMAND = 'lost';
+
+export interface Lost<State, Event> {
+  readonly state: State;
+  /** What ends it. */
+  readonly event: Event;
+}
+
+/** Nobody looks after it any more: it is deleted, archive first (D12), which gives its slot back and tells who is in it. */
+export function lostSandbox(
+  row: SandboxRow,
+  attached: readonly ConversationId[],
+): Lost<SandboxState, SandboxEvent> {
+  const { sandboxId, userId, createdBy, createdAt } = row;
+  const limits = { idleTimeMs: null, deletionTimeMs: null };
+  const agent = { activity: 'resting', sequence: -1, since: createdAt } as const;
+  const state: SandboxState = {
+    ...bornSandbox({ sandboxId, userId, createdBy, limits }, createdAt),
+    commandCount: COUNT_FROM,
+    phase: phaseOf(row),
+    generation: row.generation,
+    sequence: row.sequence,
+    status: row.status,
+    pauseReason: row.pauseReason,
+    archive: row.archive,
+    everReady: row.status !== 'STARTING',
+    attached: attached.reduce((all, id) => withAttached(all, id, agent), {}),
+  };
+  return { state, event: { type: 'deleteRequested', requestId: `${COMMAND}/${sandboxId}` } };
+}
+
+function phaseOf({ status, releasedAt }: SandboxRow): SandboxPhase {
+  switch (status) {
+    case 'ERROR':
+      return 'error';
+    case 'MISSING':
+      return 'missing';
+    case 'PAUSED':
+      return releasedAt === null ? 'running' : 'released';
+    case 'STARTING':
+    case 'RUNNING':
+      return 'running';
+  }
+}
+
+export interface ItemOfRun {
+  /** Who hears of the conversation. */
+  readonly watcher: EntityAddress;
+  /** Position in the run's plan. */
+  readonly index: number;
+}
+
+/** What it was doing nobody knows: it ends in ERROR, with its transcript; an item of a run is told, and begins again. */
+export function lostConversation(
+  row: ConversationRow,
+  item: ItemOfRun | null,
+): Lost<ConversationState, ConversationEvent> {
+  const { conversationId, userId, runId, key, title, tags, model, observability } = row;
+  const birth: ConversationState['birth'] = {
+    ...{ conversationId, userId, runId, key, title, tags, model },
+    ...(observability === undefined ? {} : { observability }),
+    itemIndex: item?.index ?? null,
+    repository: row.selectedRepository,
+    branch: row.selectedBranch,
+    codeHost: row.codeHost ?? null,
+    nanoUsdMax: row.nanoUsdMax ?? null,
+    strategy: 'NO_GROUPING',
+    sandboxId: null,
+    initialMessage: null,
+    iterationsMax: 0,
+    confirmation: 'never',
+    noProgressMs: null,
+  };
+  const state: ConversationState = {
+    ...bornConversation(birth, item?.watcher ?? null, row.createdAt),
+    commandCount: COUNT_FROM,
+    agentSequence: COUNT_FROM,
+    phase: 'startingConversation',
+    startTask: row.startTask,
+    sequence: row.sequence,
+    awaiting: COMMAND,
+    sandboxId: row.sandboxId,
+    executionStatus: row.executionStatus,
+    executionStatusAt: row.executionStatusAt,
+  };
+  const reason = 'its workflow was ended from outside';
+  return { state, event: { type: 'stepFailed', commandId: COMMAND, code: 'workflow_lost', reason } };
+}

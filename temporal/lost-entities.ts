@@ -1,0 +1,139 @@
+/**
+ * Entities whose workflow was ended by somebody else, as by `temporal workflow terminate`: their records say so, and
+ * what they had is let go.
+ * Owns that the server itself must say so: a workflow that it does not know, on a server that is new or another one, is
+ * left alone. What becomes of an entity is decided in core/lost.ts and by its machine.
+ */
+import type { WorkflowClient } from '@temporalio/client';
+import {
+  addressFromKey,
+  addressKey,
+  conversationId,
+  runId,
+  sandboxId,
+  type ConversationId,
+  type EntityAddress,
+} from '../core/ids.ts';
+import { lostConversation, lostSandbox, type ItemOfRun, type Lost } from '../core/lost.ts';
+import type { MachineEvent } from '../core/command.ts';
+import type { ConversationRow } from '../core/projection.ts';
+import { SHARD_ITEMS_MAX, shardAddress } from '../core/run/shards.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EngineStore, Json } from '../ports/engine-store.ts';
+import type { RecordStore } from '../ports/record-store.ts';
+import type { Troubles } from '../ports/troubles.ts';
+import type { AddressedLetter } from '../workflows/letter.ts';
+import { GRPC, grpcCode } from './grpc-code.ts';
+import { rowsAndState } from './tombstones.ts';
+
+/** A workflow of ours ends in none of these ways. */
+const ENDED_FROM_OUTSIDE: readonly string[] = ['TERMINATED', 'FAILED', 'TIMED_OUT'];
+const ENDED = `ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut')`;
+const OURS = `WorkflowType IN ('sandbox', 'conversation', 'run', 'shard')`;
+/** How far back a sweep looks; longer than a worker is away. */
+const LOOK_BACK_MS = 7 * 24 * 3_600_000;
+/** Of one sweep; the next one finds the others. */
+const SWEPT_MAX = 1_000;
+
+export interface LostWorld {
+  readonly client: WorkflowClient;
+  readonly engine: Pick<EngineStore, 'load' | 'commit'>;
+  readonly records: Pick<RecordStore, 'sandbox' | 'conversation' | 'conversations' | 'run' | 'runItems'>;
+  readonly troubles: Pick<Troubles, 'failed'>;
+  readonly clock: Clock;
+  readonly send: (letter: AddressedLetter) => Promise<void>;
+}
+
+export class LostEntities {
+  private readonly world: LostWorld;
+
+  constructor(world: LostWorld) {
+    this.world = world;
+  }
+
+  /** Brings an entity to its end whose workflow was ended from outside. False: it was not, or is at its end. */
+  async mend(address: EntityAddress): Promise<boolean> {
+    const lost = await this.find(address);
+    if (lost === null || !(await this.wasEnded(address))) return false;
+    if (lost === 'told') return await this.tell(address);
+    const { engine, send } = this.world;
+    const state = lost.state as Json;
+    await engine.commit(rowsAndState([], { address, state, deadline: null, done: true }));
+    await send({ to: address, id: `lost/${addressKey(address)}`, event: lost.event });
+    return true;
+  }
+
+  /** All that the server lists. Ids of those that were mended. */
+  async sweep(): Promise<readonly string[]> {
+    const since = new Date(this.world.clock.now() - LOOK_BACK_MS).toISOString();
+    const query = `${ENDED} AND ${OURS} AND CloseTime > '${since}'`;
+    const ids = new Set<string>();
+    for await (const { workflowId } of this.world.client.list({ query })) {
+      ids.add(workflowId);
+      if (ids.size >= SWEPT_MAX) break;
+    }
+    const mended: string[] = [];
+    for (const id of ids) if (await this.mend(addressFromKey(id))) mended.push(id);
+    return mended;
+  }
+
+  /** Null: its record is at its end, or there is none. `told`: of what it knew no record tells enough to end it. */
+  private async find(address: EntityAddress): Promise<Lost<unknown, MachineEvent> | 'told' | null> {
+    const { engine, records } = this.world;
+    if ((await engine.load(address))?.done === true) return null;
+    switch (address.machine) {
+      case 'sandbox': {
+        const row = await records.sandbox(sandboxId(address.id));
+        if (row === null || row.status === 'MISSING') return null;
+        return lostSandbox(row, await this.attachedTo(address.id));
+      }
+      case 'conversation': {
+        const row = await records.conversation(conversationId(address.id));
+        return row === null ? null : lostConversation(row, await this.itemOf(row));
+      }
+      case 'run':
+      case 'shard':
+        return (await this.runOf(address))?.phase === 'finished' ? null : 'told';
+    }
+  }
+
+  private async wasEnded(address: EntityAddress): Promise<boolean> {
+    try {
+      const { status } = await this.world.client.getHandle(addressKey(address)).describe();
+      return ENDED_FROM_OUTSIDE.includes(status.name);
+    } catch (error) {
+      const cause: unknown = error instanceof Error ? error.cause : undefined;
+      if (error instanceof Error && error.name === 'WorkflowNotFoundError') return false;
+      if (grpcCode(error) === GRPC.notFound || grpcCode(cause) === GRPC.notFound) return false;
+      throw error;
+    }
+  }
+
+  private async attachedTo(id: string): Promise<readonly ConversationId[]> {
+    const rows = await this.world.records.conversations({ sandboxId: sandboxId(id) });
+    return rows.map((row) => row.conversationId);
+  }
+
+  private async itemOf({ runId: id, key }: ConversationRow): Promise<ItemOfRun | null> {
+    if (id === null || key === null) return null;
+    const items = await this.world.records.runItems(id);
+    const index = items.findIndex((item) => item.key === key);
+    if (index < 0) return null;
+    const isSharded = items.length > SHARD_ITEMS_MAX;
+    const shard = shardAddress(id, Math.floor(index / SHARD_ITEMS_MAX));
+    return { watcher: isSharded ? shard : { machine: 'run', id }, index };
+  }
+
+  private async runOf({ id }: EntityAddress): Promise<{ readonly phase: string } | null> {
+    return await this.world.records.run(runId(id.replace(/\.\d+$/, '')));
+  }
+
+  private async tell(address: EntityAddress): Promise<boolean> {
+    const at = this.world.clock.now();
+    const cause = 'its workflow was ended from outside; begin the job again';
+    const about = { machine: 'run', id: address.id.replace(/\.\d+$/, '') } as const;
+    const what = `workflow ${addressKey(address)}`;
+    await this.world.troubles.failed({ about, item: null, what, cause, tries: 1, nextAt: at, at });
+    return true;
+  }
+}
