@@ -1,16 +1,33 @@
 /**
  * record: keeps what happened outside the agent for the reader of a conversation.
- * Owns nothing else; its machine waits for no answer.
+ * Owns where it is kept: a start that failed is an event of the transcript, as an agent's own errors are, and everything
+ * else stands beside it. Its machine waits for no answer.
  */
+import type { CommandOf } from '../core/command.ts';
+import { START_FAILED } from '../core/projection.ts';
+import type { ConversationId } from '../core/ids.ts';
 import { PATIENT, type Activity } from './activity.ts';
+import { appendEvents } from './transcript.ts';
 import type { World } from './world.ts';
 
 export const recordEvent = (world: World): Activity<'record'> => ({
   type: 'record',
   retry: PATIENT,
   run: async (command) => {
-    await world.lifecycle.record(command.event, world.clock.now());
+    const { conversationId, code } = command.event;
+    if (code === START_FAILED && conversationId !== null) await tell(world, conversationId, command);
+    else await world.lifecycle.record(command.event, world.clock.now());
     return null;
   },
   failed: () => null,
 });
+
+async function tell(
+  world: World,
+  conversationId: ConversationId,
+  { id, event: { code, detail } }: CommandOf<'record'>,
+): Promise<void> {
+  const event = { kind: 'ConversationErrorEvent', source: 'environment', code, detail } as const;
+  const timestamp = new Date(world.clock.now()).toISOString();
+  await appendEvents(world, conversationId, [{ id: world.keys.uuidOf(id), timestamp, ...event }]);
+}

@@ -120,6 +120,8 @@ export interface Reader {
   plan(id: RunId): Promise<Plan | null>;
   /** In sequence order. */
   events(conversationId: ConversationId, page: EventPage): Promise<readonly StoredEvent[]>;
+  /** Why it is in its sandbox, as one sentence; null before it was placed. */
+  placement(conversationId: ConversationId): Promise<string | null>;
   lifecycleEvents(
     conversationId: ConversationId,
   ): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;

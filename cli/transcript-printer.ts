@@ -19,6 +19,13 @@ export interface TranscriptPrinter {
   print(items: readonly RunItemRow[]): Promise<void>;
 }
 
+interface Cursor {
+  event: number;
+  lifecycle: number;
+  /** The sentence that was printed last: who was refused by a sandbox is placed again. */
+  placement: string | null;
+}
+
 export function transcriptPrinter(options: {
   readonly reader: Reader;
   readonly stdout: TextStream;
@@ -26,7 +33,7 @@ export function transcriptPrinter(options: {
   readonly records: RecordStream | null;
 }): TranscriptPrinter {
   const { reader, stdout, records } = options;
-  const cursors = new Map<string, { event: number; lifecycle: number }>();
+  const cursors = new Map<string, Cursor>();
   const printEvents = async (key: string, id: ConversationId, cursor: { event: number }): Promise<void> => {
     for (;;) {
       const page = await reader.events(id, { afterSequence: cursor.event, limit: PAGE_EVENTS });
@@ -48,6 +55,13 @@ export function transcriptPrinter(options: {
       if (page.length < PAGE_EVENTS) return;
     }
   };
+  const printPlacement = async (key: string, id: ConversationId, cursor: Cursor): Promise<void> => {
+    const placement = await reader.placement(id);
+    if (placement === null || placement === cursor.placement) return;
+    cursor.placement = placement;
+    if (records !== null) records.write({ type: 'placement', key, conversation_id: id, placement });
+    else stdout.write(`${key} placed by ${placement}\n`);
+  };
   const printLifecycle = async (
     key: string,
     id: ConversationId,
@@ -64,8 +78,9 @@ export function transcriptPrinter(options: {
     async print(items) {
       for (const { key, conversationId } of items) {
         if (conversationId === null) continue;
-        const cursor = cursors.get(conversationId) ?? { event: 0, lifecycle: 0 };
+        const cursor = cursors.get(conversationId) ?? { event: 0, lifecycle: 0, placement: null };
         cursors.set(conversationId, cursor);
+        await printPlacement(key, conversationId, cursor);
         await printEvents(key, conversationId, cursor);
         await printLifecycle(key, conversationId, cursor);
       }

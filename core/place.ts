@@ -47,19 +47,21 @@ export interface PlacementQuestion {
 }
 
 /** Why one sandbox was not taken. */
-export type Disqualification =
-  | 'other_user'
-  | 'runtime_not_up'
-  | 'draining'
-  | 'full'
-  | 'session_ends_soon'
-  | 'refused_before'
+export const DISQUALIFICATIONS = [
+  'other_user',
+  'runtime_not_up',
+  'draining',
+  'full',
+  'session_ends_soon',
+  'refused_before',
   /** It belongs to the pool of a run, and whoever asks does not. */
-  | 'of_a_pool'
+  'of_a_pool',
   /** It has had as many conversations, or is as old, as its pool allows. */
-  | 'recycled'
+  'recycled',
   /** There is room, but others have it: a new sandbox of the pool comes first. */
-  | 'other_affinity';
+  'other_affinity',
+] as const;
+export type Disqualification = (typeof DISQUALIFICATIONS)[number];
 
 /** Stored and shown: what was seen and which rule decided (D16). */
 export interface PlacementDecision {

@@ -140,6 +140,9 @@ export interface RunItemRow extends Stamp {
 
 export type ProjectionRow = SandboxRow | ConversationRow | RunRow | RunItemRow;
 
+/** Code of the event of a start that failed; it stands in the transcript. */
+export const START_FAILED = 'start_failed';
+
 /** What a user reads beside the agent's own events: refusals, interruptions, archive failures. */
 export interface LifecycleEvent {
   readonly about: EntityAddress;

@@ -23,7 +23,15 @@ export function extendApplication(application: Application): (app: FastifyInstan
     registerRunStream(app, application, gate);
     registerAgentRelay(app, application, gate);
     const handlers: readonly SocketHandler[] = [eventSocket(application, gate), relaySocket(application)];
+    // What has become a WebSocket is no connection of the server any more, and would hold its end.
+    const open = new Set<Duplex>();
+    app.addHook('preClose', (done) => {
+      for (const socket of open) socket.destroy();
+      done();
+    });
     app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
       socket.on('error', () => socket.destroy());
       if (handlers.some((handle) => handle(request, socket, head))) return;
       refuseUpgrade(socket, 404, 'Not Found');

@@ -6,6 +6,7 @@ import { CONFIGURATION_ROUTES } from '../configuration/configuration-routes.ts';
 import { CONVERSATION_CHANGE_ROUTES } from '../conversations/change-routes.ts';
 import { DOWNLOAD_ROUTES } from '../conversations/download-route.ts';
 import { MESSAGE_ROUTES } from '../conversations/message-routes.ts';
+import { PLACEMENT_ROUTES } from '../conversations/placement-route.ts';
 import { CONVERSATION_READ_ROUTES } from '../conversations/read-routes.ts';
 import { START_ROUTES } from '../conversations/start-routes.ts';
 import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
@@ -23,6 +24,7 @@ import { SERVICE_ROUTES } from './service-routes.ts';
 export const APPLICATION_ROUTES = [
   ...START_ROUTES,
   ...CONVERSATION_READ_ROUTES,
+  ...PLACEMENT_ROUTES,
   ...MESSAGE_ROUTES,
   ...CONVERSATION_CHANGE_ROUTES,
   ...WORKSPACE_ROUTES,

@@ -12,6 +12,7 @@ export const OPERATIONS = {
   get_app_conversations: { method: 'GET', url: '/api/v1/app-conversations', answer: 'json' },
   search_app_conversations: { method: 'GET', url: '/api/v1/app-conversations/search', answer: 'json' },
   count_app_conversations: { method: 'GET', url: '/api/v1/app-conversations/count', answer: 'json' },
+  get_placement: { method: 'GET', url: '/api/v1/app-conversations/:conversation_id/placement', answer: 'json' },
   send_message: { method: 'POST', url: '/api/v1/app-conversations/:conversation_id/send-message', answer: 'json' },
   queue_pending_message: { method: 'POST', url: '/api/v1/conversations/:conversation_id/pending-messages', answer: 'json' },
   answer_confirmation: { method: 'POST', url: '/api/v1/app-conversations/:conversation_id/confirmation', answer: 'json' },

@@ -25,6 +25,9 @@ import { userSecrets } from '../settings/stored-secrets.ts';
 import { settingsOf, type UserSettings } from '../settings/settings-record.ts';
 import { hasText, launchPlugins, textOf, withoutSecrets, type StartRequest } from './start-request.ts';
 
+/** An entry of the proxy that takes every name (D24). */
+const WILDCARD = '*';
+
 export interface StartOrder {
   readonly userId: UserId;
   readonly request: StartRequest;
@@ -135,7 +138,7 @@ async function birthOf(
     repository: request.selected_repository ?? null,
     codeHost: request.git_provider ?? null,
     branch: request.selected_branch ?? null,
-    model: request.llm_model ?? profile?.model ?? null,
+    model: request.llm_model ?? profile?.model ?? configuredModel(application),
     tags: request.tags ?? {},
     strategy: settings.grouping,
     sandboxId: placed === null ? null : sandboxId(placed),
@@ -153,6 +156,11 @@ async function birthOf(
     noProgressMs: null,
     ...observabilityOf(request),
   };
+}
+
+/** The first that the proxy lists under a name; null where it takes any name, and the choice is its own. */
+function configuredModel({ models }: Application): string | null {
+  return models.find((name) => name !== WILDCARD) ?? null;
 }
 
 /** @throws InvalidRequest */

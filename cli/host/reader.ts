@@ -2,6 +2,7 @@
  * Reading beside a running engine, or without one.
  * Owns nothing but the choice of what may be read.
  */
+import { placementText } from '../../core/placement-text.ts';
 import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
 import type { Store } from '../../store/open-store.ts';
 import { createResultsDirectory } from '../../store/results-directory.ts';
@@ -32,6 +33,10 @@ export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, '
       return isAmended ? await plans.plan(amendedPlanId(id, row.planHash)) : plan;
     },
     events: (id, page) => events.events(id, page),
+    placement: async (id) => {
+      const decision = await store.placement.decision(id);
+      return decision === null ? null : placementText(decision);
+    },
     lifecycleEvents: (id) => lifecycle.lifecycleEvents(id),
     runEvents: (id) => lifecycle.runEvents(id),
     lastActivityAt: (id) => activity.lastActivityAt(id),

@@ -106,6 +106,8 @@ function readerOfServer(client: Client): ServerReader {
       }
       return events;
     },
+    placement: async (id) =>
+      (await told(client.getPlacement({ params: { conversation_id: id } })))?.summary ?? null,
     lifecycleEvents: () => Promise.resolve([]),
     runEvents: async (id) =>
       (await told(client.listRunEvents({ params: { run_id: id } }))).map(({ at, code, detail }) => ({
@@ -159,7 +161,7 @@ async function waitForRun(client: Client, { id, onChange, signal, onNotice }: Wa
     away.since ||= Date.now();
   };
   let row: RunRow | null = null;
-  const changes = client.runChanges(id, { signal, onBroken, emptyMax: Number.POSITIVE_INFINITY });
+  const changes = client.runChanges(id, { signal, onBroken });
   for await (const change of throwing(changes)) {
     if (away.since !== 0) onNotice('the service is there again');
     away.since = 0;

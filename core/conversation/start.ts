@@ -25,6 +25,7 @@ import {
   isOver,
   isStartStep,
   newRequestId,
+  releaseSandbox,
   stepAfter,
   tellSandbox,
   type ConversationTurn,
@@ -98,8 +99,9 @@ export function attachAnsweredTooLate(turn: ConversationTurn, event: EventOf<'at
   const { state } = turn;
   if (state.attachRequestId !== event.requestId) return;
   state.attachRequestId = null;
-  if (event.accepted) acceptSnapshot(turn, event.sandbox);
-  else leaveRefused(turn);
+  if (!event.accepted) return leaveRefused(turn);
+  acceptSnapshot(turn, event.sandbox);
+  releaseSandbox(turn);
 }
 
 /** Somebody gives the start up: nothing would hear an interruption later (a run's cancel, a deadline). */

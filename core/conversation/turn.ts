@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import { RESUME_REQUESTS_MAX } from '../limits.ts';
-import type { ConversationRow } from '../projection.ts';
+import { START_FAILED, type ConversationRow } from '../projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import { isNewer, type ConversationSnapshot, type SandboxSnapshot } from '../snapshot.ts';
 import type { StartTaskStatus } from '../status.ts';
@@ -140,8 +140,19 @@ export function failStart(turn: ConversationTurn, code: ErrorCode, reason: strin
   state.startTask = 'ERROR';
   state.startTaskDetail = `${code}: ${reason}`;
   state.startDeadline = null;
+  // Whoever follows the events of the conversation reads the reason there.
+  note(turn, START_FAILED, state.startTaskDetail);
+  releaseSandbox(turn);
   state.resumeRequestId = null;
   refuseQueue(turn, code, reason);
+}
+
+/** An item of a run is its run's to clean up. */
+export function releaseSandbox(turn: ConversationTurn): void {
+  const { birth, sandbox, attachRequestId } = turn.state;
+  // While the attachment has not been answered, its answer is waited for.
+  if (birth.runId !== null || attachRequestId !== null || sandbox?.usable !== true) return;
+  tellSandbox(turn, { type: 'startFailed', conversationId: birth.conversationId });
 }
 
 /** An accepted message is delivered exactly once or refused explicitly, with an event (D7). */
@@ -158,16 +169,13 @@ export function refuseMessage(
   code: ErrorCode,
   reason: string,
 ): void {
+  note(turn, 'message_refused', `${messageId}: ${code}: ${reason}`);
+}
+
+function note(turn: ConversationTurn, code: string, detail: string): void {
   const { conversationId } = turn.state.birth;
-  turn.order({
-    type: 'record',
-    event: {
-      about: { machine: 'conversation', id: conversationId },
-      conversationId,
-      code: 'message_refused',
-      detail: `${messageId}: ${code}: ${reason}`,
-    },
-  });
+  const about = { machine: 'conversation', id: conversationId } as const;
+  turn.order({ type: 'record', event: { about, conversationId, code, detail } });
 }
 
 /** True when the snapshot is news; an older one says nothing (newest wins). */

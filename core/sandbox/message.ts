@@ -74,6 +74,8 @@ export type SandboxEvent =
     }
   | { readonly type: 'pauseRequested'; readonly requestId: string; readonly reason: 'user' | 'capacity' }
   | { readonly type: 'deleteRequested'; readonly requestId: string }
+  /** The start of a conversation in it has failed, and nothing will come of it. */
+  | { readonly type: 'startFailed'; readonly conversationId: ConversationId }
   /** What an attached agent is up to: a snapshot, newest wins. */
   | {
       readonly type: 'agentNoticed';

@@ -148,6 +148,14 @@ export function pause(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void
   beginPause(turn, event.reason);
 }
 
+/** Nobody works in it and nobody will: it need not wait for its Idle Time. What a user made is the user's to pause. */
+export function releaseUnused(turn: SandboxTurn, { conversationId }: EventOf<'startFailed'>): void {
+  const { attached, createdBy } = turn.state;
+  if (!isFirst(turn, `startFailed/${conversationId}`)) return;
+  const isAlone = Object.keys(attached).every((id) => id === conversationId);
+  if (createdBy === 'placement' && isAlone) beginPause(turn, 'idle');
+}
+
 /** Accepted now, done when booted (D8). */
 export function pauseLater(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
   if (event.reason === 'capacity' || !isFirst(turn, event.requestId)) return;

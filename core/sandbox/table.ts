@@ -121,6 +121,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
       'releases; to make room never with a working agent (D17)',
       requests.pause,
     ),
+    startFailed: cell(['running', 'pausing'], 'releases, if made for it alone', requests.releaseUnused),
     deadline: cell(
       ['running', 'pausing'],
       'force-pause at 12 hours of session, even if active (D10)',

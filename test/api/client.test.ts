@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { ClientError, createClient, type Client } from '../../api/client/client.ts';
 import { conversationId } from '../../core/ids.ts';
@@ -153,6 +153,48 @@ describe('events', () => {
     for await (const { seq } of client.events('c1')) told.push(seq);
     expect(told).toEqual([1, 2, 3]);
     expect(seen.map(({ url }) => url?.split('?')[1])).toEqual(['after_seq=0', 'after_seq=2']);
+  });
+
+  it('go on after an outage that is longer than any count of tries, whatever stands there meanwhile', async () => {
+    const frame = (seq: number) => `id: ${seq}\nevent: event\ndata: {"id":"e${seq}","kind":"K"}\n\n`;
+    const stream = (text: string) => (response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+    const gone = (response: ServerResponse) => void response.socket?.destroy();
+    const busy = json(429, {}, { 'retry-after': '0' });
+    const bad = json(502, 'a page of a proxy', { 'retry-after': '0' });
+    const outage = Array.from({ length: 24 }, (_, index) => [busy, bad, stream(':\n\n')][index % 3] ?? gone);
+    const { client } = await scripted([
+      ...[stream(frame(1)), gone, ...outage],
+      stream(`${frame(2)}event: deleted\ndata: {}\n\n`),
+    ]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const told: number[] = [];
+    const broken: unknown[] = [];
+    const reading = (async () => {
+      for await (const { seq } of client.events('c1', { onBroken: (error) => void broken.push(error) }))
+        told.push(seq);
+    })();
+    let isOver = false;
+    void reading.then(() => (isOver = true));
+    while (!isOver) {
+      await vi.advanceTimersByTimeAsync(5_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(told).toEqual([1, 2]);
+    expect(broken.length).toBe(26);
+  });
+
+  it('take a silent connection for broken, and a conversation that went meanwhile for deleted', async () => {
+    const frame = 'id: 1\nevent: event\ndata: {"id":"e1","kind":"K"}\n\n';
+    const silent = (response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(frame);
+    const { seen, client } = await scripted([silent, json(404, { detail: 'no', code: 'not_found' })]);
+    const told: number[] = [];
+    for await (const { seq } of client.events('c1', { silenceMs: 30 })) told.push(seq);
+    expect([told, seen.length]).toEqual([[1], 2]);
+    const never = (await scripted([json(404, { detail: 'no', code: 'not_found' })])).client;
+    await expect(never.events('c1').next()).rejects.toMatchObject({ status: 404 });
   });
 
   it('end with a signal', async () => {

@@ -38,6 +38,7 @@ export interface FakeHostOptions {
   readonly rows?: Rows | null;
   readonly plan?: Plan | null;
   readonly events?: readonly StoredEvent[];
+  readonly placement?: string;
   readonly lifecycle?: readonly (LifecycleEvent & { readonly at: number })[];
   readonly runEvents?: readonly (LifecycleEvent & { readonly at: number })[];
   readonly warnings?: readonly string[];
@@ -184,6 +185,7 @@ function fakeReader({
     plan: () => Promise.resolve(options.plan ?? null),
     events: (_id, { afterSequence }) =>
       Promise.resolve((options.events ?? []).filter(({ sequence }) => sequence > afterSequence)),
+    placement: () => Promise.resolve(options.placement ?? null),
     lifecycleEvents: () => Promise.resolve(options.lifecycle ?? []),
     runEvents: () => Promise.resolve(options.runEvents ?? []),
     lastActivityAt: () => Promise.resolve(rows()?.row.createdAt ?? null),

@@ -76,6 +76,7 @@ const EVENTS: { [Type in SandboxEventType]: (state: SandboxState) => Extract<San
       reason: state.attached[FIRST]?.activity === 'working' ? 'capacity' : 'user',
     }),
     deleteRequested: () => ({ type: 'deleteRequested', requestId: 'x' }),
+    startFailed: () => ({ type: 'startFailed', conversationId: FIRST }),
     agentNoticed: () => ({
       type: 'agentNoticed',
       conversationId: FIRST,
@@ -107,6 +108,7 @@ walkTable({
       lastActivityAt: now - at.IDLE_MS + 1,
       lookedAt: now,
     }),
+    shown('of another', { type: 'startFailed', conversationId: at.SECOND }),
     shown('explicit', { ...attach, explicit: true }),
   ],
 });

@@ -29,6 +29,7 @@ export type Tool =
   | 'python'
   | 'git'
   | 'mount'
+  | 'java'
   | 'curl';
 
 /** A probe that takes longer than this says the tool does not work. */
@@ -51,6 +52,7 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
       ? 'no API server of Kubernetes was built here; "npm run k8s:local" builds one'
       : null,
   postgres: postgresMissing,
+  java: javaMissing,
   litellm: () => pythonPeerMissing('litellm'),
   schemathesis: () => pythonPeerMissing('schemathesis'),
   openhands: () => pythonPeerMissing('openhands'),
@@ -65,6 +67,16 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   mount: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
   curl: ['curl', '--version'],
 };
+
+/** A program of one file is compiled as it is run, which not every runtime can. */
+function javaMissing(): string | null {
+  const { status, stdout } = spawnSync('java', ['--list-modules'], {
+    encoding: 'utf8',
+    timeout: PROBE_TIMEOUT_MS,
+  });
+  if (status !== 0) return 'no Java of version 11 or later is installed';
+  return stdout.includes('jdk.compiler') ? null : 'the Java that is installed has no compiler';
+}
 
 /** Why `tool` cannot be used here, as a sentence; null when it can. */
 export function missing(tool: Tool): string | null {

@@ -8,6 +8,7 @@ import { When } from '../components/when.tsx';
 import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
+import { PlacementFact } from './placement-fact.tsx';
 import { StartPosition } from './start-position.tsx';
 
 export function ConversationFacts({ record }: { readonly record: ConversationRecord }): ReactElement {
@@ -30,6 +31,7 @@ export function ConversationFacts({ record }: { readonly record: ConversationRec
               <code>{record.sandbox_id.slice(0, 8)}</code>
             </Link>
           )}
+          {record.sandbox_id === null ? null : <PlacementFact id={record.id} sandboxId={record.sandbox_id} />}
         </Fact>
         <Fact name="Model">{record.llm_model ?? 'default'}</Fact>
         <Fact name="Spend">

@@ -77,7 +77,9 @@ function Life({ record, problem }: LifeProps): ReactElement | null {
   if (problem !== null) return <Notice tone="bad">{problem}</Notice>;
   const { sandbox_status: status, start_task_status: start } = record;
   if (start === 'ERROR')
-    return <Notice tone="bad">The start has failed. Its sandbox took no conversation.</Notice>;
+    return (
+      <Notice tone="bad">The start has failed: {record.start_task_detail ?? 'no reason was given'}</Notice>
+    );
   if (status === 'MISSING' || status === 'ERROR')
     return (
       <Notice tone="calm">

@@ -1,0 +1,56 @@
+/**
+ * Frames of a stream over as many connections as it takes: a server that is away comes back.
+ * Owns when it is tried again and when a connection counts as broken; what goes on behind which frame is the caller's.
+ */
+import { ClientError } from './client-error.ts';
+import { framesOf, type Frame } from './frames.ts';
+import { sendCall, wait, type TransportOptions } from './transport.ts';
+
+/** Between two connections; doubled while they bring nothing, so that many clients do not hold a server down. */
+const AGAIN_MS = 500;
+const AGAIN_MS_MAX = 5_000;
+/** The server says something every 15 s: a connection that is silent for longer leads nowhere any more. */
+const SILENCE_MS_MAX = 45_000;
+
+export interface LastingOptions {
+  readonly signal: AbortSignal | undefined;
+  /** A connection that has said nothing for so long is broken; 45 s by default. */
+  readonly silenceMs?: number | undefined;
+  /** Told of each connection that broke or could not be made. */
+  onBroken?(error: unknown): void;
+}
+
+/** Never ends by itself. `path` is asked before each connection. @throws ClientError what will not change; the reason of the signal */
+export async function* lastingFrames(
+  transport: TransportOptions,
+  path: () => string,
+  { signal, silenceMs = SILENCE_MS_MAX, onBroken }: LastingOptions,
+): AsyncGenerator<Frame, never, undefined> {
+  for (let empty = 0; ; empty += 1) {
+    let problem: unknown = null;
+    try {
+      // It is tried again here, for as long as it takes.
+      const { body } = await sendCall({ ...transport, triesMax: 1 }, { method: 'GET', path: path(), signal });
+      for await (const frame of framesOf(body, silenceMs)) {
+        empty = -1;
+        yield frame;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ClientError && !isPassing(error)) throw error;
+      problem = error;
+    }
+    onBroken?.(problem);
+    await wait(pauseMs(empty, problem), signal);
+  }
+}
+
+/** What a server refuses does not change; too much at once, and whatever a server or what is before it fails at, does. */
+function isPassing({ status }: ClientError): boolean {
+  return status >= 500 || status === 408 || status === 429;
+}
+
+function pauseMs(empty: number, problem: unknown): number {
+  const asked = problem instanceof ClientError ? problem.retryAfterMs : null;
+  return Math.min(asked ?? AGAIN_MS * 2 ** Math.max(0, Math.min(empty, 10)), AGAIN_MS_MAX);
+}

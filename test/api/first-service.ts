@@ -1,0 +1,45 @@
+/**
+ * What a new user has: the files of `parley init`, three variables, and `parley serve`; the vendor is the scripted gateway.
+ * Owns the set-up; must not assert.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import { parley, ROOT } from '../cli/parley-program.ts';
+import { endProcess } from '../helpers/end-process.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
+import { serve, type Served } from './served.ts';
+
+const MODEL = 'acme/coder-1';
+/** Writes a file, and says so. */
+const SCRIPT = `kind: gateway-script
+version: 1
+keys: [{ key: os.environ/PARLEY_GATEWAY_KEY, name: first }]
+models: { ${MODEL}: { input: '3', output: '15' } }
+scripts:
+  - name: any
+    turns:
+      - { say: I write it., tool: terminal, arguments: { command: echo hello > hello.txt } }
+`;
+
+/** `more` is appended to the configuration that `init` wrote. */
+export async function serveFirst(more = ''): Promise<Served> {
+  const folder = tempDir();
+  const made = await parley(['init'], { cwd: folder });
+  if (made.exitCode !== 0) throw new Error(`init failed: ${made.stderr}`);
+  writeFileSync(path.join(folder, 'gateway.yaml'), SCRIPT);
+  const env = { PARLEY_GATEWAY_KEY: 'sk-first', PARLEY_MODEL: `openai/${MODEL}` };
+  const gateway = spawn(process.execPath, [path.join(ROOT, 'dist/scripted-gateway.js'), 'gateway.yaml'], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => endProcess(gateway));
+  const [line] = (await once(createInterface({ input: gateway.stdout }), 'line')) as [string];
+  const { url } = JSON.parse(line) as { readonly url: string };
+  const config = `${readFileSync(path.join(folder, 'parley.yaml'), 'utf8')}${more}`;
+  return await serve(folder, { config, env: { ...env, PARLEY_GATEWAY_URL: `${url}/v1` } });
+}
