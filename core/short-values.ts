@@ -2,7 +2,14 @@
  * Values as they travel, with every text in them cut to a bound.
  * Owns the walk; how a text is cut is decided in core/shorten.ts. Apart from it, because workflows cut single texts only.
  */
-import { shortened } from './shorten.ts';
+import { MARK, shortened, utf8Bytes } from './shorten.ts';
+
+const CHARACTER_BYTES_MAX = 4;
+
+/** Whether a text may be what `shortened` made of a longer one: no cut leaves room for the longest character. */
+export function isShortened(text: string, bytesMax: number): boolean {
+  return text.endsWith(MARK) && utf8Bytes(text) > bytesMax - CHARACTER_BYTES_MAX;
+}
 
 /**
  * The same value with every text in it cut to so many bytes; the very same object when nothing is longer. Names of

@@ -5,9 +5,8 @@
  */
 
 /** Stands where the rest was; three bytes. */
-const MARK = '…';
+export const MARK = '…';
 const MARK_BYTES = 3;
-const CHARACTER_BYTES_MAX = 4;
 
 /** `"`, `\` and the control characters that JSON has a letter for. */
 const ESCAPED_IN_TWO = /["\\\b\f\n\r\t]/;
@@ -43,11 +42,6 @@ export function shortened(text: string, bytesMax: number): string {
   return text;
 }
 
-/** Whether a text may be what `shortened` made of a longer one: no cut leaves room for the longest character. */
-export function isShortened(text: string, bytesMax: number): boolean {
-  return text.endsWith(MARK) && utf8Bytes(text) > bytesMax - CHARACTER_BYTES_MAX;
-}
-
 export interface ListBounds {
   /** UTF-8 bytes of one text. */
   readonly itemBytesMax: number;
@@ -61,10 +55,7 @@ const LISTED_BYTES_MIN = 16;
 const BRACKETS = 2;
 const COMMA = 1;
 
-/**
- * The texts, in their order and each once, so that the list fits. Those that are long give way first, all of them to the
- * same length; what is short stays whole.
- */
+/** The texts, in their order and each once, so that the list fits. The long ones give way first, to the same length. */
 export function shortenedList(texts: readonly string[], bounds: ListBounds): readonly string[] {
   const { itemBytesMax, jsonBytesMax } = bounds;
   const listed = (bytesMax: number): readonly string[] => [

@@ -9,7 +9,7 @@ import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { wholeState } from '../core/machine.ts';
 import { machineOf } from '../core/machines.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
-import { isWatch } from '../core/resource.ts';
+import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/resource.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
 import { withShortTexts } from '../core/short-values.ts';
 import { shortened } from '../core/shorten.ts';
@@ -21,6 +21,7 @@ import type {
   AcceptedBatch,
   Batch,
   CarrierActivities,
+  CommandActivities,
   DifferentBatch,
   OvertakenBatch,
 } from '../workflows/carrier.ts';
@@ -56,8 +57,9 @@ interface Progress {
   readonly memory: Json;
 }
 
-export function carrierActivities(options: CarrierOptions): CarrierActivities {
+export function carrierActivities(options: CarrierOptions): CarrierActivities & CommandActivities {
   return {
+    ...commandActivities(options),
     async announce(batch) {
       const verdict = await write(options, batch);
       if (verdict.kind !== 'applied') return verdict;
@@ -78,12 +80,17 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities {
         batch: await options.store.latest(entity),
       };
     },
-    async carryOut({ command, failures }) {
-      const left = Context.current().info.heartbeatDetails as Progress | undefined;
-      const answer = await attempt(options, command, left ?? { failures, memory: null });
-      return withShortTexts(answer, TEXT_BYTES_MAX);
-    },
   };
+}
+
+function commandActivities(options: CarrierOptions): CommandActivities {
+  const carryOut: CommandActivities['record'] = async ({ command, failures }) => {
+    const left = Context.current().info.heartbeatDetails as Progress | undefined;
+    const answer = await attempt(options, command, left ?? { failures, memory: null });
+    return withShortTexts(answer, TEXT_BYTES_MAX);
+  };
+  const entries = ACTIVITY_COMMAND_TYPES.map((type) => [type, carryOut] as const);
+  return Object.fromEntries(entries) as CommandActivities;
 }
 
 async function write(

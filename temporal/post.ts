@@ -29,6 +29,7 @@ import { GRPC, grpcCode, grpcDetails } from './grpc-code.ts';
 import type { KeptTexts } from './kept-texts.ts';
 import { letterId } from './letter-id.ts';
 import type { LostEntities } from './lost-entities.ts';
+import { shownAtStart, type ShownAtStart } from './shown-at-start.ts';
 import type { TombstoneAnswer, Tombstones } from './tombstones.ts';
 
 /** A request meets the end of a run at most so often: every meeting is one continue-as-new. */
@@ -60,7 +61,7 @@ type Beginning =
 
 const TAKE_UP: Beginning = { kind: 'takeUp' };
 
-interface StartOptions {
+interface StartOptions extends Partial<ShownAtStart> {
   readonly workflowId: string;
   readonly taskQueue: string;
   readonly args: [DriveInput];
@@ -173,7 +174,8 @@ export class Post {
 
   private start({ to }: AddressedLetter, beginning: Beginning): StartOptions {
     const { queue, eventsMax } = this.options;
-    const attributes = beginning.kind === 'birth' ? attributesOf(to.machine, beginning.rows) : null;
+    const rows = beginning.kind === 'birth' ? beginning.rows : [];
+    const attributes = attributesOf(to.machine, rows);
     const input = { queue, eventsMax, shown: attributes?.text ?? '', carried: null };
     const isTakenUp = beginning.kind === 'takeUp';
     return {
@@ -181,6 +183,7 @@ export class Post {
       taskQueue: queue,
       args: [isTakenUp ? { ...input, isTakenUp } : input],
       workflowIdReusePolicy: isTakenUp ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
+      ...shownAtStart(to.machine, rows),
       ...(attributes === null ? {} : { typedSearchAttributes: attributes.pairs }),
     };
   }

@@ -3,11 +3,10 @@
  * Owns queues, timeouts and the split into brief and long; the code behind it lives on the worker's side.
  */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import { resourceOf, type ResourceClass } from '../core/resource.ts';
-import { shortened } from '../core/shorten.ts';
 import type { Share } from './basis.ts';
 import type { Input } from './input.ts';
 import type { AddressedLetter } from './letter.ts';
@@ -71,9 +70,12 @@ export interface CarrierActivities {
   takeUp(entity: EntityAddress): Promise<PutAway | null>;
   /** Writes down the inputs; then rows, letters, and the commands side by side. Nothing of it for different inputs. */
   announce(batch: Batch): Promise<BatchAnswer>;
-  /** Tries again by itself for as long as the command's retry class says. */
-  carryOut(long: LongCommand): Promise<MachineEvent | null>;
 }
+
+/** By the name of the command, for metrics and the web UI; each tries again for as long as its class says. */
+export type CommandActivities = {
+  readonly [Type in ActivityCommandType]: (long: LongCommand) => Promise<MachineEvent | null>;
+};
 
 /** A worker that is lost is noticed after so long. */
 const HEARTBEAT_TIMEOUT_MS = 10_000;
@@ -81,9 +83,6 @@ const HEARTBEAT_TIMEOUT_MS = 10_000;
 const TRY_MAX_MS = 6 * 3_600_000;
 /** Store writes and letters of a large run's activation, with a store that is slow. */
 const BRIEF_MAX_MS = 60_000;
-
-/** A server takes 400 bytes for a summary. */
-const SUMMARY_BYTES_MAX = 400;
 
 /** The queue of a resource class. */
 export function queueOf(prefix: string, resource: ResourceClass): string {
@@ -103,13 +102,14 @@ export const announce = (batch: Batch): Promise<BatchAnswer> => local.announce(b
 /** Waits and tries are decided on the worker's side, which says when to come back (`nextRetryDelay`). */
 export function carryOut(prefix: string, long: LongCommand): Promise<MachineEvent | null> {
   const { command } = long;
-  const proxy = proxyActivities<CarrierActivities>({
+  const proxy = proxyActivities<CommandActivities>({
     taskQueue: queueOf(prefix, resourceOf(command.type)),
     startToCloseTimeout: TRY_MAX_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: 1_000, backoffCoefficient: 1 },
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    summary: shortened(`${command.type} ${command.id}`, SUMMARY_BYTES_MAX),
+    // Ids of commands are ours and short; a server takes 400 bytes.
+    summary: `${command.type} ${command.id}`,
   });
-  return proxy.carryOut(long);
+  return proxy[command.type](long);
 }

@@ -13,10 +13,7 @@ export const OWNER = defineSearchAttributeKey('ParleyOwner', SearchAttributeType
 /** Tags of the start request. */
 export const TAGS = defineSearchAttributeKey('ParleyTags', SearchAttributeType.KEYWORD_LIST);
 
-/**
- * A server refuses the whole task for a value over 2 KB as JSON writes it, or over 255 characters where its database is
- * an SQL one; and for more than 40 KB in all.
- */
+/** A server refuses the task for a value over 2 KB as JSON writes it, or over 255 characters in SQL. */
 export const SEARCHED_BYTES_MAX = 255;
 export const SEARCHED_LIST_BYTES_MAX = 2_000;
 

@@ -27,6 +27,8 @@ import { hasText, launchPlugins, textOf, withoutSecrets, type StartRequest } fro
 
 /** An entry of the proxy that takes every name (D24). */
 const WILDCARD = '*';
+/** A server or a worker that is away is back in seconds or in minutes, and nobody waits. */
+const HAND_AGAIN_MS = 2_000;
 
 export interface StartOrder {
   readonly userId: UserId;
@@ -49,7 +51,7 @@ export async function startConversation(application: Application, order: StartOr
   if (kept.taskId !== task.taskId) return sameRequest(application, kept, order);
   try {
     await seal(application, { task, request, secrets, settings });
-    await hand(application, task);
+    await handOrKeep(application, task);
   } catch (error) {
     await forget(application, task);
     throw error;
@@ -206,6 +208,30 @@ async function hand({ requests, startTasks }: Application, task: StartTask): Pro
   await startTasks.markDelivered(task.taskId);
 }
 
+/** An engine that gave no answer may have taken it: task and secrets are kept, and it is handed again until it was. */
+async function handOrKeep(application: Application, task: StartTask): Promise<void> {
+  try {
+    await hand(application, task);
+  } catch (error) {
+    if (!isUnanswered(error)) throw error;
+    handLater(application, task);
+  }
+}
+
+/** A conversation that has begun takes the repeat for what it is. Whatever else fails is taken up after a restart. */
+function handLater(application: Application, task: StartTask): void {
+  const { clock } = application.world;
+  clock.setTimer(clock.now() + HAND_AGAIN_MS, () => {
+    hand(application, task).catch((error: unknown) => {
+      if (isUnanswered(error)) handLater(application, task);
+    });
+  });
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof ParleyError && error.code === 'engine_unreachable';
+}
+
 /** The place goes first: a task that is there is looked at again. */
 async function forget({ startTasks, world, requests }: Application, task: StartTask): Promise<void> {
   const { conversationId, taskId } = task;
@@ -222,7 +248,7 @@ async function forget({ startTasks, world, requests }: Application, task: StartT
 export async function takeUpStarts(application: Application): Promise<void> {
   for (const task of await application.startTasks.undelivered()) {
     const facts = await storedLaunchFacts(application.world.vault, task.conversationId);
-    await (facts === null ? forget(application, task) : hand(application, task));
+    await (facts === null ? forget(application, task) : handOrKeep(application, task));
   }
 }
 

@@ -94,7 +94,7 @@ class Runs {
 async function workersFor({ address }: DevServer, runs: Runs): Promise<void> {
   const connection = await NativeConnection.connect({ address });
   const nobody = () => Promise.reject(new Error('no entity lives here'));
-  const carrier: CarrierActivities = { announce: nobody, carryOut: nobody, takeUp: nobody };
+  const carrier: CarrierActivities = { announce: nobody, takeUp: nobody };
   const workers = await startWorkers({
     connection,
     namespace: 'default',

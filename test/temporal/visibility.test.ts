@@ -1,6 +1,8 @@
 /** Search attributes on a real server: typed, found by a query, and written when a status changes and at no other time. */
 import type { Payload } from '@temporalio/common';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runId, userId } from '../../core/ids.ts';
+import { ACTIVITY_COMMAND_TYPES } from '../../core/resource.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
@@ -48,6 +50,34 @@ describeWith('temporal', 'what an operator can search for', () => {
     server = await startServerForTests();
   }, SLOW_MS);
   afterAll(() => server?.stop(), SLOW_MS);
+
+  it('is what is done, by the name of the command, and whose it is', { timeout: SLOW_MS }, async () => {
+    const deployment = await deploy({ address: server.address });
+    const { post, client } = deployment;
+    const id = conversationAt(2);
+    const owner = userId('\u{1f600}'.repeat(128));
+    await post.requests.deliver(
+      started(2, { userId: owner, title: 'Mend the door', runId: runId('r'), key: 'k' }),
+    );
+    await untilConversation(deployment, id, FINISHED);
+    const runs = await runsOf(client, `conversation/${id}`);
+    const types = runs.flatMap(({ history }) =>
+      (history.events ?? []).flatMap(
+        (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+      ),
+    );
+    expect(types).toEqual(expect.arrayContaining(['openAgent', 'deliverItem']));
+    expect(types.filter((type) => !(ACTIVITY_COMMAND_TYPES as readonly string[]).includes(type))).toEqual([]);
+    const described = await client.getHandle(`conversation/${id}`).describe();
+    expect(described.memo).toEqual({
+      owner: `${'\u{1f600}'.repeat(63)}…`,
+      run: 'r',
+      key: 'k',
+      title: 'Mend the door',
+    });
+    expect(await described.staticSummary()).toBe('item k of run r: Mend the door');
+    expect(described.priority?.fairnessKey).toBe(`${'\u{1f600}'.repeat(15)}…`);
+  });
 
   it('is typed, is found, and is written on changes alone', { timeout: SLOW_MS }, async () => {
     const deployment = await deploy({ address: server.address });

@@ -1,0 +1,60 @@
+/** A start whose engine gives no answer: it is accepted, carried out once and with its secrets, whether the engine had taken it or not. */
+import { describe, expect, it } from 'vitest';
+import { openSecrets } from '../../activities/redaction.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Delivery, Notifier } from '../../ports/notifier.ts';
+import { openService, type Service } from './service.ts';
+
+const UNTIL_MS = 30_000;
+
+/** The first starts are answered by nobody; what became of them is said by `taken`. */
+function unanswered(taken: readonly boolean[]) {
+  const started: Delivery[] = [];
+  const requests = (engine: Notifier): Notifier => ({
+    async deliver(delivery) {
+      if (delivery.event.type !== 'started') return await engine.deliver(delivery);
+      const isTaken = taken[started.length];
+      started.push(delivery);
+      if (isTaken !== false) await engine.deliver(delivery);
+      if (isTaken !== undefined)
+        throw new ParleyError('engine_unreachable', 'Cannot get an answer: the test says so');
+    },
+  });
+  return { started, requests };
+}
+
+const start = (service: Service) =>
+  service.call({
+    method: 'POST',
+    path: '/api/v1/app-conversations',
+    headers: { 'idempotency-key': 'the-same' },
+    body: {
+      initial_message: { content: [{ type: 'text', text: 'go' }] },
+      secrets: { TOKEN: 'planted-value' },
+    },
+  });
+
+describe('a start that the engine does not answer', () => {
+  it.each([
+    ['took it', [true]],
+    ['did not take it', [false, false]],
+  ] as const)('and that %s', { timeout: UNTIL_MS }, async (_what, taken) => {
+    const { started, requests } = unanswered(taken);
+    const service = await openService({ requests });
+    const first = await start(service);
+    expect(first.status).toBe(200);
+    const repeated = await start(service);
+    expect(repeated.body.id).toBe(first.body.id);
+    await expect
+      .poll(async () => (await service.store.records.conversations()).map((row) => row.startTask), {
+        timeout: UNTIL_MS,
+      })
+      .toEqual(['READY']);
+    const [row] = await service.store.records.conversations();
+    if (row === undefined) throw new Error('there is no conversation');
+    expect(await openSecrets(service.world, row.conversationId)).toEqual({ TOKEN: 'planted-value' });
+    await expect.poll(() => started.length, { timeout: UNTIL_MS }).toBe(taken.length + 1);
+    expect(await service.application.startTasks.undelivered()).toEqual([]);
+    expect((await service.store.records.conversations()).length).toBe(1);
+  });
+});
