@@ -145,6 +145,7 @@ async function account(
       for (const row of list) reconciler.addRow(row);
       yield* lines.take();
     }
+    for (const _ of reconciler.settleWaiting()) yield* lines.take();
     const head = headOf(world, question, { now, interval, result: reconciler.finish(), sizes });
     heads.push(head);
     lines.end(head);

@@ -62,6 +62,7 @@ export class Reconciler {
   private readonly bySession: (Waiting & { readonly owner: number })[] = [];
   private readonly byTime: Waiting[] = [];
   private rowCount = 0;
+  private readonly settling = this.settleEach();
 
   constructor(rules: ReconcileRules, onVerdict: OnVerdict) {
     this.rules = rules;
@@ -141,10 +142,23 @@ export class Reconciler {
     this.settle(row, { index, owners: NO_OWNERS, by: 'window', isDuplicate, startedAt, doubt: null, why });
   }
 
-  finish(): ReconcileSums {
+  /**
+   * Says what became of the rows that had to wait, one at each step: whoever writes verdicts down need not hold them
+   * all. What is left of it `finish` does.
+   */
+  settleWaiting(): Generator<void> {
+    return this.settling;
+  }
+
+  private *settleEach(): Generator<void> {
     const clocks = this.evidence.clocks();
-    this.joinBySession(clocks);
-    this.joinByTime(clocks);
+    yield* this.joinBySession(clocks);
+    yield* this.joinByTime(clocks);
+  }
+
+  finish(): ReconcileSums {
+    while (this.settling.next().done !== true);
+    const clocks = this.evidence.clocks();
     const { unbilled, unbilledCalls } = this.countUnbilled();
     const { counts, ...totals } = this.totals.totals();
     const breakdown = this.groups.breakdown();
@@ -152,7 +166,7 @@ export class Reconciler {
     return { ...totals, counts: { ...counts, unbilled }, unbilledCalls, breakdown, clockSkewMs, clocksMs };
   }
 
-  private joinBySession({ medianMs }: Clocks): void {
+  private *joinBySession({ medianMs }: Clocks): Generator<void> {
     const owners = new Set(this.bySession.map(({ owner }) => owner));
     const sessions = new SessionCalls(this.calls, owners, {
       countsTokensAlike: this.evidence.countsTokensAlike(),
@@ -165,10 +179,11 @@ export class Reconciler {
       const startedAt = row.startedAt - (medianMs ?? 0);
       const why = 'no_candidate';
       this.settle(row, { index, owners: [owner], by: 'session', isDuplicate, startedAt, doubt: null, why });
+      yield;
     }
   }
 
-  private joinByTime(clocks: Clocks): void {
+  private *joinByTime(clocks: Clocks): Generator<void> {
     if (this.byTime.length === 0) return;
     const waiting = inOrderOfTime(this.byTime);
     const timed = timeRows(waiting, this.calls, {
@@ -188,6 +203,7 @@ export class Reconciler {
       if (doubt === null && owners.length === 1) this.calls.close(call);
       const why = 'no_candidate';
       this.settle(row, { index, owners, by: 'window', isDuplicate, startedAt, doubt, why });
+      yield;
     }
   }
 
