@@ -15,14 +15,13 @@ import { BRIEF, type Activity } from './activity.ts';
 import { planOf, presentPlanOf } from './plan-item.ts';
 import { billedRows } from './reconcile/billed-rows.ts';
 import {
-  recordedRow,
   RecordLines,
   writeChunks,
   writeFailure,
   type ReconciliationHead,
 } from './reconcile/reconciliation-record.ts';
 import { RowSizes } from './reconcile/row-sizes.ts';
-import { eachCall, intervalOf, type Interval } from './reconcile/run-calls.ts';
+import { intervalOf, joinablePages, type Interval } from './reconcile/run-calls.ts';
 import { attemptsOf, reconcileConversations } from './reconcile/run-conversations.ts';
 import type { World } from './world.ts';
 
@@ -130,10 +129,10 @@ async function account(
   const conversations = reconcileConversations(plan, attemptsOf(world, run.runId, items));
   const { lines, sizes } = { lines: new RecordLines(), sizes: new RowSizes() };
   const reconciler = new Reconciler(rulesOf(world, question, conversations), (verdict, row) => {
-    lines.add(recordedRow(verdict, row));
+    lines.add(verdict, row);
     sizes.add(verdict);
   });
-  for await (const call of eachCall(world, interval)) reconciler.addCall(call);
+  for await (const page of joinablePages(world, interval)) for (const call of page) reconciler.addCall(call);
   const rows = billedRows(world, {
     source: rules.rows,
     interval,
@@ -142,14 +141,15 @@ async function account(
   });
   const heads: ReconciliationHead[] = [];
   async function* chunks(): AsyncIterable<Uint8Array> {
-    for await (const row of rows) {
-      reconciler.addRow(row);
-      const chunk = lines.take();
-      if (chunk !== null) yield chunk;
+    for await (const list of rows) {
+      for (const row of list) reconciler.addRow(row);
+      yield* lines.take();
     }
+    for (const _ of reconciler.settleWaiting()) yield* lines.take();
     const head = headOf(world, question, { now, interval, result: reconciler.finish(), sizes });
     heads.push(head);
-    yield lines.end(head);
+    lines.end(head);
+    yield* lines.take();
   }
   await writeChunks(world, run.runId, chunks());
   const [head] = heads;

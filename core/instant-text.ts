@@ -44,10 +44,16 @@ function instantOf({ fraction, zone, ...fields }: Written): number | null {
   const offsetMs = zoneOffsetMs(zone);
   if (days === null || !isTime || offsetMs === null) return null;
   const time = Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS + Number(second) * SECOND_MS;
-  return days * DAY_MS + time + Number(fraction.padEnd(3, '0').slice(0, 3)) - offsetMs;
+  return (
+    days * DAY_MS +
+    time +
+    Number(fraction.length === 3 ? fraction : fraction.padEnd(3, '0').slice(0, 3)) -
+    offsetMs
+  );
 }
 
 function zoneOffsetMs(zone: string): number | null {
+  if (zone === 'Z') return 0;
   const parts = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone);
   if (parts === null) return 0;
   const [, sign, hours, minutes = '00'] = parts;
@@ -55,12 +61,16 @@ function zoneOffsetMs(zone: string): number | null {
   return (sign === '-' ? -1 : 1) * (Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS);
 }
 
+const COMMON = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const LEAP = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
 /** From the first of January 1970; null for a day that the month does not have. */
 function daysTo(year: number, month: number, day: number): number | null {
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const lengths = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  const lengths = leap ? LEAP : COMMON;
   if (day < 1 || day > (lengths[month - 1] ?? 0)) return null;
-  const before = lengths.slice(0, month - 1).reduce((sum, length) => sum + length, 0);
+  let before = 0;
+  for (let earlier = 0; earlier < month - 1; earlier += 1) before += lengths[earlier] ?? 0;
   return daysBefore(year) - daysBefore(1970) + before + day - 1;
 }
 

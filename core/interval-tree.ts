@@ -1,57 +1,69 @@
 /**
  * Stretches of time and who has them, searched in logarithmic time; members can be dropped and restored.
  * Owns the search; must not know what a member is.
+ *
+ * Many small lists stand behind each other in the same arrays, and each is searched for itself.
  */
 
-/** Members in the order in which their stretches begin, both ends included. */
+/** Places from `low` to `high`, both included. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Members in the order in which their stretches begin, within each range; both ends included. */
 export interface Stretches {
   readonly members: Uint32Array;
   readonly froms: Float64Array;
   readonly tos: Float64Array;
 }
 
-/** The sorted list read as a balanced tree whose root is the middle; `lastEnds` is the latest end of each subtree. */
+/** Each sorted list read as a balanced tree whose root is the middle; `lastEnds` is the latest end of each subtree. */
 export class IntervalTree {
   private readonly stretches: Stretches;
   /** As given, but for those that were dropped. */
   private readonly tos: Float64Array;
   private readonly lastEnds: Float64Array;
+  private readonly ranges: readonly Range[];
 
-  constructor(stretches: Stretches) {
+  /** Ranges do not overlap. */
+  constructor(stretches: Stretches, ranges: readonly Range[]) {
     this.stretches = stretches;
+    this.ranges = ranges;
     this.tos = Float64Array.from(stretches.tos);
     this.lastEnds = new Float64Array(stretches.tos.length);
-    this.fill(0, this.lastEnds.length - 1);
+    for (const { low, high } of ranges) this.fill(low, high);
   }
 
   /** Another tree of the same members, none of them dropped. */
   whole(): IntervalTree {
-    return new IntervalTree(this.stretches);
+    return new IntervalTree(this.stretches, this.ranges);
   }
 
   memberAt(place: number): number {
     return this.stretches.members[place] ?? 0;
   }
 
-  /** The first place whose stretch holds the instant; −1 when there is none. */
-  find(at: number): number {
-    for (const place of this.holding(at)) return place;
+  /** The first place of the range whose stretch holds the instant; −1 when there is none. */
+  find(at: number, range: Range): number {
+    for (const place of this.holding(at, range)) return place;
     return -1;
   }
 
-  /** Every place whose stretch holds the instant, in order. */
-  holding(at: number): Iterable<number> {
-    return this.search(at, 0, this.tos.length - 1);
+  /** Every place of the range whose stretch holds the instant, in order. */
+  holding(at: number, { low, high }: Range): Iterable<number> {
+    return this.search(at, low, high);
   }
 
-  drop(place: number): void {
+  /** The range is that of the place. */
+  drop(place: number, { low, high }: Range): void {
     this.tos[place] = -Infinity;
-    this.repair(place, 0, this.tos.length - 1);
+    this.repair(place, low, high);
   }
 
-  restore(place: number): void {
+  restore(place: number, { low, high }: Range): void {
     this.tos[place] = this.stretches.tos[place] ?? -Infinity;
-    this.repair(place, 0, this.tos.length - 1);
+    this.repair(place, low, high);
   }
 
   /** As deep as the tree is high: a few dozen calls for millions of members. */

@@ -39,11 +39,11 @@ export interface TimeRules {
 }
 
 /** One for each row, in their order, which is that of time. What rows show of others is added to `contraries`. */
-export function timeRows(
+export function* timeRows(
   waiting: readonly TimedRow[],
   calls: CallTable,
   { contraries, ...rules }: TimeRules & { readonly contraries: Contraries },
-): readonly Timed[] {
+): Iterable<Timed> {
   const { differencesMs, hasLate } = rules.clocks;
   const rows = waiting.map(({ row, owner }): WindowRow => {
     const instants = differencesMs.map((difference) => row.startedAt - difference);
@@ -57,22 +57,22 @@ export function timeRows(
   });
   const options = { tolerance: rules.tolerance, countsTokensAlike: rules.countsTokensAlike, rows };
   const open = new CallWindows(calls, calls.open(), options);
-  const candidates = rows.map((row) => open.ownersAt(row, CANDIDATES_MAX + 2));
   const { crowded, callOf } = open.match(rows);
-  for (const [place, { row }] of waiting.entries()) {
-    if (candidates[place]?.length === 0 || crowded[place] === 1) contraries.addRow(row);
+  for (const [place, row] of rows.entries()) {
+    const isNobodys = open.ownersAt(row, 1).length === 0;
+    if (isNobodys || crowded[place] === 1) contraries.addTokens(row.tokens);
   }
   if (hasLate) contraries.addOther();
   const origins = new OtherOrigins(calls, { open, contraries, options });
   const isClockKnown = differencesMs.length > 0;
-  return rows.map((row, place) => {
-    const all = candidates[place] ?? [];
+  for (const [place, row] of rows.entries()) {
+    const all = open.ownersAt(row, CANDIDATES_MAX + 2);
     const owners = all.filter((owner) => owner !== NOBODY);
     const isCrowded = crowded[place] === 1;
     const hasOther = owners.length === 1 && origins.hasAny(row, owners[0] ?? NOBODY);
     const doubt = doubtOf({ all, owners, isCrowded, isClockKnown, hasOther });
-    return { owners, isCrowded, doubt, call: callOf[place] ?? -1 };
-  });
+    yield { owners, isCrowded, doubt, call: callOf[place] ?? -1 };
+  }
 }
 
 interface Doubtful {

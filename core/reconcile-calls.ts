@@ -4,9 +4,10 @@
  *
  * There may be millions of calls: they are kept as columns of numbers, and a call is its position in them.
  */
+import { float64Column, int32Column, TextColumn, TextIndex, uint8Column } from './columns.ts';
 import { normalUuid } from './ids.ts';
 import type { ReconcileConversation } from './reconcile-result.ts';
-import type { GatewayRow, SpendRow } from './spend.ts';
+import type { GatewayRow, JoinableCall } from './spend.ts';
 
 /** Unbilled calls named in the result; the rest are counted. */
 export const UNBILLED_SHOWN_MAX = 1_000;
@@ -15,6 +16,8 @@ export const UNBILLED_SHOWN_MAX = 1_000;
 export const NOBODY = -1;
 /** Tokens that nobody told. */
 const UNKNOWN = -1;
+/** A call without a response id. */
+const NONE = -1;
 
 /** What kind of call: a gateway bills what it did not refuse, and ought to bill what succeeded. */
 const REFUSED = 0;
@@ -32,21 +35,24 @@ export interface ExactCall {
 }
 
 export class CallTable {
-  private readonly begins: number[] = [];
-  private readonly ends: number[] = [];
-  private readonly owners: number[] = [];
-  private readonly kinds: number[] = [];
-  private readonly billed: boolean[] = [];
-  private readonly prompts: number[] = [];
-  private readonly completions: number[] = [];
-  private readonly names: number[] = [];
-  private readonly upstreams: number[] = [];
-  private readonly ids: string[] = [];
-  private readonly responses: (string | null)[] = [];
+  private readonly begins = float64Column();
+  private readonly ends = float64Column();
+  private readonly owners = int32Column();
+  private readonly kinds = uint8Column();
+  private readonly billed = uint8Column();
+  private readonly prompts = float64Column();
+  private readonly completions = float64Column();
+  private readonly names = int32Column();
+  private readonly upstreams = int32Column();
+  private readonly ids = new TextColumn();
+  /** Positions in `responseIds`; NONE without one. */
+  private readonly responses = int32Column();
 
-  private readonly byResponse = new Map<string, number>();
+  private readonly responseIds = new TextIndex();
+  /** The first call of each response id. */
+  private readonly firsts = int32Column();
   /** Calls of responses that came more than once. */
-  private readonly repeated = new Map<string, number[]>();
+  private readonly repeated = new Map<number, number[]>();
   private readonly byIdentity = new Map<string, number>();
   private readonly otherSessions = new Set<string>();
   private readonly users = new Map<number, string>();
@@ -70,37 +76,37 @@ export class CallTable {
 
   /** False: our proxy never learns an id from this gateway, and an id in a row says nothing. */
   get hasResponseIds(): boolean {
-    return this.byResponse.size > 0;
+    return this.responseIds.length > 0;
   }
 
-  add(row: SpendRow): void {
+  add(row: JoinableCall): void {
     const owner = this.ownerOf(row.sessionId) ?? NOBODY;
     if (owner !== NOBODY) this.learn(owner, row);
     else if (row.sessionId !== null) this.otherSessions.add(normalUuid(row.sessionId));
-    const call = this.begins.push(row.startedAt) - 1;
+    const call = this.begins.push(row.startedAt);
     this.ends.push(endOf(row));
     this.owners.push(owner);
     this.kinds.push(kindOf(row));
-    this.billed.push(false);
+    this.billed.push(0);
     const isWhole = row.state === 'succeeded' && row.promptTokens !== null && row.completionTokens !== null;
     this.prompts.push(isWhole ? (row.promptTokens ?? UNKNOWN) : UNKNOWN);
     this.completions.push(isWhole ? (row.completionTokens ?? UNKNOWN) : UNKNOWN);
     this.names.push(this.modelPlace(row.modelName));
     this.upstreams.push(this.modelPlace(row.upstreamModel));
     this.ids.push(row.callId);
-    this.responses.push(row.responseId);
-    if (row.responseId !== null) this.addResponse(row.responseId, call);
+    this.responses.push(row.responseId === null ? NONE : this.addResponse(row.responseId, call));
   }
 
-  private addResponse(id: string, call: number): void {
-    const first = this.byResponse.get(id);
-    if (first === undefined) {
-      this.byResponse.set(id, call);
-      return;
+  private addResponse(id: string, call: number): number {
+    const place = this.responseIds.add(id);
+    if (place === this.firsts.length) {
+      this.firsts.push(call);
+      return place;
     }
-    const known = this.repeated.get(id);
-    if (known === undefined) this.repeated.set(id, [first, call]);
+    const known = this.repeated.get(place);
+    if (known === undefined) this.repeated.set(place, [this.firsts.at(place), call]);
     else known.push(call);
+    return place;
   }
 
   private modelPlace(name: string): number {
@@ -111,12 +117,13 @@ export class CallTable {
     return place;
   }
 
-  private learn(owner: number, row: SpendRow): void {
+  private learn(owner: number, row: JoinableCall): void {
     const tokens = (row.promptTokens ?? 0) + (row.completionTokens ?? 0);
     const byModel = this.tokens.get(owner) ?? new Map<string, number>();
     this.tokens.set(owner, byModel);
-    for (const name of new Set([row.modelName, row.upstreamModel])) {
-      byModel.set(name, (byModel.get(name) ?? 0) + tokens);
+    byModel.set(row.modelName, (byModel.get(row.modelName) ?? 0) + tokens);
+    if (row.upstreamModel !== row.modelName) {
+      byModel.set(row.upstreamModel, (byModel.get(row.upstreamModel) ?? 0) + tokens);
     }
     if (row.user !== null && !this.users.has(owner)) this.users.set(owner, row.user);
     if (row.team !== undefined && !this.teams.has(owner)) this.teams.set(owner, row.team);
@@ -138,9 +145,10 @@ export class CallTable {
   /** Null when no call of ours has the row's response id. Closes nothing. */
   exactCall({ responseId }: GatewayRow): ExactCall | null {
     if (responseId === null) return null;
-    const first = this.byResponse.get(responseId);
-    if (first === undefined) return null;
-    const all = this.repeated.get(responseId);
+    const place = this.responseIds.find(responseId);
+    if (place < 0) return null;
+    const first = this.firsts.at(place);
+    const all = this.repeated.get(place);
     if (all === undefined)
       return { owners: [this.ownerAt(first)], call: first, isBilledAgain: this.isBilled(first) };
     const open = all.find((call) => !this.isBilled(call));
@@ -149,44 +157,47 @@ export class CallTable {
   }
 
   close(call: number): void {
-    this.billed[call] = true;
+    this.billed.set(call, 1);
   }
 
   isBilled(call: number): boolean {
-    return this.billed[call] === true;
+    return this.billed.at(call) === 1;
   }
 
   isRefused(call: number): boolean {
-    return this.kinds[call] === REFUSED;
+    return this.kinds.at(call) === REFUSED;
   }
 
   ownerAt(call: number): number {
-    return this.owners[call] ?? NOBODY;
+    return this.owners.at(call);
   }
 
   /** By our clock. */
   startOf(call: number): number {
-    return this.begins[call] ?? 0;
+    return this.begins.at(call);
   }
 
   endAt(call: number): number {
-    return this.ends[call] ?? 0;
+    return this.ends.at(call);
   }
 
-  responseOf(call: number): string | null {
-    return this.responses[call] ?? null;
+  hasResponse(call: number): boolean {
+    return this.responses.at(call) !== NONE;
   }
 
-  /** The name the caller used and the one that was sent upstream; once when they are the same. */
-  modelsOf(call: number): readonly string[] {
-    const [name, upstream] = [this.names[call] ?? 0, this.upstreams[call] ?? 0];
-    const names = name === upstream ? [name] : [name, upstream];
-    return names.map((place) => this.models[place] ?? '');
+  /** The name the caller used and the one that was sent upstream, as places; the same when they are the same. */
+  modelsAt(call: number): readonly [number, number] {
+    return [this.names.at(call), this.upstreams.at(call)];
+  }
+
+  /** The place of a model's name; null when no call has it. */
+  placeOfModel(name: string): number | null {
+    return this.modelPlaces.get(name) ?? null;
   }
 
   /** Prompt and completion; null where the call does not say both, such as one that was cut. */
   tokensAt(call: number): readonly [number, number] | null {
-    const [prompt, completion] = [this.prompts[call] ?? UNKNOWN, this.completions[call] ?? UNKNOWN];
+    const [prompt, completion] = [this.prompts.at(call), this.completions.at(call)];
     return prompt === UNKNOWN || prompt + completion === 0 ? null : [prompt, completion];
   }
 
@@ -212,13 +223,13 @@ export class CallTable {
   /** Calls that a gateway may have billed and that no row names yet, in the order they were added. */
   *open(): Iterable<number> {
     for (let call = 0; call < this.length; call += 1) {
-      if (this.billed[call] !== true && this.kinds[call] !== REFUSED) yield call;
+      if (!this.isBilled(call) && !this.isRefused(call)) yield call;
     }
   }
 
   /** Calls that a row bills, in the order they were added. */
   *closed(): Iterable<number> {
-    for (let call = 0; call < this.length; call += 1) if (this.billed[call] === true) yield call;
+    for (let call = 0; call < this.length; call += 1) if (this.isBilled(call)) yield call;
   }
 
   /** Calls of these conversations that succeeded and were not billed. */
@@ -228,21 +239,21 @@ export class CallTable {
     readonly model: string;
   }> {
     for (let call = 0; call < this.length; call += 1) {
-      if (this.billed[call] === true || this.kinds[call] !== SUCCEEDED) continue;
+      if (this.isBilled(call) || this.kinds.at(call) !== SUCCEEDED) continue;
       const owner = this.ownerAt(call);
       if (owner === NOBODY) continue;
-      yield { callId: this.ids[call] ?? '', owner, model: this.models[this.upstreams[call] ?? 0] ?? '' };
+      yield { callId: this.ids.at(call), owner, model: this.models[this.upstreams.at(call)] ?? '' };
     }
   }
 }
 
 /** What a gateway refused it does not bill. */
-function kindOf({ state, httpStatus }: SpendRow): number {
+function kindOf({ state, httpStatus }: JoinableCall): number {
   if (state === 'succeeded') return SUCCEEDED;
   return state === 'failed' && httpStatus !== null && httpStatus >= 400 ? REFUSED : BILLABLE;
 }
 
 /** The end of an interrupted call is when somebody noticed, which may be days later. */
-function endOf({ state, startedAt, endedAt }: SpendRow): number {
+function endOf({ state, startedAt, endedAt }: JoinableCall): number {
   return endedAt === null || state === 'interrupted' || state === 'open' ? startedAt : endedAt;
 }

@@ -6,8 +6,7 @@
  * A row without an id is one of our calls' only as long as it can be nobody else's. Once a bill has rows that are none
  * of ours, its next row without an id may be one of theirs, whatever its time.
  */
-import { tokensOfRow } from './reconcile-sessions.ts';
-import type { GatewayRow } from './spend.ts';
+import { float64Column } from './columns.ts';
 
 /** Completion tokens below this share no number with other pairs; beyond it pairs may, which only makes for doubt. */
 const COMPLETIONS = 2 ** 26;
@@ -15,13 +14,12 @@ const COMPLETIONS = 2 ** 26;
 export class Contraries {
   private hasAny = false;
   /** Tokens of every such row, each pair as one number: there may be millions. */
-  private readonly tokens: number[] = [];
+  private readonly tokens = float64Column();
   private sorted: Float64Array | null = null;
 
-  /** The row is nobody's of ours, or nobody can say which of our calls it bills. */
-  addRow(row: GatewayRow): void {
+  /** The tokens of a row that is nobody's of ours, or of which nobody can say which of our calls it bills. */
+  addTokens(tokens: readonly [number, number] | null): void {
     this.hasAny = true;
-    const tokens = tokensOfRow(row);
     if (tokens !== null) this.tokens.push(tokensKey(tokens));
   }
 
@@ -37,7 +35,7 @@ export class Contraries {
 
   /** A row that is none of ours has the same tokens. To be asked when all rows were added. */
   haveTokens(tokens: readonly [number, number]): boolean {
-    this.sorted ??= Float64Array.from(this.tokens).sort();
+    this.sorted ??= this.tokens.all().sort();
     const [sorted, wanted] = [this.sorted, tokensKey(tokens)];
     let [low, high] = [0, sorted.length];
     while (low < high) {

@@ -3,6 +3,7 @@
  * as our proxy does.
  * Owns both estimates; must not join anything. Nothing but an exact pair is evidence (D35).
  */
+import { float64Column } from './columns.ts';
 
 /** Differences this close are one clock: calls begin a little earlier on our side, and by how much varies. */
 export const CLOCK_SPREAD_MS = 60_000;
@@ -23,7 +24,7 @@ export interface Clocks {
 const UNKNOWN: Clocks = { medianMs: null, differencesMs: [], hasLate: false };
 
 export class PairEvidence {
-  private readonly differences: number[] = [];
+  private readonly differences = float64Column();
   private compared = 0;
   private disagreed = 0;
 
@@ -43,7 +44,7 @@ export class PairEvidence {
 
   clocks(): Clocks {
     if (this.differences.length === 0) return UNKNOWN;
-    const sorted = Float64Array.from(this.differences).sort();
+    const sorted = this.differences.all().sort();
     const medianMs = sorted[(sorted.length - 1) >> 1] ?? 0;
     const pairsMin = Math.max(1, (sorted.length * PAIRS_PER_MILLE) / 1_000);
     const differencesMs: number[] = [];

@@ -22,6 +22,8 @@ export interface Known {
 export class OtherOrigins {
   private readonly open: CallWindows;
   private readonly contraries: Contraries;
+  /** Of the bill as it is when the question is first asked. */
+  private readonly areShown: boolean;
   private readonly billed: CallWindows;
   /** By the tokens of rows: whose calls have them. */
   private readonly ownerByTokens = new Map<number, number | null>();
@@ -29,8 +31,9 @@ export class OtherOrigins {
   constructor(calls: CallTable, { open, contraries, options }: Known) {
     this.open = open;
     this.contraries = contraries;
+    this.areShown = contraries.areShown();
     this.billed = new CallWindows(calls, calls.closed(), options);
-    if (!contraries.areShown()) return;
+    if (!this.areShown) return;
     for (const { tokens } of options.rows)
       if (tokens !== null) this.ownerByTokens.set(tokensKey(tokens), null);
     for (let call = 0; call < calls.length; call += 1) this.learn(calls, call);
@@ -51,7 +54,7 @@ export class OtherOrigins {
     const again = hasItsTokens ? this.billed.ownersByTokens(row, 2) : this.billed.ownersAt(row, 2);
     if (again.some((other) => other !== owner)) return true;
     // Nobody else knows the id of a conversation, proof or not.
-    if (row.owner !== null || !this.contraries.areShown()) return false;
+    if (row.owner !== null || !this.areShown) return false;
     return !hasItsTokens || !this.isOnlyOf(row, owner);
   }
 

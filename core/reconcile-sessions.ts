@@ -58,12 +58,13 @@ export class SessionCalls {
   private score(call: number, row: GatewayRow): number {
     const { countsTokensAlike, areIdsComparable, knownName } = this.rules;
     // Had it been the row's own id, the row would have been joined by it.
-    if (areIdsComparable && row.responseId !== null && this.calls.responseOf(call) !== null) return -1;
+    if (areIdsComparable && row.responseId !== null && this.calls.hasResponse(call)) return -1;
     const [told, counted] = [tokensOfRow(row), this.calls.tokensAt(call)];
     const areTold = told !== null && counted !== null;
     const isSame = areTold && told[0] === counted[0] && told[1] === counted[1];
     if (countsTokensAlike && areTold && !isSame) return -1;
-    const hasModel = this.calls.modelsOf(call).includes(knownName(row.model));
+    const model = this.calls.placeOfModel(knownName(row.model));
+    const hasModel = model !== null && this.calls.modelsAt(call).includes(model);
     return (
       (isSame ? SAME_TOKENS : 0) +
       (hasModel ? SAME_MODEL : 0) +

@@ -2,8 +2,9 @@
  * Which calls a row could bill by its model, its time and, where both sides count alike, its tokens.
  * Owns a static interval index; must not decide what becomes of a row.
  */
-import { IntervalTree, type Stretches } from './interval-tree.ts';
+import { IntervalTree, type Range } from './interval-tree.ts';
 import type { CallTable } from './reconcile-calls.ts';
+import { tokensKey } from './reconcile-contraries.ts';
 import { matchRows, type Choices, type Matched } from './reconcile-matching.ts';
 
 export interface Tolerance {
@@ -30,73 +31,104 @@ export interface WindowOptions {
   readonly rows: readonly WindowRow[];
 }
 
-/** Every call of the model, and those that do not say their tokens. */
-const ALL = '*';
-const SILENT = '?';
+/** Instead of tokens: every call of the model, and those that do not say their tokens. */
+const ALL = -1;
+const SILENT = -2;
+/** Instead of an owner: whoever it is. */
+const ANYBODY = -2;
+
+/** Calls that a row could be told by, of one model, owner and kind of tokens. */
+interface Key {
+  readonly model: number;
+  readonly owner: number;
+  readonly tokens: number;
+}
 
 export class CallWindows {
   private readonly calls: CallTable;
   private readonly options: WindowOptions;
-  private readonly trees = new Map<string, IntervalTree>();
+  private readonly lists = new KeyedLists();
+  private readonly tree: IntervalTree;
+  /** Of each list, where its calls stand in the tree. */
+  private readonly ranges: readonly Range[];
 
   /** `members` are the calls that are looked at. */
   constructor(calls: CallTable, members: Iterable<number>, options: WindowOptions) {
     this.calls = calls;
     this.options = options;
-    const byKey = new Map<string, number[]>();
     const named = new Set<number>();
     for (const row of options.rows) {
       if (row.owner !== null) named.add(row.owner);
-      for (const key of this.keysOfRow(row)) byKey.set(key, []);
+      for (const key of this.keysOfRow(row)) this.lists.open(key);
     }
-    for (const call of members) for (const key of this.keysOfCall(call, named)) byKey.get(key)?.push(call);
-    for (const [key, found] of byKey) {
-      if (found.length > 0) this.trees.set(key, new IntervalTree(windowsOf(found, calls, options.tolerance)));
-    }
+    for (const call of members) this.addCall(call, named);
+    const { tree, ranges } = treeOf(this.lists.all, calls, options.tolerance);
+    [this.tree, this.ranges] = [tree, ranges];
   }
 
-  private keysOfCall(call: number, named: ReadonlySet<number>): readonly string[] {
+  private addCall(call: number, named: ReadonlySet<number>): void {
     const owner = this.calls.ownerAt(call);
-    const groups = [ALL];
-    if (this.options.countsTokensAlike) groups.push(this.calls.tokensAt(call)?.join() ?? SILENT);
-    return this.calls.modelsOf(call).flatMap((model) =>
-      groups.flatMap((group) => {
-        const key = keyOf(model, group, null);
-        return named.has(owner) ? [key, keyOf(model, group, owner)] : [key];
-      }),
-    );
+    const [name, upstream] = this.calls.modelsAt(call);
+    const told = this.options.countsTokensAlike ? this.calls.tokensAt(call) : null;
+    const tokens = told === null ? SILENT : tokensKey(told);
+    this.addUnder(call, { model: name, owner: ANYBODY, tokens });
+    if (upstream !== name) this.addUnder(call, { model: upstream, owner: ANYBODY, tokens });
+    if (!named.has(owner)) return;
+    this.addUnder(call, { model: name, owner, tokens });
+    if (upstream !== name) this.addUnder(call, { model: upstream, owner, tokens });
   }
 
-  private keysOfRow(row: WindowRow): readonly string[] {
+  private addUnder(call: number, { model, owner, tokens }: Key): void {
+    const byTokens = this.lists.under(model, owner);
+    if (byTokens === undefined) return;
+    this.lists.at(byTokens.get(ALL))?.push(call);
+    this.lists.at(byTokens.get(tokens))?.push(call);
+  }
+
+  private keysOfRow(row: WindowRow): readonly Key[] {
+    const key = this.keyOf(row);
+    if (key === null) return [];
     const byTokens = this.keyByTokens(row);
-    const { model, owner } = row;
-    return byTokens === null ? [keyOf(model, ALL, owner)] : [byTokens, keyOf(model, SILENT, owner)];
+    return byTokens === null ? [{ ...key, tokens: ALL }] : [byTokens, { ...key, tokens: SILENT }];
+  }
+
+  /** Null for a model of no call. */
+  private keyOf({ model, owner }: WindowRow): Omit<Key, 'tokens'> | null {
+    const place = this.calls.placeOfModel(model);
+    return place === null ? null : { model: place, owner: owner ?? ANYBODY };
   }
 
   /** Null where tokens prove nothing. */
-  private keyByTokens({ model, tokens, owner }: WindowRow): string | null {
-    return tokens === null || !this.options.countsTokensAlike ? null : keyOf(model, tokens.join(), owner);
+  private keyByTokens(row: WindowRow): Key | null {
+    if (row.tokens === null || !this.options.countsTokensAlike) return null;
+    const key = this.keyOf(row);
+    return key === null ? null : { ...key, tokens: tokensKey(row.tokens) };
+  }
+
+  private rangesUnder(keys: readonly Key[]): readonly Range[] {
+    return keys.flatMap((key) => {
+      const list = this.lists.under(key.model, key.owner)?.get(key.tokens);
+      return (list === undefined ? null : this.ranges[list]) ?? [];
+    });
   }
 
   /** Owners of calls that fit, both ends of a window included; stops once it has `ownersMax`. */
   ownersAt(row: WindowRow, ownersMax: number): readonly number[] {
-    return this.ownersUnder(this.keysOfRow(row), row, ownersMax);
+    return this.ownersUnder(this.rangesUnder(this.keysOfRow(row)), row, ownersMax);
   }
 
   /** Only of calls that say the very tokens of the row. */
   ownersByTokens(row: WindowRow, ownersMax: number): readonly number[] {
     const key = this.keyByTokens(row);
-    return key === null ? [] : this.ownersUnder([key], row, ownersMax);
+    return key === null ? [] : this.ownersUnder(this.rangesUnder([key]), row, ownersMax);
   }
 
-  private ownersUnder(keys: readonly string[], { instants }: WindowRow, ownersMax: number) {
+  private ownersUnder(ranges: readonly Range[], { instants }: WindowRow, ownersMax: number) {
     const owners = new Set<number>();
-    for (const key of keys) {
-      const tree = this.trees.get(key);
-      if (tree === undefined) continue;
+    for (const range of ranges) {
       for (const at of instants) {
-        for (const place of tree.holding(at)) {
-          owners.add(this.calls.ownerAt(tree.memberAt(place)));
+        for (const place of this.tree.holding(at, range)) {
+          owners.add(this.calls.ownerAt(this.tree.memberAt(place)));
           if (owners.size >= ownersMax) return [...owners].sort((a, b) => a - b);
         }
       }
@@ -106,47 +138,64 @@ export class CallWindows {
 
   /** Which windows have more rows than open calls, and otherwise a call for each row. */
   match(rows: readonly WindowRow[]): Matched {
-    return matchRows(rows.length, this.choices(rows), this.choices(rows));
-  }
-
-  private choices(rows: readonly WindowRow[]): Choices {
-    const whole = new Map([...this.trees].map(([key, tree]) => [key, tree.whole()]));
-    const keys = rows.map((row) => this.keysOfRow(row));
-    return treeChoices((row) => ({
-      trees: (keys[row] ?? []).flatMap((key) => whole.get(key) ?? []),
-      instants: rows[row]?.instants ?? [],
+    const searches = rows.map((row): Search => ({
+      ranges: this.rangesUnder(this.keysOfRow(row)),
+      instants: row.instants,
     }));
+    const choices = () => treeChoices(this.tree.whole(), searches);
+    return matchRows(rows.length, choices(), choices());
   }
 }
 
-function keyOf(model: string, group: string, owner: number | null): string {
-  return `${owner ?? ''}\n${group}\n${model}`;
+/** Lists by three numbers, without a text or an object for each question. */
+class KeyedLists {
+  readonly all: number[][] = [];
+  private readonly byModel = new Map<number, Map<number, Map<number, number>>>();
+
+  open({ model, owner, tokens }: Key): void {
+    const byOwner = this.byModel.get(model) ?? new Map<number, Map<number, number>>();
+    this.byModel.set(model, byOwner);
+    const byTokens = byOwner.get(owner) ?? new Map<number, number>();
+    byOwner.set(owner, byTokens);
+    if (!byTokens.has(tokens)) byTokens.set(tokens, this.all.push([]) - 1);
+  }
+
+  under(model: number, owner: number): ReadonlyMap<number, number> | undefined {
+    return this.byModel.get(model)?.get(owner);
+  }
+
+  at(place: number | undefined): number[] | undefined {
+    return place === undefined ? undefined : this.all[place];
+  }
 }
 
-/** A call may stand in several trees; it is dropped from each as it is met there. */
-function treeChoices(
-  searchOf: (row: number) => {
-    readonly trees: readonly IntervalTree[];
-    readonly instants: readonly number[];
-  },
-): Choices {
+/** Where a row is looked for. */
+interface Search {
+  readonly ranges: readonly Range[];
+  readonly instants: readonly number[];
+}
+
+const NOWHERE: Search = { ranges: [], instants: [] };
+
+/** A call may stand in several ranges; it is dropped from each as it is met there. */
+function treeChoices(tree: IntervalTree, searches: readonly Search[]): Choices {
   const out = new Set<number>();
-  const dropped = new Map<number, { readonly tree: IntervalTree; readonly place: number }[]>();
-  const nextIn = (tree: IntervalTree, at: number): number => {
-    for (let place = tree.find(at); place >= 0; place = tree.find(at)) {
+  const dropped = new Map<number, { readonly range: Range; readonly place: number }[]>();
+  const nextIn = (range: Range, at: number): number => {
+    for (let place = tree.find(at, range); place >= 0; place = tree.find(at, range)) {
       const call = tree.memberAt(place);
       if (!out.has(call)) return call;
-      tree.drop(place);
-      dropped.set(call, [...(dropped.get(call) ?? []), { tree, place }]);
+      tree.drop(place, range);
+      dropped.set(call, [...(dropped.get(call) ?? []), { range, place }]);
     }
     return -1;
   };
   return {
     next: (row) => {
-      const { trees, instants } = searchOf(row);
-      for (const tree of trees) {
+      const { ranges, instants } = searches[row] ?? NOWHERE;
+      for (const range of ranges) {
         for (const at of instants) {
-          const call = nextIn(tree, at);
+          const call = nextIn(range, at);
           if (call >= 0) return call;
         }
       }
@@ -156,18 +205,32 @@ function treeChoices(
     putBack: (calls) => {
       for (const call of calls) {
         out.delete(call);
-        for (const { tree, place } of dropped.get(call) ?? []) tree.restore(place);
+        for (const { range, place } of dropped.get(call) ?? []) tree.restore(place, range);
         dropped.delete(call);
       }
     },
   };
 }
 
-function windowsOf(members: readonly number[], calls: CallTable, tolerance: Tolerance): Stretches {
-  const sorted = Uint32Array.from(members).sort((a, b) => calls.startOf(a) - calls.startOf(b) || a - b);
-  return {
-    members: sorted,
-    froms: Float64Array.from(sorted, (call) => calls.startOf(call) - tolerance.windowBeforeMs),
-    tos: Float64Array.from(sorted, (call) => calls.endAt(call) + tolerance.windowAfterMs),
-  };
+/** One list behind the other, each in the order of its windows. */
+function treeOf(lists: readonly (readonly number[])[], calls: CallTable, tolerance: Tolerance) {
+  const members = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let low = 0;
+  const ranges = lists.map((list): Range => {
+    members.set(
+      [...list].sort((a, b) => calls.startOf(a) - calls.startOf(b) || a - b),
+      low,
+    );
+    low += list.length;
+    return { low: low - list.length, high: low - 1 };
+  });
+  const tree = new IntervalTree(
+    {
+      members,
+      froms: Float64Array.from(members, (call) => calls.startOf(call) - tolerance.windowBeforeMs),
+      tos: Float64Array.from(members, (call) => calls.endAt(call) + tolerance.windowAfterMs),
+    },
+    ranges,
+  );
+  return { tree, ranges };
 }

@@ -4,6 +4,7 @@
  *
  * Near-linear, in one pass over the rows: what is exact is decided at once, the rest waits until the clocks are known.
  */
+import { TextIndex } from './columns.ts';
 import { timeRows } from './reconcile-by-time.ts';
 import { CallTable, NOBODY, UNBILLED_SHOWN_MAX } from './reconcile-calls.ts';
 import { Contraries } from './reconcile-contraries.ts';
@@ -20,7 +21,7 @@ import type {
 import { SessionCalls, tokensOfRow } from './reconcile-sessions.ts';
 import { RunningTotals } from './reconcile-sums.ts';
 import { Judge, type Found } from './reconcile-verdict.ts';
-import type { GatewayRow, SpendRow } from './spend.ts';
+import type { GatewayRow, JoinableCall } from './spend.ts';
 
 export function reconcile(question: ReconcileQuestion): Reconciliation {
   const verdicts: RowVerdict[] = [];
@@ -57,10 +58,11 @@ export class Reconciler {
   private readonly totals: RunningTotals;
   private readonly contraries = new Contraries();
   /** Response ids that are none of ours, to tell what is billed again. */
-  private readonly strange = new Set<string>();
+  private readonly strange = new TextIndex();
   private readonly bySession: (Waiting & { readonly owner: number })[] = [];
   private readonly byTime: Waiting[] = [];
   private rowCount = 0;
+  private readonly settling = this.settleEach();
 
   constructor(rules: ReconcileRules, onVerdict: OnVerdict) {
     this.rules = rules;
@@ -71,7 +73,7 @@ export class Reconciler {
     this.totals = new RunningTotals(rules.conversations);
   }
 
-  addCall(call: SpendRow): void {
+  addCall(call: JoinableCall): void {
     this.calls.add(call);
   }
 
@@ -115,9 +117,8 @@ export class Reconciler {
 
   private isStrangeAgain({ responseId, cost }: GatewayRow): boolean {
     if (responseId === null || cost < 0) return false;
-    if (this.strange.has(responseId)) return true;
-    this.strange.add(responseId);
-    return false;
+    const known = this.strange.length;
+    return this.strange.add(responseId) < known;
   }
 
   /** What shows that the row is none of ours, whatever its time says; null when nothing does (D35). */
@@ -137,14 +138,27 @@ export class Reconciler {
     { index, isDuplicate, why }: Pick<Found, 'index' | 'isDuplicate' | 'why'>,
   ): void {
     const { startedAt } = row;
-    if (why === 'foreign') this.contraries.addRow(row);
+    if (why === 'foreign') this.contraries.addTokens(tokensOfRow(row));
     this.settle(row, { index, owners: NO_OWNERS, by: 'window', isDuplicate, startedAt, doubt: null, why });
   }
 
-  finish(): ReconcileSums {
+  /**
+   * Says what became of the rows that had to wait, one at each step: whoever writes verdicts down need not hold them
+   * all. What is left of it `finish` does.
+   */
+  settleWaiting(): Generator<void> {
+    return this.settling;
+  }
+
+  private *settleEach(): Generator<void> {
     const clocks = this.evidence.clocks();
-    this.joinBySession(clocks);
-    this.joinByTime(clocks);
+    yield* this.joinBySession(clocks);
+    yield* this.joinByTime(clocks);
+  }
+
+  finish(): ReconcileSums {
+    while (this.settling.next().done !== true);
+    const clocks = this.evidence.clocks();
     const { unbilled, unbilledCalls } = this.countUnbilled();
     const { counts, ...totals } = this.totals.totals();
     const breakdown = this.groups.breakdown();
@@ -152,7 +166,7 @@ export class Reconciler {
     return { ...totals, counts: { ...counts, unbilled }, unbilledCalls, breakdown, clockSkewMs, clocksMs };
   }
 
-  private joinBySession({ medianMs }: Clocks): void {
+  private *joinBySession({ medianMs }: Clocks): Generator<void> {
     const owners = new Set(this.bySession.map(({ owner }) => owner));
     const sessions = new SessionCalls(this.calls, owners, {
       countsTokensAlike: this.evidence.countsTokensAlike(),
@@ -165,10 +179,11 @@ export class Reconciler {
       const startedAt = row.startedAt - (medianMs ?? 0);
       const why = 'no_candidate';
       this.settle(row, { index, owners: [owner], by: 'session', isDuplicate, startedAt, doubt: null, why });
+      yield;
     }
   }
 
-  private joinByTime(clocks: Clocks): void {
+  private *joinByTime(clocks: Clocks): Generator<void> {
     if (this.byTime.length === 0) return;
     const waiting = inOrderOfTime(this.byTime);
     const timed = timeRows(waiting, this.calls, {
@@ -179,13 +194,16 @@ export class Reconciler {
       knownName: (model) => this.judge.knownName(model),
     });
     const twins = new Set<string>();
-    for (const [place, { owners, isCrowded, doubt, call }] of timed.entries()) {
+    let place = 0;
+    for (const { owners, isCrowded, doubt, call } of timed) {
       const { index, row, isDuplicate: wasStrange } = waiting[place] as Waiting;
+      place += 1;
       const isDuplicate = wasStrange || (isCrowded && isTwin(row, twins));
       const startedAt = row.startedAt - (clocks.medianMs ?? 0);
       if (doubt === null && owners.length === 1) this.calls.close(call);
       const why = 'no_candidate';
       this.settle(row, { index, owners, by: 'window', isDuplicate, startedAt, doubt, why });
+      yield;
     }
   }
 

@@ -58,6 +58,24 @@ export interface SpendRow {
   readonly tags?: readonly string[];
 }
 
+/** What joining with a bill needs of a call (D27): there may be millions, and the rest of a row is as much again. */
+export type JoinableCall = Pick<
+  SpendRow,
+  | 'callId'
+  | 'state'
+  | 'startedAt'
+  | 'endedAt'
+  | 'modelName'
+  | 'upstreamModel'
+  | 'httpStatus'
+  | 'responseId'
+  | 'sessionId'
+  | 'user'
+  | 'team'
+  | 'promptTokens'
+  | 'completionTokens'
+>;
+
 /** One row of a gateway's own export, normalised. */
 export interface GatewayRow {
   readonly responseId: string | null;

@@ -4,7 +4,6 @@
  */
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
@@ -13,6 +12,11 @@ import { normalise, parseExport, parseLine, type ExportFormat } from './export-r
 import { EXPORT_BYTES_MAX } from './limits.ts';
 import { FieldReader, type RawRow } from './row-fields.ts';
 
+/** Rows in one list of a file that is read row by row. */
+const LIST_ROWS = 1_000;
+/** Long beside a row, short beside the memory. */
+const PIECE_BYTES = 256 * 1024;
+
 /**
  * JSON lines and CSV come one row after the other, however long the file is; JSON is read whole and is bounded.
  * @throws ParleyError export_invalid, which is definite: the same file reads the same the next time
@@ -20,17 +24,19 @@ import { FieldReader, type RawRow } from './row-fields.ts';
 export async function* streamExportFile(
   path: string,
   reading: ExportReading = {},
-): AsyncIterable<GatewayRow> {
+): AsyncIterable<readonly GatewayRow[]> {
   const format = formatOf(path);
   if (format === 'json') {
-    yield* parseExport(await readText(path), format, reading);
+    yield parseExport(await readText(path), format, reading);
     return;
   }
   const fields = new FieldReader(reading);
   let position = 0;
-  for await (const row of format === 'csv' ? csvRows(path) : jsonRows(path)) {
-    position += 1;
-    yield normalise(row, position, fields);
+  for await (const list of format === 'csv' ? csvRows(path) : jsonRows(path)) {
+    yield list.map((row) => {
+      position += 1;
+      return normalise(row, position, fields);
+    });
   }
   if (position > 0) return;
   throw new ParleyError(
@@ -39,10 +45,17 @@ export async function* streamExportFile(
   );
 }
 
-async function* csvRows(path: string): AsyncIterable<RawRow> {
+async function* csvRows(path: string): AsyncIterable<readonly RawRow[]> {
   const stream = createReadStream(path);
   try {
-    yield* streamCsv(stream);
+    let list: RawRow[] = [];
+    for await (const row of streamCsv(stream)) {
+      list.push(row);
+      if (list.length < LIST_ROWS) continue;
+      yield list;
+      list = [];
+    }
+    yield list;
   } catch (cause) {
     throw cause instanceof ParleyError ? cause : unreadable(path, cause);
   } finally {
@@ -50,13 +63,17 @@ async function* csvRows(path: string): AsyncIterable<RawRow> {
   }
 }
 
-async function* jsonRows(path: string): AsyncIterable<RawRow> {
+async function* jsonRows(path: string): AsyncIterable<readonly RawRow[]> {
   let position = 0;
-  for await (const line of linesOf(path)) {
-    const text = position === 0 ? line.replace(/^\uFEFF/, '') : line;
-    if (text.trim() === '') continue;
-    position += 1;
-    yield parseLine(text, position);
+  for await (const lines of linesOf(path)) {
+    const rows: RawRow[] = [];
+    for (const line of lines) {
+      const text = position === 0 ? line.replace(/^\uFEFF/, '') : line;
+      if (text.trim() === '') continue;
+      position += 1;
+      rows.push(parseLine(text, position));
+    }
+    yield rows;
   }
 }
 
@@ -70,10 +87,19 @@ function formatOf(path: string): ExportFormat {
   );
 }
 
-async function* linesOf(path: string): AsyncIterable<string> {
-  const stream = createReadStream(path, 'utf8');
+/** The lines of one piece of the file after the other; line ends are those of every system. */
+async function* linesOf(path: string): AsyncIterable<readonly string[]> {
+  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: PIECE_BYTES });
   try {
-    yield* createInterface({ input: stream, crlfDelay: Infinity });
+    let rest = '';
+    for await (const piece of stream as AsyncIterable<string>) {
+      // Of a line end that two pieces share the second half makes an empty line, which is none.
+      const lines = piece.split(/\r\n|\r|\n/);
+      lines[0] = rest + (lines[0] ?? '');
+      rest = lines.pop() ?? '';
+      yield lines;
+    }
+    yield [rest];
   } catch (cause) {
     throw unreadable(path, cause);
   } finally {

@@ -2,7 +2,7 @@
  * Where the proxy's spend rows live.
  * Owns the interface; the proxy writes off its hot path, reports read.
  */
-import type { SpendRow } from '../core/spend.ts';
+import type { JoinableCall, SpendRow } from '../core/spend.ts';
 
 export interface SpendQuery {
   /** Half-open interval over `startedAt`, epoch milliseconds. */
@@ -24,6 +24,8 @@ export interface SpendQuery {
   readonly limit?: number;
 }
 
+export type CallPage = Pick<SpendQuery, 'from' | 'to' | 'after' | 'limit'>;
+
 export interface SpendLog {
   /**
    * Writes rows, idempotent by `callId`: a closed state is never replaced by `open`.
@@ -32,6 +34,8 @@ export interface SpendLog {
   write(rows: readonly SpendRow[]): Promise<void>;
   /** Rows in (startedAt, callId) order. */
   search(query: SpendQuery): Promise<readonly SpendRow[]>;
+  /** A page of calls within an interval, in the same order, with no more of each than joining needs. */
+  joinable(page: CallPage): Promise<readonly JoinableCall[]>;
   /** Marks every row still open as `interrupted`; called once before a proxy starts to serve (D26). Returns how many. */
   interruptOpen(at: number): Promise<number>;
 }

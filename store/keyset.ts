@@ -34,7 +34,7 @@ export function beyond(
   { value, id }: Bounds,
   after: { readonly value: string | number; readonly id: string | number },
   { descending }: Direction,
-): RawBuilder<unknown> {
+): RawBuilder<boolean> {
   return descending
     ? sql`(${value}, ${id}) < (${after.value}, ${after.id})`
     : sql`(${value}, ${id}) > (${after.value}, ${after.id})`;

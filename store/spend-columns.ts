@@ -4,7 +4,7 @@
  */
 import type { Selectable } from 'kysely';
 import { nanoUsd } from '../core/money.ts';
-import type { SpendRow, SpendRowState } from '../core/spend.ts';
+import type { JoinableCall, SpendRow, SpendRowState } from '../core/spend.ts';
 import { columnText, columnTextOrNull, flag, safeInteger, safeIntegerOrNull } from './column-value.ts';
 import type { SpendTable } from './spend-tables.ts';
 
@@ -37,31 +37,57 @@ export function spendColumns(row: SpendRow) {
   };
 }
 
-export function spendRow(row: Selectable<SpendTable>): SpendRow {
-  const cost = safeIntegerOrNull(row.cost_nano_usd);
+/** What a joinable call is read from: half of a row. */
+export const JOINABLE_COLUMNS = [
+  'call_id',
+  'state',
+  'started_at',
+  'ended_at',
+  'model_name',
+  'upstream_model',
+  'http_status',
+  'response_id',
+  'session_id',
+  'user',
+  'team',
+  'prompt_tokens',
+  'completion_tokens',
+] as const satisfies readonly (keyof SpendTable)[];
+
+type JoinableColumns = Pick<Selectable<SpendTable>, (typeof JOINABLE_COLUMNS)[number]>;
+
+export function joinableCall(row: JoinableColumns): JoinableCall {
   return {
     callId: row.call_id,
-    // Both vocabularies are closed, and only their words were ever written.
+    // The vocabulary is closed, and only its words were ever written.
     state: row.state as SpendRowState,
-    costSource: row.cost_source as SpendRow['costSource'],
     startedAt: safeInteger(row.started_at),
     endedAt: safeIntegerOrNull(row.ended_at),
-    route: row.route,
     modelName: row.model_name,
     upstreamModel: row.upstream_model,
-    streamed: row.streamed === 1,
     httpStatus: safeIntegerOrNull(row.http_status),
     responseId: row.response_id,
     sessionId: row.session_id,
     user: row.user,
-    keyName: row.key_name,
+    ...(row.team === null ? {} : { team: row.team }),
     promptTokens: safeIntegerOrNull(row.prompt_tokens),
     completionTokens: safeIntegerOrNull(row.completion_tokens),
+  };
+}
+
+export function spendRow(row: Selectable<SpendTable>): SpendRow {
+  const cost = safeIntegerOrNull(row.cost_nano_usd);
+  return {
+    ...joinableCall(row),
+    // The vocabulary is closed, and only its words were ever written.
+    costSource: row.cost_source as SpendRow['costSource'],
+    route: row.route,
+    streamed: row.streamed === 1,
+    keyName: row.key_name,
     cachedTokens: safeIntegerOrNull(row.cached_tokens),
     cost: cost === null ? null : nanoUsd(cost),
     metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as SpendRow['metadata']),
     ...further(row),
-    ...(row.team === null ? {} : { team: row.team }),
     ...(row.tags === null ? {} : { tags: JSON.parse(row.tags) as readonly string[] }),
   };
 }

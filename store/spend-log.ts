@@ -2,23 +2,26 @@
  * Spend rows of the proxy (D26).
  * Owns that a call has one row and that a closed one never opens again; must not price or match.
  */
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
-import type { SpendRow, SpendRowState } from '../core/spend.ts';
-import type { SpendLog, SpendQuery } from '../ports/spend-log.ts';
+import type { JoinableCall, SpendRow, SpendRowState } from '../core/spend.ts';
+import type { CallPage, SpendLog, SpendQuery } from '../ports/spend-log.ts';
 import { columnText, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
+import { beyond, type Bounds } from './keyset.ts';
 import { prepareRows } from './prepared-query.ts';
-import { spendColumns, spendRow } from './spend-columns.ts';
+import { JOINABLE_COLUMNS, joinableCall, spendColumns, spendRow } from './spend-columns.ts';
 import type { Tables } from './tables.ts';
 
 /** Rows of one page at most: a page is held in memory whole. */
 const PAGE_MAX = 1_000;
+const PAGE_KEY: Bounds = { kind: 'number', value: sql.ref('started_at'), id: sql.ref('call_id') };
 
 export function spendLog(connection: StoreConnection): SpendLog {
   return {
     write: (rows) => write(connection, rows),
     search: (query) => search(connection, query),
+    joinable: (page) => joinable(connection, page),
     interruptOpen: (at) => interruptOpen(connection, at),
   };
 }
@@ -83,13 +86,7 @@ function mayReplaceStored(
  * @throws ParleyError invalid_request when the limit is not 1..1000
  */
 async function search(connection: StoreConnection, query: SpendQuery): Promise<readonly SpendRow[]> {
-  const { limit = PAGE_MAX } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
-    throw new ParleyError(
-      'invalid_request',
-      `Cannot search spend rows: the limit "${limit}" is not 1 to ${PAGE_MAX}`,
-    );
-  }
+  const limit = limitOf(query);
   const isExact = query.tag === undefined && query.metadata === undefined;
   const found: SpendRow[] = [];
   let { after } = query;
@@ -106,6 +103,7 @@ async function search(connection: StoreConnection, query: SpendQuery): Promise<r
 async function page(connection: StoreConnection, query: SpendQuery): Promise<readonly SpendRow[]> {
   const rows = await connection.read('search spend rows', (db) =>
     filtered(db, query)
+      .selectAll()
       .orderBy('started_at')
       .orderBy('call_id')
       .limit(query.limit ?? PAGE_MAX)
@@ -114,10 +112,34 @@ async function page(connection: StoreConnection, query: SpendQuery): Promise<rea
   return rows.map(spendRow);
 }
 
+async function joinable(connection: StoreConnection, query: CallPage): Promise<readonly JoinableCall[]> {
+  const limit = limitOf(query);
+  const rows = await connection.read('read calls', (db) =>
+    filtered(db, query)
+      .select(JOINABLE_COLUMNS)
+      .orderBy('started_at')
+      .orderBy('call_id')
+      .limit(limit)
+      .execute(),
+  );
+  return rows.map(joinableCall);
+}
+
+/** @throws ParleyError invalid_request */
+function limitOf({ limit = PAGE_MAX }: CallPage): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_MAX) return limit;
+  throw new ParleyError(
+    'invalid_request',
+    `Cannot search spend rows: the limit "${limit}" is not 1 to ${PAGE_MAX}`,
+  );
+}
+
 function filtered(db: Kysely<Tables>, query: SpendQuery) {
   const { from, to, tag, metadata, after } = query;
-  let found = db.selectFrom('spend').selectAll();
-  if (from !== undefined) found = found.where('started_at', '>=', from);
+  let found = db.selectFrom('spend');
+  // The one bound by which the index is entered: of two, a planner may take the one that goes through every page before.
+  const least = Math.max(from ?? -Infinity, after?.startedAt ?? -Infinity);
+  if (least !== -Infinity) found = found.where('started_at', '>=', least);
   if (to !== undefined) found = found.where('started_at', '<', to);
   for (const [column, text] of exactTexts(query)) {
     if (text !== undefined) found = found.where(column, '=', columnText(text));
@@ -128,12 +150,8 @@ function filtered(db: Kysely<Tables>, query: SpendQuery) {
     found = found.where('metadata', 'like', `%${escaped(JSON.stringify(text).slice(1, -1))}%`);
   }
   if (after === undefined) return found;
-  return found.where((where) =>
-    where.or([
-      where('started_at', '>', after.startedAt),
-      where.and([where('started_at', '=', after.startedAt), where('call_id', '>', after.callId)]),
-    ]),
-  );
+  const { startedAt, callId } = after;
+  return found.where(beyond(PAGE_KEY, { value: startedAt, id: callId }, { descending: false }));
 }
 
 function exactTexts(query: SpendQuery) {

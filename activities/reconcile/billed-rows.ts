@@ -7,7 +7,7 @@ import type { PlanReconcile } from '../../core/plan.ts';
 import type { GatewayRow, SpendRow } from '../../core/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import type { World } from '../world.ts';
-import { eachCall, type Interval } from './run-calls.ts';
+import { callPages, type Interval } from './run-calls.ts';
 
 export type RowsSource = PlanReconcile['rows'];
 
@@ -20,46 +20,52 @@ export interface RowsQuestion {
   readonly reading?: ExportReading;
 }
 
-/** One after the other: a saved export may be longer than the memory. @throws ParleyError export_unavailable, export_invalid */
+/** In lists, one after the other: a saved export may be longer than the memory. @throws ParleyError export_unavailable, export_invalid */
 export async function* billedRows(
   world: World,
   { source, interval, conversationIds, reading }: RowsQuestion,
-): AsyncIterable<GatewayRow> {
+): AsyncIterable<readonly GatewayRow[]> {
   switch (source.from) {
     case 'gateway':
-      yield* await world.gatewayExport.rows(interval);
+      yield await world.gatewayExport.rows(interval);
       return;
     case 'file':
       yield* world.gatewayExport.fileRows(source.path, reading);
       return;
     case 'proxy':
-      yield* proxyRows(eachCall(world, interval), conversationIds);
+      yield* proxyRows(callPages(world, interval), conversationIds);
   }
 }
 
 /** An amount that nobody knows is not 0: such a row is marked, and is in no amount (D26). */
 async function* proxyRows(
-  calls: AsyncIterable<SpendRow>,
+  pages: AsyncIterable<readonly SpendRow[]>,
   conversationIds: ReadonlySet<string>,
-): AsyncIterable<GatewayRow> {
+): AsyncIterable<readonly GatewayRow[]> {
   let position = 0;
-  for await (const call of calls) {
-    if (call.sessionId === null || !conversationIds.has(call.sessionId)) continue;
-    position += 1;
-    yield {
-      responseId: call.responseId,
-      startedAt: call.startedAt,
-      endedAt: call.endedAt ?? call.startedAt,
-      model: call.upstreamModel,
-      sessionId: call.sessionId,
-      tags: [],
-      keyName: null,
-      promptTokens: call.promptTokens ?? 0,
-      completionTokens: call.completionTokens ?? 0,
-      cost: call.cost ?? ZERO_USD,
-      ...(call.cost === null ? { isUnpriced: true } : {}),
-      metadataSessionId: null,
-      position,
-    };
+  for await (const page of pages) {
+    const own = page.filter(({ sessionId }) => sessionId !== null && conversationIds.has(sessionId));
+    yield own.map((call) => {
+      position += 1;
+      return rowOf(call, position);
+    });
   }
+}
+
+function rowOf(call: SpendRow, position: number): GatewayRow {
+  return {
+    responseId: call.responseId,
+    startedAt: call.startedAt,
+    endedAt: call.endedAt ?? call.startedAt,
+    model: call.upstreamModel,
+    sessionId: call.sessionId,
+    tags: [],
+    keyName: null,
+    promptTokens: call.promptTokens ?? 0,
+    completionTokens: call.completionTokens ?? 0,
+    cost: call.cost ?? ZERO_USD,
+    ...(call.cost === null ? { isUnpriced: true } : {}),
+    metadataSessionId: null,
+    position,
+  };
 }

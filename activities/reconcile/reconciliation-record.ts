@@ -53,11 +53,6 @@ export type ReconciliationRecord = ReconciliationDone | ReconciliationFailed;
 /** Everything but the rows. */
 export type ReconciliationHead = Omit<ReconciliationDone, 'rows'>;
 
-export function recordedRow(verdict: RowVerdict, row: GatewayRow): RecordedRow {
-  const { responseId, startedAt, model } = row;
-  return { ...verdict, responseId, startedAt, model };
-}
-
 export async function writeFailure(world: World, record: ReconciliationFailed): Promise<void> {
   await write(world, record.runId, Buffer.from(`${JSON.stringify(record, null, 2)}\n`));
 }
@@ -79,33 +74,56 @@ async function write(
   await world.results.write({ runId, key: null, name: FILE }, content);
 }
 
-/** Text that is kept before it is handed on. */
-const CHUNK_CHARACTERS = 256 * 1024;
+/** A piece of the file. */
+const CHUNK_BYTES = 256 * 1024;
+/** In UTF-8, of one unit of a text at the most. */
+const BYTES_PER_UNIT = 3;
 
 /**
  * The file in pieces, since a million rows are more than one text can hold: one row a line, easy to search, and after
- * them what is said of all.
+ * them what is said of all. Lines become bytes at once: texts that wait to be joined live long enough to fill the heap.
  */
 export class RecordLines {
-  private lines = '{\n  "rows": [';
+  private readonly full: Uint8Array[] = [];
+  private open = Buffer.allocUnsafe(CHUNK_BYTES);
+  private used = 0;
   private isFirst = true;
 
-  add(row: RecordedRow): void {
-    this.lines += `${this.isFirst ? '' : ','}\n    ${JSON.stringify(row)}`;
+  constructor() {
+    this.write('{\n  "rows": [');
+  }
+
+  add(verdict: RowVerdict, { responseId, startedAt, model }: GatewayRow): void {
+    const found = { responseId, startedAt, model };
+    this.write(this.isFirst ? '\n    ' : ',\n    ');
+    // The members of both in one object, without a copy of either.
+    this.write(`${JSON.stringify(verdict).slice(0, -1)},${JSON.stringify(found).slice(1)}`);
     this.isFirst = false;
   }
 
-  /** Null while it is not worth it. */
-  take(): Uint8Array | null {
-    if (this.lines.length < CHUNK_CHARACTERS) return null;
-    const chunk = Buffer.from(this.lines);
-    this.lines = '';
-    return chunk;
+  /** Adds the end: nothing may follow but a last `take`. */
+  end(head: ReconciliationHead): void {
+    const rest = JSON.stringify(head, null, 2).slice(1);
+    this.write(`${this.isFirst ? '' : '\n  '}],${rest}\n`);
+    this.close();
   }
 
-  end(head: ReconciliationHead): Uint8Array {
-    const rest = JSON.stringify(head, null, 2).slice(1);
-    return Buffer.from(`${this.lines}${this.isFirst ? '' : '\n  '}],${rest}\n`);
+  /** What is ready to be written. */
+  take(): readonly Uint8Array[] {
+    return this.full.splice(0);
+  }
+
+  private write(text: string): void {
+    const most = text.length * BYTES_PER_UNIT;
+    if (this.used + most > this.open.byteLength) this.close();
+    if (most > this.open.byteLength) this.full.push(Buffer.from(text));
+    else this.used += this.open.write(text, this.used);
+  }
+
+  private close(): void {
+    this.full.push(this.open.subarray(0, this.used));
+    this.open = Buffer.allocUnsafe(CHUNK_BYTES);
+    this.used = 0;
   }
 }
 

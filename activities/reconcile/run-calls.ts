@@ -3,8 +3,8 @@
  * Owns the interval and the paging; calls of others are needed too, because they explain rows that are not ours.
  */
 import type { RunRow } from '../../core/projection.ts';
-import type { SpendRow } from '../../core/spend.ts';
-import type { SpendQuery } from '../../ports/spend-log.ts';
+import type { JoinableCall, SpendRow } from '../../core/spend.ts';
+import type { CallPage } from '../../ports/spend-log.ts';
 import type { World } from '../world.ts';
 
 export interface Interval {
@@ -25,14 +25,27 @@ export function intervalOf(
 }
 
 /** Page by page: there may be millions, and nobody needs them all at once. */
-export async function* eachCall(world: World, interval: Interval): AsyncIterable<SpendRow> {
-  for (let after: SpendQuery['after'] | null = null; ;) {
-    const page: readonly SpendRow[] = await world.spend.search({
+export function callPages(world: World, interval: Interval): AsyncIterable<readonly SpendRow[]> {
+  return pages((page) => world.spend.search(page), interval);
+}
+
+/** The same calls, with what joining needs of them. */
+export function joinablePages(world: World, interval: Interval): AsyncIterable<readonly JoinableCall[]> {
+  return pages((page) => world.spend.joinable(page), interval);
+}
+
+/** A page is handed on whole: one promise for each of a million calls takes longer than reading them. */
+async function* pages<Call extends JoinableCall>(
+  read: (page: CallPage) => Promise<readonly Call[]>,
+  interval: Interval,
+): AsyncIterable<readonly Call[]> {
+  for (let after: CallPage['after'] | null = null; ;) {
+    const page: readonly Call[] = await read({
       ...interval,
       limit: PAGE_ROWS,
       ...(after == null ? {} : { after }),
     });
-    yield* page;
+    yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) return;
     after = { startedAt: last.startedAt, callId: last.callId };
@@ -41,7 +54,7 @@ export async function* eachCall(world: World, interval: Interval): AsyncIterable
 
 export async function callsWithin(world: World, interval: Interval): Promise<readonly SpendRow[]> {
   const calls: SpendRow[] = [];
-  for await (const call of eachCall(world, interval)) calls.push(call);
+  for await (const page of callPages(world, interval)) calls.push(...page);
   return calls;
 }
 

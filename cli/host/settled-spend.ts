@@ -18,6 +18,10 @@ export function settledSpend(spend: SpendLog): SettledSpend {
       await flush();
       return spend.search(query);
     },
+    async joinable(page) {
+      await flush();
+      return spend.joinable(page);
+    },
     flushWith(given) {
       flush = given;
     },

@@ -80,6 +80,37 @@ export function spendSuite(open: OpenEmptyStore): void {
       await expect(spend.search({ limit: 1_001 })).rejects.toMatchObject({ code: 'invalid_request' });
     });
 
+    it('gives what joining needs of calls, page by page, and no more', async () => {
+      const { spend } = await open();
+      const rows = ['a', 'b', 'c', 'd'].map((id, at) =>
+        spendRow(id, { startedAt: 10 + (at >> 1), ...(at === 2 ? { team: 't1', responseId: null } : {}) }),
+      );
+      await spend.write(rows);
+      const first = await spend.joinable({ from: 10, to: 12, limit: 3 });
+      const after = first.at(-1);
+      expect(after).toEqual({
+        callId: 'c',
+        state: 'succeeded',
+        startedAt: 11,
+        endedAt: NOW + 10,
+        modelName: 'small',
+        upstreamModel: 'openai/small',
+        httpStatus: 200,
+        responseId: null,
+        sessionId: conversationNumber(1),
+        user: 'ada',
+        team: 't1',
+        promptTokens: 12,
+        completionTokens: 34,
+      });
+      if (after === undefined) return;
+      const rest = await spend.joinable({ from: 10, to: 12, limit: 3, after });
+      expect([...first, ...rest].map(({ callId }) => callId)).toEqual(['a', 'b', 'c', 'd']);
+      expect(rest[0]).not.toHaveProperty('team');
+      expect(await spend.joinable({ from: 10, to: 11 })).toHaveLength(2);
+      await expect(spend.joinable({ limit: 1_001 })).rejects.toMatchObject({ code: 'invalid_request' });
+    });
+
     it('searches by key, user, team, tag and metadata, in one way in both dialects', async () => {
       const { spend } = await open();
       const metadata = { project: 'a%_b', n: 7, flag: true, deep: { project: 'p2' } };

@@ -59,32 +59,43 @@ describe('matchRows()', () => {
 });
 
 describe('IntervalTree', () => {
-  it('finds what a scan finds, whatever was dropped and restored', () => {
+  it('finds in each range what a scan finds, whatever was dropped and restored', () => {
     const stretch = fc.tuple(fc.nat({ max: 20 }), fc.nat({ max: 8 }));
     const step = fc.record({ place: fc.nat({ max: 11 }), isDrop: fc.boolean(), at: fc.nat({ max: 30 }) });
+    const lists = fc.array(fc.array(stretch, { maxLength: 12 }), { minLength: 1, maxLength: 3 });
     fc.assert(
-      fc.property(fc.array(stretch, { minLength: 1, maxLength: 12 }), fc.array(step), (given, steps) => {
-        const sorted = [...given].sort(([a], [b]) => a - b);
-        const tree = new IntervalTree({
-          members: Uint32Array.from(sorted, (_, index) => index + 100),
-          froms: Float64Array.from(sorted, ([from]) => from),
-          tos: Float64Array.from(sorted, ([from, length]) => from + length),
-        });
+      fc.property(lists, fc.array(step), (given, steps) => {
+        const sorted = given.map((list) => [...list].sort(([a], [b]) => a - b));
+        const all = sorted.flat();
+        let low = 0;
+        const ranges = sorted.map(({ length }) => ({ low, high: (low += length) - 1 }));
+        const tree = new IntervalTree(
+          {
+            members: Uint32Array.from(all, (_, index) => index + 100),
+            froms: Float64Array.from(all, ([from]) => from),
+            tos: Float64Array.from(all, ([from, length]) => from + length),
+          },
+          ranges,
+        );
         const dropped = new Set<number>();
         for (const { place, isDrop, at } of steps) {
-          if (place < sorted.length) {
-            if (isDrop) tree.drop(place);
-            else tree.restore(place);
+          const own = ranges.find(({ low, high }) => low <= place && place <= high);
+          if (own !== undefined) {
+            if (isDrop) tree.drop(place, own);
+            else tree.restore(place, own);
             if (isDrop) dropped.add(place);
             else dropped.delete(place);
           }
-          const scan = [...sorted.keys()].filter((index) => {
-            const [from, length] = sorted[index] ?? [0, 0];
-            return !dropped.has(index) && from <= at && at <= from + length;
-          });
-          expect([...tree.holding(at)]).toEqual(scan);
-          expect(tree.find(at)).toBe(scan[0] ?? -1);
-          expect(scan.map((index) => tree.memberAt(index))).toEqual(scan.map((index) => index + 100));
+          for (const range of ranges) {
+            const scan = [...all.keys()].filter((index) => {
+              const [from, length] = all[index] ?? [0, 0];
+              const isIn = range.low <= index && index <= range.high;
+              return isIn && !dropped.has(index) && from <= at && at <= from + length;
+            });
+            expect([...tree.holding(at, range)]).toEqual(scan);
+            expect(tree.find(at, range)).toBe(scan[0] ?? -1);
+            expect(scan.map((index) => tree.memberAt(index))).toEqual(scan.map((index) => index + 100));
+          }
         }
       }),
       { seed: 26, numRuns: 200 },

@@ -8,6 +8,6 @@ import type { ExportReading } from '../../ports/gateway-export.ts';
 
 export async function rowsOfFile(path: string, reading: ExportReading = {}): Promise<readonly GatewayRow[]> {
   const rows: GatewayRow[] = [];
-  for await (const row of streamExportFile(path, reading)) rows.push(row);
+  for await (const list of streamExportFile(path, reading)) rows.push(...list);
   return rows;
 }

@@ -4,7 +4,7 @@
  */
 import type { SpendRow } from '../../core/spend.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { SpendLog, SpendQuery } from '../../ports/spend-log.ts';
+import type { CallPage, SpendLog, SpendQuery } from '../../ports/spend-log.ts';
 
 export class MemorySpendLog implements SpendLog {
   readonly rows = new Map<string, SpendRow>();
@@ -39,6 +39,10 @@ export class MemorySpendLog implements SpendLog {
             (row.startedAt === after.startedAt && row.callId > after.callId)),
       );
     return Promise.resolve(found.slice(0, query.limit ?? 1000));
+  }
+
+  joinable(page: CallPage): Promise<readonly SpendRow[]> {
+    return this.search(page);
   }
 
   interruptOpen(at: number): Promise<number> {

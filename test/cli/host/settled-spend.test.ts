@@ -10,11 +10,13 @@ describe('settledSpend()', () => {
     const spend = settledSpend({
       write: (rows) => Promise.resolve(void stored.push(...rows)),
       search: () => Promise.resolve([...stored]),
+      joinable: () => Promise.resolve([...stored]),
       interruptOpen: (at) => Promise.resolve(at),
     });
     expect(await spend.search({})).toHaveLength(1);
     spend.flushWith(() => spend.write([spendRow('call-2')]));
     expect((await spend.search({})).map(({ callId }) => callId)).toEqual(['call-1', 'call-2']);
+    expect(await spend.joinable({})).toHaveLength(3);
     expect(await spend.interruptOpen(7)).toBe(7);
   });
 });
