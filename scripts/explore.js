@@ -38,6 +38,17 @@ export const PLAYS = {
   schemathesis: (seed) => tests(seed, ['test/api/schemathesis.test.ts']),
   'chaos-process': (seed, minutes) => chaos(seed, minutes, 'process'),
   'chaos-docker': (seed, minutes) => chaos(seed, minutes, 'docker'),
+  'chaos-hostile': (seed, minutes) => ({
+    args: [
+      'scripts/run-built.js',
+      'bench/chaos.ts',
+      '--hostile',
+      '--seed',
+      String(seed),
+      '--minutes',
+      String(minutes),
+    ],
+  }),
   'killed-engine': (seed) => tests(seed, ['test/engine/killed-process.test.ts']),
   'killed-batch': (seed) => tests(seed, ['test/e2e/killed-batch.test.ts']),
   'killed-workers': (seed) =>

@@ -11,6 +11,10 @@ const COMMANDS = {
   campaign: ({ seed, count }) => ['scripts/campaign.js', '--from', String(seed), '--runs', String(count)],
   'chaos-process': (line) => chaos(line, 'process'),
   'chaos-docker': (line) => chaos(line, 'docker'),
+  'chaos-hostile': ({ seed, count }) => [
+    ...['scripts/run-built.js', 'bench/chaos.ts', '--hostile'],
+    ...['--seed', String(seed), '--faults', String(count)],
+  ],
 };
 
 function chaos({ seed, count }, runtime) {

@@ -16,7 +16,7 @@ import { tarMembers } from './tar-members.ts';
  */
 export async function* exportDirectory(directory: string): AsyncGenerator<Uint8Array> {
   const gzip = createGzip();
-  const source = Readable.from(tarMembers(walkTree(directory)), { objectMode: false });
+  const source = Readable.from(inPieces(tarMembers(walkTree(directory))), { objectMode: false });
   const copied = pipeline(source, gzip);
   // The loop below gets the same error; unread, this one would end the process.
   copied.catch(() => undefined);
@@ -27,4 +27,19 @@ export async function* exportDirectory(directory: string): AsyncGenerator<Uint8A
       cause: error,
     });
   }
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+/** Headers of small files together: each piece is a turn of the event loop, however short it is. */
+async function* inPieces(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let [held, bytes]: [Uint8Array[], number] = [[], 0];
+  for await (const part of parts) {
+    held.push(part);
+    bytes += part.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(held);
+    [held, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(held);
 }
