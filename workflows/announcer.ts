@@ -54,7 +54,7 @@ export class Announcer {
   get hasToSpeak(): boolean {
     const { entity } = this;
     if (entity.hasOrders || entity.inputs.length >= SILENT_INPUTS_MAX) return true;
-    return entity.isAtRest && entity.state !== this.putAway;
+    return entity.restedIn !== null && entity.restedIn !== this.putAway;
   }
 
   /** Nothing follows from what was not said. */

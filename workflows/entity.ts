@@ -57,6 +57,7 @@ export class Entity {
   /** What was applied since. */
   private applied: Input[] = [];
   private activation = empty();
+  private rested: unknown = null;
 
   constructor(address: EntityAddress, carried: Carried | null, onStep?: StepListener) {
     this.address = address;
@@ -84,6 +85,14 @@ export class Entity {
     return machine.done(state) || (machine.rests?.(state) === true && machine.deadline(state) === null);
   }
 
+  /**
+   * Its latest state at rest since the last batch was settled; null when it was at none. It stays one when more comes:
+   * whoever takes two letters at once says something whenever whoever took the first alone did.
+   */
+  get restedIn(): unknown {
+    return this.rested;
+  }
+
   get seenIds(): readonly string[] {
     return [...this.seen];
   }
@@ -109,6 +118,7 @@ export class Entity {
     this.applied.push(input);
     const event = eventOf(input);
     if (event !== null) this.step(event, input.at);
+    if (this.isAtRest) this.rested = this.state;
     return true;
   }
 
@@ -118,6 +128,7 @@ export class Entity {
     this.settled = { state, steps, out: [...this.out.values()], seen, inherited: [] };
     this.applied = [];
     this.activation = empty();
+    this.rested = this.isAtRest ? state : null;
   }
 
   /** Takes other inputs than it did since then; those it had taken come back. */
@@ -140,6 +151,7 @@ export class Entity {
     this.applied = [];
     this.activation = empty();
     for (const command of inherited) this.order(command);
+    this.rested = this.isAtRest ? state : null;
     return taken;
   }
 

@@ -6,6 +6,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { addressOfCommand, runId, userId } from '../../../core/ids.ts';
 import type { CommandOf, MachineEvent } from '../../../core/command.ts';
 import { ParleyError } from '../../../core/parley-error.ts';
+import { runsOf } from './histories.ts';
 import { moveOnSignal } from '../../../workflows/letter.ts';
 import type { ScheduledRunInput, ScheduleActivities } from '../../../workflows/scheduled-run.ts';
 import { ITEM, RULES, SUMMARY } from '../../core/run-life.ts';
@@ -130,6 +131,8 @@ async function resumedAndDeleted(deployment: Deployment): Promise<void> {
   await untilConversation(deployment, id, { sandboxStatus: 'PAUSED' });
   for (const workflow of [`conversation/${id}`, `sandbox/${sandboxOf(id)}`]) {
     await client.getHandle(workflow).signal(moveOnSignal);
+    // A request in the same task would make another history of it, by chance.
+    await eventually(async () => (await runsOf(client, workflow)).length, 2);
   }
   await post.requests.deliver(message(1, 'second'));
   await eventually(() => deployment.idsOf('resumeSandbox').length, 1);
