@@ -7,6 +7,8 @@
 const SLOWEST = 20;
 /** A failure is told in a line. */
 const REASON_LENGTH_MAX = 300;
+/** What the JSON reporter has of a test that ran into its time limit, in place of the limit. */
+const UNSAID = 'Error: STACK_TRACE_ERROR';
 
 /**
  * Counts tests. A file that failed before its tests were known counts as one failure, and so does a run that ended
@@ -123,5 +125,6 @@ function linesOf(left) {
 }
 
 function firstLine(text) {
-  return (text ?? '').split('\n')[0].slice(0, REASON_LENGTH_MAX);
+  const [line] = (text ?? '').split('\n');
+  return line === UNSAID ? 'took longer than it may' : line.slice(0, REASON_LENGTH_MAX);
 }

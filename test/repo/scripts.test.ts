@@ -45,6 +45,16 @@ describe('countTests()', () => {
     });
   });
 
+  it('says of a test that ran into its time limit that it did', () => {
+    const ran = JSON.parse(report({ status: 'failed', tests: { slow: 'failed' } })) as {
+      testResults: { assertionResults: { failureMessages: string[] }[] }[];
+    };
+    const [test] = ran.testResults[0]?.assertionResults ?? [];
+    if (test !== undefined) test.failureMessages = ['Error: STACK_TRACE_ERROR\n    at task (runner.js:1:1)'];
+    const { problems } = countTests({ ...base, reportText: JSON.stringify(ran), exitCode: 1 });
+    expect(problems).toEqual(['test/0.test.ts > slow: took longer than it may']);
+  });
+
   it('counts a file that could not be loaded as one failure', () => {
     const reportText = report({ status: 'failed', message: 'no such module\nat x', tests: {} });
     expect(countTests({ ...base, reportText, exitCode: 1 })).toEqual({
