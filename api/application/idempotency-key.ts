@@ -15,7 +15,7 @@ export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 /** Null when none was sent. @throws InvalidRequest */
 export function idempotencyKeyOf(request: FastifyRequest): string | null {
   const header = request.headers['idempotency-key'];
-  if (header === undefined || header === '') return null;
+  if (header === undefined) return null;
   if (typeof header === 'string' && IDEMPOTENCY_KEY.test(header)) return header;
   throw invalid(['header', 'Idempotency-Key'], 'Input should be 1 to 255 visible ASCII characters');
 }

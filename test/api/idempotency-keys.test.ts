@@ -92,6 +92,13 @@ describe('a key that was used', () => {
     expect((await ask(service, first, 'k')).status).toBe(done.status);
   });
 
+  it('is refused where it is empty: it would keep nothing from being done twice', async () => {
+    const service = await openService();
+    const [first] = PAIRS['submit_run']?.(await startReady(service)) ?? [];
+    if (first === undefined) throw new Error('there is a first');
+    expect((await ask(service, first, '')).status).toBe(422);
+  });
+
   it('is told by the document of each route that takes one', async () => {
     const { body } = await (await openService()).call({ path: '/openapi.json' });
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the document is not ours to type here
