@@ -51,7 +51,9 @@ describe('a failed command', () => {
       'ERROR',
       expect.stringContaining('Cannot ask the agent: down'),
     ]);
-    expect(await store.engine.outbox().then((rows) => rows.length)).toBe(1);
+    // The sandbox that was made for it alone is paused, and nobody watches it.
+    const sandboxes = (await store.records.conversations({})).map(({ sandboxStatus }) => sandboxStatus);
+    expect([sandboxes, await store.engine.outbox()]).toEqual([['PAUSED'], []]);
   });
 
   it('is tried without end when its machine bounds it', async () => {
