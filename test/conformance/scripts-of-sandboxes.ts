@@ -218,6 +218,14 @@ export const SANDBOX_SCRIPTS: readonly Script[] = [
     { untilMs: 4 * H },
   ),
   script(
+    'a start that fails leaves a sandbox up that was made by itself',
+    [
+      [0, { do: 'create', sandbox: 'box' }],
+      [M, start('a', { in: 'box' })],
+    ],
+    { models: failing({ prepareRepository: { first: 1 } }), untilMs: H },
+  ),
+  script(
     'explicit placement resumes a released sandbox',
     [
       [0, start('a')],
