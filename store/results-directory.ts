@@ -18,21 +18,23 @@ const PART_PATTERN = /^[^/\\\p{Cc}]+$/u;
  */
 export function createResultsDirectory(root: string, notes: string | null = null): Results {
   const noted = new Map<RunId, string>();
-  const rootOf = (runId: RunId): string => {
-    const known = noted.get(runId) ?? (notes === null ? null : readNote(join(notes, runId)));
-    if (known !== null) noted.set(runId, known);
-    return known ?? root;
+  const known = (runId: RunId): string | null => {
+    const found = noted.get(runId) ?? (notes === null ? null : readNote(join(notes, runId)));
+    if (found !== null) noted.set(runId, found);
+    return found;
   };
+  const rootOf = (runId: RunId): string => known(runId) ?? root;
   const note = async (runId: RunId): Promise<void> => {
-    if (notes === null || noted.has(runId) || rootOf(runId) !== root) return;
+    if (notes === null || known(runId) !== null) return;
     await mkdir(notes, { recursive: true });
     // Whoever was first stays it; a note has its words as soon as it has its name.
     const aside = join(notes, `.${process.pid}.${(writes += 1)}.part`);
-    await writeFile(aside, root);
-    await link(aside, join(notes, runId)).catch(unlessThere);
-    await rm(aside, { force: true });
-    noted.delete(runId);
-    rootOf(runId);
+    try {
+      await writeFile(aside, root);
+      await link(aside, join(notes, runId)).catch(unlessThere);
+    } finally {
+      await rm(aside, { force: true });
+    }
   };
   const pathOf = ({ runId, key, name }: Parameters<Results['read']>[0]): string => {
     const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];

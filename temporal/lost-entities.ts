@@ -13,6 +13,7 @@ import {
   sandboxId,
   type ConversationId,
   type EntityAddress,
+  type RunId,
 } from '../core/ids.ts';
 import { lostConversation, lostSandbox, type ItemOfRun, type Lost } from '../core/lost.ts';
 import type { MachineEvent } from '../core/command.ts';
@@ -124,16 +125,21 @@ export class LostEntities {
     return { watcher: isSharded ? shard : { machine: 'run', id }, index };
   }
 
-  private async runOf({ id }: EntityAddress): Promise<{ readonly phase: string } | null> {
-    return await this.world.records.run(runId(id.replace(/\.\d+$/, '')));
+  private async runOf(address: EntityAddress): Promise<{ readonly phase: string } | null> {
+    return await this.world.records.run(runIdOf(address));
   }
 
   private async tell(address: EntityAddress): Promise<boolean> {
     const at = this.world.clock.now();
     const cause = 'its workflow was ended from outside; begin the job again';
-    const about = { machine: 'run', id: address.id.replace(/\.\d+$/, '') } as const;
+    const about = { machine: 'run', id: runIdOf(address) } as const;
     const what = `workflow ${addressKey(address)}`;
     await this.world.troubles.failed({ about, item: null, what, cause, tries: 1, nextAt: at, at });
     return true;
   }
+}
+
+/** Of a run, or of one of its shards, whose number stands behind it. */
+function runIdOf({ id }: EntityAddress): RunId {
+  return runId(id.replace(/\.\d+$/, ''));
 }

@@ -25,13 +25,13 @@ const DETAIL_WIDTH = 160;
 
 export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdout' | 'stderr'>): RunView {
   const states = new Map<string, string>();
-  const latest = new Map<string, RunItemRow>();
   let row: RunRow | null = null;
+  let all: readonly RunItemRow[] = [];
   const say = (text: string): void => {
     stderr.write(`${timeOfDay(clock.now())} ${printable(text)}\n`);
   };
   const summarise = (): void => {
-    if (row !== null) say(`${runState(row)}: ${summaryOf(row, [...latest.values()])}`);
+    if (row !== null) say(`${runState(row)}: ${summaryOf(row, all)}`);
     timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
   };
   let timer = clock.setTimer(clock.now() + SUMMARY_MS, summarise);
@@ -48,8 +48,8 @@ export function plainView({ clock, stdout, stderr }: Pick<Shell, 'clock' | 'stdo
     notice: say,
     changed(changed, items) {
       row = changed;
+      all = items;
       for (const item of items) {
-        latest.set(item.key, item);
         if (item.phase === 'waiting' && item.attempt === 0) continue;
         sayChange(`item ${item.key}`, itemState(item), itemLine(item));
       }

@@ -4,7 +4,7 @@ import { addressOfCommand, conversationId, runId, userId } from '../../core/ids.
 import type { Delivery } from '../../ports/notifier.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
-import { ITEM, RULES, SUMMARY } from '../core/run-life.ts';
+import { ITEM, RULES } from '../core/run-life.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
 import { sandboxOf } from '../engine/fake-activities.ts';
 import { describeWith } from '../helpers/requires.ts';
@@ -13,6 +13,7 @@ import { deploy, type Deployment } from './support/deployment.ts';
 import { eventually, SLOW_MS, untilConversation, untilEnded } from './support/eventually.ts';
 import { runsOf } from './support/histories.ts';
 import { installQuietRuntime } from './support/quiet-runtime.ts';
+import { RUN_ENDS } from './support/run-ends.ts';
 
 installQuietRuntime();
 
@@ -47,19 +48,12 @@ async function deployBatch(kept: Kept): Promise<Deployment> {
         await deliver({ to: { machine: 'conversation', id }, event });
         return { type: 'conversationStarted', commandId, index, conversationId: id };
       },
-      collectItem: ({ id: commandId, index }) => ({
-        type: 'itemCollected',
-        commandId,
-        index,
-        costNanoUsd: 1,
-      }),
+      ...RUN_ENDS,
       cleanUpSandbox: async ({ id: commandId, sandboxId }) => {
         const event = { type: 'deleteRequested', requestId: commandId } as const;
         await deliver({ to: { machine: 'sandbox', id: sandboxId }, event });
         return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: true };
       },
-      reconcileRun: ({ id: commandId }) => ({ type: 'runReconciled', commandId, summary: SUMMARY }),
-      reportRun: ({ id: commandId }) => ({ type: 'runReported', commandId }),
     },
   });
   late.post = deployment.post;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOfCommand, conversationId, runId, userId } from '../../core/ids.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
-import { ITEM, RULES, SUMMARY } from '../core/run-life.ts';
+import { ITEM, RULES } from '../core/run-life.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
 import { sandboxOf } from '../engine/fake-activities.ts';
 import { describeWith } from '../helpers/requires.ts';
@@ -11,6 +11,7 @@ import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { deploy, type Deployment } from './support/deployment.ts';
 import { eventually, SLOW_MS, untilConversation, untilEnded } from './support/eventually.ts';
 import { installQuietRuntime } from './support/quiet-runtime.ts';
+import { RUN_ENDS } from './support/run-ends.ts';
 
 installQuietRuntime();
 
@@ -120,14 +121,7 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
             await late.post?.notices.deliver({ to: { machine: 'conversation', id }, event });
             return { type: 'conversationStarted', commandId, index, conversationId: id };
           },
-          collectItem: ({ id: commandId, index }) => ({
-            type: 'itemCollected',
-            commandId,
-            index,
-            costNanoUsd: 1,
-          }),
-          reconcileRun: ({ id: commandId }) => ({ type: 'runReconciled', commandId, summary: SUMMARY }),
-          reportRun: ({ id: commandId }) => ({ type: 'runReported', commandId }),
+          ...RUN_ENDS,
         },
         looks: {
           watchAgent: ({ conversationId: id, id: commandId, generation }) =>

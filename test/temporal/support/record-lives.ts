@@ -9,12 +9,13 @@ import { ParleyError } from '../../../core/parley-error.ts';
 import { runsOf } from './histories.ts';
 import { moveOnSignal } from '../../../workflows/letter.ts';
 import type { ScheduledRunInput, ScheduleActivities } from '../../../workflows/scheduled-run.ts';
-import { ITEM, RULES, SUMMARY } from '../../core/run-life.ts';
+import { ITEM, RULES } from '../../core/run-life.ts';
 import { conversationAt, message, started } from '../../engine/engine-harness.ts';
 import { birthOf, sandboxOf } from '../../engine/fake-activities.ts';
 import { CONVERSATION_BIRTH } from '../../core/conversation-life.ts';
 import { deploy, type Deployment, type DeploymentOptions } from './deployment.ts';
 import { eventually, untilConversation, untilEnded } from './eventually.ts';
+import { RUN_ENDS } from './run-ends.ts';
 
 const FINISHED = { startTask: 'READY', executionStatus: 'FINISHED', queuedMessages: 0 } as const;
 export const RUN = runId('r1');
@@ -57,19 +58,12 @@ export async function playLives(
           'Cannot clone: refused',
         );
       },
-      collectItem: ({ id: commandId, index }) => ({
-        type: 'itemCollected',
-        commandId,
-        index,
-        costNanoUsd: 1,
-      }),
+      ...RUN_ENDS,
       cleanUpSandbox: async ({ id: commandId, sandboxId }) => {
         const event = { type: 'deleteRequested', requestId: commandId } as const;
         await post?.notices.deliver({ to: { machine: 'sandbox', id: sandboxId }, event });
         return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: true };
       },
-      reconcileRun: ({ id: commandId }) => ({ type: 'runReconciled', commandId, summary: SUMMARY }),
-      reportRun: ({ id: commandId }) => ({ type: 'runReported', commandId }),
     },
   });
   post = deployment.post;
