@@ -19,6 +19,8 @@ export interface Outlook {
   /** Conversations one behind the other on the slots there are, each as long as half of the earlier ones. */
   readonly timeP50Ms: number | null;
   readonly timeP90Ms: number | null;
+  /** How long the last of them waits for its turn, each as long as half of the earlier ones. */
+  readonly waitP50Ms: number | null;
   /** In flight at once, after every limit. */
   readonly peak: number;
   /** Sandboxes that those fill; null when the deployment is not known. */
@@ -44,7 +46,7 @@ export function planOutlook(plan: Plan, { deployment, history }: OutlookContext)
     admittedAt === null || endedAt === null ? [] : [endedAt - admittedAt],
   );
   const peak = peakOf(plan, deployment);
-  const waves = Math.ceil(items.length / Math.max(1, peak));
+  const waves = wavesOf(plan, peak);
   const each = (values: readonly number[], share: number, factor: number): number | null => {
     const value = quantile(values, share);
     return value === null ? null : value * factor;
@@ -57,12 +59,18 @@ export function planOutlook(plan: Plan, { deployment, history }: OutlookContext)
     costP90NanoUsd: each(costs, 0.9, items.length),
     timeP50Ms: each(times, 0.5, waves),
     timeP90Ms: each(times, 0.9, waves),
+    waitP50Ms: each(times, 0.5, waves - 1),
     peak,
     sandboxesPeak: sandboxesOf(plan, { deployment, peak }),
     models: countsOf(items.map(({ model }) => model)),
     budgetNanoUsd: plan.budget?.nanoUsd ?? null,
     limits: limitsMet(plan, { deployment, peak }),
   };
+}
+
+/** Rounds of as many as may be at once. */
+function wavesOf({ items }: Plan, peak: number): number {
+  return Math.ceil(items.length / Math.max(1, peak));
 }
 
 function countsOf(names: readonly string[]): Readonly<Record<string, number>> {
@@ -119,7 +127,7 @@ function limitsMet(
     ...poolSaid(plan, deployment),
     peak < wanted &&
       plan.placement.pool === undefined &&
-      `capacity: sandboxes for ${peak} of ${wanted} at once; the others are refused or wait`,
+      `capacity: sandboxes for ${peak} of ${wanted} at once; the others wait their turn, ${counted(wavesOf(plan, peak), 'round')} in all`,
     (wait.deadlineMs === null || outlastsSession(wait.deadlineMs)) &&
       `session: it ends after 12h (D10), and the deadline is ${duration(wait.deadlineMs)}`,
     budget !== null &&
@@ -169,6 +177,10 @@ function paceSaid({ per = [], startEveryMs, rampMs }: Plan['admission']): string
   ];
 }
 
+function waitSaid(waitMs: number | null): string {
+  return waitMs === null || waitMs === 0 ? '' : `; the last one waits ${duration(waitMs)} for its turn`;
+}
+
 /** The smallest value that this share of the values does not exceed. */
 function quantile(values: readonly number[], share: number): number | null {
   const sorted = [...values].sort((a, b) => a - b);
@@ -181,6 +193,7 @@ export function outlookLines({
   costP90NanoUsd,
   timeP50Ms,
   timeP90Ms,
+  waitP50Ms,
   peak,
   sandboxesPeak,
   models,
@@ -196,7 +209,9 @@ export function outlookLines({
   const time =
     timeP50Ms === null
       ? []
-      : [`time: p50 ${duration(timeP50Ms)}, p90 ${duration(timeP90Ms)}, from the last run`];
+      : [
+          `time: p50 ${duration(timeP50Ms)}, p90 ${duration(timeP90Ms)}, from the last run${waitSaid(waitP50Ms)}`,
+        ];
   return [
     `models: ${Object.entries(models)
       .map(([name, count]) => `${name} ${count}`)

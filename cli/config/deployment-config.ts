@@ -135,6 +135,8 @@ export interface DeploymentConfig {
   readonly kubernetes: KubernetesConfig;
   readonly agent: AgentConfig;
   readonly sandboxLimits: SandboxLimits;
+  /** Authorities that sandboxes trust besides those of the public, as PEM text; null for none. */
+  readonly egressCa: string | null;
   /** Rules of hosts that sandboxes may reach; empty when there is no way out. */
   readonly egressAllow: readonly string[];
   /** By provider; empty when none is configured. */

@@ -20,6 +20,7 @@ export const KEY_EXAMPLES: Readonly<Record<string, string | number | boolean | r
   'store.tls.cert': 'tls/client.pem',
   'store.tls.key': 'tls/client.key',
   'store.tls.server_name': 'postgres.example.com',
+  'runtime.egress.ca': 'authorities.pem',
   'runtime.kubernetes.kubeconfig': 'kube/config',
   'runtime.kubernetes.context': 'staging',
   'runtime.kubernetes.image': `registry.example.com/parley-sandbox@sha256:${'0'.repeat(64)}`,

@@ -21,7 +21,7 @@ import type {
 import { findDeploymentFile, readDeploymentFile, type DeploymentFile } from './deployment-file.ts';
 import { deploymentSchema, type DeploymentDocument } from './deployment-schema.ts';
 import { effectiveValues, valueOf, type EffectiveValue, type Environment } from './effective-values.ts';
-import { egressRules, sandboxLimitsOf } from './runtime-block.ts';
+import { egressRules, readEgressCa, sandboxLimitsOf } from './runtime-block.ts';
 import { readEngineBlock, type EngineBlock } from './engine-block.ts';
 import { readGatewayExport } from './gateway-export.ts';
 import { readKubernetesBlock } from './kubernetes-block.ts';
@@ -89,7 +89,8 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     ...proxy.problems,
   );
   const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
-  problems.push(...kubernetesProblems, ...warmPoolProblems(parts, values));
+  const { egressCa, problems: caProblems } = readEgressCa(parts, values);
+  problems.push(...kubernetesProblems, ...caProblems, ...warmPoolProblems(parts, values));
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
   const egressAllow = egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts);
@@ -113,6 +114,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     },
     sandboxLimits: sandboxLimitsOf(values),
     egressAllow,
+    egressCa,
     codeHosts: codeHosts.hosts,
     codeHostTokens: codeHosts.tokens,
     proxyConfigRaw,

@@ -1,10 +1,15 @@
 /**
  * The blocks `runtime.limits` and `runtime.egress` as plain data.
- * Owns the units, and what the word `code_hosts` stands for; must not resolve a name.
+ * Owns the units, what the word `code_hosts` stands for, and the file of authorities; must not resolve a name.
  */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
+import { errorAt, type ConfigParts } from './config-parts.ts';
 import type { CodeHostConfig } from './deployment-config.ts';
 import { valueOf, type EffectiveValue } from './effective-values.ts';
+import type { Problem } from './problem.ts';
 import type { SettingPath } from './settings.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -43,4 +48,33 @@ export function egressRules(
 function hostOf(template: string): readonly string[] {
   const match = /^https?:\/\/([A-Za-z0-9._-]+(:\d+)?)(\/|$)/.exec(template);
   return match?.[1] === undefined ? [] : [match[1].toLowerCase()];
+}
+
+/** Authorities for sandboxes as PEM text, null where none are named; a file that cannot be read or holds none is a problem. */
+export function readEgressCa(
+  parts: ConfigParts,
+  values: readonly EffectiveValue[],
+): { readonly egressCa: string | null; readonly problems: readonly Problem[] } {
+  const written = String(valueOf(values, 'runtime.egress.ca').value);
+  if (written === '') return { egressCa: null, problems: [] };
+  const wrong = (message: string, remedy: string) => ({
+    egressCa: null,
+    problems: [errorAt(parts, ['runtime', 'egress', 'ca'], { message, remedy })],
+  });
+  if (valueOf(values, 'runtime.kind').value === 'kubernetes')
+    return wrong(
+      'Cannot use "runtime.egress.ca" with pods: their image says which authorities they trust',
+      'put the certificates into the image of the sandboxes, and leave the key out',
+    );
+  try {
+    const pem = readFileSync(path.resolve(parts.baseDir, written), 'utf8');
+    // Of what is no certificate in PEM it throws.
+    void new X509Certificate(pem);
+    return { egressCa: pem, problems: [] };
+  } catch {
+    return wrong(
+      `Cannot use "runtime.egress.ca": "${written}" is no file with certificates in PEM that can be read`,
+      'name a file that begins with "-----BEGIN CERTIFICATE-----"',
+    );
+  }
 }

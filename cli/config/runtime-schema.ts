@@ -51,6 +51,7 @@ const kubernetes = z.strictObject({
 });
 
 const egress = z.strictObject({
+  ca: text('PEM file of the authorities of own hosts, such as an internal registry; relative to this file.'),
   allow: z
     .array(z.string().max(TEXT_MAX).regex(EGRESS_RULE))
     .max(EGRESS_RULES_MAX)

@@ -71,6 +71,7 @@ export const SETTINGS = [
     fallback: 25,
     env: 'PARLEY_KUBERNETES_CPU_REQUEST_PERCENT',
   },
+  { path: 'runtime.egress.ca', fallback: '', env: 'PARLEY_EGRESS_CA' },
   // As runtimes/on-host/limits.ts has them: more than one repository takes, less than a host that serves several has.
   { path: 'runtime.limits.memory_mb', fallback: 4_096, env: 'PARLEY_SANDBOX_MEMORY_MB' },
   { path: 'runtime.limits.processes', fallback: 512, env: 'PARLEY_SANDBOX_PROCESSES' },

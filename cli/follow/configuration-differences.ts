@@ -37,7 +37,7 @@ function blocksOf(config: DeploymentConfig): Readonly<Record<string, string>> {
     'engine.tls': [engine.temporal.tls, engine.temporal.apiKey],
     'store.url': server?.address,
     'store.tls': server?.tls,
-    'runtime.egress': config.egressAllow,
+    'runtime.egress': [config.egressAllow, config.egressCa],
     code_hosts: [config.codeHosts, config.codeHostTokens],
     proxy_config: config.proxyConfigRaw,
     'gateway.export': config.gatewayExport,

@@ -30,6 +30,8 @@ export interface Places {
   readonly webhookSocket: string;
   readonly gitSocket: string;
   readonly egressSocket: string;
+  /** Authorities that sandboxes trust, where the deployment names its own. */
+  readonly authorities: string;
   readonly controlSocket: string;
 }
 
@@ -49,6 +51,7 @@ export function placesOf(dataDir: string): Places {
     configurationNote: join(dataDir, 'configuration.json'),
     temporalDatabase: join(dataDir, 'temporal.db'),
     sandboxSockets: join(sockets, 's'),
+    authorities: join(dataDir, 'authorities.pem'),
     // Their folders are bound into every sandbox: one each, with nothing else inside.
     proxySocket: join(sockets, 'p', 'proxy.sock'),
     webhookSocket: join(sockets, 'w', 'webhook.sock'),

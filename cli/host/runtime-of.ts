@@ -8,6 +8,7 @@ import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
 import { createKubernetesRuntime } from '../../runtimes/kubernetes/kubernetes-runtime.ts';
 import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { writeAuthorities } from './authorities.ts';
 import { agentProgram } from './agent-program.ts';
 import { kubernetesOptions } from './kubernetes-options.ts';
 import { builtProgram, type Places } from './places.ts';
@@ -28,6 +29,7 @@ export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntim
     },
     hostSockets: { proxy: places.proxySocket, webhook: places.webhookSocket, git: places.gitSocket },
     egressSocket: config.egressAllow.length === 0 ? null : places.egressSocket,
+    authorities: writeAuthorities(config.egressCa, places.authorities),
     limits: config.sandboxLimits,
     clock: systemClock,
     warn,

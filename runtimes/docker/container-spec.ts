@@ -104,7 +104,7 @@ function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettin
     Target,
     ReadOnly,
   });
-  const { programs, hostSockets, egressSocket = null } = options;
+  const { programs, hostSockets, egressSocket = null, authorities = null } = options;
   const compiled = compiledAgent(programs.agentServer);
   return [
     bind(place.workspace, INSIDE.workspace, false),
@@ -114,6 +114,7 @@ function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettin
       bind(dirname(hostSockets[name]), join(INSIDE.hostSockets, name), true),
     ),
     ...(egressSocket === null ? [] : [bind(dirname(egressSocket), INSIDE.egressSocket, true)]),
+    ...(authorities === null ? [] : [bind(authorities, INSIDE.authorities, true)]),
     ...(guard === null ? [] : [bind(guard, INSIDE.guard, true)]),
     bind(programs.agentServer, INSIDE.agentServer, true),
     ...(compiled === null ? [] : [bind(compiled, INSIDE.compiledAgent, true)]),

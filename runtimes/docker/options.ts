@@ -28,6 +28,8 @@ export interface DockerRuntimeOptions {
   readonly hostSockets: HostSockets;
   /** Unix socket of the egress proxy, in a directory like those of `hostSockets`; null: there is no way out. */
   readonly egressSocket?: string | null;
+  /** Absolute path of the authorities that programs inside trust, in PEM; null: their own. */
+  readonly authorities?: string | null;
   /** What is absent is bounded as `DEFAULT_LIMITS` says. */
   readonly limits?: Partial<SandboxLimits>;
   /** Milliseconds between two looks at what sandboxes keep on disk. */

@@ -39,7 +39,7 @@ export interface EgressOptions {
   readonly rules: readonly HostRule[];
   /** Addresses of a name, the best first. Rejects or gives none when there is none. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
-  /** Told of every refusal: host, port and why. */
+  /** Told of every refusal: host, port, who asked as far as it says so, and why. */
   readonly onRefused: (text: string) => void;
   /** Lower than the default where the process may open few descriptors. */
   readonly connectionsMax?: number;
@@ -123,7 +123,7 @@ async function tunnel(around: Around, { request, socket, head }: Tunnel): Promis
     socket.pipe(outer);
     outer.pipe(socket);
   } catch (error) {
-    const { status, reason } = refusalOf(options, { error, asked: request.url ?? '' });
+    const { status, reason } = refusalOf(options, { error, request });
     const body = `${reason}\n`;
     const headers = `Content-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`;
     socket.end(`HTTP/1.1 ${status} Refused\r\n${headers}\r\n\r\n${body}`);
@@ -160,7 +160,7 @@ async function forward(around: Around, { request, response }: Exchange): Promise
     response.on('close', () => outer.destroy());
     request.pipe(upstream);
   } catch (error) {
-    const { status, reason } = refusalOf(options, { error, asked: request.url ?? '' });
+    const { status, reason } = refusalOf(options, { error, request });
     response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${reason}\n`);
   }
 }
@@ -230,12 +230,20 @@ function tryConnect(host: string, port: number): Promise<Socket | null> {
 
 interface Failure {
   readonly error: unknown;
-  readonly asked: string;
+  readonly request: IncomingMessage;
 }
 
-function refusalOf(options: EgressOptions, { error, asked }: Failure): { status: number; reason: string } {
+function refusalOf(options: EgressOptions, { error, request }: Failure): { status: number; reason: string } {
   const status = error instanceof Refusal ? error.status : 502;
-  const reason = `Cannot reach "${asked}": ${error instanceof Refusal ? error.message : 'it failed'}`;
-  options.onRefused(reason);
-  return { status, reason };
+  const asked = `Cannot reach "${request.url ?? ''}"`;
+  const why = error instanceof Refusal ? error.message : 'it failed';
+  const sandbox = sandboxOf(request);
+  options.onRefused(`${asked}${sandbox === null ? '' : ` from sandbox "${sandbox}"`}: ${why}`);
+  return { status, reason: `${asked}: ${why}` };
+}
+
+/** A sandbox is told its number as the user of its proxy, and may say another's: good for a notice, and for nothing else. */
+function sandboxOf({ headers }: IncomingMessage): string | null {
+  const [, credentials = ''] = /^basic +([\w+/=-]{1,256})$/i.exec(headers['proxy-authorization'] ?? '') ?? [];
+  return /^([\da-f-]{32,36}):/.exec(Buffer.from(credentials, 'base64').toString('latin1'))?.[1] ?? null;
 }

@@ -179,6 +179,7 @@ function agentEnvironment({
     agentSocket: AGENT_SOCKET,
     hostSockets: { proxy: '', webhook: '', git: '' },
     egressSocket: routes.egress,
+    authorities: null,
     guard: null,
   };
   const variables = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });

@@ -32,6 +32,7 @@ export const INSIDE = {
   hostSockets: '/run/parley/host',
   egressSocket: '/run/parley/egress',
   guard: '/opt/parley/guard.node',
+  authorities: '/opt/parley/authorities.pem',
   agentServer: '/opt/parley/agent-server.cjs',
   compiledAgent: `/opt/parley/agent-server.cjs${COMPILED_SUFFIX}`,
   sandboxInit: '/opt/parley/sandbox-init.cjs',
@@ -54,6 +55,8 @@ export interface InsideView {
   readonly hostSockets: HostSockets;
   /** Null: nothing but the host sockets is reachable, or everything is. */
   readonly egressSocket: string | null;
+  /** What programs trust, in PEM; null: their own. */
+  readonly authorities: string | null;
   /** The object that closes a process to others; null where there is none. */
   readonly guard: string | null;
 }
@@ -67,10 +70,14 @@ export interface Incarnation {
 
 /** How a sandbox looks that sees only what is bound in. */
 export function boundView(
-  sockets: { readonly hostSockets: HostSockets; readonly egressSocket?: string | null },
+  sockets: {
+    readonly hostSockets: HostSockets;
+    readonly egressSocket?: string | null;
+    readonly authorities?: string | null;
+  },
   programs: { readonly node: string; readonly searchPath: string },
 ): InsideView {
-  const { hostSockets, egressSocket = null } = sockets;
+  const { hostSockets, egressSocket = null, authorities = null } = sockets;
   const hostSocket = (name: keyof HostSockets): string =>
     join(INSIDE.hostSockets, name, basename(hostSockets[name]));
   return {
@@ -83,6 +90,7 @@ export function boundView(
     agentSocket: join(INSIDE.agentSockets, 'agent.sock'),
     hostSockets: { proxy: hostSocket('proxy'), webhook: hostSocket('webhook'), git: hostSocket('git') },
     egressSocket: egressSocket === null ? null : join(INSIDE.egressSocket, basename(egressSocket)),
+    authorities: authorities === null ? null : INSIDE.authorities,
     guard: guardObject(process.arch) === null ? null : INSIDE.guard,
   };
 }
@@ -121,16 +129,30 @@ export function insideEnvironment(view: InsideView, inside: Incarnation): Readon
     OH_WEBHOOKS_0_BASE_URL: `${routesOf(inside.ports).webhookUrl}/api/v1/webhooks`,
     OH_WEBHOOKS_0_FLUSH_DELAY: String(WEBHOOK_FLUSH_DELAY_S),
     OH_CONVERSATIONS_PATH: join(view.agent, 'conversations'),
-    ...(view.egressSocket === null ? {} : egressVariables()),
+    ...(view.egressSocket === null ? {} : egressVariables(inside.sandboxId)),
+    ...(view.authorities === null ? {} : trustVariables(view.authorities)),
   };
 }
 
-/** Programs agree on these names, some on the lower case and some on the upper. */
-function egressVariables(): Readonly<Record<string, string>> {
-  const url = `http://127.0.0.1:${EGRESS_PORT}`;
+/**
+ * Programs agree on these names, some on the lower case and some on the upper. The user of the address says whose request
+ * it is where a refusal is told; some programs send a user only beside a password, so there is one.
+ */
+function egressVariables(sandboxId: string): Readonly<Record<string, string>> {
+  const url = `http://${sandboxId}:sandbox@127.0.0.1:${EGRESS_PORT}`;
   const direct = 'localhost,127.0.0.1,::1';
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
   return { ...Object.fromEntries(names.map((name) => [name, url])), NO_PROXY: direct, no_proxy: direct };
+}
+
+/** Each family of programs has a name of its own for the file of authorities. */
+const TRUST_VARIABLES = [
+  ...['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE', 'PIP_CERT'],
+  ...['CURL_CA_BUNDLE', 'GIT_SSL_CAINFO', 'CARGO_HTTP_CAINFO'],
+];
+
+function trustVariables(file: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(TRUST_VARIABLES.map((name) => [name, file]));
 }
 
 export function routesOf(ports: RoutePorts): SandboxAddress['routes'] {

@@ -29,6 +29,8 @@ export interface NamespaceParts {
   readonly programs: { readonly agentServer: string; readonly sandboxInit: string };
   readonly hostSockets: HostSockets;
   readonly egressSocket: string | null;
+  /** On the host; null where programs inside trust their own. */
+  readonly authorities: string | null;
   /** On the host; null where there is none. */
   readonly guard: string | null;
   readonly seals: Seals;
@@ -92,6 +94,7 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
       to: join(INSIDE.hostSockets, name),
     })),
     ...(parts.egressSocket === null ? [] : [{ from: dirname(parts.egressSocket), to: INSIDE.egressSocket }]),
+    ...(parts.authorities === null ? [] : [{ from: parts.authorities, to: INSIDE.authorities }]),
     ...(parts.guard === null ? [] : [{ from: parts.guard, to: INSIDE.guard }]),
     ...parts.nodeBinds,
     { from: parts.programs.agentServer, to: INSIDE.agentServer },

@@ -22,6 +22,7 @@ export function plainView(options: ProcessRuntimeOptions, paths: SandboxPaths): 
     agentSocket: paths.offeredSocket,
     hostSockets: options.hostSockets,
     egressSocket: null,
+    authorities: options.authorities ?? null,
     guard: null,
   };
 }

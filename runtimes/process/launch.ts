@@ -131,7 +131,7 @@ async function commandOf(
     searchPath: `${dirname(node.path)}:${SYSTEM_PATH}`,
   });
   await prepareEtc(paths.etc);
-  const { programs, hostSockets, egressSocket = null } = options;
+  const { programs, hostSockets, egressSocket = null, authorities = null } = options;
   const { seals } = isolation;
   const guard = await prepareGuard(paths.etc);
   const parts = {
@@ -139,6 +139,7 @@ async function commandOf(
     programs,
     hostSockets,
     egressSocket,
+    authorities,
     guard,
     seals,
     memoryBytes: limits.bounds.memoryBytes,

@@ -25,6 +25,8 @@ export interface ProcessRuntimeOptions {
    * reachable from a namespace. A plain process reaches everything, with or without it.
    */
   readonly egressSocket?: string | null;
+  /** Absolute path of the authorities that programs inside trust, in PEM; null: their own. */
+  readonly authorities?: string | null;
   /** What is absent is bounded as `DEFAULT_LIMITS` says. */
   readonly limits?: Partial<SandboxLimits>;
   /** `auto` uses control groups where they can be made; `none` leaves limits to what a process can bear by itself. */

@@ -83,6 +83,7 @@ describe('loadDeployment()', () => {
         workspaceBytes: 10_240 * 1_024 ** 2,
       },
       egressAllow: [],
+      egressCa: null,
       codeHosts: {},
       codeHostTokens: {},
       proxyConfigRaw: undefined,
@@ -114,6 +115,22 @@ describe('loadDeployment()', () => {
       workspaceBytes: null,
     });
     expect(config?.egressAllow).toEqual(['git.test:8443', '*.example.org', 'cache.test:8443']);
+  });
+
+  it('reads the authorities of own hosts, and refuses what holds none', async () => {
+    const read = async (text: string) => load(`runtime:\n  ${text}\n`);
+    const missing = await read('egress: { ca: none.pem }');
+    expect(missing.problems).toMatchObject([
+      { line: 2, message: expect.stringContaining('"none.pem" is no file with certificates') },
+    ]);
+    const pods = await read(
+      'egress: { ca: none.pem }\n  kind: kubernetes\n  kubernetes: { image: "a@sha256:' +
+        'a'.repeat(64) +
+        '" }',
+    );
+    expect(pods.problems).toMatchObject([
+      { message: expect.stringContaining('their image says which authorities') },
+    ]);
   });
 
   it('knows sandboxes of the warm pool by what they are booted with', async () => {
@@ -288,7 +305,8 @@ describe('explainDeployment()', () => {
 
 describe('settings', () => {
   it('are the single values of the schema, all of them', () => {
-    const open = /^(code_hosts|proxy_config|gateway|runtime\.egress|store\.(tls|url)|engine\.(tls|api_key))/;
+    const open =
+      /^(code_hosts|proxy_config|gateway|runtime\.egress\.allow|store\.(tls|url)|engine\.(tls|api_key))/;
     const keys = allKeyPaths().filter((key) => !open.test(key));
     const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
     expect(SETTINGS.map((setting) => setting.path).sort()).toEqual(leaves.sort());

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outlookLines, planOutlook } from '../../cli/plan-outlook.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+import { MINUTE_MS } from '../../core/time.ts';
 import type { PlanPool } from '../../core/place-in-pool.ts';
 import { runCli } from '../../cli/program.ts';
 import { pooledPlan } from '../conformance/scripts-of-pools.ts';
@@ -49,6 +51,27 @@ describe('the outlook of a plan with a pool', () => {
   it('knows the sandboxes also where the deployment is not known', () => {
     expect(outlookOf({ size: 4 }, null)).toMatchObject({ peak: 4, sandboxesPeak: 4 });
     expect(outlookOf({ size: 4, onFull: 'spill' }, null)).toMatchObject({ sandboxesPeak: null });
+  });
+});
+
+describe('the outlook of a plan with more conversations than slots', () => {
+  const { placement, ...rest } = pooledPlan(50, {}, { admission: { concurrency: 40 } });
+  const alone = { ...rest, placement: { sandboxId: placement.sandboxId, strategy: 'NO_GROUPING' as const } };
+  const earlier = (minutes: number) => ({ costNanoUsd: null, admittedAt: 0, endedAt: minutes * MINUTE_MS });
+
+  it('says in how many rounds they wait their turn', () => {
+    const { limits, waitP50Ms } = planOutlook(alone, { deployment: DEPLOYMENT, history: [] });
+    expect(limits).toContain(
+      'capacity: sandboxes for 10 of 40 at once; the others wait their turn, 5 rounds in all',
+    );
+    expect(waitP50Ms).toBeNull();
+  });
+
+  it('says how long the last one waits, by an earlier run', () => {
+    const history = [10, 20, 30].map(earlier) as unknown as readonly RunItemRow[];
+    const outlook = planOutlook(alone, { deployment: DEPLOYMENT, history });
+    expect(outlook).toMatchObject({ timeP50Ms: 100 * MINUTE_MS, waitP50Ms: 80 * MINUTE_MS });
+    expect(outlookLines(outlook).join('\n')).toContain('; the last one waits 1h20m for its turn');
   });
 });
 

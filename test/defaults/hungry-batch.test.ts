@@ -49,7 +49,8 @@ const HUNGRY: Readonly<Record<string, Hungry>> = {
 };
 
 const finish = { tool: 'finish', arguments: { message: 'done' } };
-const runs = (command: string) => ({ tool: 'terminal', arguments: { command } });
+// A command that says nothing for half a minute is left alone by default, and what it wants takes longer on a busy host.
+const runs = (command: string) => ({ tool: 'terminal', arguments: { command, timeout: 240 } });
 
 const gateway = {
   kind: 'gateway-script',

@@ -30,7 +30,8 @@ export type Tool =
   | 'git'
   | 'mount'
   | 'java'
-  | 'curl';
+  | 'curl'
+  | 'openssl';
 
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -66,6 +67,7 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   git: ['git', '--version'],
   mount: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
   curl: ['curl', '--version'],
+  openssl: ['openssl', 'version'],
 };
 
 /** A program of one file is compiled as it is run, which not every runtime can. */

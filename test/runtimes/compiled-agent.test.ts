@@ -86,6 +86,7 @@ test('a namespace sees the code beside the program, when there is any', () => {
         programs: { agentServer, sandboxInit: '/i' },
         hostSockets: { proxy: '/h/p/s', webhook: '/h/w/s', git: '/h/g/s' },
         egressSocket: null,
+        authorities: null,
         guard: null,
         seals: { disablesUserns: true, filters: true },
         memoryBytes: null,
