@@ -6,7 +6,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import { GRPC, grpcCode } from './grpc-code.ts';
 import { findSearchAttributes, refuseMistyped } from './search-attributes.ts';
 import type { TemporalServer } from './server-address.ts';
-import { ask, openServerClient, type ServerConnection } from './server-client.ts';
+import { ask, askWhetherThere, openServerClient, type ServerConnection } from './server-client.ts';
 import { serverProblem } from './server-problem.ts';
 
 /** Names that an error lists; a server can have thousands of namespaces. */
@@ -16,7 +16,7 @@ const LISTED_MAX = 10;
 export async function checkServer(server: TemporalServer): Promise<void> {
   const connection = openServerClient(server);
   try {
-    await ask(connection, () => connection.workflowService.getSystemInfo({}));
+    await askWhetherThere(connection);
     await requireNamespace(connection, server);
     await requireSearchAttributes(connection, server);
   } catch (error) {

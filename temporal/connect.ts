@@ -7,8 +7,8 @@ import { checkServer } from './check-server.ts';
 import { connectionOptions, type TemporalServer } from './server-address.ts';
 import { serverProblem, unreachable } from './server-problem.ts';
 
-/** The server has just answered the checks; one that takes longer now is as good as gone. */
-const CONNECT_MS_MAX = 5_000;
+/** The server has just answered the checks, and may be busy; one that takes longer now is as good as gone. */
+const CONNECT_MS_MAX = 30_000;
 
 /**
  * Connects to a server that answers, has the namespace and knows the search attributes. Close it after its workers.

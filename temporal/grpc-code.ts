@@ -5,6 +5,8 @@
 
 /** Numbers of the gRPC specification. */
 export const GRPC = {
+  /** Also what a server says that noticed the end of our time before we did. */
+  cancelled: 1,
   deadlineExceeded: 4,
   notFound: 5,
   alreadyExists: 6,

@@ -6,7 +6,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { GRPC, grpcCode } from './grpc-code.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import type { TemporalServer } from './server-address.ts';
-import { ask, openServerClient, type ServerConnection } from './server-client.ts';
+import { ask, askWhetherThere, openServerClient, type ServerConnection } from './server-client.ts';
 import { serverProblem } from './server-problem.ts';
 
 export interface Registration extends TemporalServer {
@@ -29,6 +29,7 @@ const DAY_MS = 86_400_000;
 export async function registerOnServer(registration: Registration): Promise<Registered> {
   const connection = openServerClient(registration);
   try {
+    await askWhetherThere(connection);
     const namespaceCreated = await ensureNamespace(connection, registration);
     const searchAttributes = await whenKnown(() =>
       registerSearchAttributes(connection, registration.namespace),

@@ -5,8 +5,10 @@
 import { Connection } from '@temporalio/client';
 import { connectionOptions, type TemporalServer } from './server-address.ts';
 
-/** A server that is well answers in milliseconds; a person waits this long for a sentence about one that is not. */
-const ANSWER_MS_MAX = 5_000;
+/** Whether somebody is there is answered in milliseconds; a person waits this long to hear that nobody is. */
+const FIRST_ANSWER_MS_MAX = 5_000;
+/** One that has answered is there, and may be busy: what it is asked then can wait for a workflow of its own. */
+const ANSWER_MS_MAX = 30_000;
 /** How soon a server that refused is tried again: the dev server takes a second to start. */
 const RECONNECT_MS = 100;
 
@@ -26,7 +28,16 @@ export function openServerClient(server: Omit<TemporalServer, 'namespace'>): Con
   });
 }
 
-/** One question. @throws the error of gRPC, DEADLINE_EXCEEDED after 5 s */
+/** The first question: whether a server is there. @throws the error of gRPC, DEADLINE_EXCEEDED after 5 s */
+export async function askWhetherThere(
+  connection: Pick<ServerConnection, 'workflowService' | 'withDeadline'>,
+): Promise<void> {
+  await connection.withDeadline(Date.now() + FIRST_ANSWER_MS_MAX, () =>
+    connection.workflowService.getSystemInfo({}),
+  );
+}
+
+/** Any other question. @throws the error of gRPC, DEADLINE_EXCEEDED after 30 s */
 export function ask<Answer>(
   connection: Pick<ServerConnection, 'withDeadline'>,
   question: () => Promise<Answer>,

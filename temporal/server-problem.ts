@@ -15,6 +15,7 @@ export function serverProblem({ address }: Address, cause: unknown): ParleyError
     case GRPC.unauthenticated:
     case GRPC.permissionDenied:
       return refused(address, cause);
+    case GRPC.cancelled:
     case GRPC.deadlineExceeded:
       return unreachable(address, { cause, because: 'there is no answer' });
     case GRPC.unavailable:

@@ -23,7 +23,20 @@ export function listenGrpc(status: number): Promise<string> {
   return listen(http2.createServer().on('stream', answer(status)));
 }
 
-/** The same under TLS, with a certificate that nobody else trusts. */
+/** Says at once that it is there, and takes `busyMs` to answer anything else with a status of gRPC. */
+export function listenBusily(status: number, busyMs: number): Promise<string> {
+  const server = http2.createServer().on('stream', (stream, headers) => {
+    if (!String(headers[':path']).endsWith('/GetSystemInfo'))
+      return void setTimeout(answer(status), busyMs, stream);
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    // A message without a field: no flag, no length.
+    stream.end(Buffer.alloc(5));
+  });
+  return listen(server);
+}
+
+/** The same as `listenGrpc` under TLS, with a certificate that nobody else trusts. */
 export async function listenGrpcTls(
   status: number,
 ): Promise<{ readonly address: string; readonly certificate: Buffer }> {

@@ -17,7 +17,13 @@ import type { TemporalServer } from '../../temporal/server-address.ts';
 import { openServerClient } from '../../temporal/server-client.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { listenGrpc, listenGrpcTls, listenHttp, listenSilently } from '../helpers/temporal-stubs.ts';
+import {
+  listenBusily,
+  listenGrpc,
+  listenGrpcTls,
+  listenHttp,
+  listenSilently,
+} from '../helpers/temporal-stubs.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
 
 /** Far more than the bound of one question. */
@@ -83,6 +89,17 @@ describe('connectTemporal() without a Temporal server', () => {
     const tls = { rootCertificates: certificate };
     expect(await problemOf({ ...at(address), tls, apiKey: 'wrong' })).toBe(expected);
   });
+
+  it(
+    'waits for one that is there and busy, longer than for one that is not there',
+    async () => {
+      const busy = await listenBusily(GRPC.unauthenticated, 6_000);
+      expect(await problemOf(at(busy))).toContain(
+        'unauthorized: Cannot use the Temporal server at HOST:PORT',
+      );
+    },
+    2 * BOUND_MS,
+  );
 
   it('names the number of an error without a word', async () => {
     expect(await problemOf(at(await listenGrpc(INTERNAL)))).toBe(
