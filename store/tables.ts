@@ -1,6 +1,6 @@
 /**
  * The columns of every table, as Kysely types them.
- * Owns no behaviour: `migrations.ts` creates the tables, and the two must say the same.
+ * Owns no behaviour: `schema/` creates the tables, and the two must say the same.
  * What is only shown lives once, as JSON text in `body` or `state`; what is searched has a column of its own.
  */
 import type { Generated } from 'kysely';

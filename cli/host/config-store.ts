@@ -37,7 +37,7 @@ export async function openDeployedStore({ store, dataDir }: Deployed): Promise<S
  */
 export async function readDeployedStore(deployed: Deployed): Promise<Store | null> {
   if (!hasStore(deployed)) return null;
-  const { isEmptyStore } = await import('../../store/migrate.ts');
+  const { isEmptyStore } = await import('../../store/schema/migrate.ts');
   return await openToRead(deployed).catch((error: unknown) => {
     if (isEmptyStore(error)) return null;
     throw error;

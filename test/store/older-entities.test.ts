@@ -7,8 +7,8 @@ import { runId } from '../../core/ids.ts';
 import { wholeState } from '../../core/machine.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { migrate } from '../../store/migrate.ts';
-import { MIGRATIONS } from '../../store/migrations.ts';
+import { migrate } from '../../store/schema/migrate.ts';
+import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { openPostgres } from '../../store/postgres.ts';
 import { openSqlite } from '../../store/sqlite.ts';
@@ -20,7 +20,6 @@ import { T0 } from '../engine/movable-clock.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const RUN = { machine: 'run', id: runId('r') } as const;
-const BEFORE_PARTS = Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < '0005'));
 
 /** A run that has begun with its first item, as it was when it was stored whole. */
 function oldState(): RunState {
@@ -30,7 +29,7 @@ function oldState(): RunState {
 }
 
 async function writeOldStore(db: Kysely<Tables>, state: unknown): Promise<void> {
-  await migrate(db, BEFORE_PARTS);
+  await migrate(db, MIGRATIONS);
   for (const id of [RUN.id, 'done'])
     await sql`insert into entity (machine, id, deadline, done, state)
       values (${RUN.machine}, ${id}, ${null}, ${id === 'done' ? 1 : 0}, ${JSON.stringify(state)})`.execute(

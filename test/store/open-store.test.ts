@@ -13,7 +13,7 @@ import {
   spendRow,
   USER,
 } from '../contract/store-rows.ts';
-import { MIGRATIONS } from '../../store/migrations.ts';
+import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { buildChildren, releaseTogether, startChild } from './child-program.ts';
 
@@ -117,7 +117,7 @@ describe('openStore()', () => {
     await expect(open(file, true)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(existsSync(file)).toBe(false);
     new Database(file).exec('create table other (a)');
-    await expect(open(file, true)).rejects.toThrow('its schema lacks "0001-first"');
+    await expect(open(file, true)).rejects.toThrow('its schema lacks "0001-schema"');
   });
 
   it.each([false, true])(

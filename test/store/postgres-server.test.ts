@@ -7,7 +7,7 @@ import { openEngineStore, readDeployedStore } from '../../cli/host/config-store.
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { startPostgres, type PostgresServerProcess } from '../../scripts/postgres-server.ts';
-import { MIGRATIONS } from '../../store/migrations.ts';
+import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { parsePostgresUrl } from '../../store/postgres-address.ts';
 import { createPostgresPool, type PostgresServer } from '../../store/postgres-pool.ts';

@@ -3,10 +3,10 @@
  * Owns the comparison of versions, and that one process at a time changes a schema; must not know what a version contains.
  */
 import { Migrator, sql, type Kysely, type Migration } from 'kysely';
-import { ParleyError } from '../core/parley-error.ts';
-import { fail } from './connection.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { fail } from '../connection.ts';
 import { isPostgres } from './migrations.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from '../tables.ts';
 
 type Migrations = Readonly<Record<string, Migration>>;
 

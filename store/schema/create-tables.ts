@@ -4,8 +4,8 @@
  */
 import { sql, type CreateTableBuilder, type Expression, type Kysely } from 'kysely';
 
-/** `?` may be null; `=0` has the default 0; `position` grows with every insert and is the primary key. */
-type ColumnKind = 'text' | 'text?' | 'bigint' | 'bigint?' | 'flag' | 'flag=0' | 'position';
+/** `?` may be null; `=0` is 0 where it is not named; `position` grows with every insert and is the primary key. */
+type ColumnKind = 'text' | 'text?' | 'bigint' | 'bigint?' | 'bigint=0' | 'flag' | 'flag=0' | 'position';
 
 export interface TableDefinition {
   readonly columns: Readonly<Record<string, ColumnKind>>;
@@ -32,7 +32,7 @@ async function createTable(
   for (const [column, kind] of Object.entries(definition.columns)) {
     create = create.addColumn(column, columnType(kind, isPostgres), (builder) => {
       if (kind === 'position') return builder.primaryKey();
-      if (kind === 'flag=0') return builder.notNull().defaultTo(0);
+      if (kind.endsWith('=0')) return builder.notNull().defaultTo(0);
       return kind.endsWith('?') ? builder : builder.notNull();
     });
   }
@@ -49,7 +49,7 @@ async function createTable(
   }
 }
 
-export function columnType(kind: ColumnKind, isPostgres: boolean): Expression<unknown> {
+function columnType(kind: ColumnKind, isPostgres: boolean): Expression<unknown> {
   switch (kind) {
     case 'text':
     case 'text?':
@@ -57,6 +57,7 @@ export function columnType(kind: ColumnKind, isPostgres: boolean): Expression<un
       return isPostgres ? sql`text collate "C"` : sql`text`;
     case 'bigint':
     case 'bigint?':
+    case 'bigint=0':
       return sql`bigint`;
     case 'flag':
     case 'flag=0':

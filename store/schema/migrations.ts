@@ -1,0 +1,23 @@
+/**
+ * The schema as it grows, one entry per version, for both dialects.
+ * A released entry never changes: a database remembers the names it has, in order. The tables beside are those of the
+ * first; what comes later alters them in an entry of its own.
+ */
+import { PostgresAdapter, type Kysely, type Migration } from 'kysely';
+import { ACCESS_TABLES } from './access-tables.ts';
+import { createTables } from './create-tables.ts';
+import { ENGINE_TABLES } from './engine-tables.ts';
+import { PLACEMENT_TABLES } from './placement-tables.ts';
+import { RECORD_TABLES } from './record-tables.ts';
+import { SPEND_TABLES } from './spend-tables.ts';
+
+const FIRST = { ...ENGINE_TABLES, ...RECORD_TABLES, ...PLACEMENT_TABLES, ...SPEND_TABLES, ...ACCESS_TABLES };
+
+/** Names sort by age; the last is the version of this program. */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-schema': { up: (db: Kysely<unknown>) => createTables(db, FIRST, isPostgres(db)) },
+};
+
+export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}

@@ -1,0 +1,58 @@
+/** Tables of the proxy: what each call cost, sums of old calls, and virtual keys, as data. */
+import type { TableDefinition } from './create-tables.ts';
+
+export const SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
+  spend: {
+    columns: {
+      call_id: 'text',
+      state: 'text',
+      started_at: 'bigint',
+      ended_at: 'bigint?',
+      route: 'text',
+      model_name: 'text',
+      upstream_model: 'text',
+      streamed: 'flag',
+      http_status: 'bigint?',
+      response_id: 'text?',
+      session_id: 'text?',
+      user: 'text?',
+      team: 'text?',
+      tags: 'text?',
+      key_name: 'text',
+      prompt_tokens: 'bigint?',
+      completion_tokens: 'bigint?',
+      cached_tokens: 'bigint?',
+      cache_write_tokens: 'bigint?',
+      reasoning_tokens: 'bigint?',
+      cost_nano_usd: 'bigint?',
+      // What budgets count for a call whose cost is not known (D30).
+      held_nano_usd: 'bigint?',
+      cost_source: 'text',
+      metadata: 'text?',
+    },
+    primaryKey: ['call_id'],
+    indexes: [['started_at', 'call_id'], ['session_id'], ['state'], ['key_name', 'started_at']],
+  },
+  spend_daily: {
+    columns: {
+      day: 'bigint',
+      model_name: 'text',
+      key_name: 'text',
+      team: 'text',
+      user: 'text',
+      calls: 'bigint',
+      failed: 'bigint',
+      unpriced: 'bigint',
+      prompt_tokens: 'bigint',
+      completion_tokens: 'bigint',
+      cached_tokens: 'bigint',
+      cost_nano_usd: 'bigint',
+    },
+    primaryKey: ['day', 'model_name', 'key_name', 'team', 'user'],
+  },
+  proxy_key: {
+    columns: { hash: 'text', name: 'text', created_at: 'bigint', body: 'text' },
+    primaryKey: ['hash'],
+    unique: ['name'],
+  },
+};
