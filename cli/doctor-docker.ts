@@ -5,6 +5,8 @@
 import { asParleyError } from '../core/parley-error.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { Finding } from './finding.ts';
+import { programFolder } from './host/places.ts';
+import { remedyOfMissing } from './missing-part.ts';
 
 /** The first daemon that lets a filter say that a call is not there; before it, programs of today do not start. */
 const VERSION_MIN = [20, 10, 10] as const;
@@ -17,7 +19,9 @@ export async function checkDocker({ docker, runtimeKind }: DeploymentConfig): Pr
   try {
     return await ask(docker.socket, isChosen);
   } catch (error) {
-    const { message: reason, remedy } = asParleyError(error);
+    const told = asParleyError(error);
+    const { message: reason } = told;
+    const remedy = remedyOfMissing(told, programFolder) ?? told.remedy;
     if (!isChosen) return finding('ok', `not chosen, and not available: ${reason}`, null);
     return finding('failed', reason, remedy ?? 'start Docker, or set runtime.kind to "process"');
   }

@@ -2,10 +2,12 @@
  * Whether sandboxes could be pods of the configured cluster.
  * Owns the finding about Kubernetes; asks the API server, and makes nothing.
  */
-import { ParleyError, asParleyError } from '../core/parley-error.ts';
+import { asParleyError } from '../core/parley-error.ts';
 import type { Cluster, ClusterApi } from '../runtimes/kubernetes/cluster.ts';
 import type { DeploymentConfig, KubernetesConfig } from './config/deployment-config.ts';
 import type { Finding } from './finding.ts';
+import { programFolder } from './host/places.ts';
+import { remedyOfMissing } from './missing-part.ts';
 
 /** What the runtime does, in the words of the API; the chart's role gives exactly these. */
 export const RIGHTS: Readonly<Record<string, readonly string[]>> = {
@@ -23,9 +25,10 @@ export async function checkKubernetes({ kubernetes, runtimeKind }: DeploymentCon
   try {
     return await ask(kubernetes);
   } catch (error) {
-    const known = error instanceof ParleyError ? error.remedy : null;
+    const told = asParleyError(error);
+    const known = remedyOfMissing(told, programFolder) ?? told.remedy;
     const remedy = known ?? 'look at runtime.kubernetes, or set runtime.kind to "process"';
-    return finding('failed', asParleyError(error).message, remedy);
+    return finding('failed', told.message, remedy);
   }
 }
 

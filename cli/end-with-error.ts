@@ -7,6 +7,7 @@ import type { ErrorCode } from '../core/error-catalogue.ts';
 import { CliError } from './cli-error.ts';
 import { writeCrashReport } from './crash-report.ts';
 import { EXIT, exitCodeOfError, type ExitCode } from './exit-code.ts';
+import { remedyOfMissing } from './missing-part.ts';
 import { openRecords } from './print/records.ts';
 import { printable } from './print/terminal-text.ts';
 import type { Shell } from './shell.ts';
@@ -42,7 +43,8 @@ function failureOf(error: unknown, context: { readonly shell: Shell; readonly co
   const exitCode = exitCodeOfError(told.code);
   if (exitCode !== EXIT.internal) {
     const { code, message } = told;
-    return { code, message, remedy: told.remedy ?? remedyOf(code), exitCode };
+    const remedy = remedyOfMissing(told, () => context.shell.programDir) ?? told.remedy ?? remedyOf(code);
+    return { code, message, remedy, exitCode };
   }
   const report = writeCrashReport(error, context);
   const message = 'Cannot go on: this is a bug in Parley';

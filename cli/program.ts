@@ -163,7 +163,7 @@ function withoutHelpWord(argv: readonly string[]): readonly string[] {
 
 async function parse(args: readonly string[], name: string, shell: Shell): Promise<number> {
   const end: { code: number } = { code: EXIT.ok };
-  const program = topLevel(shell);
+  const program = topLevel(shell, await versionFor(args, shell));
   const chosen = COMMANDS.find((one) => one.name === name);
   for (const one of COMMANDS) {
     if (one !== chosen)
@@ -181,13 +181,19 @@ async function parse(args: readonly string[], name: string, shell: Shell): Promi
   return end.code;
 }
 
-function topLevel(shell: Shell): Command {
+/** Commit and build are looked up only for somebody who asks. */
+async function versionFor([first]: readonly string[], { version, programDir }: Shell): Promise<string> {
+  if (first !== '--version') return version;
+  return (await import('./version-text.ts')).versionText(version, programDir);
+}
+
+function topLevel(shell: Shell, version: string): Command {
   return new Command()
     .name('parley')
     .description(
       'Runs coding-agent conversations in sandboxes, durably, and accounts for every micro-dollar.',
     )
-    .version(shell.version, '--version', 'print the version')
+    .version(version, '--version', 'print the version, the commit and the build')
     .helpOption('-h, --help', 'print help')
     .helpCommand(false)
     .exitOverride()

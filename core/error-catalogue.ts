@@ -135,6 +135,11 @@ export const ERROR_CATALOGUE = {
   setup_failed: { status: 502, retry: false, when: 'A setup step of the repository failed.' },
   // Store
   store_conflict: { status: 409, retry: true, when: 'A newer write won; the transaction was not applied.' },
+  part_missing: {
+    status: 501,
+    retry: false,
+    when: 'An engine or a runtime needs a package that is not installed beside Parley.',
+  },
   store_damaged: {
     status: 500,
     retry: false,

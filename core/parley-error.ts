@@ -36,6 +36,14 @@ export interface ParleyErrorOptions {
   readonly remedy?: string;
 }
 
+/** The refusal to load a package that is not installed, whatever it was to be used for; null for any other error. */
+export function missingPartOf(error: unknown): ParleyError | null {
+  const world = worldErrorOf(error);
+  return world?.code === 'part_missing'
+    ? new ParleyError(world.code, world.message, { cause: error, ...world })
+    : null;
+}
+
 /**
  * The error as one of ours, its cause kept: a full disk, a path that cannot be used and their like have codes, and any
  * other foreign error becomes `internal`, a bug.
@@ -43,8 +51,7 @@ export interface ParleyErrorOptions {
 export function asParleyError(error: unknown): ParleyError {
   if (error instanceof ParleyError && error.code !== 'internal') return error;
   const world = worldErrorOf(error);
-  if (world !== null)
-    return new ParleyError(world.code, world.message, { cause: error, remedy: world.remedy });
+  if (world !== null) return new ParleyError(world.code, world.message, { cause: error, ...world });
   if (error instanceof ParleyError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new ParleyError('internal', message, { cause: error });

@@ -8,6 +8,7 @@ export interface WorldError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly remedy: string;
+  readonly details?: Readonly<Record<string, string>>;
 }
 
 interface Kind {
@@ -61,7 +62,7 @@ const CAUSES_MAX = 10;
 export function worldErrorOf(error: unknown): WorldError | null {
   let current = error;
   for (let count = 0; count < CAUSES_MAX && current instanceof Error; count++) {
-    const told = ofSystem(current as SystemError);
+    const told = ofSystem(current as SystemError) ?? ofMissingPart(current as SystemError);
     if (told !== null) return told;
     current = current.cause;
   }
@@ -76,6 +77,19 @@ interface SystemError extends Error {
   readonly dest?: unknown;
   readonly address?: unknown;
   readonly port?: unknown;
+}
+
+/** Packages of engines and runtimes are loaded when they are asked for, and are installed beside Parley by whoever needs them. */
+function ofMissingPart({ code, message }: SystemError): WorldError | null {
+  if (code !== 'ERR_MODULE_NOT_FOUND') return null;
+  const name = /^Cannot find package '((?:@[^/']+\/)?[^/']+)/.exec(message)?.[1];
+  if (name === undefined) return null;
+  return {
+    code: 'part_missing',
+    message: `Cannot load a part of Parley: the package "${name}" is not installed`,
+    remedy: 'install it beside Parley',
+    details: { package: name },
+  };
 }
 
 function ofSystem(error: SystemError): WorldError | null {

@@ -69,6 +69,11 @@ export type BuiltProgram =
   | 'scripted-gateway.js'
   | 'workflows.bundle.js';
 
+/** Where the built programs lie. */
+export function programFolder(): string {
+  return dirname(builtProgram('sandbox-init.cjs'));
+}
+
 /** A program that the build made beside this one. */
 export function builtProgram(name: BuiltProgram): string {
   let folder = dirname(fileURLToPath(import.meta.url));

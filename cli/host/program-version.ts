@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { builtProgram } from './places.ts';
+import { programFolder } from './places.ts';
 
 export function programVersion(): string {
-  return versionIn(path.join(path.dirname(builtProgram('sandbox-init.cjs')), '../package.json'));
+  return versionIn(path.join(programFolder(), '../package.json'));
 }
 
 /** The field `version` of a package file; `unknown` when it cannot be read. */

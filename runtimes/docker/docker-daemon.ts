@@ -4,7 +4,7 @@
  * thing. Must not decide what to do about it.
  */
 import type Docker from 'dockerode';
-import { ParleyError } from '../../core/parley-error.ts';
+import { missingPartOf, ParleyError } from '../../core/parley-error.ts';
 import { CALL_TIMEOUT_MS } from './limits.ts';
 
 const SOCKET_REMEDY =
@@ -65,6 +65,8 @@ interface Asked {
 
 function asRuntimeError(error: unknown, { what, socketPath }: Asked): ParleyError {
   if (error instanceof ParleyError) return error;
+  const missing = missingPartOf(error);
+  if (missing !== null) return missing;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const status = statusOf(error);
   const unreachable = (reason: string, remedy: string | null = null): ParleyError => {

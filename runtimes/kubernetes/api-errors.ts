@@ -2,7 +2,7 @@
  * What each refusal of the API server means: nothing known, definite, or no such thing.
  * Owns the table from status and reason to an error with a remedy; must not call anything.
  */
-import { ParleyError } from '../../core/parley-error.ts';
+import { missingPartOf, ParleyError } from '../../core/parley-error.ts';
 
 /** Why a call was refused, in `details.refusal` of the error. */
 export type Refusal =
@@ -66,6 +66,8 @@ export function refusalOf({ status, reason, message }: ApiAnswer): Refusal {
 /** `what` completes "Cannot ...". */
 export function asRuntimeError(error: unknown, what: string): ParleyError {
   if (error instanceof ParleyError) return error;
+  const missing = missingPartOf(error);
+  if (missing !== null) return missing;
   const answer = answerOf(error);
   const refusal = refusalOf(answer);
   const remedy = REMEDIES[refusal];

@@ -57,7 +57,7 @@ describe('a transcript', () => {
     expect(await around.world.events.count(CONVERSATION)).toBe(kept);
     const told = await around.world.lifecycle.lifecycleEvents(CONVERSATION);
     expect(told.map(({ code }) => code)).toEqual(['transcript_full']);
-  }, 60_000);
+  }, 600_000);
 
   it('is read the more seldom the more it says', () => {
     expect([0, 4 * MIB, 64 * MIB].map(restAfter)).toEqual([0, 1_000, 16_000]);

@@ -13,7 +13,7 @@ import { COMPLETE } from './report-data.ts';
 
 const WINDOW = { width: 1_200, height: 3_600 } as const;
 /** Starting a browser on a busy machine takes its time. */
-const BROWSER_MS_MAX = 180_000;
+const BROWSER_MS_MAX = 600_000;
 /** Fewer pixels of a colour are a mark, and no figure. */
 const PIXELS_MIN = 200;
 /** As the report paints them in light. */

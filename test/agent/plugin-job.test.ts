@@ -14,7 +14,7 @@ import { readZip } from '../e2e/zip-file.ts';
 import { startProgram } from '../e2e/running-program.ts';
 import { git } from './harness.ts';
 
-const MS_MAX = 240_000;
+const MS_MAX = 600_000;
 
 /** A tool server without a dependency, as it has to be where nothing is installed: one line of JSON each way. */
 const SERVER = `

@@ -8,7 +8,7 @@ import { callServed, serve, type Served } from './served.ts';
 import { eventually } from './service.ts';
 
 const APP = '/api/v1/app-conversations';
-const ALL_MS_MAX = 60_000;
+const ALL_MS_MAX = 600_000;
 
 async function started(served: Served, key: string): Promise<{ id: string; sandboxId: string }> {
   const { body } = await callServed(served, key, { method: 'POST', path: APP, body: {} });

@@ -5,7 +5,7 @@ import { callServed } from './served.ts';
 import { eventually, openService, startReady, type ServiceCall } from './service.ts';
 
 const APP = '/api/v1/app-conversations';
-const ALL_MS_MAX = 300_000;
+const ALL_MS_MAX = 600_000;
 
 type Ask = (call: ServiceCall) => Promise<{ readonly body: any }>; // eslint-disable-line @typescript-eslint/no-explicit-any -- every answer has another shape
 

@@ -29,4 +29,4 @@ it('answers an upgrade of whatever address, and serves the next request', async 
   }
   expect(answers).toEqual(answers.map(() => expect.stringMatching(/^4\d\d$/)));
   expect((await service.call({ method: 'GET', path: '/openapi.json' })).status).toBe(200);
-}, 60_000);
+}, 600_000);

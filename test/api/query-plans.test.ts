@@ -171,7 +171,7 @@ describe.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])('on %s', (name
   let bench: Bench;
   beforeAll(async () => {
     bench = await DIALECTS[name]();
-  }, 120_000);
+  }, 600_000);
 
   it.each(Object.keys(READS))('%s', async (read) => {
     bench.asked.length = 0;

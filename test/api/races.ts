@@ -18,7 +18,7 @@ export interface Racetrack {
 const APP = '/api/v1/app-conversations';
 const SANDBOXES = '/api/v1/sandboxes';
 /** A record that never comes is a race that was lost; loaded machines are slow. */
-const UNTIL_MS = 120_000;
+const UNTIL_MS = 180_000;
 const LOOK_MS = 15;
 
 /** A user on the track. */

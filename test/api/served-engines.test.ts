@@ -8,7 +8,7 @@ import { PLAIN, serve } from './served.ts';
 import { eventually } from './service.ts';
 import { walkServed } from './served-walk.ts';
 
-const ALL_MS_MAX = 400_000;
+const ALL_MS_MAX = 600_000;
 
 /** The engine's part of the configuration. */
 async function engineOf(kind: 'embedded' | 'temporal'): Promise<string> {

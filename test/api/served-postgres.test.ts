@@ -9,7 +9,7 @@ import { KILLED_CALLS, killOnce, Mortal } from './killed-calls.ts';
 import { PLAIN, serve } from './served.ts';
 import { walkServed } from './served-walk.ts';
 
-const ALL_MS_MAX = 400_000;
+const ALL_MS_MAX = 600_000;
 /** Often enough to meet every stage of a life, and rarely enough that something is done in between. */
 const CUT_EVERY_MS = 2_500;
 const CONFIG = `${PLAIN}store: { kind: postgres, url: os.environ/TEST_DATABASE }\n`;

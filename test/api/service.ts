@@ -79,7 +79,7 @@ const ROOM = { installationMax: 50, userMax: 50, conversationsPerSandboxMax: 20 
 
 /** Long enough that nothing is slowed by looking, short enough that no test is. */
 const LOOK_MS = 10;
-const UNTIL_MS = 60_000;
+const UNTIL_MS = 180_000;
 
 export async function openService(options: ServiceOptions = {}): Promise<Service> {
   const around =

@@ -5,7 +5,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Delivery, Notifier } from '../../ports/notifier.ts';
 import { openService, type Service } from './service.ts';
 
-const UNTIL_MS = 30_000;
+const UNTIL_MS = 180_000;
 
 /** The first starts are answered by nobody; what became of them is said by `taken`. */
 function unanswered(taken: readonly boolean[]) {

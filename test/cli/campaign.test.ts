@@ -93,5 +93,5 @@ describe('parley campaign', () => {
     expect(exitCode).toBe(0);
     const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
     expect(last).toMatchObject({ type: 'campaign', runs: 4, again: 1, unequal: [] });
-  }, 120_000);
+  }, 600_000);
 });

@@ -121,7 +121,7 @@ export async function settled(): Promise<void> {
 }
 
 /** A condition that never comes is a failure, after far more time than loading a command takes. */
-const UNTIL_MS = 20_000;
+const UNTIL_MS = 180_000;
 
 /** Waits for a condition, whatever has to be loaded before. */
 export async function until(isMet: () => boolean): Promise<void> {

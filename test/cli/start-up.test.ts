@@ -64,7 +64,9 @@ describe('parley validate', () => {
     const cwd = tempDir();
     writeFileSync(path.join(cwd, 'job.yaml'), JOB);
     expect((await parley(['validate', 'job.yaml'], { cwd })).exitCode).toBe(0);
-    expect((await parley(['--version'], { cwd })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await parley(['--version'], { cwd })).stdout).toMatch(
+      /^\d+\.\d+\.\d+ \((commit [0-9a-f]{12}(, changed)?, )?build [0-9a-f]{12}\)\n$/,
+    );
   });
 });
 

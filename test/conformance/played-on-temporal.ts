@@ -10,7 +10,7 @@ import type { Script } from '../../simulator/script.ts';
  * Real time of one script on a server of its own, on a machine that is busy with other tests. What comes from different
  * senders in one instant may come in either order on a server: a difference counts when a second play shows one, too.
  */
-export const PATIENCE = { timeout: 120_000, retry: 1 } as const;
+export const PATIENCE = { timeout: 600_000, retry: 1 } as const;
 
 /** In the simulator several conversations tell one entity in one millisecond, and what comes out rests on their order. */
 export interface Coincidence {

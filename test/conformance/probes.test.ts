@@ -17,6 +17,6 @@ describe('events in odd moments on simulator and embedded engine', () => {
         steps += await expectSameSteps(script);
       expect(steps).toBeGreaterThan(PER_TEST);
     },
-    120_000,
+    600_000,
   );
 });

@@ -22,6 +22,30 @@ function thrownBy(work: () => unknown): unknown {
 const file = path.join(dir, 'file');
 writeFileSync(file, '');
 
+describe('a package that was left out', () => {
+  it('is a part that is missing, with its name, and no bug', async () => {
+    const name = '@temporalio/none';
+    const refused: unknown = await import(name).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    const { code, message, remedy } = asParleyError(new Error('Cannot start', { cause: refused }));
+    expect({ code, message }).toEqual({
+      code: 'part_missing',
+      message: 'Cannot load a part of Parley: the package "@temporalio/none" is not installed',
+    });
+    expect(remedy).toContain('beside Parley');
+  });
+
+  it('is none where a file of ours is missing', async () => {
+    const refused: unknown = await import(`${dir}/none.js`).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(worldErrorOf(refused)).toBeNull();
+  });
+});
+
 describe('real refusals', () => {
   const refused: readonly (readonly [string, () => unknown, RegExp])[] = [
     [

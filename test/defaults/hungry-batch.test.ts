@@ -11,7 +11,7 @@ import { runProgram } from '../e2e/running-program.ts';
 import { recordsIn } from '../e2e/upgrade-batch.ts';
 import { describeWith } from '../helpers/requires.ts';
 
-const ALL_MS_MAX = 400_000;
+const ALL_MS_MAX = 600_000;
 const MODEST = 11;
 
 interface Hungry {

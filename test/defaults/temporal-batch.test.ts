@@ -12,7 +12,7 @@ import { runBirth } from '../../core/run/birth.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';
 import { describeWith } from '../helpers/requires.ts';
 
-const ALL_MS_MAX = 300_000;
+const ALL_MS_MAX = 600_000;
 const ITEMS = 75;
 const AT_ONCE = 70;
 

@@ -18,7 +18,7 @@ import { findForms } from './secret-search.ts';
 import { transcriptFacts } from './transcripts.ts';
 
 /** What a newcomer is promised. */
-const START_MS_MAX = 180_000;
+const START_MS_MAX = 600_000;
 const RUN_ID = 'first-batch-whole';
 const FORMS = secretForms(TOKEN);
 

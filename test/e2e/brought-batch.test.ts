@@ -10,7 +10,7 @@ import type { ProgramEnd } from './running-program.ts';
 import { openUpgradeBatch, type UpgradeBatch } from './upgrade-batch.ts';
 import { readZip } from './zip-file.ts';
 
-const ALL_MS_MAX = 240_000;
+const ALL_MS_MAX = 600_000;
 const SCRIPT = `scripts:
   - name: brought
     when: { contains: 'Look around' }

@@ -13,7 +13,7 @@ import { Results } from './results.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 import { startProgram, type ProgramEnd } from './running-program.ts';
 
-const RUN_MS_MAX = 120_000;
+const RUN_MS_MAX = 600_000;
 const RUN_ID = 'first-batch-changed';
 
 function replaceIn(file: string, from: string, to: string): void {

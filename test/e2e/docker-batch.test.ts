@@ -16,7 +16,7 @@ import { openWarmBeside } from './warm-beside.ts';
 import { runWholeBatch, type WholeBatch } from './whole-batch.ts';
 
 /** Both runs, and the image the first time. */
-const START_MS_MAX = 300_000;
+const START_MS_MAX = 600_000;
 const SUCCESS = 'done 3/3, running 0, waiting 0, failed 0';
 
 /** What no sandbox may leave in the copy of a batch. */

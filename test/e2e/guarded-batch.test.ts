@@ -15,7 +15,7 @@ const AT_ONCE = 2;
 const BREAKER_COUNT = 3;
 /** Nano-USD: three conversations of the example fit, and a fourth does not. */
 const BUDGET = 12_000_000n;
-const ALL_MS_MAX = 300_000;
+const ALL_MS_MAX = 600_000;
 
 type Env = Readonly<Record<string, string>>;
 interface Ends {

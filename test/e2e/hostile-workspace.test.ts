@@ -8,7 +8,7 @@ import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.
 import type { ProgramEnd } from './running-program.ts';
 import { readZip } from './zip-file.ts';
 
-const ALL_MS_MAX = 240_000;
+const ALL_MS_MAX = 600_000;
 const DEPTH = 60;
 /** Relative steps, so that no path that is said is too long; the last folders are closed to their owner. */
 const NEST = `n=$(printf "d%.0s" $(seq 200)); for i in $(seq ${DEPTH}); do mkdir $n && cd -P $n || exit 1; done; echo x > leaf; chmod 000 leaf; chmod 500 .; pwd -P | wc -c`;

@@ -19,7 +19,7 @@ const IDLE_S = 2;
 const IDLE_MS = IDLE_S * 1_000;
 /** Before a sandbox is due; below zero it is overdue. Which of them meets a pause does not matter to what must hold. */
 const MOMENTS_MS = [50, -150];
-const LIFE_MS_MAX = 240_000;
+const LIFE_MS_MAX = 600_000;
 
 interface Life {
   readonly id: string;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
 import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
 
-const ALL_MS_MAX = 240_000;
+const ALL_MS_MAX = 600_000;
 const PART = ['--limit', '2', '--concurrency', '2'];
 
 let batch: UpgradeBatch;

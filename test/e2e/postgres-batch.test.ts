@@ -9,7 +9,7 @@ import { describeWith } from '../helpers/requires.ts';
 import { runWholeBatch, type WholeBatch } from './whole-batch.ts';
 
 /** A server and two batches. */
-const START_MS_MAX = 300_000;
+const START_MS_MAX = 600_000;
 
 describeWith('postgres', 'the first batch on PostgreSQL', () => {
   const batches: WholeBatch[] = [];

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SAMPLE_EVERY_MS = 100;
 
 /** A process that was ended is still listed until the system has taken it down: soon, but not at once on a busy machine. */
-const GONE_WITHIN_MS = 10_000;
+const GONE_WITHIN_MS = 180_000;
 const LOOK_EVERY_MS = 20;
 
 export interface RunningProcess {

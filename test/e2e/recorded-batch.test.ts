@@ -9,7 +9,7 @@ import { runStatus, type RunStatus } from './run-status.ts';
 import { startProgram, type ProgramEnd } from './running-program.ts';
 import { formIn, secretForms } from './secret-forms.ts';
 
-const RUN_MS_MAX = 180_000;
+const RUN_MS_MAX = 600_000;
 const RUN_ID = 'first-batch-recorded';
 /** Between a step of the embedded engine and the next there is more than nothing; the model leaves that out. */
 const OVERHEAD_MS_MAX = 10_000;

@@ -55,7 +55,7 @@ describeWith('curl', 'the walk of docs/api.md', () => {
     expect([code, output]).toEqual([0, expect.stringContaining('"success":true')]);
     expect(existsSync(path.join(folder, 'trajectory.zip'))).toBe(true);
     expect(await served.end('SIGTERM')).toBe(0);
-  }, 240_000);
+  }, 600_000);
 });
 
 describe('kill -9', () => {
@@ -84,5 +84,5 @@ describe('kill -9', () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     expect(await served.end('SIGTERM')).toBe(0);
-  }, 240_000);
+  }, 600_000);
 });

@@ -14,7 +14,7 @@ import { itemOf, SteeredRun, type Step } from './steered-run.ts';
 import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
 
 const ITEMS = 8;
-const ALL_MS_MAX = 300_000;
+const ALL_MS_MAX = 600_000;
 const REQUEUED = 'acme/service-001';
 const CANCELLED = 'acme/service-008';
 

@@ -12,7 +12,7 @@ import type { UpgradeBatch } from './upgrade-batch.ts';
 
 const LOOK_MS = 25;
 /** Generous: a loaded machine is slow, and what never comes is the failure. */
-const EFFECT_MS_MAX = 60_000;
+const EFFECT_MS_MAX = 180_000;
 
 export interface Step {
   readonly action: string;

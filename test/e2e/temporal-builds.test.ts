@@ -13,7 +13,7 @@ import { openTemporalBatch, type TemporalBatch } from './temporal-batch.ts';
 
 const RUN_ID = 'first-batch-builds';
 const DEPLOYMENT = 'parley-e2e';
-const ALL_MS_MAX = 400_000;
+const ALL_MS_MAX = 600_000;
 
 describeWith('temporal', 'two builds of the worker over one data directory', () => {
   let server: DevServer;

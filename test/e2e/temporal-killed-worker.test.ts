@@ -11,7 +11,7 @@ import { KEYS } from './results.ts';
 
 const ROUNDS = Number(process.env['PARLEY_TEST_ROUNDS'] ?? '1');
 const { seed: SEED } = seedsOf('killed-workers');
-const ROUND_MS_MAX = 240_000;
+const ROUND_MS_MAX = 600_000;
 
 describeWith('temporal', 'a batch whose worker is killed and whose server is restarted', () => {
   let undisturbed: Disturbed;

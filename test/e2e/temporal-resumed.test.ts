@@ -14,7 +14,7 @@ import { startProgram, type ProgramEnd, type RunningProgram } from './running-pr
 import { openTemporalBatch, type TemporalBatch } from './temporal-batch.ts';
 
 const RUN_ID = 'first-batch-resumed';
-const ALL_MS_MAX = 300_000;
+const ALL_MS_MAX = 600_000;
 const newKey = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
 
 describeWith('temporal', 'a batch whose server is killed with it', () => {

@@ -14,7 +14,7 @@ import type { ProgramEnd } from './running-program.ts';
 import { openTemporalBatch, type Leftovers } from './temporal-batch.ts';
 
 const RUN_ID = 'first-batch-engine';
-const ALL_MS_MAX = 240_000;
+const ALL_MS_MAX = 600_000;
 
 interface EngineRun {
   readonly end: ProgramEnd;

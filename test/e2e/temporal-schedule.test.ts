@@ -9,7 +9,7 @@ import { startServerForTests } from '../helpers/temporal-tools.ts';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
 import { openTemporalBatch, type TemporalBatch } from './temporal-batch.ts';
 
-const ALL_MS_MAX = 240_000;
+const ALL_MS_MAX = 600_000;
 /** Fires on New Year alone: whatever runs here was triggered. */
 const SCHEDULE = '\nschedule: { cron: "0 3 1 1 *", timezone: Europe/Berlin, catchup: 1h, jitter: 5m }\n';
 

@@ -32,7 +32,7 @@ import { payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
 /** Of one server: an id is one run's. */
 const RUN_ID = 'first-batch-watched';
 const SEALED_ID = 'first-batch-sealed';
-const ALL_MS_MAX = 400_000;
+const ALL_MS_MAX = 600_000;
 const CODEC_KEYS = `first:${Buffer.alloc(32, 7).toString('base64')}`;
 const HOST_TOKEN = 'planted-host/Token+of=the&code?host';
 /** Of the job: what an agent is asked to do. */

@@ -16,7 +16,7 @@ const AT_ONCE = 2;
 /** The breaker opens after three failures, and one more conversation may be in flight then. */
 const REFUSED_MAX = 3 + AT_ONCE - 1;
 const TOLD_MS_MAX = 5_000;
-const ALL_MS_MAX = 180_000;
+const ALL_MS_MAX = 600_000;
 
 /** A gateway of this process: it lets every agent write a file and finish, unless it refuses or is away. */
 class Gateway {

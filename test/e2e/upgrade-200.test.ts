@@ -14,7 +14,7 @@ const RUN_ID = 'upgrade-lib-part';
 const PART = 20;
 /** Some repositories more than conversations: one in 17 is frozen. */
 const REPOSITORIES = 22;
-const ALL_MS_MAX = 240_000;
+const ALL_MS_MAX = 600_000;
 
 describe('the upgrade of 200 repositories', () => {
   let batch: UpgradeBatch;

@@ -14,7 +14,7 @@ import { describeWith } from '../helpers/requires.ts';
 const ITEMS = 24;
 const SANDBOXES_MAX = 10;
 const TOLD_MS_MAX = 5_000;
-const ALL_MS_MAX = 240_000;
+const ALL_MS_MAX = 600_000;
 
 const isEnded = ({ type, phase }: ParleyRecord): boolean => type === 'item' && phase === 'ended';
 

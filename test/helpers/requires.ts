@@ -31,7 +31,8 @@ export type Tool =
   | 'mount'
   | 'java'
   | 'curl'
-  | 'openssl';
+  | 'openssl'
+  | 'registry';
 
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -68,6 +69,7 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   mount: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
   curl: ['curl', '--version'],
   openssl: ['openssl', 'version'],
+  registry: ['npm', 'view', 'yaml@2.9.1', 'version'],
 };
 
 /** A program of one file is compiled as it is run, which not every runtime can. */

@@ -53,6 +53,6 @@ describe('detectors', () => {
       expect(seed).toBeLessThan(FIRST + SEEDS);
       expect(finding?.problem).toEqual(expect.any(String));
     },
-    60_000,
+    600_000,
   );
 });

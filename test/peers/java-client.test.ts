@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { serveFirst } from '../api/first-service.ts';
 import { describeWith } from '../helpers/requires.ts';
 
-const ALL_MS_MAX = 300_000;
+const ALL_MS_MAX = 600_000;
 
 async function runJava(args: readonly string[]): Promise<readonly string[]> {
   const program = path.join(import.meta.dirname, 'JavaClient.java');

@@ -15,7 +15,7 @@ import { answerChat, openStubVendor, type StubVendor } from './stub-vendor.ts';
 
 const TEAM_KEY = 'sk-litellm-team-red';
 const VENDOR_KEY = 'sk-vendor-key';
-const START_MS_MAX = 360_000;
+const START_MS_MAX = 600_000;
 const PRICES = { input_cost_per_token: '0.0000012375', output_cost_per_token: '0.0000049625' };
 const TOOLS = [{ type: 'function', function: { name: 'terminal', parameters: { type: 'object' } } }];
 

@@ -12,7 +12,7 @@ import { endProcess } from '../helpers/end-process.ts';
 import { requirePeerPython } from '../helpers/python-peers.ts';
 import { describeWith } from '../helpers/requires.ts';
 
-const MS_MAX = 480_000;
+const MS_MAX = 600_000;
 const PROMPT = `Add an ES module entry to this package, so that \`import ms, { parse, format } from 'ms'\` works.`;
 /** Where an agent stops. */
 const AT_REST = new Set(['FINISHED', 'ERROR', 'STUCK', 'WAITING_FOR_CONFIRMATION']);

@@ -14,7 +14,7 @@ import { requirePeerPython } from '../helpers/python-peers.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
-const MS_MAX = 480_000;
+const MS_MAX = 600_000;
 type Results = Readonly<Record<string, unknown>>;
 
 /** What the model says to each of the scenarios of openhands_sdk.py. */

@@ -14,7 +14,7 @@ import { AGENT_KEY, openProxy, type OpenProxy } from './open-proxy.ts';
 import { openStubVendor, type StubVendor } from './stub-vendor.ts';
 
 const FRONT_KEY = 'sk-front';
-const CLIENTS_MS_MAX = 480_000;
+const CLIENTS_MS_MAX = 600_000;
 const PLAIN = { text: 'héllo', tokens: 2072 };
 
 describeWith('litellm', 'clients in Python in front of our proxy', () => {

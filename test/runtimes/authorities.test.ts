@@ -19,7 +19,7 @@ import { newRequest, type RuntimeHarness } from '../contract/runtime-suite.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 
-const CONTAINER_MS_MAX = 120_000;
+const CONTAINER_MS_MAX = 600_000;
 
 describeWith('openssl', 'a registry with an authority of its own', () => {
   let base: string;

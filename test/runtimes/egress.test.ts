@@ -24,7 +24,7 @@ import { describeWith } from '../helpers/requires.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 
 /** A container, and the image the first time. */
-const CONTAINER_MS_MAX = 120_000;
+const CONTAINER_MS_MAX = 600_000;
 
 const rulesOf = (...texts: readonly string[]): readonly HostRule[] =>
   texts.map((text) => {

@@ -17,7 +17,7 @@ import { question } from './questions.ts';
 /** High enough for all figures below one another. */
 const WINDOW = { width: 1_200, height: 2_200 } as const;
 /** Starting a browser on a busy machine takes its time. */
-const BROWSER_MS_MAX = 90_000;
+const BROWSER_MS_MAX = 600_000;
 /** Fewer pixels of a colour are a mark, and no figure. */
 const PIXELS_MIN = 40;
 

@@ -20,7 +20,7 @@ import { asked, told, type teller, type Told } from './codec-workflow.ts';
 import { largeRun } from './large-run.ts';
 
 /** Starting a server, bundling and playing on a busy machine. */
-const SLOW_MS = 120_000;
+const SLOW_MS = 600_000;
 
 /** What a server takes in one payload, unless it is told otherwise. */
 const PAYLOAD_BYTES_MAX = 2 * 1024 * 1024;

@@ -16,7 +16,7 @@ import { requireTemporalCli, startServerForTests } from '../helpers/temporal-too
 import { tempDir } from '../helpers/temp-dir.ts';
 
 /** A server starts, answers and stops. */
-const SLOW_MS = 60_000;
+const SLOW_MS = 600_000;
 
 function shellWithCli(): FakeShell {
   return fakeShell({ cwd: tempDir(), env: { PARLEY_TEMPORAL_CLI: requireTemporalCli() } });

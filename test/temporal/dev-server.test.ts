@@ -12,7 +12,7 @@ import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 /** A start takes half a second on a quiet machine; a test has a few of them. */
-const SLOW_MS = 60_000;
+const SLOW_MS = 600_000;
 
 async function start(options: Partial<DevServerOptions> = {}): Promise<DevServer> {
   const server = await startServerForTests(options);

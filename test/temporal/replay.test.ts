@@ -26,7 +26,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const CORE_VERSION = 1;
 const HISTORIES = path.join(ROOT, 'test/golden/histories');
 const CURRENT = path.join(HISTORIES, `${CORE_VERSION}`);
-const SLOW_MS = 120_000;
+const SLOW_MS = 600_000;
 
 async function resultsOf(
   bundle: { readonly code: string } | { readonly codePath: string },

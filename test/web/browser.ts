@@ -21,7 +21,7 @@ export interface Watched {
 
 export const WIDE = { width: 1360, height: 900 } as const;
 export const NARROW = { width: 420, height: 860 } as const;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 export async function openBrowser(url: string): Promise<Watched> {
   const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--disable-gpu'] });

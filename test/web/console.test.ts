@@ -9,7 +9,7 @@ import { lastingTempDir } from './lasting-temp-dir.ts';
 import { NARROW, openBrowser, picture, WIDE, type Watched } from './browser.ts';
 import { closeConsoleWorld, openConsoleWorld, type ConsoleWorld } from './console-world.ts';
 
-const ALL_MS_MAX = 400_000;
+const ALL_MS_MAX = 600_000;
 /** A page with nothing on it is smaller. */
 const PICTURE_BYTES_MIN = 8_000;
 

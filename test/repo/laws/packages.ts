@@ -20,7 +20,7 @@ interface Manifest {
 
 export function dependencies(tree: Tree): readonly Violation[] {
   const manifest = readManifest(tree);
-  const names = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
+  const names = [...new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)])];
   return [
     ...checkPage(names, fileAt(tree, PAGE)?.text ?? ''),
     ...checkUsed(names, tree),
@@ -29,8 +29,12 @@ export function dependencies(tree: Tree): readonly Violation[] {
 }
 
 function readManifest(tree: Tree): Manifest {
-  const parsed = JSON.parse(fileAt(tree, 'package.json')?.text ?? '{}') as Partial<Manifest>;
-  return { dependencies: parsed.dependencies ?? {}, devDependencies: parsed.devDependencies ?? {} };
+  const parsed = JSON.parse(fileAt(tree, 'package.json')?.text ?? '{}') as Partial<Manifest> & {
+    readonly peerDependencies?: Readonly<Record<string, string>>;
+  };
+  // What is loaded only when it is asked for, a user installs beside.
+  const dependencies = { ...parsed.dependencies, ...parsed.peerDependencies };
+  return { dependencies, devDependencies: parsed.devDependencies ?? {} };
 }
 
 function checkPage(names: readonly string[], page: string): readonly Violation[] {

@@ -13,7 +13,7 @@ import { realCluster, standInCluster } from './cluster-harness.ts';
 import { describeCluster } from './cluster-suite.ts';
 import { createRealApiHarness } from './real-api-harness.ts';
 
-const START_MS_MAX = 180_000;
+const START_MS_MAX = 600_000;
 
 describe('a stand-in API server', () => describeCluster(standInCluster));
 

@@ -14,7 +14,7 @@ interface Shown {
 }
 
 /** Two programs start and end in each. */
-const PLAY_MS_MAX = 120_000;
+const PLAY_MS_MAX = 600_000;
 
 async function play(copy: BatchCopy, recipe: string): Promise<readonly Shown[]> {
   const program = path.join(copy.root, 'examples/recipes/main.js');

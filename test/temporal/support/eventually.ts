@@ -8,9 +8,9 @@ import type { ConversationId } from '../../../core/ids.ts';
 import type { Deployment } from './deployment.ts';
 
 /** Longest for a test. */
-export const SLOW_MS = 60_000;
+export const SLOW_MS = 600_000;
 /** Longest for one condition: sooner than the test ends, so that its failure says which. */
-const WAIT_MS = 50_000;
+const WAIT_MS = 180_000;
 const INTERVAL_MS = 30;
 
 /** Until `read` gives something equal to `wanted`. */
