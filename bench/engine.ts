@@ -6,10 +6,11 @@ import { loadavg, tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { bareCommitsPerSecond } from './bare-commits.ts';
 import { runConversations } from './engine/conversation-load.ts';
+import { fenceCost, type FenceCost } from './engine/fence-cost.ts';
 import type { Reading } from './engine/installation.ts';
 import { runRuns } from './engine/run-load.ts';
 
-const PARTS = ['grouped', 'single', 'alone', 'run', 'memory'] as const;
+const PARTS = ['grouped', 'single', 'alone', 'run', 'memory', 'fence'] as const;
 type Part = (typeof PARTS)[number];
 
 const { values } = parseArgs({
@@ -99,6 +100,17 @@ if (asked('run')) {
 if (asked('memory')) {
   await runRuns({ items: conversations, concurrency: 100, runs: 10, dir }, (reading) =>
     print(`run after run, ${reading.rssMb.toFixed(0)} MB RSS`, { count: conversations, reading }),
+  );
+}
+if (asked('fence')) {
+  const costs: FenceCost[] = [];
+  for (let i = 0; i < repeats; i += 1) costs.push(await fenceCost(dir));
+  const figure = (read: (cost: FenceCost) => number): string => median(costs.map(read)).toFixed(0);
+  console.log(
+    `one small commit after the other, median of ${repeats}: ` +
+      `${figure(({ cpuUs }) => cpuUs.fenced)} µs CPU and ${figure(({ wallUs }) => wallUs.fenced)} µs with the fence, ` +
+      `${figure(({ cpuUs }) => cpuUs.bare)} µs CPU and ${figure(({ wallUs }) => wallUs.bare)} µs without  ` +
+      `load ${(loadavg()[0] ?? 0).toFixed(1)}`,
   );
 }
 if (rates.grouped !== undefined) {

@@ -29,7 +29,6 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export function exitCodeOfError(code: ErrorCode): ExitCode {
   switch (code) {
     case 'internal':
-    case 'seal_broken':
       return EXIT.internal;
     case 'unauthorized':
     case 'forbidden':

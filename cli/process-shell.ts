@@ -42,6 +42,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 const clock: Clock = {
   now: () => Date.now(),
+  steady: () => performance.now(),
   setTimer(at, fire) {
     const timer = setTimeout(fire, Math.min(Math.max(at - Date.now(), 0), TIMER_MS_MAX));
     return { cancel: () => clearTimeout(timer) };

@@ -26,6 +26,13 @@ export interface Machine<State, Event, Command> {
    * takes it up again with its state for whoever asks. Absent: it rests when it is done.
    */
   rests?(state: State): boolean;
+  /**
+   * The state as it is once the wall clock was set by `byMs` (negative: back), or the machine was suspended so long:
+   * what is left of a limit that counts time at work stays what it was, and what goes by the wall clock stays where it
+   * is (D36). No step: it orders nothing and shows nothing. A driver asks it of states with a deadline.
+   * Absent: there is no such limit.
+   */
+  clockSet?(state: State, byMs: number): State;
   /** For states with long lists, of which a step changes little; absent: the state is stored whole. */
   readonly parts?: StateParts<State>;
 }

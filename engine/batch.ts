@@ -81,6 +81,15 @@ export class Batch {
     }
   }
 
+  /** The wall clock was set: no step, so nobody is shown one. */
+  clockSet(address: EntityAddress, byMs: number): void {
+    const entity = this.entity(address);
+    const { clockSet, done: isDone } = machineOf(address.machine);
+    const state = clockSet === undefined ? entity.state : clockSet(entity.state, byMs);
+    if (state === entity.state) return;
+    this.entities.set(addressKey(address), { ...entity, state, deadline: null, done: isDone(state) });
+  }
+
   /** False when the command was cancelled or answered before: its answer is late. */
   private takeAnswer(commandId: string): boolean {
     const isOut =

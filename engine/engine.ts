@@ -3,42 +3,24 @@
  * Owns the loop and the order "durable first, then visible"; must not know any rule.
  */
 import { randomUUID } from 'node:crypto';
-import type { Activities } from '../activities/activity.ts';
-import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { MachineEvent } from '../core/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { Clock, Timer } from '../ports/clock.ts';
-import type { CommitBatch, EngineStore, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { CommitBatch, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
 import type { Delivery, Notifier } from '../ports/notifier.ts';
-import { Batch, type Arrival, type HeldEntity, type StepRecord } from './batch.ts';
-import { Dispatcher, POOL_SIZES_DEFAULT, type DispatcherOptions, type PoolSizes } from './dispatcher.ts';
+import { Batch, type Arrival, type HeldEntity } from './batch.ts';
+import { Dispatcher, POOL_SIZES_DEFAULT } from './dispatcher.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { EntityCache } from './entity-cache.ts';
+import { EntityTimers } from './entity-timers.ts';
 
 /** Events of one commit at most: bounds the time the event loop is held, and the size of a transaction. */
 const BATCH_EVENTS_MAX = 256;
+/** The wall clock is adjusted softly all the time; what was set by less than this in all is no matter to any limit. */
+const CLOCK_SET_MIN_MS = 1_000;
 /** Pause before a failed commit is tried again; nothing is lost meanwhile, callers wait. */
 const COMMIT_RETRY_MS = 200;
-
-export interface EngineOptions {
-  readonly store: EngineStore;
-  readonly activities: Activities;
-  readonly clock: Clock;
-  readonly pools?: PoolSizes;
-  /** Which pool a command waits in; the product's table when left out. */
-  readonly resourceOf?: DispatcherOptions['resourceOf'];
-  /** Events per commit at most; 1 gives one transaction per event, for comparison. */
-  readonly batchEventsMax?: number;
-  /** Every step that was not silent, in order, once it is durable. */
-  readonly onStep?: (record: StepRecord) => void;
-  /** A machine threw: a bug. Its event is lost, everybody else goes on. */
-  readonly onStepError?: (error: unknown, to: EntityAddress) => void;
-  /** Marks the inbox rows of this process; different in every life. Random when left out. */
-  readonly lifeId?: string;
-  readonly onActivityError?: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
-  readonly onCommitError?: (error: unknown) => void;
-  /** Called after every commit with the number of events it applied. */
-  readonly onCommit?: (events: number) => void;
-}
 
 /** An arrival with the caller that waits for its commit. */
 interface Queued extends Arrival {
@@ -57,7 +39,7 @@ export class Engine implements Notifier {
   private readonly options: EngineOptions;
   private readonly cache: EntityCache;
   private readonly dispatcher: Dispatcher;
-  private readonly timers = new Map<string, { readonly at: number; readonly timer: Timer }>();
+  private readonly timers: EntityTimers;
   private queue: Queued[] = [];
   private retries: { readonly commandId: string; readonly attempt: number; readonly notBefore: number }[] =
     [];
@@ -66,10 +48,13 @@ export class Engine implements Notifier {
   private quiet: (() => void)[] = [];
   private inboxCount = 0;
   private readonly lifeId: string;
+  /** What the wall clock shows beyond the one that nobody sets, as the deadlines that are armed take it to be. */
+  private wallOffsetMs: number;
 
   constructor(options: EngineOptions) {
     this.options = options;
     this.cache = new EntityCache(options.store);
+    this.timers = new EntityTimers(options.clock, (address) => this.struck(address));
     this.dispatcher = new Dispatcher({
       activities: options.activities,
       clock: options.clock,
@@ -83,6 +68,7 @@ export class Engine implements Notifier {
       onError: options.onActivityError ?? nothing,
     });
     this.lifeId = options.lifeId ?? randomUUID();
+    this.wallOffsetMs = wallOffset(options.clock);
   }
 
   /** Continues exactly where the last process stopped: timers, inbox, outbox. */
@@ -99,8 +85,7 @@ export class Engine implements Notifier {
   /** Stops after the commit under way; everything else is in the store. */
   async stop(): Promise<void> {
     this.stopped = true;
-    for (const { timer } of this.timers.values()) timer.cancel();
-    this.timers.clear();
+    this.timers.cancelAll();
     await this.dispatcher.stop();
     await this.looping;
     refuseAll(this.queue.splice(0));
@@ -155,25 +140,56 @@ export class Engine implements Notifier {
     }
   }
 
+  /** Before anything is judged by a wall clock that was set: limits of time at work move along with it (D36). */
+  private async followClock(arrivals: readonly Arrival[]): Promise<void> {
+    const byMs = Math.round(wallOffset(this.options.clock) - this.wallOffsetMs);
+    if (Math.abs(byMs) < CLOCK_SET_MIN_MS) return;
+    this.wallOffsetMs += byMs;
+    this.options.onClockSet?.(byMs);
+    const struck = [...arrivals, ...this.queue].filter(({ event }) => event?.type === 'deadline');
+    const concerned = [...this.timers.addresses, ...struck.map(({ to }) => to)];
+    const addresses = [...new Map(concerned.map((address) => [addressKey(address), address])).values()];
+    for (let from = 0; from < addresses.length; from += BATCH_EVENTS_MAX)
+      await this.untilCommitted(() => this.moveLimits(addresses.slice(from, from + BATCH_EVENTS_MAX), byMs));
+  }
+
+  private async moveLimits(addresses: readonly EntityAddress[], byMs: number): Promise<void> {
+    const batch = this.newBatch();
+    for (const address of addresses) {
+      if (!this.cache.has(address)) await this.cache.load(address);
+      batch.clockSet(address, byMs);
+    }
+    if (!batch.isEmpty) await this.write(batch, { ...batch.toCommit([]), outboxRetried: [] });
+    this.publish(batch);
+  }
+
   private async commit(arrivals: readonly Queued[], retries: Engine['retries']): Promise<void> {
+    const isCommitted = await this.untilCommitted(async () => {
+      await this.followClock(arrivals);
+      const { batch, applied, rest } = await this.applyAll(arrivals);
+      const leftOver = rest.map((tell) => this.toInbox(tell));
+      const changes = { ...batch.toCommit(leftOver.map(({ entry }) => entry)), outboxRetried: retries };
+      if (!batch.isEmpty || retries.length > 0) await this.write(batch, changes);
+      this.publish(batch);
+      for (const { arrival } of leftOver) this.push(arrival, NOBODY);
+      for (const { caller } of arrivals) caller.committed();
+      for (const record of batch.steps) this.options.onStep?.(record);
+      this.options.onCommit?.(applied);
+    });
+    if (!isCommitted) refuseAll(arrivals);
+  }
+
+  /** False when the engine was stopped before it succeeded. */
+  private async untilCommitted(attempt: () => Promise<void>): Promise<boolean> {
+    const { clock } = this.options;
     for (;;) {
       try {
-        const { batch, applied, rest } = await this.applyAll(arrivals);
-        const leftOver = rest.map((tell) => this.toInbox(tell));
-        const changes = { ...batch.toCommit(leftOver.map(({ entry }) => entry)), outboxRetried: retries };
-        if (!batch.isEmpty || retries.length > 0) await this.write(batch, changes);
-        this.publish(batch);
-        for (const { arrival } of leftOver) this.push(arrival, NOBODY);
-        for (const { caller } of arrivals) caller.committed();
-        for (const record of batch.steps) this.options.onStep?.(record);
-        this.options.onCommit?.(applied);
-        return;
+        await attempt();
+        return true;
       } catch (error) {
         this.options.onCommitError?.(error);
-        if (this.stopped) return refuseAll(arrivals);
-        await new Promise<void>((resolve) =>
-          this.options.clock.setTimer(this.options.clock.now() + COMMIT_RETRY_MS, resolve),
-        );
+        if (this.stopped) return false;
+        await new Promise<void>((resolve) => clock.setTimer(clock.now() + COMMIT_RETRY_MS, resolve));
       }
     }
   }
@@ -192,13 +208,7 @@ export class Engine implements Notifier {
     arrivals: readonly Queued[],
   ): Promise<{ batch: Batch; applied: number; rest: readonly Arrival[] }> {
     const bound = this.options.batchEventsMax ?? BATCH_EVENTS_MAX;
-    const batch = new Batch({
-      held: (key) => this.cache.get(key),
-      isOut: (commandId) => this.dispatcher.isOut(commandId),
-      now: this.options.clock.now(),
-      recordsSteps: this.options.onStep !== undefined,
-      onStepError: (error, { to }) => this.options.onStepError?.(error, to),
-    });
+    const batch = this.newBatch();
     let applied = 0;
     for (const arrival of arrivals) {
       if (!this.cache.has(arrival.to)) await this.cache.load(arrival.to);
@@ -212,6 +222,16 @@ export class Engine implements Notifier {
       applied += 1;
     }
     return { batch, applied, rest: batch.tells };
+  }
+
+  private newBatch(): Batch {
+    return new Batch({
+      held: (key) => this.cache.get(key),
+      isOut: (commandId) => this.dispatcher.isOut(commandId),
+      now: this.options.clock.now(),
+      recordsSteps: this.options.onStep !== undefined,
+      onStepError: (error, { to }) => this.options.onStepError?.(error, to),
+    });
   }
 
   private toInbox(tell: Arrival): { entry: InboxEntry; arrival: Arrival } {
@@ -239,20 +259,13 @@ export class Engine implements Notifier {
     if (!isMoved && deadline !== null && deadline > this.options.clock.now()) this.arm(address, deadline);
   }
 
-  /** One timer per entity, moved when its deadline moves. */
   private arm(address: EntityAddress, at: number | null): void {
-    const key = addressKey(address);
-    const armed = this.timers.get(key);
-    if (armed?.at === at) return;
-    armed?.timer.cancel();
-    this.timers.delete(key);
-    if (at === null || this.stopped) return;
-    const timer = this.options.clock.setTimer(at, () => {
-      this.timers.delete(key);
-      this.push({ to: address, event: { type: 'deadline' }, answers: null, inboxId: null }, NOBODY);
-      this.wake();
-    });
-    this.timers.set(key, { at, timer });
+    if (!this.stopped || at === null) this.timers.arm(address, at);
+  }
+
+  private struck(address: EntityAddress): void {
+    this.push({ to: address, event: { type: 'deadline' }, answers: null, inboxId: null }, NOBODY);
+    this.wake();
   }
 }
 
@@ -263,6 +276,10 @@ function fromInbox(entry: InboxEntry): Arrival {
     answers: null,
     inboxId: entry.inboxId,
   };
+}
+
+function wallOffset(clock: Clock): number {
+  return clock.now() - clock.steady();
 }
 
 function engineStopped(): ParleyError {

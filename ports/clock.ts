@@ -9,8 +9,17 @@ export interface Timer {
 }
 
 export interface Clock {
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds of the wall clock: people and NTP set it, and it goes on while the machine is suspended. */
   now(): number;
-  /** Calls `fire` once, at or after `at` (epoch milliseconds); at once when `at` has passed, but never before returning. */
+  /**
+   * Milliseconds from any origin on a clock that nobody sets and that stands still while the machine is suspended.
+   * Limits of time at work go by it (D36): `now() - steady()` changes by as much as the wall clock was set.
+   */
+  steady(): number;
+  /**
+   * Calls `fire` once, at or after `at` (epoch milliseconds); at once when `at` has passed, but never before returning.
+   * When the wall clock is set back meanwhile, it fires when so much time has passed as was left: whoever waits for the
+   * instant looks again, and whoever only waits is not kept for hours.
+   */
   setTimer(at: number, fire: () => void): Timer;
 }

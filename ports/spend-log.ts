@@ -32,6 +32,8 @@ export interface SpendLog {
    * @throws ParleyError store_unavailable; the caller keeps the rows and tries again.
    */
   write(rows: readonly SpendRow[]): Promise<void>;
+  /** Of these calls those that have no row. */
+  missing(callIds: readonly string[]): Promise<readonly string[]>;
   /** Rows in (startedAt, callId) order. */
   search(query: SpendQuery): Promise<readonly SpendRow[]>;
   /** A page of calls within an interval, in the same order, with no more of each than joining needs. */

@@ -80,6 +80,12 @@ export const QUEUE_ROWS_MAX = 20_000;
 export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
 /** Room on disk for closing rows while the disk is full: no new call begins then, so those in flight have to fit. */
 export const RESERVE_BYTES = 4 * 1024 * 1024;
+/**
+ * What was sent to the store is kept for so long: more than the log of a SQLite database holds, which empties it at 4 MiB
+ * of pages, and one call changes several of them.
+ */
+export const KEPT_BYTES_MAX = 8 * 1024 * 1024;
+export const KEPT_FILES_MAX = 500;
 /** Rows of one page read for `GET /spend/logs`. */
 export const SPEND_PAGE_ROWS = 1_000;
 /** Rows folded into daily totals in one transaction: short enough not to hold up the rows that come in. */

@@ -31,7 +31,7 @@ import { headerRule } from './request-headers.ts';
 import { route } from './router.ts';
 import { RunBudgets } from './run-budgets.ts';
 import { SpendRetention } from './spend-retention.ts';
-import { SpendWriter } from './spend-writer.ts';
+import { SpendWriter, type LostRows } from './spend-writer.ts';
 import { VirtualKeys } from './virtual-keys.ts';
 
 export interface ProxyOptions {
@@ -55,6 +55,8 @@ export interface ProxyOptions {
   readonly sandboxConnectionsMax?: number;
   /** Told when a bound strikes that sandboxes share. */
   readonly onStrike?: (text: string) => void;
+  /** Told when the store had lost calls that it was brought before. */
+  readonly onSpendLost?: (lost: LostRows) => void;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
 }
@@ -139,7 +141,11 @@ function liveOf(config: ProxyConfig, vendor: string, before?: ModelTable): LiveC
 function retentionOf(parts: ProxyParts): SpendRetention | null {
   const { accounts, clock, log } = parts;
   if (accounts === null) return null;
-  return new SpendRetention({ accounts, clock, log, days: () => parts.live.config.spendRetentionDays });
+  return new SpendRetention({
+    ...{ accounts, clock, log },
+    days: () => parts.live.config.spendRetentionDays,
+    onFold: (startedBefore) => parts.writer.forgetBefore(startedBefore),
+  });
 }
 
 function sandboxConnections({
@@ -154,7 +160,11 @@ function sandboxConnections({
 
 function assemble(options: ProxyOptions): ProxyParts {
   const { config, vendor, keys, spend, clock, log, accounting, budgets } = options;
-  const writer = new SpendWriter({ spend, spoolDir: options.spoolDir, clock, log });
+  const { spoolDir, onSpendLost: onLost } = options;
+  const writer = new SpendWriter({
+    ...{ spend, spoolDir, clock, log },
+    ...(onLost === undefined ? {} : { onLost }),
+  });
   const flush = (): Promise<void> => writer.flush();
   const virtualKeys =
     accounting === undefined

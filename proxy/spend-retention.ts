@@ -14,6 +14,8 @@ export interface RetentionOptions {
   readonly log: ProxyLog;
   /** Asked anew each time, because a reload may change it; null keeps every row. */
   readonly days: () => number | null;
+  /** Rows of calls that began before this instant go over into sums now. */
+  readonly onFold: (startedBefore: number) => void;
 }
 
 export class SpendRetention {
@@ -49,10 +51,12 @@ export class SpendRetention {
     const days = this.options.days();
     if (days === null) return;
     const today = Math.floor(this.options.clock.now() / DAY_MS) * DAY_MS;
+    const before = today - days * DAY_MS;
+    this.options.onFold(before);
     try {
       let folded = FOLD_ROWS;
       while (folded === FOLD_ROWS && !this.isStopped) {
-        folded = await this.options.accounts.fold(today - days * DAY_MS, FOLD_ROWS);
+        folded = await this.options.accounts.fold(before, FOLD_ROWS);
       }
     } catch (cause) {
       this.options.log.warn({ cause: String(cause) }, 'Cannot fold old spend rows: they stay as they are');

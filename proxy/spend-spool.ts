@@ -11,7 +11,6 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
-  rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -19,6 +18,7 @@ import path from 'node:path';
 import type { SpendRow } from '../core/spend.ts';
 import { asObject, parseJson } from './json-value.ts';
 import { QUEUE_ROWS_MAX, SEGMENT_ROWS_MAX } from './limits.ts';
+import { KeptRows } from './spend-kept.ts';
 import { isReserveUsed, reserveOf, SpendReserve } from './spend-reserve.ts';
 
 /** One sealed file. */
@@ -48,6 +48,8 @@ export class SpendSpool {
   private current: OpenSegment | null = null;
   private nextNumber: number;
   private readonly reserve: SpendReserve;
+  /** What the store has. */
+  readonly kept: KeptRows;
 
   /** Creates the directory when it is missing and finds the segments of earlier processes. */
   constructor(directory: string) {
@@ -58,7 +60,8 @@ export class SpendSpool {
       .filter((name) => SEGMENT_NAME.test(name))
       .sort();
     this.segments = names.map((name) => leftover(path.join(directory, name)));
-    this.nextNumber = Number(SEGMENT_NAME.exec(names.at(-1) ?? '')?.[1] ?? 0) + 1;
+    this.kept = new KeptRows(directory, SEGMENT_NAME, readRows);
+    this.nextNumber = Math.max(numberOf(names.at(-1)), numberOf(this.kept.names.at(-1))) + 1;
     this.reserve = new SpendReserve(directory);
   }
 
@@ -117,10 +120,10 @@ export class SpendSpool {
     return this.segments[0] ?? null;
   }
 
-  /** Removes the oldest segment, whose rows the store now has. */
-  dropOldest(): void {
+  /** Takes the oldest segment out, whose rows the store now has. */
+  dropOldest(rows: readonly SpendRow[]): void {
     const segment = this.segments.shift();
-    if (segment !== undefined) rmSync(segment.file, { force: true });
+    if (segment !== undefined) this.kept.keep(segment.file, rows);
   }
 
   /** Bytes on disk. */
@@ -147,8 +150,13 @@ export class SpendSpool {
 function adoptReserve(directory: string): void {
   if (!isReserveUsed(directory)) return;
   const segments = readdirSync(directory).filter((name) => SEGMENT_NAME.test(name));
-  const number = Number(SEGMENT_NAME.exec(segments.sort().at(-1) ?? '')?.[1] ?? 0) + 1;
+  const number = numberOf(segments.sort().at(-1)) + 1;
   renameSync(reserveOf(directory), path.join(directory, segmentName(number)));
+}
+
+/** 0 for no file. */
+function numberOf(name: string | undefined): number {
+  return Number(SEGMENT_NAME.exec(name ?? '')?.[1] ?? 0);
 }
 
 function segmentName(number: number): string {

@@ -15,6 +15,18 @@ export interface SpendWriterOptions {
   readonly spoolDir: string;
   readonly clock: { now(): number };
   readonly log: ProxyLog;
+  /** The store lacked calls that it had had, and has them again; called once, at the start. */
+  readonly onLost?: (lost: LostRows) => void;
+}
+
+/** Calls that the store had lost. */
+export interface LostRows {
+  readonly calls: number;
+  /** When the first and the last of them began, epoch milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  /** Older ones may be lost as well: of those nothing is known any more. */
+  readonly mayBeMore: boolean;
 }
 
 export class SpendWriter {
@@ -127,6 +139,7 @@ export class SpendWriter {
     this.sync();
     try {
       await this.drainWhile((segment) => segment.isLeftover);
+      if (!this.hasInterruptedEarlier) await this.bringBack();
       if (!this.hasInterruptedEarlier) await this.options.spend.interruptOpen(this.options.clock.now());
       this.hasInterruptedEarlier = true;
       await this.drainWhile(() => true);
@@ -151,9 +164,31 @@ export class SpendWriter {
       segment !== null && isWanted(segment);
       segment = this.spool.oldest()
     ) {
-      await this.write(rowsOf(segment));
-      this.spool.dropOldest();
+      const rows = rowsOf(segment);
+      await this.write(rows);
+      this.spool.dropOldest(rows);
     }
+  }
+
+  /** What an earlier process was told is stored, and is not: a log of the database was lost, or an older copy is in use. */
+  private async bringBack(): Promise<void> {
+    const { rows, hadMore } = this.spool.kept.earlier;
+    const latest = new Map(rows.map((row) => [row.callId, row]));
+    const missing = new Set(await this.options.spend.missing([...latest.keys()]));
+    const lost = [...latest.values()].filter((row) => missing.has(row.callId));
+    this.spool.kept.forgetEarlier();
+    if (lost.length === 0) return;
+    await this.write(lost);
+    const begun = lost.map((row) => row.startedAt);
+    const [from, to] = [Math.min(...begun), Math.max(...begun)];
+    const mayBeMore = hadMore && missing.has([...latest.keys()][0] ?? '');
+    this.options.log.error({ calls: lost.length, from, to }, 'The store had lost spend rows: they are back');
+    this.options.onLost?.({ calls: lost.length, from, to, mayBeMore });
+  }
+
+  /** Before old rows go over into sums: what is kept of them is none the store lacks. */
+  forgetBefore(startedBefore: number): void {
+    this.spool.kept.forgetBefore(startedBefore);
   }
 
   private async writeUnspooled(): Promise<void> {

@@ -51,9 +51,14 @@ export class VirtualKeys implements KeyDirectory {
 
   find(_key: string, sha256: string): ProxyCaller | null | Promise<ProxyCaller | null> {
     const known = this.known.get(sha256);
-    if (known !== undefined && this.options.clock.now() - known.readAt < KEY_MEMORY_MS)
-      return this.usable(known);
+    if (known !== undefined && this.isFresh(known)) return this.usable(known);
     return this.options.store.find(sha256).then((record) => this.usable(this.remember(sha256, record)));
+  }
+
+  /** What was read in the future was read before the clock was set back, nobody knows how long ago. */
+  private isFresh({ readAt }: Known): boolean {
+    const ageMs = this.options.clock.now() - readAt;
+    return ageMs >= 0 && ageMs < KEY_MEMORY_MS;
   }
 
   /** Why a call is refused; null lets it go on. Its beginning is counted at once, so that calls side by side add up. */

@@ -33,6 +33,8 @@ export type Action =
   | { readonly do: 'pause' | 'resume' | 'delete' | 'mislead' | 'find'; readonly of: string }
   | { readonly do: 'lose'; readonly of: string; readonly loss: Loss }
   | { readonly do: 'create'; readonly sandbox: string }
+  /** The wall clock of the engine is set, or its machine was suspended for so long: nobody worked meanwhile. */
+  | { readonly do: 'clock'; readonly byMs: number }
   | (OfRun & {
       readonly do: 'run';
       readonly plan: Plan;
@@ -79,6 +81,8 @@ export interface Stage {
   deliver(to: EntityAddress, event: MachineEvent): void;
   /** False while nothing of an entity is on record, because what begins its life was held up; absent: never. */
   isBorn?(to: EntityAddress): boolean;
+  /** Absent where no script sets it. */
+  setClock?(byMs: number): void;
 }
 
 /** `number` makes the id of the request; the same one again is the same request. */
@@ -103,6 +107,8 @@ export function act(stage: Stage, action: Action, number: number): void {
       const birth = { sandboxId, userId: SIMULATED_USER, createdBy: 'api' as const, limits };
       return stage.deliver({ machine: 'sandbox', id: sandboxId }, { type: 'created', birth });
     }
+    case 'clock':
+      return stage.setClock?.(action.byMs);
     case 'run':
     case 'cancelRun':
     case 'drainRun':

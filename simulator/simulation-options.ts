@@ -31,7 +31,5 @@ export interface SimulationOptions {
   readonly tellDelaysMs?: (from: EntityAddress, to: EntityAddress, event: MachineEvent) => readonly number[];
   /** While the driver is down, until when: no deadline strikes before. Null: it is up. */
   readonly downUntil?: () => number | null;
-  /** How far the clock that machines read is off, in milliseconds; absent: not at all. */
-  readonly skewMs?: () => number;
   readonly onStep?: (step: SimulationStep) => void;
 }

@@ -11,8 +11,9 @@ import {
   type MachineEvent,
 } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
-import { EventHeap, type HeapEntry } from './event-heap.ts';
-import { machineOf, type HostedMachine } from '../core/machines.ts';
+import { EventHeap } from './event-heap.ts';
+import { machineOf } from '../core/machines.ts';
+import type { Arrival, Batch, Due, Entity, Out, What } from './in-flight.ts';
 import type { ModelPort, WorldModel } from './model-port.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
@@ -24,46 +25,14 @@ const EVENTS_PER_INSTANT_MAX = 100_000;
 /** One copy, applied in the batch that told it. */
 const AT_ONCE: readonly number[] = [0];
 
-interface Entity {
-  readonly address: EntityAddress;
-  readonly machine: HostedMachine;
-  state: unknown;
-  done: boolean;
-  armedAt: number | null;
-  /** Sequence of the heap entry that is its timer; any other deadline entry is void. */
-  timer: number;
-  /** The last batch that changed it. */
-  batch: number;
-}
-
-/** A command whose answer is awaited. */
-interface Out {
-  readonly command: ActivityCommand;
-  readonly sender: Entity;
-}
-
-interface Arrival {
-  readonly to: EntityAddress;
-  readonly event: MachineEvent | null;
-  /** The command it answers; dropped when that one is not out any more. */
-  readonly answers: Out | null;
-}
-
-/** What an entry of the order does. */
-interface What {
-  /** Null for a deadline. */
-  readonly run: (() => void) | null;
-  readonly commandId: string | null;
-  readonly entity: Entity | null;
-}
-type Due = HeapEntry & What;
-
 export class Simulation implements ModelPort {
   /** Steps so far, silent ones included. */
   events = 0;
   /** Entries of the order played so far, looks of the model that led to nothing included. */
   played = 0;
   private instant: number;
+  /** By how much the clock that machines read was set. */
+  private wallSetMs = 0;
   private readonly options: SimulationOptions;
   private readonly world: WorldModel;
   private readonly heap = new EventHeap<Due>();
@@ -182,9 +151,23 @@ export class Simulation implements ModelPort {
     this.arrive({ to: entity.address, event: { type: 'deadline' }, answers: null });
   }
 
+  /** The wall clock of the driver is set, or its machine was suspended: limits of time at work move along (D36). */
+  setClock(byMs: number): void {
+    this.wallSetMs += byMs;
+    for (const entity of this.entities) {
+      const { machine, state } = entity;
+      if (entity.done || machine.deadline(state) === null) continue;
+      if (machine.clockSet !== undefined) entity.state = machine.clockSet(state, byMs);
+      // Every deadline is nearer or farther now, moved along or not.
+      entity.armedAt = null;
+      entity.timer = 0;
+      this.arm(entity);
+    }
+  }
+
   /** The clock that machines read. */
   private driverNow(): number {
-    return this.instant + (this.options.skewMs?.() ?? 0);
+    return this.instant + this.wallSetMs;
   }
 
   private putDeadline(entity: Entity, at: number): number {
@@ -280,13 +263,6 @@ export class Simulation implements ModelPort {
     const at = entity.done ? null : entity.machine.deadline(entity.state);
     if (at === entity.armedAt) return;
     entity.armedAt = at;
-    entity.timer = at === null ? 0 : this.putDeadline(entity, at - (this.options.skewMs?.() ?? 0));
+    entity.timer = at === null ? 0 : this.putDeadline(entity, at - this.wallSetMs);
   }
-}
-
-interface Batch {
-  readonly tells: Arrival[];
-  readonly touched: Entity[];
-  /** Less what was cancelled again in the same batch. */
-  handedOut: ActivityCommand[];
 }

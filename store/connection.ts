@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
+import type { EngineFence } from './engine-fence.ts';
 import { GroupReader } from './group-reader.ts';
 import { GroupWriter } from './group-writer.ts';
 import { isConflict, isLost } from './postgres-failure.ts';
@@ -25,15 +26,27 @@ export interface StoreConnection {
   write<T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
 }
 
-/** With `groupWrites` writes that come together share one commit and its sync; a server groups commits by itself. */
-export function storeConnection(
-  db: Kysely<Tables>,
-  options: { readonly dialect: Dialect; readonly groupWrites: boolean },
-): StoreConnection {
-  const writer = new GroupWriter(db);
+export interface ConnectionOptions {
+  readonly dialect: Dialect;
+  /** Writes that come together share one commit and its sync; a server groups commits by itself. */
+  readonly groupWrites: boolean;
+  /** Asked at the begin of every transaction that writes; absent: whoever writes is no engine. */
+  readonly fence?: EngineFence | undefined;
+}
+
+export function storeConnection(db: Kysely<Tables>, options: ConnectionOptions): StoreConnection {
+  const { fence } = options;
+  const begin = async (transaction: Transaction<Tables>): Promise<void> => fence?.check(transaction);
+  const writer = new GroupWriter(db, begin);
   const write: GroupWriter['write'] = options.groupWrites
     ? (work) => writer.write(work)
-    : (work) => repeated(() => db.transaction().execute(work));
+    : (work) =>
+        repeated(() =>
+          db.transaction().execute(async (transaction) => {
+            if (fence !== undefined) await begin(transaction);
+            return await work(transaction);
+          }),
+        );
   const reader = new GroupReader(db);
   const read: GroupReader['read'] =
     options.dialect === 'sqlite' ? (work) => reader.read(work) : (work) => repeated(() => work(db));

@@ -20,11 +20,14 @@ interface Waiting {
 
 export class GroupWriter {
   private readonly db: Kysely<Tables>;
+  private readonly begin: (transaction: Transaction<Tables>) => Promise<void>;
   private waiting: Waiting[] = [];
   private isWriting = false;
 
-  constructor(db: Kysely<Tables>) {
+  /** `begin` is done first in every transaction; when it fails, none of its writes is tried again. */
+  constructor(db: Kysely<Tables>, begin: GroupWriter['begin'] = () => Promise.resolve()) {
     this.db = db;
+    this.begin = begin;
   }
 
   /**
@@ -61,9 +64,10 @@ export class GroupWriter {
   private async commit(group: readonly Waiting[]): Promise<void> {
     const progress = { isInWork: false };
     try {
-      const results = await this.db
-        .transaction()
-        .execute((transaction) => carryOut(transaction, group, progress));
+      const results = await this.db.transaction().execute(async (transaction) => {
+        await this.begin(transaction);
+        return await carryOut(transaction, group, progress);
+      });
       for (const [index, { resolve }] of group.entries()) resolve(results[index]);
     } catch (error) {
       if (progress.isInWork && group.length > 1) for (const write of group) await this.commit([write]);

@@ -39,6 +39,7 @@ import { recordSearch } from './record-search.ts';
 import { startTaskStore } from './start-task-store.ts';
 import { archiveStore } from './archive-store.ts';
 import { fail, storeConnection, type StoreConnection } from './connection.ts';
+import { raiseFence, type EngineFence, type FenceOptions } from './engine-fence.ts';
 import { engineStore } from './engine-store.ts';
 import { eventLog } from './event-log.ts';
 import { idempotencyKeyStore } from './idempotency-key-store.ts';
@@ -67,6 +68,8 @@ export type StoreOptions =
 
 interface SqliteStoreOptions {
   readonly readOnly?: boolean;
+  /** For an engine that has the database alone: the ones before it store nothing from then on. */
+  readonly fence?: FenceOptions | undefined;
   /** False gives every write a commit and a sync of its own, for comparison. */
   readonly groupWrites?: boolean;
   /** Called after every commit that changed something or might have. */
@@ -75,6 +78,8 @@ interface SqliteStoreOptions {
 
 interface PostgresStoreOptions {
   readonly readOnly?: boolean;
+  /** As on SQLite. */
+  readonly fence?: FenceOptions | undefined;
   /** Without a time limit, for migrations, which take as long as there are rows; it is ended. */
   readonly migrationPool?: StorePool;
   /** Made when it is missing. */
@@ -129,17 +134,19 @@ async function openPostgresStore(pool: StorePool, options: PostgresStoreOptions)
   const { readOnly = false, migrationPool, schema = null } = options;
   const db = openPostgres(pool);
   const migrated = migrationPool === undefined ? db : openPostgres(migrationPool);
+  let fence: EngineFence | undefined;
   try {
     await requireUsableServer(migrated);
     if (schema !== null && !readOnly) await migrated.schema.createSchema(schema).ifNotExists().execute();
     await (readOnly ? requireCurrent(db, MIGRATIONS) : migrate(migrated, MIGRATIONS));
+    if (options.fence !== undefined) fence = await raiseFence(db, 'postgres', options.fence);
   } catch (error) {
     await db.destroy();
     return fail('open the store', error);
   } finally {
     if (migrated !== db) await migrated.destroy();
   }
-  return parts(storeConnection(db, { dialect: 'postgres', groupWrites: false }), () => db.destroy());
+  return parts(storeConnection(db, { dialect: 'postgres', groupWrites: false, fence }), () => db.destroy());
 }
 
 async function openSqliteStore(path: string, options: SqliteStoreOptions): Promise<Store> {
@@ -148,13 +155,15 @@ async function openSqliteStore(path: string, options: SqliteStoreOptions): Promi
     throw new ParleyError('store_unavailable', `Cannot open the store "${path}": there is no such file`);
   }
   const handle = openFile(path, { ...options, readOnly });
+  let fence: EngineFence | undefined;
   try {
     await (readOnly ? requireCurrent(handle.db, MIGRATIONS) : migrate(handle.db, MIGRATIONS));
+    if (options.fence !== undefined) fence = await raiseFence(handle.db, 'sqlite', options.fence);
   } catch (error) {
     await handle.db.destroy();
     return fail(`open the store "${path}"`, error);
   }
-  return parts(storeConnection(handle.db, { dialect: 'sqlite', groupWrites }), () => handle.close());
+  return parts(storeConnection(handle.db, { dialect: 'sqlite', groupWrites, fence }), () => handle.close());
 }
 
 function openFile(path: string, options: SqliteOptions): SqliteHandle {

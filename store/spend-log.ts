@@ -20,6 +20,7 @@ const PAGE_KEY: Bounds = { kind: 'number', value: sql.ref('started_at'), id: sql
 export function spendLog(connection: StoreConnection): SpendLog {
   return {
     write: (rows) => write(connection, rows),
+    missing: (callIds) => missing(connection, callIds),
     search: (query) => search(connection, query),
     joinable: (page) => joinable(connection, page),
     interruptOpen: (at) => interruptOpen(connection, at),
@@ -30,6 +31,18 @@ async function write(connection: StoreConnection, rows: readonly SpendRow[]): Pr
   if (rows.length === 0) return;
   const columns = latestByCall(rows).map(spendColumns);
   await connection.write('write spend rows', (transaction) => PUT.execute(transaction, columns));
+}
+
+async function missing(connection: StoreConnection, callIds: readonly string[]): Promise<readonly string[]> {
+  const unknown = new Set(callIds);
+  for (let at = 0; at < callIds.length; at += PAGE_MAX) {
+    const page = callIds.slice(at, at + PAGE_MAX);
+    const rows = await connection.read('look for spend rows', (db) =>
+      db.selectFrom('spend').select('call_id').where('call_id', 'in', page).execute(),
+    );
+    for (const row of rows) unknown.delete(row.call_id);
+  }
+  return [...unknown];
 }
 
 const PUT = prepareRows((db, rows: readonly ReturnType<typeof spendColumns>[]) => {

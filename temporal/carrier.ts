@@ -27,6 +27,7 @@ import type {
 } from '../workflows/carrier.ts';
 import type { Input } from '../workflows/input.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
+import { lookAtClock, type ClockLook, type SteadyClock } from './clock-look.ts';
 import { TEXT_BYTES_MAX } from './kept-texts.ts';
 import { rowsAndState } from './tombstones.ts';
 
@@ -43,6 +44,8 @@ export interface CarrierOptions {
   readonly send: (letter: AddressedLetter) => Promise<void>;
   readonly activities: Activities;
   readonly clock: Clock;
+  /** Absent: nobody looks whether the clock was set. */
+  readonly steadyClock?: SteadyClock;
   /** After rows were written. */
   readonly onRows?: () => void;
   /** It stands still: its workflow was set back, or this worker is late. */
@@ -61,6 +64,8 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities & 
   return {
     ...commandActivities(options),
     async announce(batch) {
+      const look = looked(options, batch);
+      if (look !== null && look.byMs > 0) return { kind: 'clockSet', byMs: look.byMs, clock: look.sight };
       const verdict = await write(options, batch);
       if (verdict.kind !== 'applied') return verdict;
       await Promise.all(byReceiver(batch.letters).map((ones) => sendInOrder(ones, options.send)));
@@ -70,6 +75,7 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities & 
         basis: basisOf(batch.inputs),
         events: Object.assign({}, ...tried.map(({ events }) => events)) as Brief['events'],
         failed: tried.flatMap(({ failed }) => failed),
+        ...(look === null ? {} : { clock: look.sight }),
       };
     },
     async takeUp(entity) {
@@ -91,6 +97,12 @@ function commandActivities(options: CarrierOptions): CommandActivities {
   };
   const entries = ACTIVITY_COMMAND_TYPES.map((type) => [type, carryOut] as const);
   return Object.fromEntries(entries) as CommandActivities;
+}
+
+/** A further try comes late: the clock that it is shown is that of the first one. */
+function looked({ steadyClock }: CarrierOptions, { clock }: Batch): ClockLook | null {
+  if (steadyClock === undefined || clock === undefined) return null;
+  return Context.current().info.attempt > 1 ? null : lookAtClock(steadyClock, clock);
 }
 
 async function write(

@@ -10,8 +10,9 @@ import { workflowInfo } from '@temporalio/workflow';
 import { isBrief } from '../core/resource.ts';
 import { restOn } from './basis.ts';
 import { announce, type AcceptedBatch } from './carrier.ts';
+import type { ClockSight } from './clock-sight.ts';
 import type { Activation, Entity } from './entity.ts';
-import type { Inbox } from './input.ts';
+import type { Inbox, Input } from './input.ts';
 
 /** Inputs without an order are written down from time to time, so that a batch rests on few. */
 const SILENT_INPUTS_MAX = 64;
@@ -30,11 +31,17 @@ export interface Beginning {
   readonly number: number;
   /** The state is the one that the store has of the entity at rest. */
   readonly isTakenUp: boolean;
+  /** How the clock stood when the entity last spoke; null when nobody knows. */
+  readonly clock: ClockSight | null;
 }
+
+const clockInput = (byMs: number): Input => ({ kind: 'clock', byMs, at: Date.now() });
 
 export class Announcer {
   /** Number of the latest batch that was said. */
   number: number;
+  /** How the clock stood when it was said; null when nobody knows. */
+  clock: ClockSight | null;
   private settled: number;
   /** Batches that were said since, and how long the history was then. */
   private recent: { readonly number: number; readonly historyLength: number }[] = [];
@@ -43,10 +50,11 @@ export class Announcer {
   private readonly entity: Entity;
   private readonly inbox: Inbox;
 
-  constructor(entity: Entity, inbox: Inbox, { number, isTakenUp }: Beginning) {
+  constructor(entity: Entity, inbox: Inbox, { number, isTakenUp, clock }: Beginning) {
     this.entity = entity;
     this.inbox = inbox;
     this.number = number;
+    this.clock = clock;
     this.settled = number;
     this.putAway = isTakenUp ? entity.state : null;
   }
@@ -72,11 +80,18 @@ export class Announcer {
         number: this.number + 1,
         settled: this.settledByNow(),
         inputs: entity.inputs,
+        clock: { at: Date.now(), last: this.clock },
         rows,
         letters,
         commands: commands.filter(({ type }) => isBrief(type)),
         ...(entity.isAtRest ? { tombstone: { state: entity.state } } : {}),
       });
+      if (answers.kind === 'clockSet') {
+        this.clock = answers.clock;
+        const taken = entity.goBack();
+        for (const input of [clockInput(answers.byMs), ...taken]) entity.apply(input);
+        continue;
+      }
       if (answers.kind === 'different') {
         this.inbox.putBack(entity.retake(answers.inputs));
         continue;
@@ -94,6 +109,7 @@ export class Announcer {
     const { entity } = this;
     const said = { orders: entity.orders, answers };
     this.number += 1;
+    this.clock = answers.clock ?? this.clock;
     this.recent.push({ number: this.number, historyLength: workflowInfo().historyLength });
     if (entity.isAtRest) this.putAway = entity.state;
     entity.settle();

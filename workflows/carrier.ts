@@ -8,6 +8,7 @@ import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import { resourceOf, type ResourceClass } from '../core/resource.ts';
 import type { Share } from './basis.ts';
+import type { ClockSight } from './clock-sight.ts';
 import type { Input } from './input.ts';
 import type { AddressedLetter } from './letter.ts';
 
@@ -20,6 +21,8 @@ export interface Batch {
   readonly settled: number;
   /** What the activation rests on: steps are functions of it. */
   readonly inputs: readonly Input[];
+  /** The workflow's clock, epoch milliseconds, and how it stood when the entity last spoke. Absent: nobody looks. */
+  readonly clock?: { readonly at: number; readonly last: ClockSight | null };
   /** Said in this order: rows first, then letters. */
   readonly rows: readonly ProjectionRow[];
   readonly letters: readonly AddressedLetter[];
@@ -29,7 +32,7 @@ export interface Batch {
   readonly tombstone?: { readonly state: unknown };
 }
 
-export type BatchAnswer = AcceptedBatch | DifferentBatch | OvertakenBatch;
+export type BatchAnswer = AcceptedBatch | DifferentBatch | OvertakenBatch | ClockSetBatch;
 
 export interface AcceptedBatch {
   readonly kind: 'accepted';
@@ -39,6 +42,15 @@ export interface AcceptedBatch {
   readonly events: Readonly<Record<string, MachineEvent | null>>;
   /** Ids of those whose try failed: it counts as the first one. */
   readonly failed: readonly string[];
+  /** How the clock stands now; absent where nobody looked. */
+  readonly clock?: ClockSight;
+}
+
+/** Nothing was said: the clock by which the batch came about was set (D36), so that its steps are taken anew. */
+export interface ClockSetBatch {
+  readonly kind: 'clockSet';
+  readonly byMs: number;
+  readonly clock: ClockSight;
 }
 
 /** Another execution of the entity was first with this number, and has said what follows from other inputs. */

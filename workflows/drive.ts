@@ -50,7 +50,8 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
     const isTakenUp = input.isTakenUp === true && input.carried === null;
     const carried = isTakenUp ? await takenUp(address) : input.carried;
     const entity = new Entity(address, carried, onStep);
-    const announcer = new Announcer(entity, inbox, { number: carried?.batch ?? 0, isTakenUp });
+    const beginning = { number: carried?.batch ?? 0, isTakenUp, clock: carried?.clock ?? null };
+    const announcer = new Announcer(entity, inbox, beginning);
     const out = new HandOut(input.queue, (commandId, event) =>
       inbox.put({ kind: 'answer', commandId, event }),
     );
@@ -73,7 +74,12 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
       if (!inbox.isEmpty || announcer.hasToSpeak) continue;
       if (entity.isAtRest) return;
       if (!announcer.isSilent) continue;
-      await moveOn(input, entity, { shown: visibility.shown, batch: announcer.number });
+      const { number: batch, clock } = announcer;
+      await moveOn(input, entity, {
+        shown: visibility.shown,
+        batch,
+        ...(clock === null ? {} : { clock }),
+      });
     }
   });
 }
@@ -116,9 +122,9 @@ function onlyWatches(entity: Entity): boolean {
 function moveOn(
   input: DriveInput,
   entity: Entity,
-  { shown, batch }: { readonly shown: string; readonly batch: number },
+  { shown, ...spoken }: Pick<Carried, 'batch' | 'clock'> & { readonly shown: string },
 ): Promise<never> {
   const { state, seenIds: seen } = entity;
-  const carried = { version: 1, state, out: [...entity.out.values()], seen, batch } as const;
+  const carried = { version: 1, state, out: [...entity.out.values()], seen, ...spoken } as const;
   return goOnWithNewestBuild({ ...input, shown, carried });
 }

@@ -116,6 +116,7 @@ export class Entity {
   apply(input: Input): boolean {
     if (!this.counts(input)) return false;
     this.applied.push(input);
+    if (input.kind === 'clock') this.state = this.machine.clockSet?.(this.state, input.byMs) ?? this.state;
     const event = eventOf(input);
     if (event !== null) this.step(event, input.at);
     if (this.isAtRest) this.rested = this.state;
@@ -161,6 +162,7 @@ export class Entity {
         return this.remember(input.letter.id);
       case 'answer':
         return this.out.delete(input.commandId);
+      case 'clock':
       case 'deadline':
         return true;
     }
@@ -205,13 +207,15 @@ export class Entity {
   }
 }
 
-/** Null: an answer that nobody waits for. */
+/** Null: an answer that nobody waits for, or no event at all. */
 function eventOf(input: Input): MachineEvent | null {
   switch (input.kind) {
     case 'letter':
       return input.letter.event;
     case 'answer':
       return input.event;
+    case 'clock':
+      return null;
     case 'deadline':
       return { type: 'deadline' };
   }

@@ -1,5 +1,6 @@
 /**
- * What an entity steps on: a letter, the answer to a command, or its deadline, with the instant at which it counts.
+ * What an entity steps on: a letter, the answer to a command, or its deadline, with the instant at which it counts; and
+ * that its clock was set, which is no step.
  * Owns the order in which what came together is taken; must not know what it means.
  */
 import { condition } from '@temporalio/workflow';
@@ -9,6 +10,8 @@ import type { Letter } from './letter.ts';
 export type News =
   | { readonly kind: 'answer'; readonly commandId: string; readonly event: MachineEvent | null }
   | { readonly kind: 'letter'; readonly letter: Letter }
+  /** The clock was set by so much. */
+  | { readonly kind: 'clock'; readonly byMs: number }
   | { readonly kind: 'deadline' };
 
 /** `at`: epoch milliseconds of the workflow's clock. */
@@ -16,13 +19,14 @@ export type Input = News & { readonly at: number };
 
 /** What came and was not taken yet. */
 export class Inbox {
+  private readonly clocks: News[] = [];
   private readonly answers: News[] = [];
   private readonly letters: News[] = [];
   private hasStruck = false;
   private came = 0;
 
   get isEmpty(): boolean {
-    return this.answers.length + this.letters.length === 0 && !this.hasStruck;
+    return this.clocks.length + this.answers.length + this.letters.length === 0 && !this.hasStruck;
   }
 
   /** Until something comes, and no longer than that. */
@@ -34,6 +38,9 @@ export class Inbox {
   put(news: News): void {
     this.came += 1;
     switch (news.kind) {
+      case 'clock':
+        this.clocks.push(news);
+        return;
       case 'answer':
         this.answers.push(news);
         return;
@@ -45,17 +52,19 @@ export class Inbox {
     }
   }
 
-  /** Answers, then letters, then the deadline, each in the order in which it came. */
+  /** The clock, then answers, letters, and the deadline, each in the order in which it came. */
   take(at: number): readonly Input[] {
     const struck: readonly News[] = this.hasStruck ? [{ kind: 'deadline' }] : [];
     this.hasStruck = false;
-    const news = [...this.answers.splice(0), ...this.letters.splice(0), ...struck];
+    const news = [...this.clocks.splice(0), ...this.answers.splice(0), ...this.letters.splice(0), ...struck];
     return news.map((one) => ({ ...one, at }));
   }
 
   /** The next of a kind, before its turn; null when there is none. */
   takeOne(kind: News['kind']): News | null {
     switch (kind) {
+      case 'clock':
+        return this.clocks.shift() ?? null;
       case 'answer':
         return this.answers.shift() ?? null;
       case 'letter':
@@ -73,6 +82,7 @@ export class Inbox {
     for (const { at: _at, ...news } of [...inputs].reverse()) {
       if (news.kind === 'answer') this.answers.unshift(news);
       else if (news.kind === 'letter') this.letters.unshift(news);
+      else if (news.kind === 'clock') this.clocks.unshift(news);
       else this.hasStruck = true;
     }
   }

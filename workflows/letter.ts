@@ -5,6 +5,7 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ActivityCommand, MachineEvent } from '../core/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
+import type { ClockSight } from './clock-sight.ts';
 
 /** An event with the id it got at the edge: a repeat of the same id is dropped, also after continue-as-new. */
 export interface Letter {
@@ -42,6 +43,8 @@ export interface Carried {
   readonly seen: readonly string[];
   /** Number of the latest batch of the entity. */
   readonly batch: number;
+  /** How the clock stood then; absent when nobody knows. */
+  readonly clock?: ClockSight;
 }
 
 export interface DriveInput {

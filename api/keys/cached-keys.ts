@@ -11,6 +11,7 @@ const COUNTS_MS = 1_000;
 const KEYS_MAX = 10_000;
 
 interface Entry {
+  /** By the clock that nobody sets: one that is set back would make a removed key count for hours. */
   readonly until: number;
   readonly found: Promise<ApiKey | null>;
 }
@@ -22,7 +23,7 @@ export function cachedKeys(store: ApiKeyStore, clock: Clock): ApiKeyStore {
   const look = (sha256: string): Promise<ApiKey | null> => {
     const found = store.findByHash(sha256);
     if (entries.size >= KEYS_MAX) entries.clear();
-    entries.set(sha256, { until: clock.now() + COUNTS_MS, found });
+    entries.set(sha256, { until: clock.steady() + COUNTS_MS, found });
     const forget = (): void => {
       if (entries.get(sha256)?.found === found) entries.delete(sha256);
     };
@@ -33,7 +34,7 @@ export function cachedKeys(store: ApiKeyStore, clock: Clock): ApiKeyStore {
     add: (...key) => store.add(...key),
     async findByHash(sha256) {
       const known = entries.get(sha256);
-      const key = await (known !== undefined && clock.now() < known.until ? known.found : look(sha256));
+      const key = await (known !== undefined && clock.steady() < known.until ? known.found : look(sha256));
       const at = key === null ? undefined : used.get(key.keyId);
       return key === null || at === undefined ? key : { ...key, lastUsedAt: at };
     },

@@ -48,6 +48,7 @@ function groundOf(env: TestWorkflowEnvironment): SkippingGround {
   const readClock = async (): Promise<number> => (now = await env.currentTimeMs());
   const clock: Clock = {
     now: () => now,
+    steady: () => now,
     setTimer: () => {
       throw new Error('Cannot arm a timer: time leaps, and only workflows hear of it');
     },

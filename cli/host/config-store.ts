@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { FenceOptions } from '../../store/engine-fence.ts';
 import type { Store, StoreOptions } from '../../store/open-store.ts';
 import type { PoolUse, PostgresServer } from '../../store/postgres-pool.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -58,6 +59,8 @@ export interface EngineStoreOptions {
   readonly isAlone: boolean;
   /** The database belongs to another engine now, or does not come back. */
   onLost(error: ParleyError): void;
+  /** The database is older than what the latest engine of this data directory stored. */
+  onOlder?(): void;
 }
 
 export interface OwnedStore {
@@ -75,23 +78,27 @@ export async function openEngineStore(
 ): Promise<OwnedStore> {
   switch (store.kind) {
     case 'sqlite': {
-      const opened = await openStore({ kind: 'sqlite', path: placesOf(dataDir).database });
+      const fence = { ...options, noteIn: dataDir };
+      const opened = await openStore({ kind: 'sqlite', path: placesOf(dataDir).database, fence });
       return { store: opened, close: () => opened.close() };
     }
     case 'postgres':
-      return await openGuardedStore(store.server, options);
+      return await openGuardedStore(store.server, { ...options, noteIn: dataDir });
   }
 }
 
 /** The database, or its schema, held for this process. @throws as openEngineStore */
 export async function openGuardedStore(
   server: PostgresServer,
-  { isAlone, onLost }: EngineStoreOptions,
+  { isAlone, ...fence }: EngineStoreOptions & FenceOptions,
 ): Promise<OwnedStore> {
   const { guardDatabase } = await import('../../store/database-guard.ts');
-  const guard = await guardDatabase(server, { mode: isAlone ? 'alone' : 'shared', onLost });
+  const guard = await guardDatabase(server, {
+    mode: isAlone ? 'alone' : 'shared',
+    onLost: (error) => fence.onLost(error),
+  });
   try {
-    const store = await openOnServer(server, guard.use);
+    const store = await openOnServer(server, guard.use, isAlone ? fence : undefined);
     const close = async (): Promise<void> => {
       await store.close();
       await guard.release();
@@ -110,13 +117,13 @@ async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** The driver is loaded only here: it is of no use to a deployment on SQLite. */
-async function openOnServer(server: PostgresServer, use: PoolUse): Promise<Store> {
+async function openOnServer(server: PostgresServer, use: PoolUse, fence?: FenceOptions): Promise<Store> {
   const { createPostgresPool } = await import('../../store/postgres-pool.ts');
   const pool = createPostgresPool(server, use);
   if (use.readOnly) return await openStore({ kind: 'postgres', pool, readOnly: true });
   const unbounded = { ...server, statementTimeoutMs: 0, poolMax: 1 };
   const migrationPool = createPostgresPool(unbounded, { readOnly: false, name: `${BESIDE} migration` });
-  return await openStore({ kind: 'postgres', pool, migrationPool, schema: server.schema });
+  return await openStore({ kind: 'postgres', pool, migrationPool, schema: server.schema, fence });
 }
 
 /** The database of an engine is not the data directory: nobody else can be asked for it. */

@@ -12,11 +12,13 @@ import { startWebhookServer } from '../../api/webhook-server.ts';
 import type { CodeHosts } from '../../code-hosts/code-hosts.ts';
 import { basicAuthorization } from '../../code-hosts/credential.ts';
 import { createGitRelay, type GitRelay } from '../../code-hosts/git-relay.ts';
+import { counted } from '../../core/counted.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import { callIds } from '../../proxy/call-id.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
+import type { LostRows } from '../../proxy/spend-writer.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { conversationKeys } from './conversation-keys.ts';
@@ -112,8 +114,16 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
     log: pino({ level: env['PARLEY_LOG_LEVEL'] ?? 'silent' }, pino.destination(2)),
     sandboxConnectionsMax: shares.proxy,
     onStrike: warn,
+    onSpendLost: (lost) => warn(lostRowsText(lost)),
     env,
   });
+}
+
+/** What became of the rest of that time nobody can say: states and events are kept nowhere else. */
+function lostRowsText({ calls, from, to, mayBeMore }: LostRows): string {
+  const [first, last] = [from, to].map((at) => new Date(at).toISOString());
+  const more = mayBeMore ? '; older calls may be missing, too' : '';
+  return `The store had lost ${counted(calls, 'call')} of ${first} to ${last}, and has them again${more}; what else was stored then is missing: docs/store.md, "Backups", says what to do`;
 }
 
 /** What a repository is to a conversation; null for nothing that it may read. */

@@ -31,6 +31,10 @@ import { wireWorld } from './wired-world.ts';
 /** Kept for whoever asks; a service lives for months. */
 const WARNINGS_MAX = 100;
 
+/** A backup that was brought back on purpose is older, too. */
+const OLDER_DATABASE =
+  'The database is older than what the latest engine of this data directory stored: an earlier copy is in use, or its log (parley.db-wal) was lost; what was stored since is missing: docs/store.md, "Backups", says what to do';
+
 /** What is opened is left to `closers`, also when it throws. @throws as HostPort.openHost */
 export async function openOwnerHost(
   config: DeploymentConfig,
@@ -40,13 +44,13 @@ export async function openOwnerHost(
   const places = placesOf(config.dataDir);
   const { env } = process;
   const life = hostLife();
-  const { store, sealKey } = await openOwnStore(places, config, { closers, life, env });
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
     if (warnings.length > WARNINGS_MAX) warnings.shift();
     options.onNotice(text);
   };
+  const { store, sealKey } = await openOwnStore(places, config, { closers, life, env, warn });
   // The engine needs the activities, and they need somebody to notify: the engine.
   const late: { engine: HostEngine | null } = { engine: null };
   const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
@@ -105,14 +109,24 @@ async function openOwnStore(
     closers,
     life,
     env,
-  }: { readonly closers: Closers; readonly life: HostLife; readonly env: NodeJS.ProcessEnv },
+    warn,
+  }: {
+    readonly closers: Closers;
+    readonly life: HostLife;
+    readonly env: NodeJS.ProcessEnv;
+    readonly warn: (text: string) => void;
+  },
 ): Promise<{ readonly store: Store; readonly sealKey: SealKey }> {
   const { engine } = config;
   const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
   closers.add(() => lock.release());
   const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
   const isAlone = engine.kind === 'embedded';
-  const owned = await openEngineStore(config, { isAlone, onLost: (error) => life.fail(error) });
+  const owned = await openEngineStore(config, {
+    isAlone,
+    onLost: (error) => life.fail(error),
+    onOlder: () => warn(OLDER_DATABASE),
+  });
   closers.add(() => owned.close());
   await requireOwnInstallation(config, owned.store, sealKey);
   await requireOwnSandboxes(owned.store, engine.kind);

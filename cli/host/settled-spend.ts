@@ -13,6 +13,7 @@ export function settledSpend(spend: SpendLog): SettledSpend {
   let flush: () => Promise<void> = () => Promise.resolve();
   return {
     write: (rows) => spend.write(rows),
+    missing: (callIds) => spend.missing(callIds),
     interruptOpen: (at) => spend.interruptOpen(at),
     async search(query) {
       await flush();

@@ -9,7 +9,7 @@ import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import { toldActivities } from '../../activities/told-activities.ts';
 import { addressKey } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { systemClock } from '../../engine/system-clock.ts';
+import { steadyClock, systemClock } from '../../engine/system-clock.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
@@ -96,6 +96,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
     send: (letter) => post.send(letter),
     activities: toldActivities(withWholeTexts(activitiesOf(world), world.vault), told),
     clock: systemClock,
+    steadyClock: steadyClock(),
     onRows,
     onOvertaken: (entity) => parts.onNotice(standsStill(addressKey(entity))),
   });

@@ -24,7 +24,11 @@ export async function openProxyStore(
 ): Promise<ProxyStore> {
   const { openStore } = await import('../../store/open-store.ts');
   if (store.kind !== 'postgres') {
-    const opened = await openStore({ kind: 'sqlite', path: path.join(dataDir, 'proxy.db') });
+    const opened = await openStore({
+      kind: 'sqlite',
+      path: path.join(dataDir, 'proxy.db'),
+      fence: { onLost },
+    });
     return { store: opened, close: () => opened.close() };
   }
   const { openGuardedStore } = await import('../host/config-store.ts');

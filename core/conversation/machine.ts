@@ -24,6 +24,7 @@ export const conversationMachine: Machine<ConversationState | null, Conversation
     deadline: (state) => (state === null ? null : earliest(state.startDeadline, state.recheckAt)),
     done: (state) => state !== null && state.phase === 'deleted',
     rests: (state) => state !== null && isReadOnlyForGood(state),
+    clockSet: conversationClockSet,
   };
 
 function stepConversation(
@@ -33,6 +34,12 @@ function stepConversation(
 ): Step<ConversationState | null, ConversationCommand> {
   if (state === null) return event.type === 'started' ? birth(event, now) : stay(state);
   return takeTurn(state, now, TURN, (turn) => runCell(CONVERSATION_TABLE, state.phase, turn, event));
+}
+
+/** A start has as long left as before; a rate limit is over when its endpoint said, by the wall clock (D36). */
+function conversationClockSet(state: ConversationState | null, byMs: number): ConversationState | null {
+  if (state === null || state.startDeadline === null) return state;
+  return { ...state, startDeadline: state.startDeadline + byMs };
 }
 
 /** What can still come is a deletion, other metadata, and messages to refuse. */

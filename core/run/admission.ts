@@ -123,6 +123,7 @@ export function begin(turn: RunTurn, index: number): void {
     admittedAt: turn.now,
     workingSince: null,
     workedMs: 0,
+    skippedMs: undefined,
     notBefore: null,
     stopBy: null,
     continued: 0,

@@ -16,7 +16,7 @@ import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, ty
 import { offerPlaces, placeGivenBack } from './offers.ts';
 import { countArrival } from './pool.ts';
 import { keepUncollected, noteSandbox } from './cleanup.ts';
-import { clocked, workingLimitAt } from './working-time.ts';
+import { attemptEndsBy, clocked, workingLimitAt } from './working-time.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
@@ -65,7 +65,7 @@ export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): v
 /** The attempt counts from when it has its place: waiting for a slot is none (D29). */
 function slotWait(item: RunItem, { waitsFor }: ConversationSnapshot, now: number): Partial<RunItem> {
   if (waitsFor === item.waitsFor) return {};
-  return waitsFor === undefined ? { waitsFor, admittedAt: now } : { waitsFor };
+  return waitsFor === undefined ? { waitsFor, admittedAt: now, skippedMs: undefined } : { waitsFor };
 }
 
 /** The first notice may overtake the answer that names the conversation: then it names it itself. */
@@ -254,7 +254,7 @@ function itemDeadline(item: RunItem, deadlineMs: number | null): number | null {
   if (item.phase !== 'starting' && item.phase !== 'working') return null;
   if (item.stopBy !== null) return item.stopBy;
   if (item.waitsFor !== undefined) return null;
-  const wall = deadlineMs === null || item.admittedAt === null ? null : item.admittedAt + deadlineMs;
+  const wall = attemptEndsBy(item, deadlineMs);
   const working = workingLimitAt(item);
   if (wall === null || working === null) return wall ?? working;
   return Math.min(wall, working);

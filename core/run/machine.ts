@@ -14,6 +14,7 @@ import { settleRun } from './settle.ts';
 import { hasEndedForGood } from './standing.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
+import { runClockSet } from './working-time.ts';
 
 export type RunCommand = Identified<RunOrder>;
 
@@ -24,6 +25,7 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
   deadline: (state) => (state === null ? null : runDeadline(state)),
   // A finished run can be resumed as long as something in it failed.
   done: (state) => state !== null && hasEndedForGood(state),
+  clockSet: runClockSet,
   parts: RUN_PARTS,
 };
 

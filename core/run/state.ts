@@ -90,6 +90,8 @@ export interface RunItem extends RunItemSpec {
   readonly workingSince: number | null;
   /** What it counted before; absent in states that older versions stored. */
   readonly workedMs?: number;
+  /** By how much the clock was set since it was admitted: its deadline is so much later (D36); absent: not at all. */
+  readonly skippedMs?: number | undefined;
   readonly endedAt: number | null;
   /** A retry waits until then; null for at once. */
   readonly notBefore: number | null;

@@ -24,6 +24,7 @@ export const sandboxMachine: Machine<SandboxState | null, SandboxEvent, SandboxC
   done: (state) => state !== null && state.phase === 'missing',
   // Its storage is gone, and only a deletion leaves ERROR (D8).
   rests: (state) => state !== null && (state.phase === 'missing' || state.phase === 'errorEmpty'),
+  clockSet: sandboxClockSet,
 };
 
 function stepSandbox(
@@ -44,6 +45,12 @@ function firstContact(event: SandboxEvent, now: number): Step<SandboxState | nul
     beginStart(turn, birth.bootedAt);
     if (event.type === 'attachRequested') attach(turn, event);
   });
+}
+
+/** A wait for an answer has as long left as before; sessions, Idle Time and Deletion Time go by the wall clock (D10). */
+function sandboxClockSet(state: SandboxState | null, byMs: number): SandboxState | null {
+  if (state === null || state.phaseDeadline === null) return state;
+  return { ...state, phaseDeadline: state.phaseDeadline + byMs };
 }
 
 const TURN: TurnOptions<SandboxState, SandboxOrder> = {

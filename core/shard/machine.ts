@@ -8,6 +8,7 @@ import type { RunOrder } from '../run/message.ts';
 import { RUN_PARTS } from '../run/parts.ts';
 import { copyRun, type RunState } from '../run/state.ts';
 import { hostKey } from '../run/turn.ts';
+import { runClockSet } from '../run/working-time.ts';
 import { runCell } from '../transition-table.ts';
 import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import { bornShard } from './born.ts';
@@ -24,6 +25,7 @@ export const shardMachine: Machine<RunState | null, ShardEvent, ShardCommand> = 
   step: stepShard,
   deadline: (state) => (state?.phase === 'running' ? itemsDeadline(state) : null),
   done: (state) => state?.phase === 'finished',
+  clockSet: runClockSet,
   parts: RUN_PARTS,
 };
 

@@ -177,7 +177,7 @@ export const waitSchema = z
       .meta({ description: 'Statuses that end the wait.' })
       .register(SHORTHANDS, listOfOne)
       .optional(),
-    deadline: durationOrNone('Wall time from admission.').optional(),
+    deadline: durationOrNone('Time from admission; none of it counts in which the machine was suspended.').optional(),
     no_progress: durationOrNone('Time without an event of the agent.').optional(),
     on_session_limit: z
       .enum(['resume', 'stop'])

@@ -7,6 +7,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, SandboxLimits, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { prepareGuard } from '../on-host/guard-file.ts';
 import { untilNextProbe } from '../on-host/health-probe.ts';
+import { timeLeft } from '../on-host/wait.ts';
 import { prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { INSIDE, BOUND_PORTS, routesOf } from '../on-host/inside-view.ts';
 import { ensurePrivateDir } from '../on-host/private-dir.ts';
@@ -116,6 +117,7 @@ async function prepareDirectories({ options, place }: StartOrder): Promise<void>
 async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxAddress> {
   const { options, containers, place, request, overtaken } = order;
   const { clock } = options;
+  const leftMs = timeLeft(clock, request.deadline);
   for (;;) {
     if (overtaken.aborted) throw stale(request, 'a newer order was given');
     const health = await sealedHealth(place);
@@ -125,13 +127,13 @@ async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxA
       const { words } = await readLastWords(containers, { place, name, container });
       throw new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
     }
-    if (clock.now() >= request.deadline) {
+    if (leftMs() <= 0) {
       await stopContainer(containers, name);
       throw tooLate(request);
     }
     await untilNextProbe(place.offeredSocket, health, {
       clock,
-      deadline: request.deadline,
+      waitMs: leftMs(),
       aborted: overtaken,
     });
   }

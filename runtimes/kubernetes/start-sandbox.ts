@@ -7,7 +7,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, SandboxLimits, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { PROBE_INTERVAL_MS } from '../on-host/limits.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
-import { sleep } from '../on-host/wait.ts';
+import { sleep, timeLeft } from '../on-host/wait.ts';
 import { addressOf, podAnswers } from './agent-address.ts';
 import { readLastWords } from './last-words.ts';
 import { CONFLICTS_MAX, ENDED_FOR_CHARS_MAX, LOOK_MS } from './limits.ts';
@@ -105,21 +105,21 @@ async function isStillWanted(pods: Pods, { sandboxId, generation }: StartSandbox
 
 async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxAddress> {
   const { options, pods, request, overtaken } = order;
-  const { clock } = options;
+  const leftMs = timeLeft(options.clock, request.deadline);
   const events = pods.watch.follow(name);
   try {
     for (;;) {
       if (overtaken.aborted) throw stale(request, 'a newer order was given');
       const pod = await findPod(pods, name);
-      if (pod?.status.kind === 'running' && (await answersSoon(order, pod.status.address))) {
+      if (pod?.status.kind === 'running' && (await answersSoon(order, pod.status.address, leftMs()))) {
         // From here on nobody needs it, and what is not there cannot be read.
         await removeSecrets(pods, [name]);
         return addressOf(pod.status.address, request);
       }
       if (pod === null || isOver(pod)) throw await died(order, pod);
-      if (clock.now() >= request.deadline) throw await endedByDeadline(order, pod);
+      if (leftMs() <= 0) throw await endedByDeadline(order, pod);
       if (pod.status.kind !== 'running') {
-        await events.next(Math.max(0, Math.min(LOOK_MS, request.deadline - clock.now())));
+        await events.next(Math.max(0, Math.min(LOOK_MS, leftMs())));
       }
     }
   } finally {
@@ -132,14 +132,18 @@ function isOver({ status }: PodState): boolean {
 }
 
 /** Between two looks at the pod its server is asked more often: boots take less time than looks. */
-async function answersSoon({ options, request, overtaken }: StartOrder, address: string): Promise<boolean> {
+async function answersSoon(
+  { options, overtaken }: StartOrder,
+  address: string,
+  waitMs: number,
+): Promise<boolean> {
   const { clock } = options;
-  const until = Math.min(clock.now() + LOOK_MS / 4, request.deadline);
+  const leftMs = timeLeft(clock, clock.now() + Math.min(LOOK_MS / 4, waitMs));
   for (;;) {
     if (overtaken.aborted) return false;
     if (await podAnswers(address)) return true;
-    if (clock.now() >= until) return false;
-    await sleep(clock, Math.min(PROBE_INTERVAL_MS, until - clock.now()), overtaken);
+    if (leftMs() <= 0) return false;
+    await sleep(clock, Math.min(PROBE_INTERVAL_MS, leftMs()), overtaken);
   }
 }
 

@@ -7,7 +7,7 @@ import { lstat } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
 import { PROBE_INTERVAL_MS, PROBE_TIMEOUT_MS, SOCKET_LOOK_MS } from './limits.ts';
-import { sleep } from './wait.ts';
+import { sleep, timeLeft } from './wait.ts';
 
 /** `absent`: there is no socket. `silent`: there is one, and nothing said 200 on it. */
 export type Health = 'absent' | 'silent' | 'up';
@@ -32,17 +32,17 @@ export async function healthAt(socketPath: string): Promise<Health> {
 
 /** Ends after the usual interval, at the deadline, when aborted, or as soon as a socket is there that was absent. */
 export async function untilNextProbe(socketPath: string, after: Health, wait: ProbeWait): Promise<void> {
-  const { clock, deadline, aborted } = wait;
-  const until = Math.min(clock.now() + PROBE_INTERVAL_MS, deadline);
-  for (let now = clock.now(); now < until && !aborted.aborted; now = clock.now()) {
-    await sleep(clock, after === 'absent' ? Math.min(SOCKET_LOOK_MS, until - now) : until - now, aborted);
+  const { clock, waitMs, aborted } = wait;
+  const leftMs = timeLeft(clock, clock.now() + Math.min(PROBE_INTERVAL_MS, waitMs));
+  for (let left = leftMs(); left > 0 && !aborted.aborted; left = leftMs()) {
+    await sleep(clock, after === 'absent' ? Math.min(SOCKET_LOOK_MS, left) : left, aborted);
     if (after === 'absent' && existsSync(socketPath)) return;
   }
 }
 
 export interface ProbeWait {
   readonly clock: Clock;
-  /** Epoch milliseconds. */
-  readonly deadline: number;
+  /** What is left of the wait as a whole. */
+  readonly waitMs: number;
   readonly aborted: AbortSignal;
 }

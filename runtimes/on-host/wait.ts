@@ -22,16 +22,22 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** Milliseconds left until an instant, as of now; a clock that is set meanwhile takes nothing away and adds nothing (D36). */
+export function timeLeft(clock: Clock, until: number): () => number {
+  const end = clock.steady() + until - clock.now();
+  return () => end - clock.steady();
+}
+
 /** Asks until the answer is yes or `waitMs` have passed; tells whether it became yes. */
 export async function becomesTrue(
   clock: Clock,
   waitMs: number,
   ask: () => Promise<boolean>,
 ): Promise<boolean> {
-  const until = clock.now() + waitMs;
+  const left = timeLeft(clock, clock.now() + waitMs);
   for (;;) {
     if (await ask()) return true;
-    if (clock.now() >= until) return false;
+    if (left() <= 0) return false;
     await sleep(clock, POLL_MS);
   }
 }

@@ -20,7 +20,7 @@ import { readRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { launchSettled, stopIncarnation } from './stop-incarnation.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
-import { becomesTrue } from '../on-host/wait.ts';
+import { becomesTrue, timeLeft } from '../on-host/wait.ts';
 
 export interface StartOrder {
   readonly options: ProcessRuntimeOptions;
@@ -60,18 +60,19 @@ async function isUp({ options, paths }: StartOrder, record: SandboxRecord): Prom
 async function waitUntilReady(order: StartOrder, record: SandboxRecord): Promise<SandboxAddress> {
   const { options, paths, request, overtaken } = order;
   const { clock } = options;
+  const leftMs = timeLeft(clock, request.deadline);
   for (;;) {
     if (overtaken.aborted) throw stale(request, 'a newer order was given');
     const health = await sealedHealth(paths);
     if (health === 'up') break;
     if (!(await isRunning(paths))) throw await died(order, record);
-    if (clock.now() >= request.deadline) {
+    if (leftMs() <= 0) {
       await stopIncarnation({ paths, record }, clock);
       throw tooLate(request);
     }
     await untilNextProbe(paths.offeredSocket, health, {
       clock,
-      deadline: request.deadline,
+      waitMs: leftMs(),
       aborted: overtaken,
     });
   }

@@ -4,6 +4,7 @@
  */
 import { admissionFits } from './admission-fits.ts';
 import { agentsAgree } from './agents-agree.ts';
+import { attemptsHaveTheirTime } from './attempts-have-their-time.ts';
 import { boundedLoops } from './bounded-loops.ts';
 import type { LivenessChecker, SafetyChecker } from './checker.ts';
 import { cleanedUpWithCare } from './cleaned-up-with-care.ts';
@@ -110,6 +111,7 @@ function ofWork(): readonly SafetyChecker[] {
       check: itemsStayAsGiven,
     },
     { name: 'R5', says: 'a pool keeps its bounds', machine: null, check: poolsKeepTheirBounds() },
+    { name: 'R6', says: 'an attempt has its time', machine: null, check: attemptsHaveTheirTime() },
   ];
 }
 

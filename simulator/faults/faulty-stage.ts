@@ -72,7 +72,6 @@ export class FaultyStage {
       world: (port) => (late.layer = this.layOut(port, options)).model,
       tellDelaysMs: (from, to, event) => late.layer?.transport.delaysMs(from, to, event) ?? [0],
       downUntil: isDown,
-      skewMs: () => late.layer?.clock.offMs ?? 0,
       onStep: (step) => {
         late.checking?.step(step);
         options.onStep?.(step);
@@ -122,8 +121,8 @@ export class FaultyStage {
     const opportunities = new Opportunities(port, injector);
     const [store, workerDown] = [new Outages(), new Outages()];
     const commits = new Commits({ port, held, opportunities, outages: store });
-    const clock = new WorkerClock(opportunities, held, () => port.now());
     const driver = (): Simulation => this.simulation;
+    const clock = new WorkerClock(opportunities, held, driver);
     const worker = new Worker({ port, held, opportunities, commits, clock, outages: workerDown, driver });
     const world = new World(worker, { models, policy, random: new RandomStream(seed), injector });
     const edge = new Edge();

@@ -3,9 +3,12 @@
  * Owns how far it is off; bounded, and right again after a while.
  */
 import type { RandomStream } from '../random.ts';
+import type { Simulation } from '../simulation.ts';
 import { CLOCK_OFF, CLOCK_OFF_FOR, CLOCK_OFF_MAX_MS, figureIn } from './figures.ts';
 import type { Held } from './held.ts';
 import type { Opportunities } from './opportunities.ts';
+
+type Driver = Pick<Simulation, 'now' | 'setClock'>;
 
 export class WorkerClock {
   /** What machines read is the true clock and this, in milliseconds. */
@@ -14,12 +17,12 @@ export class WorkerClock {
   worstMs = 0;
   private readonly opportunities: Opportunities;
   private readonly held: Held;
-  private readonly now: () => number;
+  private readonly driver: () => Driver;
 
-  constructor(opportunities: Opportunities, held: Held, now: () => number) {
+  constructor(opportunities: Opportunities, held: Held, driver: () => Driver) {
     this.opportunities = opportunities;
     this.held = held;
-    this.now = now;
+    this.driver = driver;
   }
 
   /** An opportunity for every fault of the clock. */
@@ -34,10 +37,16 @@ export class WorkerClock {
 
   private set(stream: RandomStream, sign: 1 | -1): void {
     const offMs = sign * Math.min(CLOCK_OFF_MAX_MS, figureIn(CLOCK_OFF, stream));
-    this.offMs = offMs;
+    this.setTo(offMs);
     this.worstMs = Math.max(this.worstMs, Math.abs(offMs));
-    this.held.until(this.now() + figureIn(CLOCK_OFF_FOR, stream), () => {
-      if (this.offMs === offMs) this.offMs = 0;
+    this.held.until(this.driver().now() + figureIn(CLOCK_OFF_FOR, stream), () => {
+      if (this.offMs === offMs) this.setTo(0);
     });
+  }
+
+  private setTo(offMs: number): void {
+    const byMs = offMs - this.offMs;
+    this.offMs = offMs;
+    this.driver().setClock(byMs);
   }
 }

@@ -13,6 +13,8 @@ export class ServerClock implements Clock {
   private readonly env: TestWorkflowEnvironment;
   private read = { serverMs: 0, realMs: 0 };
   private heldMs = 0;
+  /** By how much it was set. */
+  private setMs = 0;
 
   private constructor(env: TestWorkflowEnvironment) {
     this.env = env;
@@ -26,6 +28,11 @@ export class ServerClock implements Clock {
 
   now(): number {
     return Math.floor(this.read.serverMs + performance.now() - this.read.realMs);
+  }
+
+  /** Nobody sets the clock of such a server but by `set`: a leap is time that passes. */
+  steady(): number {
+    return this.now() - this.setMs;
   }
 
   /** Real time between leaps so far: by so much the server's clock went on though nothing should have been late. */

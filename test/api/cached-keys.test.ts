@@ -32,7 +32,7 @@ function counted() {
     remove: () => Promise.resolve(held.delete('hash')),
     hasAny: () => Promise.resolve(held.size > 0),
   };
-  const keys = cachedKeys(store, { now: () => at.now, setTimer: NO_TIMER });
+  const keys = cachedKeys(store, { now: () => at.now, steady: () => at.now, setTimer: NO_TIMER });
   return { store, keys, held, at, asked, noted };
 }
 
@@ -80,7 +80,7 @@ it('does not keep a failed look-up', async () => {
   const { store } = counted();
   const ends = [() => Promise.reject(new Error('away')), () => Promise.resolve(KEY)];
   const findByHash = () => (ends.shift() as () => Promise<ApiKey>)();
-  const failing = cachedKeys({ ...store, findByHash }, { now: () => 0, setTimer: NO_TIMER });
+  const failing = cachedKeys({ ...store, findByHash }, { now: () => 0, steady: () => 0, setTimer: NO_TIMER });
   await expect(failing.findByHash('hash')).rejects.toThrow('away');
   expect(await failing.findByHash('hash')).toEqual(KEY);
 });

@@ -65,7 +65,7 @@ describe('exitCodeOfError()', () => {
     ['run_exists', 2],
     ['not_found', 2],
     ['collect_failed', 1],
-    ['seal_broken', 70],
+    ['seal_broken', 2],
     ['internal', 70],
   ] as const)('%s is %i', (code, exitCode) => {
     expect(exitCodeOfError(code)).toBe(exitCode);

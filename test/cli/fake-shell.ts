@@ -94,6 +94,7 @@ function fakeClock(): FakeClock {
   const timers = new Map<Timer, { readonly at: number; readonly fire: () => void }>();
   return {
     now: () => now,
+    steady: () => now,
     setTimer(at, fire) {
       const timer = { cancel: () => void timers.delete(timer) };
       timers.set(timer, { at, fire });

@@ -34,7 +34,7 @@ export class EmbeddedPort implements ModelPort {
   }
 
   now(): number {
-    return this.clock.now();
+    return this.clock.steady();
   }
 
   later(commandId: string | null, at: number, run: () => void): void {
@@ -117,7 +117,7 @@ export async function openEmbeddedStage(
   const note = (problem: unknown): void => void problems.push(problem);
   const trigger = new ProbeTrigger(
     script,
-    (fire) => clock.put(clock.now(), 2, fire),
+    (fire) => clock.put(clock.steady(), 2, fire),
     (to, event) => port.deliver(to, event),
   );
   const engine = new Engine({
@@ -129,8 +129,8 @@ export async function openEmbeddedStage(
     onStep: (step) => {
       port.activity += 1;
       for (const command of step.commands) if (command.type === 'project') world.project(command.rows);
-      onStep({ at: clock.now(), ...step });
-      trigger.see({ at: clock.now(), ...step });
+      onStep({ at: clock.steady(), ...step });
+      trigger.see({ at: clock.steady(), ...step });
     },
     onActivityError: (_command, error) => note(error),
     onCommitError: note,
@@ -138,8 +138,16 @@ export async function openEmbeddedStage(
   });
   port.notifier = engine;
   await engine.start();
+  const people = {
+    world,
+    deliver: port.deliver.bind(port),
+    setClock(byMs: number) {
+      port.activity += 1;
+      clock.set(byMs);
+    },
+  };
   for (const [number, { atMs, action }] of script.steps.entries())
-    clock.put(START_AT + atMs, 2, () => act({ world, deliver: port.deliver.bind(port) }, action, number));
+    clock.put(START_AT + atMs, 2, () => act(people, action, number));
   return { engine, world, clock, port, settle: () => settle(engine, port), close: () => close() };
 
   async function close(): Promise<void> {

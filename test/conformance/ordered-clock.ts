@@ -16,24 +16,53 @@ interface Due extends HeapEntry {
   readonly fire: () => void;
 }
 
+/** `at` is by the wall clock, which may be set while it is armed; `dueBy` is as it was then, by the true time. */
+interface Armed {
+  readonly at: number;
+  readonly dueBy: number;
+  readonly fire: () => void;
+}
+
 /** The same total order as the simulator's: time, then world before deadline before script, then order of arming. */
 export class OrderedClock implements Clock {
+  /** The true time: the world goes by it, however the wall clock is set. */
   private instant = START_AT;
+  /** By how much the wall clock was set. */
+  private setMs = 0;
+  private readonly armed = new Set<Armed>();
   private sequence = 0;
   private readonly heap = new EventHeap<Due>();
 
   now(): number {
+    return this.instant + this.setMs;
+  }
+
+  steady(): number {
     return this.instant;
   }
 
-  setTimer(at: number, fire: () => void): Timer {
-    const armed = { on: true };
-    this.put(at, 1, () => {
-      if (armed.on) fire();
-    });
-    return { cancel: () => void (armed.on = false) };
+  /** The wall clock is set by so much: what is armed comes nearer, or is further away. */
+  set(byMs: number): void {
+    this.setMs += byMs;
+    for (const timer of this.armed) this.follow(timer);
   }
 
+  setTimer(at: number, fire: () => void): Timer {
+    const timer: Armed = { at, dueBy: at - this.setMs, fire };
+    this.armed.add(timer);
+    this.follow(timer);
+    return { cancel: () => void this.armed.delete(timer) };
+  }
+
+  /** Of several entries of one timer the first that is due fires. */
+  private follow(timer: Armed): void {
+    this.put(timer.at - this.setMs, 1, () => {
+      const isDue = timer.at <= this.now() || timer.dueBy <= this.instant;
+      if (isDue && this.armed.delete(timer)) timer.fire();
+    });
+  }
+
+  /** `at`: of the true time. */
   put(at: number, priority: number, fire: () => void): void {
     this.sequence += 1;
     this.heap.push({ at: Math.max(at, this.instant), priority, sequence: this.sequence, fire });

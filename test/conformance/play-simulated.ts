@@ -1,5 +1,6 @@
 /** Plays a script on the simulator, with every checker on. Owns the wiring; what is done stands in the script. */
 import { Checking, type Violation } from '../../simulator/checking.ts';
+import { PUNCTUAL } from '../../simulator/checkers/checker.ts';
 import { RandomStream } from '../../simulator/random.ts';
 import { Simulation } from '../../simulator/simulation.ts';
 import { World } from '../../simulator/models/world.ts';
@@ -28,8 +29,12 @@ export function playSimulated(script: ProbedScript): Played {
     },
   });
   if (world === null) throw new Error('Cannot play the script: there is no world');
-  checking = new Checking(simulation, world);
-  const stage = { world, deliver: simulation.deliver.bind(simulation) };
+  checking = new Checking(simulation, world, { ...PUNCTUAL, clockOffMs: farthestOff(script) });
+  const stage = {
+    world,
+    deliver: simulation.deliver.bind(simulation),
+    setClock: simulation.setClock.bind(simulation),
+  };
   trigger = new ProbeTrigger(
     script,
     (fire) => simulation.script(simulation.now(), fire),
@@ -40,4 +45,9 @@ export function playSimulated(script: ProbedScript): Played {
   simulation.runUntil(START_AT + script.untilMs);
   checking.end();
   return { traces, violations: checking.violations };
+}
+
+/** At most so far is the clock of the machines off the true one. */
+function farthestOff({ steps }: ProbedScript): number {
+  return steps.reduce((sum, { action }) => sum + (action.do === 'clock' ? Math.abs(action.byMs) : 0), 0);
 }

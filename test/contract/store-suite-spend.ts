@@ -65,6 +65,15 @@ export function spendSuite(open: OpenEmptyStore): void {
       expect((await states())[0]).toEqual(['failed', NOW + 55]);
     });
 
+    it('says which of many calls have no row', async () => {
+      const { spend } = await open();
+      const ids = Array.from({ length: 2_500 }, (_, index) => `call-${index}`);
+      const known = ids.filter((_, index) => index % 2 === 0);
+      await spend.write(known.map((id) => spendRow(id)));
+      expect(await spend.missing(ids)).toEqual(ids.filter((_, index) => index % 2 === 1));
+      expect(await spend.missing([])).toEqual([]);
+    });
+
     it('searches by window, session and model', async () => {
       const { spend } = await open();
       await spend.write([

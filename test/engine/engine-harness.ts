@@ -5,7 +5,8 @@
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { StepRecord } from '../../engine/batch.ts';
-import { Engine, type EngineOptions } from '../../engine/engine.ts';
+import { Engine } from '../../engine/engine.ts';
+import type { EngineOptions } from '../../engine/engine-options.ts';
 import type { ConversationBirth, ConversationState } from '../../core/conversation/state.ts';
 import { conversationId, type ConversationId, type EntityAddress } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -84,7 +85,7 @@ export interface EngineLife extends FakeActivities {
 
 export interface LifeOptions extends Pick<
   EngineOptions,
-  'batchEventsMax' | 'onCommit' | 'onCommitError' | 'onActivityError' | 'onStepError'
+  'batchEventsMax' | 'onClockSet' | 'onCommit' | 'onCommitError' | 'onActivityError' | 'onStepError'
 > {
   readonly store: { readonly engine: EngineStore };
   readonly now?: number;

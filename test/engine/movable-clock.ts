@@ -9,12 +9,16 @@ export const T0 = 1_700_000_000_000;
 
 interface Armed {
   readonly at: number;
+  /** By the clock that nobody sets. */
+  readonly dueBy: number;
   readonly order: number;
   readonly fire: () => void;
 }
 
 export class MovableClock implements Clock {
   private instant: number;
+  /** By how much it was set. */
+  private setMs = 0;
   private order = 0;
   private readonly armed = new Set<Armed>();
 
@@ -26,9 +30,13 @@ export class MovableClock implements Clock {
     return this.instant;
   }
 
+  steady(): number {
+    return this.instant - this.setMs;
+  }
+
   setTimer(at: number, fire: () => void): Timer {
     this.order += 1;
-    const armed: Armed = { at, order: this.order, fire };
+    const armed: Armed = { at, dueBy: at - this.setMs, order: this.order, fire };
     this.armed.add(armed);
     if (at <= this.instant) setImmediate(() => this.fire(armed));
     return { cancel: () => void this.armed.delete(armed) };
@@ -43,7 +51,7 @@ export class MovableClock implements Clock {
   async moveTo(instant: number, settle: () => Promise<void> = turns): Promise<void> {
     await settle();
     for (let next = this.next(instant); next !== undefined; next = this.next(instant)) {
-      this.instant = Math.max(this.instant, next.at);
+      this.instant = Math.max(this.instant, this.dueAt(next));
       this.fire(next);
       await settle();
     }
@@ -55,14 +63,25 @@ export class MovableClock implements Clock {
     return this.moveTo(this.instant + byMs, settle);
   }
 
-  /** Somebody corrects the clock of the machine: timers keep the instants they were armed for. */
+  /** Somebody corrects the clock of the machine. */
   setBack(byMs: number): void {
-    this.instant -= byMs;
+    this.setForward(-byMs);
+  }
+
+  /** Somebody corrects it, or the machine was suspended so long; `move(0)` lets fire what has become due. */
+  setForward(byMs: number): void {
+    this.instant += byMs;
+    this.setMs += byMs;
   }
 
   private next(until: number): Armed | undefined {
-    const due = [...this.armed].filter(({ at }) => at <= until);
-    return due.sort((a, b) => a.at - b.at || a.order - b.order)[0];
+    const due = [...this.armed].filter((armed) => this.dueAt(armed) <= until);
+    return due.sort((a, b) => this.dueAt(a) - this.dueAt(b) || a.order - b.order)[0];
+  }
+
+  /** A clock that is set back makes no wait longer. */
+  private dueAt({ at, dueBy }: Armed): number {
+    return Math.min(at, dueBy + this.setMs);
   }
 
   private fire(armed: Armed): void {

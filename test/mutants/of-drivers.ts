@@ -76,9 +76,9 @@ export const OF_DRIVERS: readonly Mutant[] = [
   },
   {
     name: 'engine-keeps-the-first-deadline',
-    file: 'engine/engine.ts',
-    find: '    if (armed?.at === at) return;\n    armed?.timer.cancel();',
-    replace: '    if (armed !== undefined && at !== null) return;\n    armed?.timer.cancel();',
+    file: 'engine/entity-timers.ts',
+    find: '    if (known?.at === at) return;\n    known?.timer.cancel();',
+    replace: '    if (known !== undefined && at !== null) return;\n    known?.timer.cancel();',
     mistake: 'The embedded driver does not move a timer that is armed.',
     source: 'A timer dropped in a race with its renewal, and no sweep.',
     caughtBy: ['conformance'],
@@ -111,5 +111,14 @@ export const OF_DRIVERS: readonly Mutant[] = [
     mistake: 'A driver strikes a deadline although its clock was set back, and does not arm it again.',
     source: 'A timer fires by one clock and is judged by another.',
     caughtBy: ['L3', 'I27'],
+  },
+  {
+    name: 'clock-set-unnoticed',
+    file: SIMULATION,
+    find: 'entity.state = machine.clockSet(state, byMs);',
+    replace: 'entity.state = state;',
+    mistake: 'A driver whose wall clock is set leaves the limits of time at work where they are.',
+    source: 'A laptop sleeps for a night, and all its items have timed out in the morning.',
+    caughtBy: ['R6'],
   },
 ];

@@ -265,6 +265,16 @@ export const OF_RUNS: readonly Mutant[] = [
     caughtBy: ['I27'],
   },
   {
+    name: 'deadline-counts-time-that-was-set',
+    file: 'core/run/working-time.ts',
+    find: '    skippedMs: (skippedMs ?? 0) + byMs,\n',
+    replace: '',
+    mistake:
+      'The limit of working time moves along with a clock that is set, and the deadline of the attempt does not.',
+    source: 'Two limits of one attempt, of which a correction knows one.',
+    caughtBy: ['R6'],
+  },
+  {
     name: 'settling-off-by-one',
     file: CONTROL,
     find: 'if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);',

@@ -22,6 +22,10 @@ export class MemorySpendLog implements SpendLog {
     return Promise.resolve();
   }
 
+  missing(callIds: readonly string[]): Promise<readonly string[]> {
+    return this.isAway ? this.refuse() : Promise.resolve(callIds.filter((id) => !this.rows.has(id)));
+  }
+
   search(query: SpendQuery): Promise<readonly SpendRow[]> {
     if (this.isAway) return this.refuse();
     const order = (a: SpendRow, b: SpendRow): number =>

@@ -124,13 +124,22 @@ describe('daily totals', () => {
     let days: number | null = null;
     const clock = { now: () => 9 * DAY_MS + 1_000 };
     const { accounts } = store;
-    const retention = new SpendRetention({ accounts, clock, log: SILENT_LOG, days: () => days });
+    const folded: number[] = [];
+    const retention = new SpendRetention({
+      accounts,
+      clock,
+      log: SILENT_LOG,
+      days: () => days,
+      onFold: (before) => void folded.push(before),
+    });
     await retention.fold();
     expect(await store.spend.search({})).toHaveLength(3);
     days = 8;
     await retention.fold();
     expect((await store.spend.search({})).map((row) => row.callId)).toEqual(['b', 'c']);
     expect(await daily()).toEqual(before);
+    // Of what is kept of the spool, nothing of that time may be brought back.
+    expect(folded).toEqual([DAY_MS]);
     await retention.stop();
   });
 });

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SpendRow } from '../../core/spend.ts';
-import { SpendWriter } from '../../proxy/spend-writer.ts';
+import { KEPT_FILES_MAX } from '../../proxy/limits.ts';
+import { SpendWriter, type LostRows } from '../../proxy/spend-writer.ts';
 import { spendRow } from '../contract/store-rows.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
@@ -101,5 +102,80 @@ describe('SpendWriter', () => {
     expect(spend.writes).toBeGreaterThan(1);
     expect(spooled()).toEqual([]);
     await writer.stop();
+  });
+});
+
+describe('a store that has lost rows', () => {
+  const started = (callId: string, startedAt: number): SpendRow => spendRow(callId, { startedAt });
+
+  /** A process that sent these rows, and a later one over the same spool. */
+  async function twoLives(rows: readonly SpendRow[], lose: (spend: MemorySpendLog) => void) {
+    const { spoolDir, spend, writer } = setUp();
+    for (const row of rows) {
+      writer.close(row);
+      await writer.flush();
+    }
+    await writer.stop();
+    lose(spend);
+    const told: LostRows[] = [];
+    const onLost = (lost: LostRows): void => void told.push(lost);
+    const later = new SpendWriter({ spend, spoolDir, clock: { now: () => 5 }, log: SILENT_LOG, onLost });
+    return { spend, later, told };
+  }
+
+  it('gets them again from what was kept of the spool, and whoever started it is told', async () => {
+    const rows = ['a', 'b', 'c', 'd'].map((id, at) => started(id, 1_000 + at));
+    const { spend, later, told } = await twoLives(rows, ({ rows: kept }) =>
+      ['c', 'd'].map((id) => kept.delete(id)),
+    );
+    await later.flush();
+    expect([...spend.rows.keys()].sort()).toEqual(['a', 'b', 'c', 'd']);
+    expect(told).toEqual([{ calls: 2, from: 1_002, to: 1_003, mayBeMore: false }]);
+    await later.stop();
+  });
+
+  it('is told of nothing where all are there, and the next file of the spool takes no name of an earlier one', async () => {
+    const { later, told, spend } = await twoLives([started('a', 1), started('b', 2)], () => undefined);
+    later.close(started('c', 3));
+    await later.flush();
+    expect(told).toEqual([]);
+    expect([...spend.rows.keys()]).toEqual(['a', 'b', 'c']);
+    await later.stop();
+  });
+
+  it('is brought back nothing that went over into sums', async () => {
+    const { spoolDir, spend, writer } = setUp();
+    for (const row of [started('old', 10), started('new', 30)]) {
+      writer.close(row);
+      await writer.flush();
+    }
+    writer.forgetBefore(20);
+    spend.rows.clear();
+    await writer.stop();
+    const later = new SpendWriter({ spend, spoolDir, clock: { now: () => 5 }, log: SILENT_LOG });
+    await later.flush();
+    expect([...spend.rows.keys()]).toEqual(['new']);
+    await later.stop();
+  });
+
+  it('is asked again later when it is away at the start', async () => {
+    const { spend, later, told } = await twoLives([started('a', 1)], ({ rows: kept }) => kept.clear());
+    spend.isAway = true;
+    await later.flush();
+    spend.isAway = false;
+    await later.flush();
+    expect([...spend.rows.keys()]).toEqual(['a']);
+    expect(told).toHaveLength(1);
+    await later.stop();
+  });
+
+  it('keeps no more than is bounded', async () => {
+    const { spoolDir, writer } = setUp();
+    for (let at = 0; at < KEPT_FILES_MAX + 20; at += 1) {
+      writer.close(started(`call-${at}`, at));
+      await writer.flush();
+    }
+    await writer.stop();
+    expect(readdirSync(`${spoolDir}.kept`)).toHaveLength(KEPT_FILES_MAX);
   });
 });

@@ -32,6 +32,36 @@ const finished = (outcome: 'succeeded' | 'failed'): RunState => {
 };
 const requeue = { type: 'requeueRequested', requestId: 'q', keys: ['k0'] } as const;
 
+const worksUnder = (deadlineMs: number, change: Partial<RunItem>): RunState => ({
+  ...item({ phase: 'working', attempt: 1, admittedAt: NOW, workingMs: 1_000, ...change }),
+  rules: { ...run().rules, wait: { ...run().rules.wait, deadlineMs } },
+});
+const endsBy = (detail: string): Partial<RunItem> => ({
+  ending: { outcome: 'failed', failureClass: null, detail },
+});
+const LATE = 'the deadline of the job';
+const judged = (broken: RunState, holds: RunState, begun: RunState): Case => ({
+  name: 'R6',
+  machine: 'run',
+  holds: [
+    { before: item({ phase: 'waiting' }), after: begun, at: NOW },
+    { before: begun, after: holds, at: NOW + 1_000 },
+  ],
+  broken: [
+    { before: item({ phase: 'waiting' }), after: begun, at: NOW },
+    { before: begun, after: broken, at: NOW + 999 },
+  ],
+});
+const atWork = { workingSince: NOW };
+const HAS_ITS_TIME = [
+  judged(worksUnder(1_000, endsBy(LATE)), worksUnder(1_000, endsBy(LATE)), worksUnder(1_000, {})),
+  judged(
+    worksUnder(9_000, { ...atWork, ...endsBy('working') }),
+    worksUnder(9_000, { ...atWork, ...endsBy('working') }),
+    worksUnder(9_000, atWork),
+  ),
+];
+
 export const OF_RUNS: readonly Case[] = [
   {
     name: 'R2',
@@ -63,6 +93,7 @@ export const OF_RUNS: readonly Case[] = [
     holds: [{ before: item({ phase: 'waiting', next: NEXT }), after: item({ attempt: 1, plan: 'h' }) }],
     broken: [{ before: item({ phase: 'waiting', next: NEXT }), after: item({ attempt: 1 }) }],
   },
+  ...HAS_ITS_TIME,
   {
     name: 'I30',
     machine: 'run',

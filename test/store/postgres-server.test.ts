@@ -183,6 +183,24 @@ describeWith('postgres', 'a PostgreSQL server', () => {
     ]);
   });
 
+  it('raises the fence of an engine only after the transactions that it let through', async () => {
+    const database = await newDatabase();
+    const target = deployed(server.url(database));
+    await (await openEngineStore(target, engine)).close();
+    const through = expect(
+      server.run(`select pg_advisory_xact_lock_shared(7006), pg_sleep(60)`, database),
+    ).rejects.toThrow();
+    const later = openEngineStore(target, engine);
+    const waiting = `select count(*)::int as waiting from pg_locks where objid = 7006 and not granted`;
+    await expect.poll(() => server.run(waiting, database), { timeout: 20_000 }).toEqual([{ waiting: 1 }]);
+    await server.run(`select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep%'
+      and pid <> pg_backend_pid()`);
+    await through;
+    const { store, close } = await later;
+    await store.activity.touch('s' as never, 1);
+    await close();
+  });
+
   it('remembers the seal key and the data directory that it was begun with', async () => {
     const { installation } = await open(await newDatabase());
     const [one, other] = [path.join(tempDir(), 'one'), path.join(tempDir(), 'other')];

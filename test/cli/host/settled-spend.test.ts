@@ -9,6 +9,7 @@ describe('settledSpend()', () => {
     const stored: SpendRow[] = [spendRow('call-1')];
     const spend = settledSpend({
       write: (rows) => Promise.resolve(void stored.push(...rows)),
+      missing: () => Promise.resolve([]),
       search: () => Promise.resolve([...stored]),
       joinable: () => Promise.resolve([...stored]),
       interruptOpen: (at) => Promise.resolve(at),

@@ -20,7 +20,11 @@ describe('a start in a cluster', () => {
   beforeEach(async () => {
     time.aheadMs = 0;
     const now = (): number => Date.now() + time.aheadMs;
-    const clock: Clock = { now, setTimer: (at, fire) => realClock.setTimer(at - time.aheadMs, fire) };
+    const clock: Clock = {
+      now,
+      steady: now,
+      setTimer: (at, fire) => realClock.setTimer(at - time.aheadMs, fire),
+    };
     harness = await createScriptedHarness({ clock });
   });
   afterEach(() => harness.close());

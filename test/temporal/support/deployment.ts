@@ -14,6 +14,7 @@ import type { EngineStore } from '../../../ports/engine-store.ts';
 import type { Store } from '../../../store/open-store.ts';
 import { SEAL_KEY_BYTES, sealKey } from '../../../store/seal-key.ts';
 import { carrierActivities, type CarrierOptions } from '../../../temporal/carrier.ts';
+import type { SteadyClock } from '../../../temporal/clock-look.ts';
 import { keptTexts, withWholeTexts } from '../../../temporal/kept-texts.ts';
 import { LostEntities } from '../../../temporal/lost-entities.ts';
 import { Post } from '../../../temporal/post.ts';
@@ -47,6 +48,8 @@ export interface DeploymentOptions {
   readonly bundlePath?: string;
   readonly slots?: WorkerSlots;
   readonly requestWaitMs?: number;
+  /** What its workers compare the server's clock with; absent: nobody looks. */
+  readonly steadyClock?: SteadyClock;
   /** What its workers do for schedules; absent: nothing. */
   readonly scheduled?: ScheduleActivities;
   /** Who looks on at what its workers carry out. */
@@ -107,6 +110,7 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
     },
     activities: withWholeTexts(fakes.activities, vault),
     clock,
+    ...(options.steadyClock === undefined ? {} : { steadyClock: options.steadyClock }),
     onError: (command, error, attempt) => void failures.push({ command, error, attempt }),
   };
   const activities = { ...carrierActivities(watched(carrier, options)), ...options.scheduled };
