@@ -2,18 +2,19 @@
  * One child process run to its end, with bounded output and a deadline. Owns the process group and nothing else:
  * what a command means is the caller's part. Nothing secret is ever an argument.
  */
-import { spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, pipeline } from 'node:stream';
+import type { Writable } from 'node:stream';
 
 import { BASH_DRAIN_MS } from './limits.ts';
+import { startTool } from './toolbox.ts';
 
 export interface ChildOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Given to the child on file descriptor 3. */
-  readonly script?: string;
+  /** Given to the child on file descriptor 3: a text, or all that a stream brings. */
+  readonly script?: string | Buffer | Readable;
   readonly timeoutMs: number;
   readonly onStdout: (chunk: Buffer) => void;
   readonly onStderr: (chunk: Buffer) => void;
@@ -23,10 +24,9 @@ export interface ChildOptions {
 
 /** The exit code (128 + n for a signal), or null when time ran out or the signal fired. */
 export async function runChild(options: ChildOptions): Promise<number | null> {
-  const child = spawn(options.program, options.args, {
+  const { child, signal } = await startTool(options.program, options.args, {
     cwd: options.cwd,
     env: options.env,
-    detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   const [, stdout, stderr, control] = child.stdio as unknown as [null, Readable, Readable, Writable];
@@ -34,11 +34,13 @@ export async function runChild(options: ChildOptions): Promise<number | null> {
   stderr.on('data', options.onStderr);
   // A child that ends without reading its script breaks the pipe; its exit code tells the story.
   control.on('error', () => undefined);
-  control.end(options.script ?? '');
+  // What breaks off ends here, too: whoever gave the stream sees that it is not whole.
+  if (options.script instanceof Readable) pipeline(options.script, control, () => undefined);
+  else control.end(options.script ?? '');
   let stopped = false;
   const stop = (): void => {
     stopped = true;
-    killGroup(child.pid);
+    signal('SIGKILL');
   };
   const timer = setTimeout(stop, options.timeoutMs);
   options.signal?.addEventListener('abort', stop, { once: true });
@@ -61,12 +63,3 @@ export async function runChild(options: ChildOptions): Promise<number | null> {
 
 /** What a shell reports for a program ended by SIGKILL; the usual cause is a memory limit. */
 const SIGNALLED = 137;
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group is gone already, which is what was wanted.
-  }
-}

@@ -1,13 +1,14 @@
 /**
  * What changed in a repository since a base: list, two sides of one file, and one patch of everything.
  */
-import { lstat, readFile, readlink } from 'node:fs/promises';
+import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 import { nameAsText } from './git-findings.ts';
 import { GitError, baseTree, git, line, nearestDirectory, pathsIn, repositoryOf } from './git.ts';
 import { withSnapshot } from './git-snapshot.ts';
 import { GIT_DIFF_SIDE_BYTES_MAX } from './limits.ts';
+import { readReachable } from './tool-files.ts';
 
 export interface GitChange {
   readonly status: 'ADDED' | 'DELETED' | 'UPDATED';
@@ -61,7 +62,7 @@ async function textOfFile(path: string): Promise<string | null> {
   const found = await lstat(path).catch(() => null);
   if (found?.isSymbolicLink() === true) return textOrNull(await readlink(path, 'buffer'));
   if (found?.isFile() !== true || found.size > GIT_DIFF_SIDE_BYTES_MAX) return null;
-  return textOrNull(await readFile(path).catch(() => UNREADABLE));
+  return textOrNull(await readReachable(path).catch(() => UNREADABLE));
 }
 
 /** From the folder Git itself says how far it is from the top: a link on the way there would count twice. */

@@ -3,7 +3,7 @@
  * Owns a temporary index and a temporary object store, so that the agent's index and repository stay untouched; what
  * cannot be in it stays out and is named, and never keeps the rest from being there.
  */
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 
@@ -11,6 +11,7 @@ import { takeInNested } from './git-nested.ts';
 import { shownPath } from './git-findings.ts';
 import { git, line, outputOf, pathsIn } from './git.ts';
 import { GIT_FILE_BYTES_MAX, GIT_FINDINGS_OF_KIND_MAX } from './limits.ts';
+import { removeReachable, writeReachable } from './tool-files.ts';
 
 /** Exit codes of `git add --ignore-errors`: 1 means that files it could not read, or empty nested repositories, stayed out. */
 const ADD_ACCEPTED = [0, 1];
@@ -36,7 +37,7 @@ export async function withSnapshot<T>(
     findings.push(...sentences(odd.large, `is larger than ${GIT_FILE_BYTES_MAX} bytes and was left out`));
     const pathspecs = join(scratch, 'pathspecs');
     const excluded = odd.large.flatMap((path) => [Buffer.from(':(exclude,top,literal)'), path, NUL]);
-    await writeFile(pathspecs, Buffer.concat([Buffer.from(':(top)'), NUL, ...excluded]));
+    await writeReachable(pathspecs, Buffer.concat([Buffer.from(':(top)'), NUL, ...excluded]));
     await git(
       repository,
       ['add', '--all', '--ignore-errors', `--pathspec-from-file=${pathspecs}`, '--pathspec-file-nul'],
@@ -50,7 +51,7 @@ export async function withSnapshot<T>(
     findings.push(...(await takeInNested({ repository, base, env, scratch }, nested)));
     return await work({ env, findings });
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await removeReachable(scratch);
   }
 }
 
@@ -62,7 +63,6 @@ async function scratchEnvironment(repository: string, scratch: string): Promise<
     resolve(repository, line(await git(repository, ['rev-parse', '--git-path', name])));
   const objects = await pathOf('objects');
   const own = join(scratch, 'objects');
-  await mkdir(own);
   const alternates = [objects, process.env['GIT_ALTERNATE_OBJECT_DIRECTORIES'] ?? ''].filter(
     (path) => path !== '',
   );
@@ -72,7 +72,9 @@ async function scratchEnvironment(repository: string, scratch: string): Promise<
     GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.map(quoted).join(delimiter),
   };
   // A copy of the real index keeps sparse entries and makes the comparison fast; a fresh repository has none.
-  await copyFile(await pathOf('index'), env.GIT_INDEX_FILE).catch(() => undefined);
+  const script = 'mkdir -- "$1" && { cp -- "$2" "$3" 2> /dev/null || :; }';
+  const args = ['-c', script, 'sh', own, await pathOf('index'), env.GIT_INDEX_FILE];
+  await outputOf('sh', { cwd: repository, args, what: 'mkdir' });
   return env;
 }
 
@@ -111,7 +113,7 @@ async function notIgnored(
   paths: readonly Buffer[],
 ): Promise<readonly Buffer[]> {
   const list = `${env['GIT_INDEX_FILE'] ?? ''}.${paths.length}.${paths[0]?.length ?? 0}.paths`;
-  await writeFile(list, Buffer.concat(paths.flatMap((path) => [path, NUL])));
+  await writeReachable(list, Buffer.concat(paths.flatMap((path) => [path, NUL])));
   // On a file, because a child of ours has no input of its own.
   const script = 'exec git -c safe.directory="*" check-ignore -z --stdin < "$1"';
   const call = { cwd: repository, args: ['-c', script, 'sh', list], what: 'git check-ignore' };

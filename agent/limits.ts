@@ -7,6 +7,10 @@
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 /** One uploaded file; more belongs in a mount. */
 export const UPLOAD_BYTES_MAX = 512 * 1024 * 1024;
+/** One file written, moved or removed: the largest upload over a slow line takes less. */
+export const FILE_WRITE_MS = 30 * 60_000;
+/** Below the folder of the conversations: plugins that were fetched. */
+export const PLUGIN_CACHE = '.plugins';
 /** Conversations kept by one server; placement stops at 20, so this only catches a runaway caller. */
 export const CONVERSATIONS_MAX = 200;
 /** Rows of one search page; larger values are a 422. */

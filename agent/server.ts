@@ -19,6 +19,7 @@ import { makeLog } from './log.ts';
 import { serveEventSockets } from './routes/event-socket.ts';
 import { SecretVault } from './secret-vault.ts';
 import type { ServerContext } from './server-context.ts';
+import { prepareToolbox } from './toolbox.ts';
 import { Webhooks } from './webhooks.ts';
 import { settledWithin, systemWorld } from './world.ts';
 import type { World } from './world.ts';
@@ -51,6 +52,7 @@ export async function startAgentServer(
   const log = makeLog(vault, options.writeLog ?? (() => undefined));
   if (config.sessionKey === null) log('warning', 'no session key is set: every caller is accepted');
   mkdirSync(config.workspaceDir, { recursive: true });
+  prepareToolbox();
   const activity = new Activity(world);
   const store = new ConversationStore(config.conversationsDir, world);
   const webhooks =

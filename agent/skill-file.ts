@@ -3,7 +3,7 @@
  * Owns what is taken for a head, a name and a trigger. A file that cannot be read as a skill is none and is named: it
  * never counts as one of another kind.
  */
-import { lstat, readFile, readdir, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 
 import { z } from 'zod';
@@ -17,6 +17,7 @@ import {
 } from './limits.ts';
 import { messageOf } from './log.ts';
 import type { Skill } from './skills.ts';
+import { readReachable } from './tool-files.ts';
 
 /** Why a file is no skill, or cannot be read at all; a sentence without its name. */
 export class FileFinding extends Error {}
@@ -89,7 +90,7 @@ export async function readInside(path: string, root: string): Promise<string | n
     const found = await stat(real);
     if (!found.isFile()) throw new FileFinding('it is no regular file');
     if (found.size > SKILL_BYTES_MAX) throw new FileFinding(`it is larger than ${SKILL_BYTES_MAX} bytes`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(real));
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readReachable(real));
   } catch (error) {
     if (error instanceof FileFinding) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 import { MCP_CALL_MS, MCP_CONNECT_MS, MCP_TOOLS_MAX } from '../limits.ts';
+import { toolCommand } from '../toolbox.ts';
 import type { McpServer } from './mcp-servers.ts';
 
 export interface McpTool {
@@ -37,7 +38,7 @@ export async function connectMcp(server: McpServer, workingDir: string): Promise
   client.onclose = () => (open = false);
   const timeout = MCP_CONNECT_MS;
   try {
-    await client.connect(transportOf(server, workingDir), { timeout });
+    await client.connect(await transportOf(server, workingDir), { timeout });
     const tools = client.getServerCapabilities()?.tools === undefined ? [] : await toolsOf(client);
     const callMs = server.timeout ? server.timeout * 1000 : MCP_CALL_MS;
     return {
@@ -57,7 +58,7 @@ export async function connectMcp(server: McpServer, workingDir: string): Promise
   }
 }
 
-function transportOf(server: McpServer, workingDir: string): Transport {
+async function transportOf(server: McpServer, workingDir: string): Promise<Transport> {
   const { command, args, env, cwd, url, headers } = server;
   if (url) {
     // The library's own type is wider than its interface where properties may be absent.
@@ -65,9 +66,10 @@ function transportOf(server: McpServer, workingDir: string): Transport {
       requestInit: { headers: { ...headers } },
     }) as Transport;
   }
+  const [program = '', ...rest] = await toolCommand(command ?? '', args ?? []);
   return new StdioClientTransport({
-    command: command ?? '',
-    args: args ?? [],
+    command: program,
+    args: rest,
     // Nothing of the server's own environment but what programs need to start.
     env: { ...getDefaultEnvironment(), ...env },
     cwd: cwd ?? workingDir,

@@ -3,7 +3,7 @@
  * Owns the clones; a credential in an address is never told.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 
 import { z } from 'zod';
@@ -24,6 +24,10 @@ export const pluginSourceSchema = z.object({
     .nullish(),
 });
 export type PluginSource = z.infer<typeof pluginSourceSchema>;
+
+/** Aside first, so that what is there is whole. All of it in the tools' place: the folder is theirs, too. */
+const CLONE = `folder=$1 address=$2; shift 2
+rm -rf -- "$folder.clone" && git clone --quiet --depth 1 "$@" -- "$address" "$folder.clone" && mv -- "$folder.clone" "$folder"`;
 
 /** What Git says of a clone that fails, up to here. */
 const COMPLAINT_CHARS_MAX = 500;
@@ -61,13 +65,11 @@ async function clone(address: string, ref: string | null, cacheDir: string): Pro
   const folder = join(cacheDir, mark);
   if ((await stat(folder).catch(() => null))?.isDirectory() === true) return folder;
   await mkdir(cacheDir, { recursive: true, mode: 0o700 });
-  const aside = `${folder}.clone`;
-  await rm(aside, { recursive: true, force: true });
   const branch = ref === null ? [] : ['--branch', ref];
   let complaint = '';
   const code = await runChild({
-    program: 'git',
-    args: ['clone', '--quiet', '--depth', '1', ...branch, '--', address, aside],
+    program: 'sh',
+    args: ['-c', CLONE, 'sh', folder, address, ...branch],
     cwd: cacheDir,
     env: shellEnvironment({}),
     timeoutMs: PLUGIN_CLONE_MS,
@@ -78,6 +80,5 @@ async function clone(address: string, ref: string | null, cacheDir: string): Pro
     const why = code === null ? `no end within ${PLUGIN_CLONE_MS} ms` : shown(complaint.trim());
     throw new PluginError(`Cannot load plugin "${shown(address)}": ${why}`);
   }
-  await rename(aside, folder);
   return folder;
 }

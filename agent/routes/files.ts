@@ -1,10 +1,8 @@
 /**
  * Single files in and out of the sandbox, byte for byte: who collects them scans them for secrets (D20).
  */
-import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { stat } from 'node:fs/promises';
+import { basename, isAbsolute } from 'node:path';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -12,6 +10,7 @@ import { z } from 'zod';
 import { HttpError } from '../http-error.ts';
 import { UPLOAD_BYTES_MAX } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
+import { moveReachable, openReachable, removeReachable, writeReachable } from '../tool-files.ts';
 import { parsePart } from '../wire-schema.ts';
 import { SUCCESS } from './find-conversation.ts';
 
@@ -41,15 +40,15 @@ async function upload(request: FastifyRequest, context: ServerContext): Promise<
     throw new HttpError(422, [{ type: 'missing', loc: ['body', 'file'], msg: 'Field required' }]);
   if ((await stat(path).catch(() => null))?.isDirectory() === true)
     throw new HttpError(400, 'Path is a directory');
-  await mkdir(dirname(path), { recursive: true });
   // Beside its place, so that a reader sees the old file or the new one and never half of it.
   const fresh = `${path}.${context.world.uuid()}.upload`;
   try {
-    await pipeline(part.file, createWriteStream(fresh));
+    await writeReachable(fresh, part.file);
     if (part.file.truncated) throw new HttpError(413, `File is larger than ${UPLOAD_BYTES_MAX} bytes`);
-    await rename(fresh, path);
+    if (!part.file.readableEnded) throw new HttpError(400, 'Upload broke off');
+    await moveReachable(fresh, path);
   } catch (error) {
-    await rm(fresh, { force: true });
+    await removeReachable(fresh);
     throw error;
   }
   return { ...SUCCESS, file_size: part.file.bytesRead };
@@ -61,7 +60,7 @@ async function download(request: FastifyRequest, reply: FastifyReply): Promise<F
   if (found === null) throw new HttpError(404, 'File not found');
   if (!found.isFile()) throw new HttpError(400, 'Path is not a file');
   // Opened before the answer begins: one that breaks off would look like a server that is gone.
-  const file = await open(path).catch(() => null);
+  const file = await openReachable(path).catch(() => null);
   if (file === null) throw new HttpError(403, 'File cannot be read');
   return reply
     .header('content-type', 'application/octet-stream')

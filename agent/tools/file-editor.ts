@@ -1,12 +1,11 @@
 /**
  * The tool that views and edits text files. Owns the five commands and the undo steps, which live in memory only.
  */
-import { unlink } from 'node:fs/promises';
-
 import { z } from 'zod';
 
 import { EDITOR_EVENT_CONTENT_CHARS_MAX, EDITOR_UNDO_FILES_MAX, EDITOR_UNDO_STEPS_MAX } from '../limits.ts';
 import { messageOf } from '../log.ts';
+import { removeReachable } from '../tool-files.ts';
 import {
   EditorRefusal,
   describeDirectory,
@@ -153,7 +152,7 @@ async function undo(
   const step = undoSteps.get(path)?.pop();
   if (step === undefined) throw new EditorRefusal(`There is no edit of ${path} to take back.`);
   if (step === null) {
-    await unlink(path);
+    await removeReachable(path);
     return { text: `Took back the creation of ${path}: the file is removed.`, isError: false };
   }
   const before =

@@ -3,13 +3,14 @@
  * Commands reach it over a pipe of its own, never as arguments, and their standard input is empty, so that no command
  * can eat the next one or wait for an answer nobody gives. Owns the process; knows nothing of tools or limits of text.
  */
-import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 import { TERMINAL_BUFFER_BYTES_MAX, TERMINAL_INTERRUPT_GRACE_MS } from '../limits.ts';
 import { shellEnvironment } from '../shell-environment.ts';
 import { ByteWindow } from '../text-bound.ts';
+import { startTool } from '../toolbox.ts';
+import type { ToolProcess } from '../toolbox.ts';
 
 /**
  * The shell is an interactive one without a terminal: only such a shell ends a whole command line at an interrupt, loops
@@ -50,6 +51,7 @@ interface Running {
 
 export class TerminalSession {
   readonly #child: ChildProcess;
+  readonly #signalGroup: ToolProcess['signal'];
   readonly #control: Writable;
   /** What the shell reads as its input. */
   readonly #lines: Writable;
@@ -62,14 +64,23 @@ export class TerminalSession {
   /** Called at each piece of output. */
   onOutput: () => void = () => undefined;
 
-  constructor(options: { readonly workingDir: string; readonly secrets: Readonly<Record<string, string>> }) {
-    this.#workingDir = options.workingDir;
-    this.#child = spawn('bash', ['--noprofile', '--norc', '--noediting', '-i'], {
+  /** Resolves with a shell that is on its way; one that cannot be started ends its first command. */
+  static async open(options: {
+    readonly workingDir: string;
+    readonly secrets: Readonly<Record<string, string>>;
+  }): Promise<TerminalSession> {
+    const shell = await startTool('bash', ['--noprofile', '--norc', '--noediting', '-i'], {
       cwd: options.workingDir,
       env: shellEnvironment(options.secrets),
-      detached: true,
       stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
     });
+    return new TerminalSession(shell, options.workingDir);
+  }
+
+  private constructor({ child, signal }: ToolProcess, workingDir: string) {
+    this.#workingDir = workingDir;
+    this.#child = child;
+    this.#signalGroup = signal;
     this.#control = this.#child.stdio[3] as Writable;
     this.#lines = this.#child.stdio[0] as Writable;
     for (const pipe of [this.#control, this.#lines]) pipe.on('error', () => undefined);
@@ -150,12 +161,7 @@ export class TerminalSession {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    if (this.#child.pid === undefined) return;
-    try {
-      process.kill(-this.#child.pid, signal);
-    } catch {
-      // The group is gone already, which is what was wanted.
-    }
+    this.#signalGroup(signal);
   }
 
   #received(chunk: Buffer): void {

@@ -124,7 +124,7 @@ class Terminal {
       // A command may have removed the directory the last shell was in.
       const candidates = [this.#workingDir, this.#around.workingDir];
       this.#workingDir = candidates.find((path) => existsSync(path)) ?? '/';
-      this.#session = new TerminalSession({ workingDir: this.#workingDir, secrets });
+      this.#session = await TerminalSession.open({ workingDir: this.#workingDir, secrets });
     }
     this.#exported = secrets;
     return this.#session;

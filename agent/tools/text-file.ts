@@ -1,10 +1,11 @@
 /**
  * Text files as the editor sees them. Owns the checks of paths, sizes and encoding, and how excerpts are shown.
  */
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
 
 import { EDITOR_DIRECTORY_ENTRIES_MAX, EDITOR_FILE_BYTES_MAX } from '../limits.ts';
+import { readReachable, writeReachable } from '../tool-files.ts';
 
 /** A refusal the model can mend; its message is the tool's answer. */
 export class EditorRefusal extends Error {}
@@ -36,7 +37,7 @@ export async function readTextFile(path: string, workingDir: string): Promise<st
       `The file ${path} has ${size} bytes, more than the editor takes. Use the terminal.`,
     );
   }
-  const bytes = await readFile(path);
+  const bytes = await readReachable(path);
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!text.includes('\0')) return text;
@@ -48,8 +49,7 @@ export async function readTextFile(path: string, workingDir: string): Promise<st
 
 /** Writes in place, so that mode, owner and links stay; makes missing parent directories. */
 export async function writeTextFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text, 'utf8');
+  await writeReachable(path, text);
 }
 
 /** Lines with their numbers, the first one being `firstLine`. */

@@ -76,7 +76,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
     onStrike: bounded.warn,
   });
   const egress = await openEgress({ ...bounded, connectionsMax: bounded.shares.egress });
-  if (parts.config.runtimeKind === 'docker') {
+  if (parts.config.runtimeKind !== 'kubernetes') {
     const ways = [places.proxySocket, places.webhookSocket, places.gitSocket];
     await openToContainers(egress === null ? ways : [...ways, places.egressSocket]);
   }

@@ -36,7 +36,11 @@ export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntim
   };
   switch (config.runtimeKind) {
     case 'process':
-      return createProcessRuntime({ ...common, isolation: config.isolation });
+      return createProcessRuntime({
+        ...common,
+        isolation: config.isolation,
+        splitsTools: config.agent.kind === 'reference',
+      });
     case 'docker':
       return createDockerRuntime({
         ...common,

@@ -181,6 +181,7 @@ function agentEnvironment({
     egressSocket: routes.egress,
     authorities: null,
     guard: null,
+    toolbox: null,
   };
   const variables = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
   return Object.entries(variables).map(([name, value]) => ({ name, value }));

@@ -36,6 +36,7 @@ export const INSIDE = {
   agentServer: '/opt/parley/agent-server.cjs',
   compiledAgent: `/opt/parley/agent-server.cjs${COMPILED_SUFFIX}`,
   sandboxInit: '/opt/parley/sandbox-init.cjs',
+  toolFilter: '/opt/parley/tools.bpf',
 } as const;
 /** Callbacks leave after this many seconds: a status that arrives late delays every pause decision. */
 const WEBHOOK_FLUSH_DELAY_S = 1;
@@ -59,6 +60,14 @@ export interface InsideView {
   readonly authorities: string | null;
   /** The object that closes a process to others; null where there is none. */
   readonly guard: string | null;
+  /** With what the Agent Server makes a place for its tools; null: they run beside it. */
+  readonly toolbox: Toolbox | null;
+}
+
+/** Bubblewrap, and the filter of system calls that tools get. agent/toolbox.ts uses both. */
+export interface Toolbox {
+  readonly bwrap: string;
+  readonly filter: string;
 }
 
 /** Which incarnation is told, and its ports. */
@@ -75,7 +84,7 @@ export function boundView(
     readonly egressSocket?: string | null;
     readonly authorities?: string | null;
   },
-  programs: { readonly node: string; readonly searchPath: string },
+  programs: { readonly node: string; readonly searchPath: string; readonly toolbox?: Toolbox | null },
 ): InsideView {
   const { hostSockets, egressSocket = null, authorities = null } = sockets;
   const hostSocket = (name: keyof HostSockets): string =>
@@ -84,7 +93,9 @@ export function boundView(
     workspace: INSIDE.workspace,
     agent: INSIDE.agent,
     home: INSIDE.home,
-    ...programs,
+    node: programs.node,
+    searchPath: programs.searchPath,
+    toolbox: programs.toolbox ?? null,
     agentServer: INSIDE.agentServer,
     sandboxInit: INSIDE.sandboxInit,
     agentSocket: join(INSIDE.agentSockets, 'agent.sock'),
@@ -129,6 +140,9 @@ export function insideEnvironment(view: InsideView, inside: Incarnation): Readon
     OH_WEBHOOKS_0_BASE_URL: `${routesOf(inside.ports).webhookUrl}/api/v1/webhooks`,
     OH_WEBHOOKS_0_FLUSH_DELAY: String(WEBHOOK_FLUSH_DELAY_S),
     OH_CONVERSATIONS_PATH: join(view.agent, 'conversations'),
+    ...(view.toolbox === null
+      ? {}
+      : { PARLEY_TOOLBOX_BWRAP: view.toolbox.bwrap, PARLEY_TOOLBOX_FILTER: view.toolbox.filter }),
     ...(view.egressSocket === null ? {} : egressVariables(inside.sandboxId)),
     ...(view.authorities === null ? {} : trustVariables(view.authorities)),
   };

@@ -33,6 +33,8 @@ export interface NamespaceParts {
   readonly authorities: string | null;
   /** On the host; null where there is none. */
   readonly guard: string | null;
+  /** The filter of tools, on the host; null where they have no place of their own. */
+  readonly toolFilter: string | null;
   readonly seals: Seals;
   /** Bound of the whole sandbox, file systems in memory included; null: none. */
   readonly memoryBytes: number | null;
@@ -44,6 +46,8 @@ export interface Seals {
   readonly disablesUserns: boolean;
   /** Whether the system call filter comes in through descriptor 4. */
   readonly filters: boolean;
+  /** Whether the Agent Server can make a place of their own for its tools, which takes namespaces below these. */
+  readonly nests: boolean;
 }
 
 export interface Bind {
@@ -53,12 +57,12 @@ export interface Bind {
 
 /** Namespaces, no privileges and an empty world with /usr in it: what the trial run and every sandbox have in common. */
 export function isolationArguments(
-  { disablesUserns, filters }: Seals,
+  { disablesUserns, filters, nests }: Seals,
   memoryBytes: number | null = null,
 ): readonly string[] {
   const unshared = ['user', 'pid', 'net', 'ipc', 'uts', 'cgroup-try'].map((name) => `--unshare-${name}`);
   const nobody = ['--uid', INSIDE_UID, '--gid', INSIDE_UID, '--hostname', 'sandbox', '--cap-drop', 'ALL'];
-  const world = ['--ro-bind', '/usr', '/usr', ...usrLinks(), ...kernelFiles(), '--dev', '/dev'];
+  const world = ['--ro-bind', '/usr', '/usr', ...usrLinks(), ...kernelFiles(nests), '--dev', '/dev'];
   const memory = Object.entries(TMPFS_BYTES_MAX).flatMap(([path, bytes]) => [
     '--size',
     String(memoryBytes === null ? bytes : Math.min(bytes, Math.floor(memoryBytes * TMPFS_SHARE_MAX))),
@@ -67,7 +71,7 @@ export function isolationArguments(
   ]);
   return [
     ...unshared,
-    ...(disablesUserns ? ['--disable-userns'] : []),
+    ...(disablesUserns && !nests ? ['--disable-userns'] : []),
     ...(filters ? ['--seccomp', '4'] : []),
     '--new-session',
     ...nobody,
@@ -80,8 +84,17 @@ export function isolationArguments(
   ];
 }
 
-/** Everything between `bwrap` and the first program. Descriptor 3 receives the status, 4 gives the filter. */
-export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): readonly string[] {
+/**
+ * Everything between `bwrap` and the first program. Descriptor 3 receives the status, 4 gives the filter. `at` says where
+ * bubblewrap finds what lies at a path of ours.
+ */
+export function sandboxArguments(
+  parts: NamespaceParts,
+  paths: SandboxPaths,
+  at: (path: string) => string = (path) => path,
+): readonly string[] {
+  const bind = (option: string, binds: readonly Bind[]): readonly string[] =>
+    binds.flatMap(({ from, to }) => [option, at(from), to]);
   const compiled = compiledAgent(parts.programs.agentServer);
   const writable = bind('--bind', [
     { from: paths.workspace, to: INSIDE.workspace },
@@ -96,6 +109,7 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
     ...(parts.egressSocket === null ? [] : [{ from: dirname(parts.egressSocket), to: INSIDE.egressSocket }]),
     ...(parts.authorities === null ? [] : [{ from: parts.authorities, to: INSIDE.authorities }]),
     ...(parts.guard === null ? [] : [{ from: parts.guard, to: INSIDE.guard }]),
+    ...(parts.toolFilter === null ? [] : [{ from: parts.toolFilter, to: INSIDE.toolFilter }]),
     ...parts.nodeBinds,
     { from: parts.programs.agentServer, to: INSIDE.agentServer },
     ...(compiled === null ? [] : [{ from: compiled, to: INSIDE.compiledAgent }]),
@@ -120,15 +134,13 @@ export function sandboxArguments(parts: NamespaceParts, paths: SandboxPaths): re
   ];
 }
 
-function bind(option: string, binds: readonly Bind[]): readonly string[] {
-  return binds.flatMap(({ from, to }) => [option, from, to]);
-}
-
 /**
  * Root of the host stays root to the kernel's settings, whatever it is called inside: their files look at the number
- * of the user and at no capability. So they are bound over, read-only.
+ * of the user and at no capability. So they are bound over, read-only; but not where a place for tools is made, for the
+ * kernel shows files of processes anew only to whoever sees all of them. There nobody is root of the host.
  */
-function kernelFiles(): readonly string[] {
+function kernelFiles(nests: boolean): readonly string[] {
+  if (nests) return ['--proc', '/proc'];
   const settings = KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]);
   return ['--proc', '/proc', ...settings];
 }

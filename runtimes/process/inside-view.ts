@@ -24,6 +24,7 @@ export function plainView(options: ProcessRuntimeOptions, paths: SandboxPaths): 
     egressSocket: null,
     authorities: options.authorities ?? null,
     guard: null,
+    toolbox: null,
   };
 }
 

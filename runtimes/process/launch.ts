@@ -14,6 +14,7 @@ import type { Isolation } from './isolation.ts';
 import { chooseFreePorts } from './free-ports.ts';
 import { prepareGuard } from '../on-host/guard-file.ts';
 import { nodeInside, prepareEtc } from './host-files.ts';
+import { giveTo, hostUserOf } from './host-user.ts';
 import { entrancesOf, groupOf, makeGroup } from './cgroups/sandbox-group.ts';
 import type { SandboxGroup } from './cgroups/sandbox-group.ts';
 import { launchLimits, processCountPrefix } from './resource-limits.ts';
@@ -21,6 +22,7 @@ import type { ResourceLimits } from './resource-limits.ts';
 import { sandboxFilter } from '../on-host/seccomp/sandbox-filter.ts';
 import {
   BOUND_PORTS,
+  INSIDE,
   SYSTEM_PATH,
   boundView,
   initCommand,
@@ -35,6 +37,7 @@ import type { ProcessRuntimeOptions } from './options.ts';
 import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeContents, removeTree } from '../on-host/remove-tree.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
+import { createStage } from './staging.ts';
 import { writeRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
@@ -63,12 +66,13 @@ export async function launch(order: LaunchOrder): Promise<SandboxRecord> {
   await rm(paths.status, { force: true });
   await rm(paths.endedFor, { force: true });
   await writeRecord(paths, record);
+  const filter = await writeFilter(order);
   const { command, view } = await commandOf(order, record);
   if (record.group !== null) await makeGroup(record.group, order.limits.bounds);
   await spawnDetached(order, {
     command,
     environment: insideEnvironment(view, record),
-    filter: await writeFilter(order),
+    filter,
     group: record.group,
   });
   return record;
@@ -83,16 +87,26 @@ async function prepareDirectories({ options, paths, isolation }: LaunchOrder): P
   await ensurePrivateDir(paths.socketDir);
   await removeContents(paths.socketDir);
   await mkdir(paths.offeredDir, { mode: 0o700 });
+  if (isolation.kind === 'namespaces' && isolation.ownUsers) {
+    const user = hostUserOf(paths.dir);
+    for (const dir of [paths.workspace, paths.agent, paths.offeredDir]) await giveTo(user, dir);
+  }
   await removeTree(paths.home);
   if (isolation.kind === 'none') await mkdir(paths.home, { mode: 0o700 });
 }
 
-/** The path of the filter; empty where the sandbox has none. */
+/** The path of the filter of the first program; empty where the sandbox has none. Beside it that of tools. */
 async function writeFilter({ isolation, paths }: LaunchOrder): Promise<string> {
-  const bytes =
-    isolation.kind === 'namespaces' && isolation.seals.filters ? sandboxFilter(process.arch) : null;
-  if (bytes === null) return '';
-  await writeFile(paths.filter, bytes, { mode: 0o600 });
+  if (isolation.kind === 'none' || !isolation.seals.filters) return '';
+  const { nests } = isolation.seals;
+  for (const [file, part] of [
+    [paths.filter, nests ? 'server' : 'tools'],
+    [paths.toolFilter, 'tools'],
+  ] as const) {
+    const bytes = sandboxFilter(process.arch, part);
+    if (bytes === null) return '';
+    await writeFile(file, bytes, { mode: 0o644 });
+  }
   return paths.filter;
 }
 
@@ -129,6 +143,7 @@ async function commandOf(
   const view = boundView(options, {
     node: node.path,
     searchPath: `${dirname(node.path)}:${SYSTEM_PATH}`,
+    toolbox: isolation.seals.nests ? { bwrap: isolation.bwrap, filter: INSIDE.toolFilter } : null,
   });
   await prepareEtc(paths.etc);
   const { programs, hostSockets, egressSocket = null, authorities = null } = options;
@@ -141,12 +156,19 @@ async function commandOf(
     egressSocket,
     authorities,
     guard,
+    toolFilter: seals.nests ? paths.toolFilter : null,
     seals,
     memoryBytes: limits.bounds.memoryBytes,
   };
-  const namespace = sandboxArguments(parts, paths);
   const inside = [...processCountPrefix(limits), ...initCommand(view, record.ports)];
-  return { command: [isolation.bwrap, ...namespace, ...inside], view };
+  if (!isolation.ownUsers)
+    return { command: [isolation.bwrap, ...sandboxArguments(parts, paths), ...inside], view };
+  const sources: string[] = [];
+  sandboxArguments(parts, paths, (path) => sources[sources.push(path) - 1] ?? path);
+  const stage = createStage(sources);
+  const command = [isolation.bwrap, ...sandboxArguments(parts, paths, stage.at), ...inside];
+  await writeFile(paths.stage, stage.table(), { mode: 0o600 });
+  return { command: stage.command(hostUserOf(paths.dir), paths.stage, command), view };
 }
 
 interface Launched {

@@ -15,6 +15,8 @@ export interface ProcessRuntimeOptions {
   readonly isolation: 'auto' | 'namespaces' | 'none';
   /** Absolute paths of programs in one file each, run by the same Node.js that runs us. */
   readonly programs: { readonly agentServer: string; readonly sandboxInit: string };
+  /** Whether this Agent Server makes a place of their own for its tools where it is given one, as ours does. */
+  readonly splitsTools?: boolean;
   /**
    * Unix sockets of the host. They may appear, and be replaced, at any time, so their directories are bound into
    * every sandbox, read-only: such a directory must hold nothing else, and be neither `socketDir` nor `dataDir`.

@@ -33,7 +33,8 @@ export function limitStrengths(
   groups: CgroupHome | null = findCgroups(),
 ): ResourceLimits['strengths'] {
   const { memory, pids, cpu } = groups?.parents ?? {};
-  const isCounted = isolation.kind === 'namespaces' && process.getuid?.() !== ROOT_UID;
+  const isCounted =
+    isolation.kind === 'namespaces' && (isolation.ownUsers || process.getuid?.() !== ROOT_UID);
   return {
     memory: memory !== undefined ? 'sandbox' : process.platform === 'linux' ? 'process' : 'none',
     processes: pids !== undefined || isCounted ? 'sandbox' : 'none',

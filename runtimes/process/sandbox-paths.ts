@@ -15,6 +15,10 @@ export interface SandboxPaths extends SandboxPlace {
   readonly log: string;
   /** The system call filter as the kernel takes it. */
   readonly filter: string;
+  /** The filter of tools, where they have a place of their own. */
+  readonly toolFilter: string;
+  /** What is bound once more for a user of its own; see staging.ts. */
+  readonly stage: string;
   /** Home of a plain process, made anew at each start; namespaces use memory instead. */
   readonly home: string;
 }
@@ -31,6 +35,8 @@ export function sandboxPaths(
     status: join(place.dir, 'status.json'),
     log: join(place.dir, 'sandbox.log'),
     filter: join(place.dir, 'filter.bpf'),
+    toolFilter: join(place.dir, 'tools.bpf'),
+    stage: join(place.dir, 'stage'),
     home: join(place.dir, 'home'),
   };
 }

@@ -51,6 +51,7 @@ export async function createProcessHarness(
     dataDir: path.join(dir, 'data'),
     socketDir: path.join(dir, 's'),
     isolation,
+    splitsTools: true,
     programs: {
       agentServer,
       sandboxInit: await bundleProgram('sandbox-init', 'runtimes/process/inside/init.ts'),

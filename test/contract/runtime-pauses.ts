@@ -73,8 +73,7 @@ export function describeRuntimePauses(createHarness: () => Promise<RuntimeHarnes
     await runtime.freezer?.freeze({ sandboxId: id, generation: 1 });
     await runtime.stop({ sandboxId: id, generation: 1 });
     const again = await up(newRequest({ sandboxId: id, generation: 2 }));
-    const asked = 'cat "${OH_CONVERSATIONS_PATH:-/tmp/conversations}/asked-to-end"';
-    expect((await runInside(again, asked)).stdout).toBe('1\n');
+    expect((await post(again, '/kept', 'asked-to-end')).body).toBe('1\n');
   });
 
   it('refuses to freeze what is not up, and an older incarnation', async () => {

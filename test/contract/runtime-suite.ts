@@ -244,8 +244,9 @@ export function newRequest(given: Partial<StartSandboxRequest> = {}): StartSandb
 
 /** How often the Agent Server of this generation was booted. */
 async function bootsSeen(sandbox: Up): Promise<string> {
-  const file = '"${OH_CONVERSATIONS_PATH:-/tmp/conversations}/boots"';
-  return (await runInside(sandbox, `grep -cx "$PARLEY_SANDBOX_GENERATION" ${file}`)).stdout.trim();
+  const { generation } = sandbox.address;
+  const boots = (await post(sandbox, '/kept', 'boots')).body.trim().split('\n');
+  return String(boots.filter((line) => line === String(generation)).length);
 }
 
 /** Asks until the runtime tells that state: what the kernel does to processes takes a moment. */

@@ -1,11 +1,13 @@
 /**
  * A stand-in for the Agent Server, as small as a runtime test allows: it answers /health and checks the session key.
- * Owns nothing but that wire; `POST /run` executes a command, so that tests can look at the sandbox from inside.
+ * Owns nothing but that wire; `POST /run` executes a command, so that tests can look at the sandbox from inside, and
+ * `POST /kept` tells what it wrote down itself, which tools need not see.
  */
-import { execFile } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { prepareToolbox, startTool } from '../../agent/toolbox.ts';
 
 /** What `POST /run` answers. */
 export interface InsideResult {
@@ -25,22 +27,25 @@ if (existsSync(`${workspace}/die-at-boot`)) {
   process.exit(3);
 }
 rmSync(socket, { force: true });
+prepareToolbox();
 // One line for each boot, where conversations would be kept: tests count them.
 const conversations = process.env['OH_CONVERSATIONS_PATH'] ?? '/tmp/conversations';
 mkdirSync(conversations, { recursive: true });
 appendFileSync(`${conversations}/boots`, `${process.env['PARLEY_SANDBOX_GENERATION'] ?? ''}\n`);
 
-function run(command: string, response: ServerResponse): void {
-  execFile(
-    '/bin/sh',
-    ['-c', command],
-    { cwd: workspace, timeout: COMMAND_TIMEOUT_MS },
-    (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      const result: InsideResult = { code, stdout, stderr };
-      response.end(JSON.stringify(result));
-    },
+/** As the Agent Server starts its tools: beside itself, or in a place of their own where it is given one. */
+async function run(command: string, response: ServerResponse): Promise<void> {
+  const env = process.env as Record<string, string>;
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  const { child, signal } = await startTool('/bin/sh', ['-c', command], { cwd: workspace, env, stdio });
+  const timer = setTimeout(() => signal('SIGKILL'), COMMAND_TIMEOUT_MS);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const [stdout, stderr] = await Promise.all(
+    [child.stdout, child.stderr].map((one) => (one ? text(one) : '')),
   );
+  const result: InsideResult = { code: (await ended) ?? -1, stdout: stdout ?? '', stderr: stderr ?? '' };
+  clearTimeout(timer);
+  response.end(JSON.stringify(result));
 }
 
 /** Takes that much memory and keeps it. */
@@ -63,9 +68,10 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => (body += chunk.toString()));
   request.on('end', () => {
     if (request.url === '/exit') process.exit(Number(body));
+    else if (request.url === '/kept') response.end(readFileSync(`${conversations}/${body}`));
     else if (request.url === '/grow') grow(Number(body));
     else if (request.url === '/print') process.stdout.write(body, () => response.end());
-    else run(body, response);
+    else void run(body, response);
   });
 });
 server.listen(socket);

@@ -7,10 +7,13 @@ import { createDockerHarness } from '../contract/docker-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { BOUNDS, DISK_LOOK_MS, describeBombs } from './bomb-suite.ts';
 import { describeEscapes } from './escape-suite.ts';
+import { SERVER_PROBES } from './server-probes.ts';
 
 describeWith('dockerd', 'in a container', () => {
   describe('escapes', () => {
-    describeEscapes({ create: () => createDockerHarness(), isolated: true });
+    // The tools of a container are beside their Agent Server, as docs/security.md tells.
+    const exceptions = SERVER_PROBES.map(({ name }) => name);
+    describeEscapes({ create: () => createDockerHarness(), isolated: true, exceptions });
   });
   describe('what uses up everything', () => {
     describeBombs(() => createDockerHarness({ limits: BOUNDS, diskLookMs: DISK_LOOK_MS }));

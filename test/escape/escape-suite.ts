@@ -27,11 +27,13 @@ import { ESCAPED } from './probe.ts';
 import { leakDescriptor } from './leaked-descriptor.ts';
 import type { EscapeTargets, Probe } from './probe.ts';
 import { PROCESS_PROBES } from './process-probes.ts';
+import { SERVER_PROBES } from './server-probes.ts';
 
 export const PROBES: readonly Probe[] = [
   ...FILE_PROBES,
   ...NETWORK_PROBES,
   ...PROCESS_PROBES,
+  ...SERVER_PROBES,
   ...KERNEL_PROBES,
   ...HOST_FILE_PROBES,
   ...HOST_PROCESS_PROBES,
@@ -71,7 +73,7 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
   });
 
   it('has the tools the attempts are made with', async () => {
-    const { code } = await runInside(attacker, 'command -v perl node tar unshare grep > /dev/null');
+    const { code } = await runInside(attacker, 'command -v perl node tar unshare grep cut > /dev/null');
     expect(code).toBe(0);
   });
 
@@ -91,8 +93,10 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
   it('speaks to the Agent Server itself, whatever listens where it did', async () => {
     const impostor = `require('net').createServer((s) => s.on('data', (d) => require('fs').appendFileSync('got', d)))`;
     const listen = `rm -f "$PARLEY_AGENT_SOCKET"; node -e "${impostor}.listen(process.env.PARLEY_AGENT_SOCKET)" > /dev/null 2>&1 &`;
-    const { code } = await runInside(attacker, `${listen} while [ ! -S "$PARLEY_AGENT_SOCKET" ]; do :; done`);
-    expect(code).toBe(0);
+    const wait = `for look in $(seq 60); do [ -S "$PARLEY_AGENT_SOCKET" ] && echo listens && break; sleep 0.05; done`;
+    const { stdout } = await runInside(attacker, `${listen} ${wait}`);
+    // Where tools have a place of their own they cannot even make one.
+    if (!isolated) expect(stdout).toBe('listens\n');
     expect((await runInside(attacker, 'cat got; echo end')).stdout).toBe('end\n');
   });
 

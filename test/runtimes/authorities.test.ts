@@ -57,6 +57,7 @@ describeWith('openssl', 'a registry with an authority of its own', () => {
       mayReach: (address) => address === '127.0.0.1',
     });
     await egress.listen();
+    await openToContainers([egressSocket]);
   });
   afterAll(async () => {
     await egress.close();
@@ -128,7 +129,6 @@ describeWith('openssl', 'a registry with an authority of its own', () => {
     it(
       'is reached where host and authority are named',
       async () => {
-        await openToContainers([egressSocket]);
         const { said } = await saidInside(await createDockerHarness({ egressSocket, authorities }), [curl()]);
         expect(said).toEqual(['package /curl']);
       },

@@ -3,7 +3,7 @@
  */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseInitArguments } from '../../runtimes/process/inside/arguments.ts';
@@ -128,6 +128,8 @@ for (const isolation of ['namespaces', 'none'] as const) {
       const { hostSockets } = harness.options;
       for (const name of ['proxy', 'webhook', 'git'] as const) {
         await serveCounting(hostSockets[name], name);
+        // As a deployment leaves it: a sandbox that root starts is another user's.
+        chmodSync(hostSockets[name], 0o666);
         const { port } = new URL(address.routes[`${name}Url`]);
         const script = `const s=require('net').connect({port:${port},host:'127.0.0.1',allowHalfOpen:true});s.end('four');s.pipe(process.stdout)`;
         const { stdout } = await runInside(

@@ -311,6 +311,7 @@ describe('the egress proxy', () => {
 
     it('is the only way out, and is found by the usual variables', async () => {
       const egressSocket = path.join(dir, 'egress.sock');
+      await openToContainers([egressSocket]);
       await expectOneWayOut(await createProcessHarness('namespaces', undefined, { egressSocket }));
     });
   });

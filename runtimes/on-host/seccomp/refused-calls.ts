@@ -25,6 +25,12 @@ export const REFUSED_CALLS: readonly SystemCall[] = [
   ...(['iopl', 'ioperm', 'modify_ldt'] as const),
 ];
 
+/**
+ * What the Agent Server needs of them to make the place of its tools, which get the whole filter; it runs nothing that
+ * came from elsewhere. Namespaces by `clone` are let through with these.
+ */
+export const PLACE_CALLS: readonly SystemCall[] = ['mount', 'umount2', 'pivot_root', 'unshare', 'setns'];
+
 /** Told as not there, so that callers take the older way, whose arguments a filter can see. */
 export const MISSING_CALLS: readonly SystemCall[] = [
   'clone3',

@@ -7,6 +7,7 @@ import type { Instruction } from './bpf-program.ts';
 import {
   MISSING_CALLS,
   NAMESPACE_FLAGS,
+  PLACE_CALLS,
   REFUSED_CALLS,
   SOCKET_FAMILIES,
   TERMINAL_INPUT,
@@ -21,12 +22,20 @@ const EAFNOSUPPORT = 97;
 /** Calls of the other convention of x64 begin here; their numbers would pass by the list. */
 const X32_BIT = 0x40000000;
 
+/** Whose calls are filtered: an Agent Server that makes a place for its tools, or whatever else runs inside. */
+export type FilteredPart = 'server' | 'tools';
+
 /** The filter as the kernel takes it; null for a processor it was not written for. */
-export function sandboxFilter(processor: string): Uint8Array | null {
-  return processor === 'x64' || processor === 'arm64' ? encode(sandboxProgram(processor)) : null;
+export function sandboxFilter(processor: string, part: FilteredPart = 'tools'): Uint8Array | null {
+  return processor === 'x64' || processor === 'arm64' ? encode(sandboxProgram(processor, part)) : null;
 }
 
-export function sandboxProgram(processor: FilteredProcessor): readonly Instruction[] {
+export function sandboxProgram(
+  processor: FilteredProcessor,
+  part: FilteredPart = 'tools',
+): readonly Instruction[] {
+  const makesPlace = part === 'server';
+  const refused = REFUSED_CALLS.filter((call) => !makesPlace || !PLACE_CALLS.includes(call));
   const on = (call: SystemCall, body: readonly Instruction[]): readonly Instruction[] => {
     const number = systemCallNumber(call, processor);
     return number === null ? [] : when('equal', number, body);
@@ -37,11 +46,11 @@ export function sandboxProgram(processor: FilteredProcessor): readonly Instructi
     ...unlessOneOf([AUDIT_ARCHITECTURES[processor]], [kill()]),
     load(SECCOMP_DATA.number),
     ...(processor === 'x64' ? when('at_least', X32_BIT, [refuse(ENOSYS)]) : []),
-    ...REFUSED_CALLS.flatMap((call) => on(call, [refuse(EPERM)])),
+    ...refused.flatMap((call) => on(call, [refuse(EPERM)])),
     ...MISSING_CALLS.flatMap((call) => on(call, [refuse(ENOSYS)])),
     ...on('clone', [
       load(SECCOMP_DATA.argument(0)),
-      ...when('any_bit', NAMESPACE_FLAGS, [refuse(EPERM)]),
+      ...(makesPlace ? [] : when('any_bit', NAMESPACE_FLAGS, [refuse(EPERM)])),
       allow(),
     ]),
     ...on('ioctl', [

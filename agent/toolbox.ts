@@ -1,0 +1,210 @@
+/**
+ * Where the programs of tools run: in namespaces of their own below the Agent Server's, so that they can neither see,
+ * signal nor trace it, and its state and socket are not there (D31).
+ * Owns making that place and starting programs in it; a deployment without one starts them beside the server. The place
+ * lasts as long as the server, because what a command leaves running must be there for the next one.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+
+import { PLUGIN_CACHE } from './limits.ts';
+
+/** Bubblewrap writes here whom it started; the program has only the descriptors below. */
+const STATUS_DESCRIPTOR = 4;
+/** Files as arguments, then the command: a library's own way to start a program hands over no further descriptors. */
+const OPEN_FILES = 'exec 9<"$1"; shift; exec "$@"';
+const OPEN_PLACE = 'exec 7<"$1" 8<"$2" 9<"$3"; shift 3; exec "$@"';
+const CLOSE_FILES = 'exec 4>&- 7<&- 8<&- 9<&-; exec "$@"';
+const CLOSE_CONTROL_TOO = `exec 3>&-; ${CLOSE_FILES}`;
+/**
+ * Process 1 of the place: there until the server ends, and whatever is left behind is its to reap. Its own namespace
+ * cannot end it. activities/leftover-processes.ts knows it by its name.
+ */
+const KEEPER = ['bash', '-c', 'exec 4>&- 9<&-; while read -r line; do :; done', 'parley-toolbox'];
+
+/** What changes more than one process when it is written; covered here, because the server must see all of `/proc`. */
+const KERNEL_SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'pressure'].map(
+  (name) => `/proc/${name}`,
+);
+
+/** What the runtime put beside the server; see runtimes/on-host/inside-view.ts. */
+interface ToolboxParts {
+  readonly bwrap: string;
+  /** The filter of system calls that every tool gets. */
+  readonly filter: string;
+  /** Folders that tools do not see, and that are not opened for them. */
+  readonly withheld: readonly string[];
+  /** A folder in one of them that they share with the server. */
+  readonly shared: string;
+}
+
+/** Null: tools run beside the server. */
+export function toolboxParts(environment: Readonly<Record<string, string | undefined>>): ToolboxParts | null {
+  const bwrap = environment['PARLEY_TOOLBOX_BWRAP'] ?? '';
+  const filter = environment['PARLEY_TOOLBOX_FILTER'] ?? '';
+  const socket = environment['PARLEY_AGENT_SOCKET'] ?? '';
+  const conversations = environment['OH_CONVERSATIONS_PATH'] ?? '';
+  if ([bwrap, filter, socket, conversations].includes('')) return null;
+  const withheld = [dirname(conversations), dirname(socket)];
+  return { bwrap, filter, withheld, shared: join(conversations, PLUGIN_CACHE) };
+}
+
+/** Folders that tools do not see; empty where tools run beside the server. */
+export function withheldFolders(): readonly string[] {
+  return toolboxParts(process.env)?.withheld ?? [];
+}
+
+export interface ToolProcess {
+  readonly child: ChildProcess;
+  /** To the program and its process group; nothing happens when they are gone. */
+  signal(signal: NodeJS.Signals): void;
+}
+
+export interface ToolOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** At most descriptors 0 to 3. */
+  readonly stdio: readonly ('ignore' | 'pipe')[];
+}
+
+/** Starts a program as the leader of a process group. Resolves when it is on its way; its `error` event tells a failure. */
+export async function startTool(
+  program: string,
+  args: readonly string[],
+  { cwd, env, stdio }: ToolOptions,
+): Promise<ToolProcess> {
+  const parts = toolboxParts(process.env);
+  if (parts === null) {
+    const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] });
+    return { child, signal: (signal) => send(child.pid, signal) };
+  }
+  const status = ['--json-status-fd', String(STATUS_DESCRIPTOR)];
+  const [command, ...rest] = entering(parts, await keeper(parts), [
+    ...status,
+    '--',
+    ...closed(stdio.length > 3),
+    program,
+    ...args,
+  ]);
+  const four: StdioOptions = [0, 1, 2, 3].map((descriptor) => stdio[descriptor] ?? 'ignore');
+  const child = spawn(command ?? '', rest, { cwd, env, detached: true, stdio: [...four, 'pipe'] });
+  return { child, signal: signalInside(child) };
+}
+
+/** The command line that starts a program there, for a library that starts it itself; its group is not signalled. */
+export async function toolCommand(program: string, args: readonly string[]): Promise<readonly string[]> {
+  const parts = toolboxParts(process.env);
+  if (parts === null) return [program, ...args];
+  return entering(parts, await keeper(parts), ['--', ...closed(false), program, ...args]);
+}
+
+/** `rest` begins with further options of bubblewrap, and a `--` before the program. */
+function entering(parts: ToolboxParts, keeperPid: number, rest: readonly string[]): readonly string[] {
+  const place = ['user', 'pid'].map((name) => `/proc/${keeperPid}/ns/${name}`);
+  return [
+    ...['/bin/sh', '-c', OPEN_PLACE, 'sh', ...place, parts.filter],
+    ...[parts.bwrap, '--userns', '7', '--pidns', '8', ...viewOf(parts), ...rest],
+  ];
+}
+
+/** What a program is started through, so that it has no descriptors but its own. */
+function closed(hasControl: boolean): readonly string[] {
+  return ['/bin/sh', '-c', hasControl ? CLOSE_FILES : CLOSE_CONTROL_TOO, 'sh'];
+}
+
+/** All that the server sees, but for its own. Descriptor 9 gives the filter. */
+function viewOf({ withheld, shared }: ToolboxParts): readonly string[] {
+  return [
+    ...['--dev-bind', '/', '/', '--proc', '/proc'],
+    ...KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]),
+    // Read-only, because a file in memory would be memory without a bound.
+    ...withheld.flatMap((folder) => ['--tmpfs', folder]),
+    ...['--bind-try', shared, shared],
+    ...withheld.flatMap((folder) => ['--remount-ro', folder]),
+    ...['--cap-drop', 'ALL', '--seccomp', '9', '--new-session', '--die-with-parent'],
+  ];
+}
+
+let made: Promise<number> | null = null;
+
+/** The number of the place's process 1; a place that has ended is made anew. */
+function keeper(parts: ToolboxParts): Promise<number> {
+  made ??= makePlace(parts).catch((error: unknown) => {
+    made = null;
+    throw error;
+  });
+  return made;
+}
+
+/** Ahead of the first tool, which would wait for it. Nothing is started where tools run beside the server. */
+export function prepareToolbox(): void {
+  const parts = toolboxParts(process.env);
+  if (parts === null) return;
+  mkdirSync(parts.shared, { recursive: true, mode: 0o700 });
+  keeper(parts).catch(() => undefined);
+}
+
+function makePlace(parts: ToolboxParts): Promise<number> {
+  const status = ['--json-status-fd', String(STATUS_DESCRIPTOR)];
+  const own = ['--unshare-user', '--unshare-pid', '--as-pid-1', ...viewOf(parts), ...status, '--', ...KEEPER];
+  const child = spawn('/bin/sh', ['-c', OPEN_FILES, 'sh', parts.filter, parts.bwrap, ...own], {
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdio: ['pipe', 'ignore', 'pipe', 'ignore', 'pipe'],
+  });
+  let complaint = '';
+  child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(0, 1_000)));
+  return new Promise((resolve, reject) => {
+    const failed = (): void => {
+      made = null;
+      reject(new Error(`Cannot make the place of the tools: ${complaint.trim() || 'it ended'}`));
+    };
+    child.once('error', failed);
+    child.once('close', failed);
+    onStarted(child, (pid) => resolve(pid));
+  });
+}
+
+/** Whoever is signalled before bubblewrap has told of it gets the signal then. */
+function signalInside(child: ChildProcess): ToolProcess['signal'] {
+  let pid: number | undefined;
+  let early: NodeJS.Signals | null = null;
+  onStarted(child, (started) => {
+    pid = started;
+    if (early !== null) send(pid, early);
+  });
+  return (signal) => {
+    if (pid === undefined) early = early === 'SIGKILL' ? early : signal;
+    else send(pid, signal);
+  };
+}
+
+/** Bubblewrap's own JSON, of which only the number of its child is of interest. */
+function onStarted(child: ChildProcess, started: (pid: number) => void): void {
+  const status = child.stdio[STATUS_DESCRIPTOR] as Readable | null | undefined;
+  let text = '';
+  let isTold = false;
+  status?.on('error', () => undefined);
+  status?.on('data', (chunk: Buffer) => {
+    text = isTold ? '' : text + chunk.toString();
+    const pid = /"child-pid": (\d+)\D/.exec(text)?.[1];
+    if (pid === undefined || isTold) return;
+    isTold = true;
+    started(Number(pid));
+  });
+}
+
+function send(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  // A program that is only just being started leads no group yet.
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, signal);
+      return;
+    } catch {
+      // The group is gone already, which is what was wanted.
+    }
+  }
+}
