@@ -22,8 +22,19 @@ async function main(): Promise<void> {
   writeLine(process.stdout, JSON.stringify({ type: 'listening', address: server.address }));
 }
 
+/** A folder that cannot be used is named by the system; where else it may be, only this program knows. */
+function remedyOf(error: unknown): { readonly remedy?: string } {
+  const isOfFiles = error instanceof Error && 'path' in error && !(error instanceof ConfigError);
+  return isOfFiles
+    ? { remedy: 'start it in a folder that can be written, or name one with OH_CONVERSATIONS_PATH' }
+    : {};
+}
+
 main().catch((error: unknown) => {
-  writeLine(process.stderr, JSON.stringify({ level: 'error', message: messageOf(error) }));
+  writeLine(
+    process.stderr,
+    JSON.stringify({ level: 'error', message: messageOf(error), ...remedyOf(error) }),
+  );
   process.exitCode = error instanceof AddressInUseError ? 3 : error instanceof ConfigError ? 2 : 1;
   // Handles that a half-done start left open would keep the process alive.
   process.exit();

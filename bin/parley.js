@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+requireFolder();
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const program = path.join(root, 'dist', 'parley.js');
 
@@ -22,4 +23,15 @@ async function buildFirst() {
   process.stderr.write('parley: building …\n');
   const { build } = await import('../scripts/build.js');
   await build();
+}
+
+/** Everything asks where it was called; a folder that was removed under a shell is no answer. */
+function requireFolder() {
+  try {
+    process.cwd();
+  } catch {
+    process.stderr.write('parley: Cannot start: the folder it was called in does not exist any more\n');
+    process.stderr.write('  = change to a folder that exists\n');
+    process.exit(2);
+  }
 }

@@ -14,13 +14,19 @@ import type { Shell } from './shell.ts';
 
 /** The oldest Node that every dependency runs on. */
 const NODE_MIN = [20, 19] as const;
+/** Fewer are soon used up; below some 200 not even the programs can be loaded. */
+const OPEN_FILES_MIN = 1_024;
 /** A program that does not say its version in this time does not work. */
 const PROBE_MS = 10_000;
 
 /** What a run of any job needs of this machine; folders and ports are in preflight/check-places.ts. */
 export async function checkMachine(shell: Shell, loaded: LoadedDeployment): Promise<readonly Finding[]> {
   const { config } = loaded;
-  const always = [checkNode(), checkGit(), ...checkPrograms(shell), ...checkConfig(loaded)];
+  const always = [
+    ...[checkNode(), checkGit(), await checkOpenFiles()],
+    ...checkPrograms(shell),
+    ...checkConfig(loaded),
+  ];
   if (config === null) return always;
   return [...always, ...(await checkSandboxes(config)), ...(await checkEngine(config))];
 }
@@ -38,6 +44,15 @@ function checkGit(): Finding {
   const result = spawnSync('git', ['--version'], { encoding: 'utf8', timeout: PROBE_MS });
   if (result.status === 0) return passed('git', result.stdout.trim());
   return failed('git', 'not found', 'install Git and put it on the search path');
+}
+
+/** Each sandbox takes several, and so does each call of a model. */
+async function checkOpenFiles(): Promise<Finding> {
+  const { descriptorsMax } = await import('./host/descriptor-shares.ts');
+  const most = descriptorsMax();
+  if (most >= OPEN_FILES_MIN) return passed('open files', most === Infinity ? 'no limit' : `${most} at once`);
+  const remedy = `raise it: ulimit -n ${OPEN_FILES_MIN}, or LimitNOFILE= of the service`;
+  return warned('open files', `no more than ${most} at once`, remedy);
 }
 
 function checkPrograms({ programDir }: Shell): Finding[] {

@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
+import { worldErrorOf } from '../core/world-error.ts';
 import type { EngineFence } from './engine-fence.ts';
 import { GroupReader } from './group-reader.ts';
 import { GroupWriter } from './group-writer.ts';
@@ -71,7 +72,7 @@ export function fail(action: string, error: unknown): never {
     : isDamaged(error)
       ? 'store_damaged'
       : 'store_unavailable';
-  const remedy = remedyOf(error);
+  const remedy = remedyOf(error) ?? worldErrorOf(error)?.remedy;
   throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error, ...(remedy && { remedy }) });
 }
 

@@ -56,7 +56,9 @@ function init(shell: Shell, folder: string): ExitCode {
       shell.stdout.write(isNew ? `${file}: written\n` : `${file}: kept, it exists\n`);
     }
   } catch (error) {
-    throw new CliError(`Cannot write to "${folder}": ${reasonOf(error)}`);
+    throw new CliError(`Cannot write to "${folder}": ${reasonOf(error)}`, {
+      remedy: 'check owner and permissions of the folder, or name another one',
+    });
   }
   shell.stderr.write(
     'next: parley validate job.yaml, then parley doctor job.yaml; commit schema/ with the files\n',

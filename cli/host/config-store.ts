@@ -2,7 +2,7 @@
  * The store of a deployment, opened as its configuration says.
  * Owns the choice between SQLite and PostgreSQL, and whose lock keeps two engines apart; every command opens it here.
  */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { FenceOptions } from '../../store/engine-fence.ts';
 import type { Store, StoreOptions } from '../../store/open-store.ts';
@@ -16,9 +16,14 @@ type Deployed = Pick<DeploymentConfig, 'store' | 'dataDir'>;
 /** How the server lists connections that no engine has. */
 const BESIDE = 'parley';
 
-/** Whether anything may have been stored yet; a server is not asked for it. */
+/**
+ * Whether anything may have been stored yet; a server is not asked for it.
+ * @throws the file system's error where nobody can tell: a folder that may not be read is not an empty one
+ */
 export function hasStore({ store, dataDir }: Deployed): boolean {
-  return store.kind === 'postgres' || existsSync(placesOf(dataDir).database);
+  return (
+    store.kind === 'postgres' || statSync(placesOf(dataDir).database, { throwIfNoEntry: false }) !== undefined
+  );
 }
 
 /** Beside an engine or without one. @throws ParleyError store_unavailable */
