@@ -5,7 +5,7 @@
  * lasts as long as the server, because what a command leaves running must be there for the next one.
  */
 import { spawn } from 'node:child_process';
-import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -17,8 +17,19 @@ const STATUS_DESCRIPTOR = 4;
 /** Files as arguments, then the command: a library's own way to start a program hands over no further descriptors. */
 const OPEN_FILES = 'exec 9<"$1"; shift; exec "$@"';
 const OPEN_PLACE = 'exec 7<"$1" 8<"$2" 9<"$3"; shift 3; exec "$@"';
-const CLOSE_FILES = 'exec 4>&- 7<&- 8<&- 9<&-; exec "$@"';
-const CLOSE_CONTROL_TOO = `exec 3>&-; ${CLOSE_FILES}`;
+/**
+ * Inside. The first argument names the variables of the program, which come under other names: what stands before it runs
+ * where the server does, and a variable of a tool, such as `LD_PRELOAD`, must mean nothing there.
+ */
+const TAKE_ON = [
+  'exec 4>&- 7<&- 8<&- 9<&-',
+  'for __parley in $1; do eval "export $__parley=\\"\\${X_$__parley}\\""; unset "X_$__parley"; done',
+  'shift; exec "$@"',
+].join('; ');
+const WITHOUT_CONTROL = `exec 3>&-; ${TAKE_ON}`;
+const HIDDEN_PREFIX = 'X_';
+/** Others cannot be set by a shell, or belong to it. */
+const VARIABLE = /^(?!(?:PPID|UID|EUID|SHELLOPTS|BASHOPTS|IFS|__parley)$)[A-Za-z_][A-Za-z0-9_]*$/;
 /**
  * Process 1 of the place: there until the server ends, and whatever is left behind is its to reap. Its own namespace
  * cannot end it. activities/leftover-processes.ts knows it by its name.
@@ -79,26 +90,43 @@ export async function startTool(
   const parts = toolboxParts(process.env);
   if (parts === null) {
     const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] });
-    return { child, signal: (signal) => send(child.pid, signal) };
+    return { child, signal: (signal) => send(child, child.pid, signal) };
   }
   const status = ['--json-status-fd', String(STATUS_DESCRIPTOR)];
   const [command, ...rest] = entering(parts, await keeper(parts), [
     ...status,
     '--',
-    ...closed(stdio.length > 3),
+    ...takingOn(env, stdio.length > 3),
     program,
     ...args,
   ]);
   const four: StdioOptions = [0, 1, 2, 3].map((descriptor) => stdio[descriptor] ?? 'ignore');
-  const child = spawn(command ?? '', rest, { cwd, env, detached: true, stdio: [...four, 'pipe'] });
+  const surroundings = { cwd, env: hidden(env), detached: true, stdio: [...four, 'pipe'] };
+  const child = spawn(command ?? '', rest, surroundings as SpawnOptions);
   return { child, signal: signalInside(child) };
 }
 
-/** The command line that starts a program there, for a library that starts it itself; its group is not signalled. */
-export async function toolCommand(program: string, args: readonly string[]): Promise<readonly string[]> {
+/** What starts a program there, for a library that starts it itself; its group is not signalled. */
+export interface ToolCommand {
+  readonly command: readonly string[];
+  readonly env: Record<string, string>;
+}
+
+export async function toolCommand(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<ToolCommand> {
   const parts = toolboxParts(process.env);
-  if (parts === null) return [program, ...args];
-  return entering(parts, await keeper(parts), ['--', ...closed(false), program, ...args]);
+  if (parts === null) return { command: [program, ...args], env: { ...env } };
+  const inside = ['--', ...takingOn(env, false), program, ...args];
+  return { command: entering(parts, await keeper(parts), inside), env: hidden(env) };
+}
+
+/** Under names that mean nothing to a shell, to bubblewrap and to the loader of both. */
+function hidden(env: Readonly<Record<string, string>>): Record<string, string> {
+  const own = Object.entries(env).filter(([name]) => VARIABLE.test(name));
+  return Object.fromEntries(own.map(([name, value]) => [`${HIDDEN_PREFIX}${name}`, value]));
 }
 
 /** `rest` begins with further options of bubblewrap, and a `--` before the program. */
@@ -110,9 +138,12 @@ function entering(parts: ToolboxParts, keeperPid: number, rest: readonly string[
   ];
 }
 
-/** What a program is started through, so that it has no descriptors but its own. */
-function closed(hasControl: boolean): readonly string[] {
-  return ['/bin/sh', '-c', hasControl ? CLOSE_FILES : CLOSE_CONTROL_TOO, 'sh'];
+/** What a program is started through, so that it has its own variables, and no descriptors but its own. */
+function takingOn(env: Readonly<Record<string, string>>, hasControl: boolean): readonly string[] {
+  // Shorter ones first: one that begins with the prefix itself would be taken for the hidden one of another.
+  const names = Object.keys(env).filter((name) => VARIABLE.test(name));
+  const ordered = names.sort((a, b) => a.length - b.length);
+  return ['/bin/sh', '-c', hasControl ? TAKE_ON : WITHOUT_CONTROL, 'sh', ordered.join(' ')];
 }
 
 /** All that the server sees, but for its own. Descriptor 9 gives the filter. */
@@ -173,11 +204,11 @@ function signalInside(child: ChildProcess): ToolProcess['signal'] {
   let early: NodeJS.Signals | null = null;
   onStarted(child, (started) => {
     pid = started;
-    if (early !== null) send(pid, early);
+    if (early !== null) send(child, pid, early);
   });
   return (signal) => {
     if (pid === undefined) early = early === 'SIGKILL' ? early : signal;
-    else send(pid, signal);
+    else send(child, pid, signal);
   };
 }
 
@@ -196,10 +227,11 @@ function onStarted(child: ChildProcess, started: (pid: number) => void): void {
   });
 }
 
-function send(pid: number | undefined, signal: NodeJS.Signals): void {
+function send(child: ChildProcess, pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
-  // A program that is only just being started leads no group yet.
-  for (const target of [-pid, pid]) {
+  // A program that is only just being started leads no group yet; the number of one that has ended is somebody else's.
+  const isThere = child.exitCode === null && child.signalCode === null;
+  for (const target of isThere ? [-pid, pid] : [-pid]) {
     try {
       process.kill(target, signal);
       return;

@@ -97,6 +97,7 @@ function runtimeIn(folder: string): SandboxRuntime {
     clock: systemClock,
     warn: () => undefined,
     isolation: values.isolation as 'namespaces',
+    splitsTools: true,
   });
 }
 

@@ -71,7 +71,7 @@ async function main(): Promise<void> {
   };
   const runtime = isDocker
     ? createDockerRuntime({ ...common, daemonSocket: dockerSocket(), image: 'host' })
-    : createProcessRuntime({ ...common, isolation: values.isolation as 'auto' });
+    : createProcessRuntime({ ...common, isolation: values.isolation as 'auto', splitsTools: true });
   const bare = isDocker ? await bareContainer() : null;
   const warm = await openWarmClaims(runtime, dir);
   try {

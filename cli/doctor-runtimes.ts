@@ -6,6 +6,7 @@ import type { LimitName, LimitStrength } from '../ports/sandbox-runtime.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import { checkDocker } from './doctor-docker.ts';
 import { checkKubernetes } from './doctor-kubernetes.ts';
+import type { Isolation } from '../runtimes/process/isolation.ts';
 import type { Finding } from './finding.ts';
 
 const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
@@ -24,11 +25,12 @@ export async function checkSandboxes(config: DeploymentConfig): Promise<readonly
   const warnings: string[] = [];
   const isolation = chooseIsolation({
     isolation: config.isolation === 'none' ? 'none' : 'auto',
+    splitsTools: config.agent.kind === 'reference',
     warn: (text) => warnings.push(text),
   });
   const strengths = limitStrengths(isolation);
   return [
-    isolationFinding(config, { kind: isolation.kind, warnings }),
+    isolationFinding(config, { kind: isolation.kind, isApart: areToolsApart(isolation), warnings }),
     limitsFinding(strengths),
     egressFinding(config, isolation.kind === 'namespaces'),
     docker,
@@ -38,10 +40,16 @@ export async function checkSandboxes(config: DeploymentConfig): Promise<readonly
 
 interface Trial {
   readonly kind: 'namespaces' | 'none';
+  /** Whether tools have a place of their own, out of which they do not reach their Agent Server. */
+  readonly isApart: boolean;
   readonly warnings: readonly string[];
 }
 
-function isolationFinding({ isolation }: DeploymentConfig, { kind, warnings }: Trial): Finding {
+function areToolsApart(isolation: Isolation): boolean {
+  return isolation.kind === 'namespaces' && isolation.seals.nests;
+}
+
+function isolationFinding({ isolation }: DeploymentConfig, { kind, isApart, warnings }: Trial): Finding {
   const check = 'isolation';
   if (isolation === 'none') {
     const remedy = 'set runtime.isolation to "auto" or "namespaces"';
@@ -49,7 +57,10 @@ function isolationFinding({ isolation }: DeploymentConfig, { kind, warnings }: T
   }
   const detail = warnings.join(' ');
   if (kind === 'namespaces') {
-    const works = 'bubblewrap separates sandboxes';
+    const tools = isApart
+      ? ', and their tools from their Agent Server'
+      : '; tools are beside their Agent Server';
+    const works = `bubblewrap separates sandboxes${tools}`;
     if (detail === '')
       return { check, status: 'ok', detail: `${works}, with a system call filter`, remedy: null };
     return { check, status: 'warning', detail: `${works}. ${detail}`, remedy: 'run on x64 or arm64' };

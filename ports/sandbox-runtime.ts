@@ -53,8 +53,11 @@ export type CrashCause =
   | { readonly kind: 'exit'; readonly exitCode: number | null }
   /** The kernel ended it because its memory was used up. */
   | { readonly kind: 'out_of_memory' }
-  /** It kept more on disk than it may, and was ended for it. */
-  | { readonly kind: 'disk_limit' };
+  /** It kept more on disk than it may, and was ended for it; `bound` is absent where a runtime does not tell which. */
+  | { readonly kind: 'disk_limit'; readonly bound?: DiskBound };
+
+/** Bytes or files of its own; the last files of a file system; files where it makes its socket. */
+export type DiskBound = 'bytes' | 'files' | 'file_system' | 'socket_folder';
 
 /** How the outside reaches what runs inside, and how the inside reaches us. */
 export interface SandboxAddress {

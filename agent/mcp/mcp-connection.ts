@@ -66,12 +66,14 @@ async function transportOf(server: McpServer, workingDir: string): Promise<Trans
       requestInit: { headers: { ...headers } },
     }) as Transport;
   }
-  const [program = '', ...rest] = await toolCommand(command ?? '', args ?? []);
+  // Nothing of the server's own environment but what programs need to start.
+  const variables = { ...getDefaultEnvironment(), ...env };
+  const tool = await toolCommand(command ?? '', args ?? [], variables);
+  const [program = '', ...rest] = tool.command;
   return new StdioClientTransport({
     command: program,
     args: rest,
-    // Nothing of the server's own environment but what programs need to start.
-    env: { ...getDefaultEnvironment(), ...env },
+    env: tool.env,
     cwd: cwd ?? workingDir,
     stderr: 'ignore',
   });

@@ -63,7 +63,7 @@ export function openRuntime({ dir, kind, daemonSocket }: Ground): SandboxRuntime
   };
   return kind === 'docker'
     ? createDockerRuntime({ ...common, daemonSocket, image: 'host' })
-    : createProcessRuntime({ ...common, isolation: 'auto' });
+    : createProcessRuntime({ ...common, isolation: 'auto', splitsTools: true });
 }
 
 const journalOf = ({ dir }: Ground): string => join(dir, 'journal');

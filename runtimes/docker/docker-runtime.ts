@@ -18,7 +18,7 @@ import type { OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded, guardedOperations } from '../on-host/guarded.ts';
 import { checkHostSockets } from '../on-host/host-sockets.ts';
 import { leaveDiskLimit } from '../on-host/last-words.ts';
-import { DEFAULT_LIMITS, DISK_LOOK_MS } from '../on-host/limits.ts';
+import { DEFAULT_LIMITS, DISK_LOOK_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
 import { overtakenOrder } from '../on-host/order-refusals.ts';
 import { presenceByRecord } from '../on-host/presence-by-record.ts';
 import { sandboxIds, sandboxPlace } from '../on-host/sandbox-place.ts';
@@ -197,15 +197,17 @@ async function sweep(context: Context): Promise<readonly string[]> {
 
 function watchWorkspaces(context: Context): void {
   const { workspaceBytes: bytesMax } = context.limits;
-  if (bytesMax === null) return;
   watchDisks({
     bytesMax,
+    filesMax: context.options.filesMax ?? SANDBOX_FILES_MAX,
     everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
     upNow: async () => (await list(context)).filter((sandbox) => sandbox.up),
     treesOf: ({ sandboxId: id }) => [context.placeOf(id).workspace, context.placeOf(id).agent],
     socketDirOf: ({ sandboxId: id }) => context.placeOf(id).offeredDir,
-    async end({ sandboxId: id, generation }) {
-      await leaveDiskLimit(context.placeOf(id).endedFor);
+    // What runs in a container is the daemon's to tell, and it does not tell what is open.
+    processesOf: () => Promise.resolve([]),
+    async end({ sandboxId: id, generation }, bound) {
+      await leaveDiskLimit(context.placeOf(id).endedFor, bound);
       await killContainer(context.containers, containerName(context.options.dataDir, id, generation));
     },
   });

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
-import { DISK_LIMIT, lastWords } from '../on-host/last-words.ts';
+import { DISK_LIMIT, diskLimitIn, lastWords } from '../on-host/last-words.ts';
 import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { readLog } from './containers.ts';
@@ -39,7 +39,8 @@ export async function readLastWords(on: Containers, dead: DeadSandbox): Promise<
 /** A tool that used up the memory is ended by the kernel and the sandbox goes on; only a kill of the agent counts. */
 async function causeOf({ place, container }: DeadSandbox): Promise<CrashCause> {
   const endedFor = await readFile(place.endedFor, 'utf8').catch(() => '');
-  if (endedFor.trim() === DISK_LIMIT) return { kind: DISK_LIMIT };
+  const overDisk = diskLimitIn(endedFor);
+  if (overDisk !== null) return overDisk;
   if (container === null) return { kind: 'exit', exitCode: null };
   const { exitCode, outOfMemory } = container;
   return outOfMemory && exitCode === KILLED ? { kind: 'out_of_memory' } : { kind: 'exit', exitCode };

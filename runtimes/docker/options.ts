@@ -32,6 +32,8 @@ export interface DockerRuntimeOptions {
   readonly authorities?: string | null;
   /** What is absent is bounded as `DEFAULT_LIMITS` says. */
   readonly limits?: Partial<SandboxLimits>;
+  /** Files and folders that one sandbox may keep; absent: `SANDBOX_FILES_MAX`. */
+  readonly filesMax?: number;
   /** Milliseconds between two looks at what sandboxes keep on disk. */
   readonly diskLookMs?: number;
   readonly clock: Clock;

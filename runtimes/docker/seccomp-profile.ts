@@ -1,21 +1,21 @@
 /**
  * The system call filter of a container, in the daemon's own form.
- * Owns the translation of what sandboxes are refused; the daemon's default would allow one process of a sandbox to look
- * into another, and the rings of system calls.
+ * Owns the translation of what sandboxes may do; the daemon's default would allow one process of a sandbox to look into
+ * another.
  */
+import { ALLOWED_CALLS } from '../on-host/seccomp/allowed-calls.ts';
 import {
   MISSING_CALLS,
   NAMESPACE_FLAGS,
-  REFUSED_CALLS,
+  PERSONALITIES,
   SOCKET_FAMILIES,
   TERMINAL_INPUT,
 } from '../on-host/seccomp/refused-calls.ts';
 
-const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 /** An `ioctl` request has 32 bits, whatever stands above them. */
-const REQUEST_MASK = 0xffffffff;
+const REQUEST_BITS = 32;
 
 interface Argument {
   readonly index: number;
@@ -26,8 +26,8 @@ interface Argument {
 
 interface Rule {
   readonly names: readonly string[];
-  readonly action: 'SCMP_ACT_ERRNO';
-  readonly errnoRet: number;
+  readonly action: 'SCMP_ACT_ERRNO' | 'SCMP_ACT_ALLOW';
+  readonly errnoRet?: number;
   readonly args?: readonly Argument[];
 }
 
@@ -35,34 +35,61 @@ interface Rule {
 export function seccompProfile(processor: string): string | null {
   const architecture = { x64: 'SCMP_ARCH_X86_64', arm64: 'SCMP_ARCH_AARCH64' }[processor];
   if (architecture === undefined) return null;
-  // Another convention than the one named here is a call of an unknown architecture, and ends its process.
+  // Another convention than the one named here is a call of an unknown architecture, and ends its process. What the
+  // profile does not know is EPERM, and what is newer than all it knows the daemon tells as not there.
   return JSON.stringify({
-    defaultAction: 'SCMP_ACT_ALLOW',
+    defaultAction: 'SCMP_ACT_ERRNO',
     architectures: [architecture],
     syscalls: rules(),
   });
 }
 
 function rules(): readonly Rule[] {
-  const refuse = (names: readonly string[], errnoRet: number, args?: readonly Argument[]): Rule => ({
-    names,
+  const allowIf = (name: string, arg: Argument): Rule => ({
+    names: [name],
+    action: 'SCMP_ACT_ALLOW',
+    args: [arg],
+  });
+  const refuseIf = (name: string, errnoRet: number, arg: Argument): Rule => ({
+    names: [name],
     action: 'SCMP_ACT_ERRNO',
     errnoRet,
-    ...(args === undefined ? {} : { args }),
+    args: [arg],
+  });
+  const masked = (index: number, mask: number, value: number): Argument => ({
+    ...{ index, value: mask, valueTwo: value },
+    op: 'SCMP_CMP_MASKED_EQ',
   });
   return [
-    refuse(REFUSED_CALLS, EPERM),
-    refuse(MISSING_CALLS, ENOSYS),
-    ...bitsOf(NAMESPACE_FLAGS).map((bit) =>
-      refuse(['clone'], EPERM, [{ index: 0, value: bit, valueTwo: bit, op: 'SCMP_CMP_MASKED_EQ' }]),
-    ),
-    ...TERMINAL_INPUT.map((request) =>
-      refuse(['ioctl'], EPERM, [
-        { index: 1, value: REQUEST_MASK, valueTwo: request, op: 'SCMP_CMP_MASKED_EQ' },
-      ]),
-    ),
-    ...otherFamilies().map((arg) => refuse(['socket'], EAFNOSUPPORT, [arg])),
+    { names: ALLOWED_CALLS.map(({ name }) => name), action: 'SCMP_ACT_ALLOW' },
+    { names: MISSING_CALLS, action: 'SCMP_ACT_ERRNO', errnoRet: ENOSYS },
+    allowIf('clone', masked(0, NAMESPACE_FLAGS, 0)),
+    ...othersThan(TERMINAL_INPUT).map(({ mask, value }) => allowIf('ioctl', masked(1, mask, value))),
+    ...SOCKET_FAMILIES.map((value) => allowIf('socket', { index: 0, value, op: 'SCMP_CMP_EQ' })),
+    ...otherFamilies().map((arg) => refuseIf('socket', EAFNOSUPPORT, arg)),
+    ...PERSONALITIES.map((value) => allowIf('personality', { index: 0, value, op: 'SCMP_CMP_EQ' })),
   ];
+}
+
+interface Bits {
+  readonly mask: number;
+  readonly value: number;
+}
+
+/** All numbers of 32 bits but these, as masks: wherever one of them goes on at a bit, the other way is open. */
+function othersThan(numbers: readonly number[]): readonly Bits[] {
+  const found: Bits[] = [];
+  const walk = (bit: number, { mask, value }: Bits, left: readonly number[]): void => {
+    if (left.length === 0) found.push({ mask, value });
+    if (left.length === 0 || bit < 0) return;
+    const weight = 2 ** bit;
+    for (const side of [0, weight]) {
+      const going = left.filter((number) => Math.floor(number / weight) % 2 === (side === 0 ? 0 : 1));
+      walk(bit - 1, { mask: mask + weight, value: value + side }, going);
+    }
+  };
+  walk(REQUEST_BITS - 1, { mask: 0, value: 0 }, numbers);
+  return found;
 }
 
 /** Every family but those that are let through: one by one below the largest of them, all above it. */
@@ -75,8 +102,4 @@ function otherFamilies(): readonly Argument[] {
     ...below.map((value) => ({ index: 0, value, op: 'SCMP_CMP_EQ' }) as const),
     { index: 0, value: largest + 1, op: 'SCMP_CMP_GE' },
   ];
-}
-
-function bitsOf(flags: number): readonly number[] {
-  return Array.from({ length: 31 }, (_, index) => 2 ** index).filter((bit) => (flags & bit) !== 0);
 }

@@ -3,20 +3,33 @@
  * Owns looking now and then; a runtime says how one is ended, and why stays behind for the last words.
  * Must not remove a file: what is there belongs to the user.
  */
-import { opendir } from 'node:fs/promises';
-import { bytesOnDisk } from './bytes-on-disk.ts';
-import { SOCKET_DIR_FILES_MAX } from './limits.ts';
+import { opendir, statfs } from 'node:fs/promises';
+import type { DiskBound } from '../../ports/sandbox-runtime.ts';
+import { bytesOnDisk, filesOnDisk } from './bytes-on-disk.ts';
+import { FREE_FILES_SHARE_MIN, SOCKET_DIR_FILES_MAX, STARVING_FILES_SHARE_MIN } from './limits.ts';
+import { unlinkedBytes } from './unlinked-files.ts';
 
 export interface DiskWatch<T> {
-  readonly bytesMax: number;
+  /** Null: any number. */
+  readonly bytesMax: number | null;
+  readonly filesMax: number;
   readonly everyMs: number;
   /** Sandboxes that are up at this moment. */
   readonly upNow: () => Promise<readonly T[]>;
-  /** What counts of one. */
-  readonly treesOf: (sandbox: T) => readonly string[];
+  /** What counts of one; the first is where its files without a name are. */
+  readonly treesOf: (sandbox: T) => readonly [string, ...string[]];
   /** Where it makes its socket: on a file system of the host, whose files are counted as well as their bytes. */
   readonly socketDirOf: (sandbox: T) => string;
-  readonly end: (sandbox: T) => Promise<void>;
+  /** Numbers on the host, as far as they can be told. */
+  readonly processesOf: (sandbox: T) => Promise<readonly number[]>;
+  readonly end: (sandbox: T, bound: DiskBound) => Promise<void>;
+  /** Of the file system that a path is on; absent: the system's answer. */
+  readonly filesOf?: (path: string) => Promise<{ readonly files: number; readonly ffree: number }>;
+}
+
+interface Look<T> {
+  readonly sandbox: T;
+  readonly files: number;
 }
 
 /** Goes on until this process ends, and does not keep it from ending. */
@@ -26,13 +39,14 @@ export function watchDisks<T>(watch: DiskWatch<T>): void {
     if (isLooking) return;
     isLooking = true;
     try {
-      for (const one of await watch.upNow()) {
-        const socketDir = watch.socketDirOf(one);
-        const isOver =
-          (await hasMore(socketDir, SOCKET_DIR_FILES_MAX)) ||
-          (await bytesOnDisk([...watch.treesOf(one), socketDir])) > watch.bytesMax;
-        if (isOver) await watch.end(one);
+      const within: Look<T>[] = [];
+      for (const sandbox of await watch.upNow()) {
+        const files = await filesOnDisk(watch.treesOf(sandbox));
+        const bound = await overBound(watch, { sandbox, files });
+        if (bound === null) within.push({ sandbox, files });
+        else await watch.end(sandbox, bound);
       }
+      await endStarving(watch, within);
     } catch {
       // What could not be looked at now is looked at next time.
     } finally {
@@ -40,6 +54,28 @@ export function watchDisks<T>(watch: DiskWatch<T>): void {
     }
   };
   setInterval(() => void look(), watch.everyMs).unref();
+}
+
+async function overBound<T>(watch: DiskWatch<T>, { sandbox, files }: Look<T>): Promise<DiskBound | null> {
+  const socketDir = watch.socketDirOf(sandbox);
+  const trees = watch.treesOf(sandbox);
+  if (await hasMore(socketDir, SOCKET_DIR_FILES_MAX)) return 'socket_folder';
+  if (files > watch.filesMax) return 'files';
+  if (watch.bytesMax === null) return null;
+  const named = await bytesOnDisk([...trees, socketDir]);
+  if (named > watch.bytesMax) return 'bytes';
+  const unnamed = await unlinkedBytes(await watch.processesOf(sandbox), trees[0]);
+  return named + unnamed > watch.bytesMax ? 'bytes' : null;
+}
+
+/** A file system has so many files and no more: where hardly any are left, the sandbox with the most of them gives way. */
+async function endStarving<T>(watch: DiskWatch<T>, looks: readonly Look<T>[]): Promise<void> {
+  const [most] = [...looks].sort((a, b) => b.files - a.files);
+  if (most === undefined) return;
+  const { files, ffree } = await (watch.filesOf ?? statfs)(watch.treesOf(most.sandbox)[0]);
+  const isStarved = files > 0 && ffree < files * FREE_FILES_SHARE_MIN;
+  if (isStarved && most.files > files * STARVING_FILES_SHARE_MIN)
+    await watch.end(most.sandbox, 'file_system');
 }
 
 /** Reads no further than it has to: there may be millions. */

@@ -3,7 +3,7 @@
  * Owns its words; the log was written by whatever ran inside, so it is bounded and made printable.
  */
 import { writeFile } from 'node:fs/promises';
-import type { CrashCause } from '../../ports/sandbox-runtime.ts';
+import type { CrashCause, DiskBound } from '../../ports/sandbox-runtime.ts';
 import { LAST_WORDS_LINES_MAX } from './limits.ts';
 
 /** What a disk watch leaves behind when it ended a sandbox. */
@@ -13,13 +13,27 @@ export const DISK_LIMIT = 'disk_limit';
  * Leaves it behind, before the sandbox is ended. Once: a sandbox takes a moment to end and is looked at meanwhile, and
  * whoever reads the file while it was written again would find it empty.
  */
-export async function leaveDiskLimit(file: string): Promise<void> {
-  await writeFile(file, `${DISK_LIMIT}\n`, { mode: 0o600, flag: 'wx' }).catch(
+export async function leaveDiskLimit(file: string, bound: DiskBound): Promise<void> {
+  await writeFile(file, `${DISK_LIMIT} ${bound}\n`, { mode: 0o600, flag: 'wx' }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     },
   );
 }
+
+/** The cause that was left behind; null when there is none. */
+export function diskLimitIn(text: string): Extract<CrashCause, { kind: 'disk_limit' }> | null {
+  const [kind, bound = 'bytes'] = text.trim().split(' ');
+  return kind === DISK_LIMIT ? { kind, bound: BOUNDS.find((one) => one === bound) ?? 'bytes' } : null;
+}
+
+const WHAT_WAS_OVER: Readonly<Record<DiskBound, string>> = {
+  bytes: 'it kept more on disk than a sandbox may',
+  files: 'it kept more files on disk than a sandbox may',
+  file_system: 'it kept the most files on disk while its file system had hardly any left',
+  socket_folder: 'it made more files than it may where its socket is on disk',
+};
+const BOUNDS = Object.keys(WHAT_WAS_OVER) as readonly DiskBound[];
 
 /** How it ended, where that is known, and the last lines of its log. */
 export function lastWords(cause: CrashCause, log: string): string {
@@ -35,7 +49,7 @@ export function lastWords(cause: CrashCause, log: string): string {
 function sentenceOf(cause: CrashCause): string {
   switch (cause.kind) {
     case 'disk_limit':
-      return 'it kept more on disk than a sandbox may, and was ended';
+      return `${WHAT_WAS_OVER[cause.bound ?? 'bytes']}, and was ended`;
     case 'out_of_memory':
       return 'it used up its memory, and the kernel ended it';
     case 'exit':

@@ -23,6 +23,12 @@ export const ISOLATION_PROBE_TIMEOUT_MS = 10_000;
 
 /** Time between two looks at the disk use of sandboxes: what is written in between is the overshoot. */
 export const DISK_LOOK_MS = 5_000;
+/** Files and folders of one sandbox: above what the largest repositories unpack to. */
+export const SANDBOX_FILES_MAX = 1_000_000;
+/** Of the files that a file system can have, so many must be left for everybody else. */
+export const FREE_FILES_SHARE_MIN = 0.1;
+/** Whoever has fewer is not what the file system starves of. */
+export const STARVING_FILES_SHARE_MIN = 0.05;
 /** Files where a sandbox makes the socket of its Agent Server: it needs one, and is ended for a heap of them. */
 export const SOCKET_DIR_FILES_MAX = 256;
 /** One look; a tree that takes longer is looked at again next time. */

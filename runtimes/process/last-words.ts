@@ -5,7 +5,7 @@
 import { open, readFile } from 'node:fs/promises';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
 import { outOfMemoryKills } from './cgroups/sandbox-group.ts';
-import { DISK_LIMIT, lastWords } from '../on-host/last-words.ts';
+import { diskLimitIn, lastWords } from '../on-host/last-words.ts';
 import { readBwrapStatus } from './incarnation.ts';
 import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
@@ -34,7 +34,8 @@ export async function readLastWords(paths: SandboxPaths, record: SandboxRecord):
 /** A tool that used up the memory is ended by the kernel and the sandbox goes on; only a kill of the agent counts. */
 async function causeOf(paths: SandboxPaths, { group }: SandboxRecord): Promise<CrashCause> {
   const endedFor = await readFile(paths.endedFor, 'utf8').catch(() => '');
-  if (endedFor.trim() === DISK_LIMIT) return { kind: DISK_LIMIT };
+  const overDisk = diskLimitIn(endedFor);
+  if (overDisk !== null) return overDisk;
   const { exitCode } = await readBwrapStatus(paths.status);
   const mayBeKilled = exitCode === null || exitCode === KILLED;
   if (mayBeKilled && group !== null && (await outOfMemoryKills(group)) > 0) return { kind: 'out_of_memory' };

@@ -33,6 +33,8 @@ export interface ProcessRuntimeOptions {
   readonly limits?: Partial<SandboxLimits>;
   /** `auto` uses control groups where they can be made; `none` leaves limits to what a process can bear by itself. */
   readonly controlGroups?: 'auto' | 'none';
+  /** Files and folders that one sandbox may keep; absent: `SANDBOX_FILES_MAX`. */
+  readonly filesMax?: number;
   /** Milliseconds between two looks at what sandboxes keep on disk. */
   readonly diskLookMs?: number;
   readonly clock: Clock;

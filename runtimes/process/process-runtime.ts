@@ -20,10 +20,10 @@ import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets
 import { presenceByRecord } from '../on-host/presence-by-record.ts';
 import { sandboxIds } from '../on-host/sandbox-place.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
-import { isGroupFrozen } from './cgroups/sandbox-group.ts';
+import { isGroupFrozen, processesIn } from './cgroups/sandbox-group.ts';
 import { changeFrozen } from './freezer.ts';
 import type { FreezeOrder } from './freezer.ts';
-import { isRunning } from './incarnation.ts';
+import { findProcesses, isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import { chooseIsolation } from './isolation.ts';
 import type { Isolation } from './isolation.ts';
@@ -31,8 +31,9 @@ import { readLastWords } from './last-words.ts';
 import { readLaunched } from './launch-script.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { Holdings } from './leftovers.ts';
-import { DISK_LOOK_MS } from '../on-host/limits.ts';
+import { DISK_LOOK_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
+import { descendantsOf } from './process-table.ts';
 import { chooseLimits } from './resource-limits.ts';
 import type { ResourceLimits } from './resource-limits.ts';
 import { sandboxPaths } from './sandbox-paths.ts';
@@ -124,19 +125,29 @@ function holdingsOf(context: Context): Holdings {
 
 function watchWorkspaces(context: Context): void {
   const { workspaceBytes: bytesMax } = context.limits.bounds;
-  if (bytesMax === null) return;
   const upNow = async (): Promise<readonly SandboxPaths[]> => {
     const up = (await list(context)).filter((sandbox) => sandbox.up);
     return up.map(({ sandboxId: id }) => context.pathsOf(id));
   };
   watchDisks({
     bytesMax,
+    filesMax: context.options.filesMax ?? SANDBOX_FILES_MAX,
     everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
     upNow,
     treesOf: ({ workspace, agent, log }) => [workspace, agent, log],
     socketDirOf: ({ offeredDir }) => offeredDir,
+    processesOf,
     end: endForDisk,
   });
+}
+
+/** By the control group where there is one: the table of processes is read whole. */
+async function processesOf(paths: SandboxPaths): Promise<readonly number[]> {
+  const group = (await readRecord(paths))?.group ?? null;
+  if (group !== null) return await processesIn(group);
+  const { launched, namespaceInit } = await findProcesses(paths);
+  const first = namespaceInit ?? launched;
+  return first === null ? [] : [first, ...(await descendantsOf(first))];
 }
 
 const start = (

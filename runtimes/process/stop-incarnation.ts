@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { DiskBound } from '../../ports/sandbox-runtime.ts';
 import { killGroup, processesIn, removeGroup, setGroupFrozen } from './cgroups/sandbox-group.ts';
 import { findProcesses, findProgram, findStrays, isRunning, readBwrapStatus } from './incarnation.ts';
 import type { IncarnationProcesses } from './incarnation.ts';
@@ -81,8 +82,8 @@ export async function launchSettled({ paths, record }: StopTarget, clock: Clock)
 }
 
 /** Ends one that keeps too much on disk; the reason stays behind for its last words. */
-export async function endForDisk(paths: SandboxPaths): Promise<void> {
-  await leaveDiskLimit(paths.endedFor);
+export async function endForDisk(paths: SandboxPaths, bound: DiskBound): Promise<void> {
+  await leaveDiskLimit(paths.endedFor, bound);
   await killProcesses(await findProcesses(paths));
 }
 

@@ -35,7 +35,9 @@ appendFileSync(`${conversations}/boots`, `${process.env['PARLEY_SANDBOX_GENERATI
 
 /** As the Agent Server starts its tools: beside itself, or in a place of their own where it is given one. */
 async function run(command: string, response: ServerResponse): Promise<void> {
-  const env = process.env as Record<string, string>;
+  const given = `${workspace}/tool-environment.json`;
+  const more = existsSync(given) ? (JSON.parse(readFileSync(given, 'utf8')) as Record<string, string>) : {};
+  const env = { ...(process.env as Record<string, string>), ...more };
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const { child, signal } = await startTool('/bin/sh', ['-c', command], { cwd: workspace, env, stdio });
   const timer = setTimeout(() => signal('SIGKILL'), COMMAND_TIMEOUT_MS);

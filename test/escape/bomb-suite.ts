@@ -4,6 +4,8 @@
  * with these bounds is made.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ALLOWED_CALLS } from '../../runtimes/on-host/seccomp/allowed-calls.ts';
+import type { RuntimePresence } from '../../ports/sandbox-runtime.ts';
 import { post, runInside } from '../contract/runtime-inside.ts';
 import type { InsideCall } from '../contract/runtime-inside.ts';
 import type { InsideResult } from '../contract/stand-in-agent.ts';
@@ -18,6 +20,8 @@ export const BOUNDS = {
   fileBytes: 16 * MEBIBYTE,
   workspaceBytes: 64 * MEBIBYTE,
 };
+/** Files and folders of one sandbox. */
+export const FILES_MAX = 3_000;
 /** Between two looks at the disk. */
 export const DISK_LOOK_MS = 100;
 
@@ -80,6 +84,17 @@ export function describeBombs(create: () => Promise<RuntimeHarness>): void {
     expect((await sh('echo x > /dev/null && echo well')).stdout).toBe('well\n');
   });
 
+  it('takes all instances of inotify it can, and none from its neighbour, where each has a user of its own', async () => {
+    if (harness.runtime.capabilities.kind !== 'process' || process.getuid?.() !== 0) return;
+    const watchers = ALLOWED_CALLS.find(({ name }) => name === 'inotify_init1')?.number;
+    const call = `syscall(${watchers?.[process.arch === 'arm64' ? 'arm64' : 'x64'] ?? -1}, 0)`;
+    const take = `my $n = 0; $n++ while $n < 100_000 && ${call} >= 0; print "$! after $n\\n"; close STDOUT; sleep 4`;
+    const taken = sh(`ulimit -n hard 2> /dev/null; perl -e '${take}'`);
+    const tries = `for (1 .. 20) { ${call} >= 0 or die $!; select undef, undef, undef, 0.1 } print "well"`;
+    expect((await runInside(neighbour, `perl -e '${tries}'`)).stdout).toBe('well');
+    expect((await taken).stdout).toMatch(/^Too many open files after \d{2,}$/m);
+  });
+
   it('shares the processor with a neighbour while it spins', async () => {
     const spin = `for i in 1 2 3 4; do perl -e 'alarm 1; 1 while 1' & done; wait`;
     await Promise.all([sh(spin), neighbourWorks()]);
@@ -91,12 +106,51 @@ export function describeBombs(create: () => Promise<RuntimeHarness>): void {
     const id = attacker.address.sandboxId;
     const ended = await settled(harness.runtime, id, 'crashed');
     expect(ended).toMatchObject({
-      cause: { kind: 'disk_limit' },
+      cause: { kind: 'disk_limit', bound: 'bytes' },
       reason: expect.stringContaining('on disk'),
     });
     await neighbourWorks();
     await harness.runtime.stop({ sandboxId: id, generation: 1 });
     expect((await harness.runtime.inspect(id)).kind).toBe('stopped');
+  });
+
+  /** In a sandbox of its own, which is ended for it; null when the command ended and the sandbox is up. */
+  const endedFor = async (command: string): Promise<RuntimePresence | null> => {
+    const request = newRequest();
+    const call = { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
+    const isOver = await runInside(call, command).then(
+      ({ code }) => code === 0,
+      () => false,
+    );
+    return isOver ? null : await settled(harness.runtime, request.sandboxId, 'crashed');
+  };
+
+  it('ends a sandbox that makes files without end, and says so', async () => {
+    const fill = `i=0; while [ $i -lt ${2 * FILES_MAX} ]; do : > f$i; i=$((i + 1)); done; sleep 15`;
+    expect(await endedFor(fill)).toMatchObject({
+      cause: { kind: 'disk_limit', bound: 'files' },
+      reason: expect.stringContaining('more files'),
+    });
+    await neighbourWorks();
+  });
+
+  it('ends one that makes files where its socket is, unless its tools cannot', async () => {
+    const made = 'ls "${PARLEY_AGENT_SOCKET%/*}" | grep -c .';
+    const fill = `for i in $(seq 300); do touch "$PARLEY_AGENT_SOCKET.$i"; done 2> /dev/null; [ "$(${made})" = 0 ] || sleep 15`;
+    const ended = await endedFor(fill);
+    if (ended !== null)
+      expect(ended).toMatchObject({ cause: { kind: 'disk_limit', bound: 'socket_folder' } });
+    expect(ended === null).toBe(harness.runtime.capabilities.kind === 'process');
+    await neighbourWorks();
+  });
+
+  it('ends one that holds files without a name, where processes can be looked at', async () => {
+    if (harness.runtime.capabilities.kind !== 'process') return;
+    const hold = `for my $n (1 .. 6) { open my $f, ">", "held"; unlink "held"; push @all, $f; print $f "x" x 15e6; $f->flush }`;
+    expect(await endedFor(`perl -MIO::Handle -e '${hold} sleep 15'`)).toMatchObject({
+      cause: { kind: 'disk_limit', bound: 'bytes' },
+    });
+    await neighbourWorks();
   });
 
   it('tells of an agent that the kernel ended for its memory', async () => {

@@ -5,7 +5,7 @@
 import { describe } from 'vitest';
 import { createDockerHarness } from '../contract/docker-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { BOUNDS, DISK_LOOK_MS, describeBombs } from './bomb-suite.ts';
+import { BOUNDS, DISK_LOOK_MS, FILES_MAX, describeBombs } from './bomb-suite.ts';
 import { describeEscapes } from './escape-suite.ts';
 import { SERVER_PROBES } from './server-probes.ts';
 
@@ -16,6 +16,8 @@ describeWith('dockerd', 'in a container', () => {
     describeEscapes({ create: () => createDockerHarness(), isolated: true, exceptions });
   });
   describe('what uses up everything', () => {
-    describeBombs(() => createDockerHarness({ limits: BOUNDS, diskLookMs: DISK_LOOK_MS }));
+    describeBombs(() =>
+      createDockerHarness({ limits: BOUNDS, filesMax: FILES_MAX, diskLookMs: DISK_LOOK_MS }),
+    );
   });
 });

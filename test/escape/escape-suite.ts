@@ -100,6 +100,19 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
     expect((await runInside(attacker, 'cat got; echo end')).stdout).toBe('end\n');
   });
 
+  it('lets no variable of a tool into what starts it', async () => {
+    const variables = {
+      LD_PRELOAD: '/workspace/none.so',
+      'ODD-NAME': 'x',
+      TEXT: 'a "quoted" $word\nand `more`',
+    };
+    await runInside(attacker, `printf %s '${JSON.stringify(variables)}' > tool-environment.json`);
+    const { stdout, stderr } = await runInside(attacker, 'printf %s "$TEXT"; rm tool-environment.json');
+    expect(stdout).toBe(variables.TEXT);
+    // The loader complains in each program that it is given to: the shell, and the one that it starts.
+    expect(stderr.match(/none\.so/g)).toHaveLength(2);
+  });
+
   if (isolated)
     it('ends what an ended conversation left running, and not the Agent Server', async () => {
       const running = 'cat /proc/[0-9]*/comm 2> /dev/null | grep -c ^sleep$';

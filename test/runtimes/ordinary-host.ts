@@ -8,6 +8,9 @@ import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts'
 import { sandboxId } from '../../core/ids.ts';
 import { realClock } from '../contract/real-clock.ts';
 import { runInside } from '../contract/runtime-inside.ts';
+import { ESCAPED } from '../escape/probe.ts';
+import type { EscapeTargets } from '../escape/probe.ts';
+import { SERVER_PROBES } from '../escape/server-probes.ts';
 
 export interface OrdinaryResult {
   readonly uid: number;
@@ -18,10 +21,20 @@ export interface OrdinaryResult {
   readonly file: string;
   readonly environment: string;
   readonly settings: string;
+  /** Attempts on the Agent Server that were not denied. */
+  readonly reached: readonly string[];
 }
 
 const FORKS = `perl -e '$| = 1; my $n = 0; while ($n++ < 400) { my $p = fork; if (!defined $p) { print "at $n"; last } if (!$p) { sleep 9; exit } } print "ESCAPED" if $n > 400; kill 9, 0'`;
 const MEMORY = `node -e "const a=[];for(let i=0;i<2048;i++)a.push(Buffer.alloc(1048576,1));console.log('ESCAPED')" 2>/dev/null`;
+
+/** The scripts are after nothing of the host. */
+async function reachedIn(sh: (command: string) => Promise<string>): Promise<readonly string[]> {
+  const reached: string[] = [];
+  for (const { name, script } of SERVER_PROBES)
+    if ((await sh(script({} as EscapeTargets))).includes(ESCAPED)) reached.push(name);
+  return reached;
+}
 
 async function main(): Promise<void> {
   const options = JSON.parse(readFileSync(0, 'utf8')) as Omit<ProcessRuntimeOptions, 'clock' | 'warn'>;
@@ -41,6 +54,7 @@ async function main(): Promise<void> {
     memory: await sh(MEMORY),
     file: await sh('truncate -s 1T sparse 2>/dev/null && echo ESCAPED'),
     environment: await sh('cat /proc/$PPID/environ 2>/dev/null | tr -d "\\0"'),
+    reached: await reachedIn(sh),
     settings: await sh('find /proc -path "/proc/[0-9]*" -prune -o -type f -writable -print 2>/dev/null'),
   };
   await runtime.destroy(request.sandboxId);

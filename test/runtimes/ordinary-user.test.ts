@@ -32,6 +32,7 @@ describeWith('bwrap', 'the process runtime of an ordinary user', () => {
       dataDir: path.join(dir, 'u/data'),
       socketDir: path.join(dir, 'u/s'),
       isolation: 'namespaces',
+      splitsTools: true,
       programs: { agentServer, sandboxInit },
       hostSockets: Object.fromEntries(
         ['proxy', 'webhook', 'git'].map((name) => [name, path.join(dir, 'u/h', name)]),
@@ -60,6 +61,7 @@ describeWith('bwrap', 'the process runtime of an ordinary user', () => {
       file: '',
       environment: '',
       settings: '',
+      reached: [],
     });
     expect(result.uid).not.toBe(0);
     expect(result.forks).toMatch(/^at \d+$/);

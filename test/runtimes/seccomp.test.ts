@@ -2,7 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { guardObject } from '../../runtimes/on-host/guard-object.ts';
 import { encode, unlessOneOf, when, allow, refuse } from '../../runtimes/on-host/seccomp/bpf-program.ts';
+import { ALLOWED_CALLS } from '../../runtimes/on-host/seccomp/allowed-calls.ts';
+import { MISSING_CALLS, PLACE_CALLS, REFUSED_CALLS } from '../../runtimes/on-host/seccomp/refused-calls.ts';
 import { sandboxFilter, sandboxProgram } from '../../runtimes/on-host/seccomp/sandbox-filter.ts';
+import type { FilteredPart } from '../../runtimes/on-host/seccomp/sandbox-filter.ts';
 import {
   AUDIT_ARCHITECTURES,
   systemCallNumber,
@@ -23,12 +26,16 @@ interface Call {
 }
 
 /** As the kernel runs it, over `struct seccomp_data`. */
-function judge(processor: FilteredProcessor, { number, architecture, args = [] }: Call): number {
+function judge(
+  processor: FilteredProcessor,
+  { number, architecture, args = [] }: Call,
+  part: FilteredPart = 'tools',
+): number {
   const data = new DataView(new ArrayBuffer(64));
   data.setUint32(0, number, true);
   data.setUint32(4, architecture, true);
   for (const [index, value] of args.entries()) data.setBigUint64(16 + 8 * index, BigInt(value), true);
-  const program = sandboxProgram(processor);
+  const program = sandboxProgram(processor, part);
   let word = 0;
   for (let at = 0; ; at += 1) {
     const one = program[at];
@@ -93,8 +100,42 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (processor) => {
     [40, EAFNOSUPPORT],
   ])('answers a socket of family %d', (family, answer) => expect(on('socket', family)).toBe(answer));
 
-  it('allows what it does not name, and kills what speaks another convention', () => {
-    expect(judge(processor, { number: 63, architecture })).toBe(ALLOW);
+  it('allows each call that it lists, and every other one is told as not there', () => {
+    const allowed = ALLOWED_CALLS.flatMap(({ number }) => number[processor] ?? []);
+    expect(allowed.length).toBeGreaterThan(200);
+    const special = ['clone', 'ioctl', 'socket', 'personality'] as const;
+    const named = [...REFUSED_CALLS, ...MISSING_CALLS, ...special].map((call) =>
+      systemCallNumber(call, processor),
+    );
+    expect(allowed.filter((number) => named.includes(number))).toEqual([]);
+    for (let number = 0; number < 600; number += 1) {
+      if (named.includes(number)) continue;
+      const answer = allowed.includes(number) ? ALLOW : ENOSYS;
+      expect({ number, answer: judge(processor, { number, architecture }) }).toEqual({ number, answer });
+    }
+  });
+
+  it('lets the Agent Server alone make a place for its tools', () => {
+    for (const call of PLACE_CALLS) {
+      const number = systemCallNumber(call, processor) ?? -1;
+      expect(judge(processor, { number, architecture }, 'server')).toBe(ALLOW);
+    }
+    const clone = { number: systemCallNumber('clone', processor) ?? -1, architecture, args: [0x10000011] };
+    expect([judge(processor, clone), judge(processor, clone, 'server')]).toEqual([EPERM, ALLOW]);
+    const trace = { number: systemCallNumber('ptrace', processor) ?? -1, architecture };
+    expect(judge(processor, trace, 'server')).toBe(EPERM);
+  });
+
+  it.each([
+    [0, ALLOW],
+    [0x40000, ALLOW],
+    [0xffffffff, ALLOW],
+    [0x0400000, EPERM],
+  ])('answers the personality %d', (personality, answer) =>
+    expect(on('personality', personality)).toBe(answer),
+  );
+
+  it('kills what speaks another convention', () => {
     expect(judge(processor, { number: 1, architecture: 0x40000003 })).toBe(KILL);
   });
 

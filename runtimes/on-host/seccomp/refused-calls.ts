@@ -1,10 +1,11 @@
 /**
- * System calls that no sandbox may make, and why.
+ * System calls that no sandbox may make, and why; and those that it may make with some arguments only. What stands
+ * neither here nor in allowed-calls.ts is told as not there.
  * Owns the lists; each runtime brings them into the form its kernel interface takes.
  */
 import type { SystemCall } from './system-calls.ts';
 
-/** Parts of the kernel that no build or test needs, and that holes were found in. */
+/** Answered as a matter of permission. Parts of the kernel that no build or test needs, and that holes were found in. */
 export const REFUSED_CALLS: readonly SystemCall[] = [
   // The view of the file system is made once, from outside.
   ...(['mount', 'umount2', 'pivot_root', 'chroot', 'move_mount', 'fsopen', 'fsconfig', 'fsmount'] as const),
@@ -43,5 +44,7 @@ export const MISSING_CALLS: readonly SystemCall[] = [
 export const NAMESPACE_FLAGS = 0x7e020000;
 /** Put text into a terminal's input (TIOCSTI), and the console's own way to the same (TIOCLINUX). */
 export const TERMINAL_INPUT = [0x5412, 0x541c];
+/** Plain Linux, with or without randomised addresses, and how a program asks which one it has (0xffffffff). */
+export const PERSONALITIES = [0, 8, 0x20000, 0x20008, 0x40000, 0x40008, 0xffffffff];
 /** Unix, IPv4, IPv6 and netlink: others, vsock above all, do not end at the network namespace. */
 export const SOCKET_FAMILIES = [1, 2, 10, 16];

@@ -1,12 +1,15 @@
 /**
- * Which system calls a sandbox may not make.
- * Owns the filter's program; the list and its reasons are in refused-calls.ts. What is not named is allowed, and is bounded by namespaces and missing capabilities.
+ * Which system calls a sandbox may make.
+ * Owns the filter's program; the lists and their reasons are in allowed-calls.ts and refused-calls.ts. What is in neither
+ * is told as not there, as an older kernel would, so that programs take another way.
  */
+import { allowedRanges } from './allowed-calls.ts';
 import { SECCOMP_DATA, allow, encode, kill, load, refuse, unlessOneOf, when } from './bpf-program.ts';
 import type { Instruction } from './bpf-program.ts';
 import {
   MISSING_CALLS,
   NAMESPACE_FLAGS,
+  PERSONALITIES,
   PLACE_CALLS,
   REFUSED_CALLS,
   SOCKET_FAMILIES,
@@ -35,7 +38,8 @@ export function sandboxProgram(
   part: FilteredPart = 'tools',
 ): readonly Instruction[] {
   const makesPlace = part === 'server';
-  const refused = REFUSED_CALLS.filter((call) => !makesPlace || !PLACE_CALLS.includes(call));
+  const placeCalls = makesPlace ? PLACE_CALLS : [];
+  const refused = REFUSED_CALLS.filter((call) => !placeCalls.includes(call));
   const on = (call: SystemCall, body: readonly Instruction[]): readonly Instruction[] => {
     const number = systemCallNumber(call, processor);
     return number === null ? [] : when('equal', number, body);
@@ -46,6 +50,7 @@ export function sandboxProgram(
     ...unlessOneOf([AUDIT_ARCHITECTURES[processor]], [kill()]),
     load(SECCOMP_DATA.number),
     ...(processor === 'x64' ? when('at_least', X32_BIT, [refuse(ENOSYS)]) : []),
+    ...placeCalls.flatMap((call) => on(call, [allow()])),
     ...refused.flatMap((call) => on(call, [refuse(EPERM)])),
     ...MISSING_CALLS.flatMap((call) => on(call, [refuse(ENOSYS)])),
     ...on('clone', [
@@ -63,6 +68,17 @@ export function sandboxProgram(
       ...unlessOneOf(SOCKET_FAMILIES, [refuse(EAFNOSUPPORT)]),
       allow(),
     ]),
-    allow(),
+    ...on('personality', [
+      load(SECCOMP_DATA.argument(0)),
+      ...unlessOneOf(PERSONALITIES, [refuse(EPERM)]),
+      allow(),
+    ]),
+    // From above: whatever reaches a range is below the one before.
+    ...[...allowedRanges(processor)]
+      .reverse()
+      .flatMap(([from, to]) =>
+        when('at_least', from, [...when('at_least', to + 1, [refuse(ENOSYS)]), allow()]),
+      ),
+    refuse(ENOSYS),
   ];
 }
