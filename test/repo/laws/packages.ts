@@ -20,7 +20,9 @@ interface Manifest {
 
 export function dependencies(tree: Tree): readonly Violation[] {
   const manifest = readManifest(tree);
-  const names = [...new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)])];
+  const names = [
+    ...new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]),
+  ];
   return [
     ...checkPage(names, fileAt(tree, PAGE)?.text ?? ''),
     ...checkUsed(names, tree),
