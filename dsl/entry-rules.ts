@@ -95,7 +95,7 @@ interface FailureContext {
 
 function addFailure({ reason }: FillFailure, { rule, row, entry, context }: FailureContext): void {
   const span = childOf(rule.tree, 'when')?.span ?? { start: 0, end: 0 };
-  const where = row === null ? 'a combination' : `row ${row.number} of ${entry.scope.data?.file ?? ''}`;
+  const where = row === null ? 'a combination' : `row ${row.number} of ${entry.scope.data?.spoken ?? ''}`;
   context.report.add('JOB411', span, `this fails for ${where}: ${reason}`);
 }
 

@@ -7,7 +7,8 @@ import type { ResolvedInputs } from './inputs/resolve-inputs.ts';
 import { createInterpolator, type Interpolator } from './interpolate.ts';
 import { once } from './once.ts';
 import type { PlanNames } from './plan-scope.ts';
-import type { DataFile, DataFiles } from './rows/open-data-files.ts';
+import type { DataFile } from './rows/data-file.ts';
+import type { DataFiles } from './rows/open-data-files.ts';
 import type { Tree } from './tree.ts';
 
 export interface EntryScope {
@@ -32,7 +33,7 @@ export function entryScopes(root: Tree, inputs: ResolvedInputs, files: DataFiles
       inputs: inputs.types ?? {},
       axes,
       columns: data === null && axes !== null ? {} : (data?.columns ?? null),
-      rowsFile: data?.file ?? null,
+      rowsFile: data?.spoken ?? null,
       withId: false,
     };
     scopes.set(tree, {

@@ -80,5 +80,5 @@ function remedyFor({ conversation, scope }: Entry): string {
 
 /** Behind a message about one row: ` (row 17 of repos.csv)`. */
 export function ofRow(row: Row | null, { scope }: Entry): string {
-  return row === null ? '' : ` (row ${row.number} of ${scope.data?.file ?? ''})`;
+  return row === null ? '' : ` (row ${row.number} of ${scope.data?.spoken ?? ''})`;
 }

@@ -73,6 +73,7 @@ export const JOB_LANGUAGE: Language = {
     setup: 'a command, or a map of keys',
     verify: 'a command, or a map of keys',
     plugins: 'a repository, or a map of keys',
+    items: 'a list of rows, or a map of keys',
     placement: 'a strategy, or a map of keys',
   },
   missingRemedy: (name, at) => (at[0] === 'secrets' ? MISSING_IN_SECRET[name] : MISSING_REMEDY[name]) ?? null,

@@ -17,7 +17,7 @@ export interface PlanNames {
   readonly axes: readonly string[] | null;
   /** Null where they are not known: under `defaults`, or for a file that cannot be read. */
   readonly columns: FieldTypes | null;
-  /** The file the columns come from; null without items. */
+  /** The file the columns come from, or the key, as a finding calls it; null without items. */
   readonly rowsFile: string | null;
   /** Whether `id` may be used, as in a key. */
   readonly withId: boolean;

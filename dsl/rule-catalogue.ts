@@ -133,13 +133,13 @@ export const RULE_CATALOGUE = {
   JOB316: error('unknown input', 'A value is given for an input that the job does not declare.'),
   JOB317: error(
     'bad data file',
-    'A data file has no header, names a column twice, has no rows, or is not named by exactly one of "csv" and "jsonl".',
+    'A data file has no header, names a column twice, has no rows, or "items" has not exactly one of "csv", "jsonl" and "list".',
   ),
   JOB318: error(
     'bad row',
-    'A row of a data file does not have the columns of the others, or cannot be read. The finding names the line.',
+    'A row of a data file, or of a list, does not have the columns of the others, or cannot be read. The finding names the line.',
   ),
-  JOB319: error('no rows left', 'The condition of "items" leaves out every row of its data file.'),
+  JOB319: error('no rows left', 'The condition of "items" leaves out every row.'),
   JOB320: error('chain of files', 'Files build on each other in a circle, or in too long a chain.'),
   JOB321: error('extends nothing', 'An entry of "extend" matches no conversation.'),
   JOB322: error(

@@ -41,7 +41,9 @@ function addTyped(issue: Issue, place: Place): void {
     case 'invalid_value':
       return addBadWord(issue.values.map(String), place);
     case 'invalid_union':
-      return addBadWord(unionWords(issue), place);
+      return 'discriminator' in issue && issue.discriminator !== undefined
+        ? addBadWord(unionWords(issue), place)
+        : addWrongType('scalar', place);
     case 'too_small':
     case 'too_big':
       return addOutOfBounds(issue, place);
@@ -63,6 +65,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: 'a list',
   object: 'a map of keys',
   record: 'a map of names',
+  scalar: 'one value',
 };
 
 function addWrongType(expected: string, { tree, subject, path, report }: Place): void {

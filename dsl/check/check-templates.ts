@@ -95,7 +95,7 @@ function checkPlain(
   if (group !== 'item' || columns === null || Object.hasOwn(columns, name)) return;
   if (rowsFile === null)
     return report.add('JOB403', span, '"item" is only available where a conversation has "items"', {
-      remedy: 'add items: {csv: FILE}',
+      remedy: 'add items: {csv: FILE}, or a list of rows',
     });
   const remedy = remedyFor(name, Object.keys(columns), {
     none: 'it has no columns',

@@ -1,8 +1,8 @@
 /**
  * The fields of a conversation that interpolate, and those that hold a condition.
- * Owns the two lists; what stands in them is checked elsewhere.
+ * Owns the lists; what stands in them is checked elsewhere.
  */
-import { childOf, entriesOf, itemsOf, treeAt, type Tree } from '../tree.ts';
+import { childOf, entriesOf, itemsOf, treeAt, type Tree, type TreePath } from '../tree.ts';
 import { extensionsOf } from './check-context.ts';
 
 export interface TemplateField {
@@ -17,6 +17,7 @@ const TEXT_PATHS = [
   ['branch'],
   ['repo', 'name'],
   ['repo', 'branch'],
+  ['repo', 'ref'],
   ['priority'],
 ] as const;
 
@@ -48,4 +49,22 @@ export function conditionFields(conversation: Tree): ConditionField[] {
     ...(where === undefined ? [] : [{ tree: where, ofRow: true }]),
     ...whens.map((tree) => ({ tree, ofRow: false })),
   ];
+}
+
+/** Texts that are written short, and the key, which only a conversation itself has. */
+const SHORT_PATHS = ['prompt', 'repo', 'key'];
+const WRITTEN_PATHS: ReadonlySet<string> = new Set([
+  ...SHORT_PATHS,
+  ...TEXT_PATHS.map((path) => path.join('.')),
+]);
+
+/** Whether the text at a path of the file as it is written, short spellings included, is filled once more. */
+export function isFilledLater([top, ...below]: TreePath): boolean {
+  if (top === 'placement') return below.join('.') === 'pool.affinity';
+  if (top !== 'defaults' && top !== 'conversations') return false;
+  const own = top === 'defaults' ? below : below.slice(1);
+  if (own[0] === 'items') return own[1] === 'list' || typeof own[1] === 'number';
+  const field = own[0] === 'extend' && own[2] === 'set' ? own.slice(3) : own;
+  const isNamed = field[0] === 'tags' || (field[0] === 'prompt' && field[1] === 'vars');
+  return isNamed || WRITTEN_PATHS.has(field.join('.'));
 }

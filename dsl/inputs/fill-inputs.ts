@@ -5,7 +5,8 @@
 import { nearestName } from '../nearest-name.ts';
 import { quote } from '../quote.ts';
 import type { Report } from '../report.ts';
-import { childOf, entriesOf, type Tree, type TreeScalar } from '../tree.ts';
+import { isFilledLater } from '../check/template-fields.ts';
+import { childOf, entriesOf, type Tree, type TreePath, type TreeScalar } from '../tree.ts';
 import type { ResolvedInputs } from './resolve-inputs.ts';
 
 /** Identity and declarations are what they are: a plan is known by them before there are values. */
@@ -15,34 +16,50 @@ const WHOLE = /^\$\{\{\s*inputs\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/;
 export function fillInputs(root: Tree, inputs: ResolvedInputs, report: Report): Tree {
   if (root.kind !== 'map') return root;
   const entries = root.entries.map((entry) =>
-    FIXED_KEYS.has(entry.key) ? entry : { ...entry, value: fill(entry.value, inputs, report) },
+    FIXED_KEYS.has(entry.key)
+      ? entry
+      : { ...entry, value: fill(entry.value, [entry.key], { inputs, report }) },
   );
   return { ...root, entries };
 }
 
-function fill(tree: Tree, inputs: ResolvedInputs, report: Report): Tree {
+interface FillContext {
+  readonly inputs: ResolvedInputs;
+  readonly report: Report;
+}
+
+function fill(tree: Tree, at: TreePath, context: FillContext): Tree {
   switch (tree.kind) {
     case 'map': {
-      const entries = tree.entries.map((entry) => ({ ...entry, value: fill(entry.value, inputs, report) }));
+      const entries = tree.entries.map((entry) => ({
+        ...entry,
+        value: fill(entry.value, [...at, entry.key], context),
+      }));
       return { ...tree, entries };
     }
     case 'list':
-      return { ...tree, items: tree.items.map((item) => fill(item, inputs, report)) };
+      return { ...tree, items: tree.items.map((item, index) => fill(item, [...at, index], context)) };
     case 'scalar':
-      return fillScalar(tree, inputs, report);
+      return fillScalar(tree, at, context);
   }
 }
 
-function fillScalar(tree: TreeScalar, { types, values }: ResolvedInputs, report: Report): TreeScalar {
+function fillScalar(tree: TreeScalar, at: TreePath, { inputs, report }: FillContext): TreeScalar {
+  const { types, values } = inputs;
   const name = typeof tree.value === 'string' ? WHOLE.exec(tree.value)?.[1] : undefined;
   if (name === undefined) return tree;
   if (types !== null && !Object.hasOwn(types, name))
     addUnknown(name, tree, { known: Object.keys(types), report });
   const value = values.get(name);
   if (value === undefined) return { ...tree, open: true };
-  // What is filled in is never read again, also where the text is a template.
-  const kept = typeof value === 'string' ? value.replaceAll('${{', '$${{') : value;
+  // What is filled in is never read again, also where the text is a template; elsewhere it is taken as it is.
+  const kept = typeof value === 'string' && isFilledLater(at) ? literal(value) : value;
   return { ...tree, value: kept, source: String(kept), plain: typeof value !== 'string' };
+}
+
+/** A function, because `$$` in a replacement is one `$`. */
+function literal(text: string): string {
+  return text.replaceAll('${{', () => '$${{');
 }
 
 function addUnknown(

@@ -75,20 +75,22 @@ export function aboutOf(schema: JsonSchema): string {
   return said === undefined ? '' : String(said['description']);
 }
 
+/** A map for which a list is only the short spelling has the path of a map. */
 function isList(schema: JsonSchema): boolean {
   const either = (schema['anyOf'] ?? []) as readonly JsonSchema[];
+  if (either.some((form) => Object.keys(propertiesOf(form)).length > 0)) return false;
   return schema['type'] === 'array' || either.some((form) => form['type'] === 'array');
 }
 
 /** With bounds: `whole number, 1 to 10000`. */
 export function typeOf(schema: JsonSchema): string {
   const either = ['anyOf', 'oneOf'].flatMap((name) => (schema[name] ?? []) as JsonSchema[]);
-  if (either.length > 0)
-    return [...new Set(either.map(typeOf))].filter((type) => type !== INPUT).join(' or ');
+  if (either.length > 0) return [...new Set(either.map(typeOf))].filter((type) => type !== INPUT).join(OR);
   const { type } = schema;
   if (schema['const'] !== undefined) return code(schema['const']);
   const choices = schema['enum'] as readonly unknown[] | undefined;
   if (choices !== undefined) return choices.map(code).join(', ');
+  if (Array.isArray(type)) return type.map((one: unknown) => typeOf({ type: one })).join(OR);
   switch (type) {
     case 'array':
       return `list${bounds(schema, 'minItems', 'maxItems')} of ${isSchema(schema['items']) ? typeOf(schema['items']) : 'anything'}`;

@@ -1,5 +1,5 @@
 /**
- * The rows of a data file that a conversation is run for.
+ * The rows that a conversation is run for.
  * Owns `where`, `limit` and the bound of rows that are read.
  */
 import type { Entry } from '../entry.ts';
@@ -36,7 +36,7 @@ export function* chosenRows(
       return report.add(
         'JOB411',
         place,
-        `this fails for row ${row.number} of ${data.file}: ${chosen.reason}`,
+        `this fails for row ${row.number} of ${data.spoken}: ${chosen.reason}`,
       );
     }
     if (!chosen) continue;
@@ -47,7 +47,7 @@ export function* chosenRows(
   if (taken > 0 || data.columns === null) return;
   if (read === 0) return report.add('JOB317', span, `${data.file} has a header and no rows`);
   const place = treeAt(tree, ['items', 'where'])?.span ?? span;
-  report.add('JOB319', place, `no row of ${data.file} meets this condition`, {
+  report.add('JOB319', place, `no row of ${data.spoken} meets this condition`, {
     remedy: 'loosen it, or remove the conversation',
   });
 }

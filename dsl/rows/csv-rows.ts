@@ -4,6 +4,7 @@
  */
 import type { FieldTypes } from '../plan-scope.ts';
 import { quote } from '../quote.ts';
+import { COLUMN } from '../schema/text-rule.ts';
 import { csvCells } from './csv-cells.ts';
 import { COLUMNS_MAX, type Row, type RowProblem } from './row.ts';
 
@@ -38,7 +39,7 @@ function headerProblem(names: readonly string[]): Pick<RowProblem, 'message' | '
   const blank = names.indexOf('');
   if (blank !== -1)
     return { message: `column ${blank + 1} of the header has no name`, remedy: 'name every column' };
-  const bad = names.find((name) => !COLUMN_NAME.test(name));
+  const bad = names.find((name) => !COLUMN.pattern.test(name));
   if (bad !== undefined)
     return {
       message: `${quote(bad)} is not a name of a column`,
@@ -49,9 +50,6 @@ function headerProblem(names: readonly string[]): Pick<RowProblem, 'message' | '
     ? null
     : { message: `the header names the column ${quote(twice)} twice`, remedy: 'rename one' };
 }
-
-/** What can stand behind `item.`. */
-export const COLUMN_NAME = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 function* rowsOf(names: readonly string[], cells: ReturnType<typeof csvCells>): Generator<Row | RowProblem> {
   let number = 0;

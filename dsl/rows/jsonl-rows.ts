@@ -2,9 +2,11 @@
  * A file with one JSON object a line as rows; the first object says which fields there are, and of what type.
  * Owns that every row has the same fields; blank lines are no rows, and json-text.ts loses nothing of the others.
  */
-import type { FieldType, FieldTypes, FieldValue } from '../plan-scope.ts';
+import type { FieldTypes, FieldValue } from '../plan-scope.ts';
 import { quote } from '../quote.ts';
-import { COLUMN_NAME, type CsvFile } from './csv-rows.ts';
+import { COLUMN } from '../schema/text-rule.ts';
+import type { CsvFile } from './csv-rows.ts';
+import { fieldTypeOf, FIELD_WORDS } from './field-type.ts';
 import { readJsonText } from './json-text.ts';
 import { COLUMNS_MAX, ROW_CHARS_MAX, type Row, type RowProblem } from './row.ts';
 
@@ -17,14 +19,16 @@ export function readJsonl(chunks: Iterable<string | RowProblem>): CsvFile | RowP
   const parsed = parse(first.value);
   if ('problem' in parsed) return parsed.problem;
   const { fields } = parsed;
-  const bad = Object.keys(fields).find((name) => !COLUMN_NAME.test(name));
+  const bad = Object.keys(fields).find((name) => !COLUMN.pattern.test(name));
   if (bad !== undefined) {
     const remedy = 'use a letter, then letters, digits and underscores';
     return { line: first.value.line, message: `${quote(bad)} is not a name of a field`, remedy };
   }
   if (Object.keys(fields).length > COLUMNS_MAX)
     return { line: first.value.line, message: `an object has more than ${COLUMNS_MAX} fields`, remedy: null };
-  const columns = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, typeOf(value)]));
+  const columns = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, fieldTypeOf(value)]),
+  );
   return {
     columns,
     rows: rowsOf(columns, { first: { number: 1, line: first.value.line, ...parsed }, lines }),
@@ -98,33 +102,12 @@ function misfit(fields: Fields, columns: FieldTypes): Pick<RowProblem, 'message'
         message: `this row has no field ${quote(name)}, and the first has`,
         remedy: 'every row has the same fields',
       };
-    const found = typeOf(fields[name] ?? null);
+    const found = fieldTypeOf(fields[name] ?? null);
     if (type !== 'dyn' && found !== type)
       return {
-        message: `the field ${quote(name)} is ${WORDS[found]} here, and ${WORDS[type]} in the first row`,
+        message: `the field ${quote(name)} is ${FIELD_WORDS[found]} here, and ${FIELD_WORDS[type]} in the first row`,
         remedy: null,
       };
   }
   return null;
-}
-
-const WORDS: Readonly<Record<FieldType, string>> = {
-  string: 'text',
-  int: 'a number',
-  double: 'a number',
-  bool: 'true or false',
-  dyn: 'a list, a map or null',
-};
-
-function typeOf(value: FieldValue): FieldType {
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'number':
-      return 'double';
-    case 'boolean':
-      return 'bool';
-    default:
-      return 'dyn';
-  }
 }

@@ -1,10 +1,9 @@
 /**
- * The data files of a job: one for each conversation that has `items`, with its columns.
- * Owns finding and opening them; rows are read when the conversation is expanded.
+ * What the conversations of a job are run over: for each that has `items`, its rows and their columns.
+ * Owns finding and opening data files, whose rows are read when the conversation is expanded.
  */
 import type { Diagnostic } from '../diagnostic.ts';
 import { joinPath, folderOf } from '../local-path.ts';
-import type { FieldTypes } from '../plan-scope.ts';
 import { quote } from '../quote.ts';
 import type { Report } from '../report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
@@ -12,18 +11,11 @@ import { childOf, entryOf, textOf, type Tree } from '../tree.ts';
 import type { JobWorld, RowsRead } from '../world.ts';
 import { conversationsOf } from '../entries.ts';
 import { readCsv, type CsvFile } from './csv-rows.ts';
+import { unread, type DataFile } from './data-file.ts';
 import { readJsonl } from './jsonl-rows.ts';
+import { listedRows } from './listed-rows.ts';
 import type { Row, RowProblem } from './row.ts';
 import { rowText } from './row-text.ts';
-
-export interface DataFile {
-  /** As it is shown. */
-  readonly file: string;
-  /** Null when the file cannot be read, which was said. */
-  readonly columns: FieldTypes | null;
-  /** From the first row on, each time; a problem ends them. */
-  rows(): Iterable<Row | RowProblem>;
-}
 
 /** By the tree of the conversation. */
 export type DataFiles = ReadonlyMap<Tree, DataFile>;
@@ -44,16 +36,16 @@ export function openDataFiles(context: OpenContext): DataFiles {
 }
 
 function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext): DataFile {
-  const csv = entryOf(items, 'csv');
-  const jsonl = entryOf(items, 'jsonl');
-  const named = csv ?? jsonl;
-  const path = textOf(named?.value);
-  if (named === undefined || (csv !== undefined && jsonl !== undefined)) {
+  const [named, other] = ['csv', 'jsonl', 'list'].flatMap((key) => entryOf(items, key) ?? []);
+  if (named === undefined || other !== undefined) {
     const place = entryOf(conversation, 'items')?.keySpan ?? items.span;
-    const message = named === undefined ? '"items" names no data file' : '"items" names two data files';
-    report.add('JOB317', place, message, { remedy: 'write one of "csv" and "jsonl"' });
+    const message =
+      named === undefined ? '"items" names no data file and has no list' : '"items" names its rows twice';
+    report.add('JOB317', place, message, { remedy: 'write one of "csv", "jsonl" and "list"' });
     return unread('');
   }
+  if (named.key === 'list') return listedRows(named.value, report);
+  const path = textOf(named.value);
   if (path === null || !LOCAL_PATH.pattern.test(path)) return unread('');
   const file = joinPath(folderOf(report.fileAt(0)), path);
   const read = readerOf(world);
@@ -62,21 +54,17 @@ function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext
     addUnreadable(named.value, { path, opened, report });
     return unread(file);
   }
-  const parse = csv === undefined ? readJsonl : readCsv;
+  const parse = named.key === 'jsonl' ? readJsonl : readCsv;
   const first = parse(rowText(opened.chunks));
   if ('message' in first) {
     report.adopt([rowFinding('JOB317', file, first)]);
     return unread(file);
   }
-  return { file, columns: first.columns, rows: () => again(first, () => read(path), parse) };
+  return { file, spoken: file, columns: first.columns, rows: () => again(first, () => read(path), parse) };
 }
 
 function readerOf(world: JobWorld): (path: string) => RowsRead {
   return (path) => world.readRows?.(path) ?? { problem: 'missing' };
-}
-
-function unread(file: string): DataFile {
-  return { file, columns: null, rows: () => [] };
 }
 
 /** Opened anew: rows can be taken once, and a scenario plans a job twice. */

@@ -15,7 +15,8 @@ import {
   scalarAs,
   SHORTHANDS,
 } from './shorthand.ts';
-import { CONDITION_MAX, conditionSchema, itemsSchema } from './inputs-schema.ts';
+import { CONDITION_MAX, conditionSchema } from './inputs-schema.ts';
+import { itemsSchema } from './items-schema.ts';
 import { needsSchema } from './needs-schema.ts';
 import * as rules from './text-rule.ts';
 

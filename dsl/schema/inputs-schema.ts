@@ -1,6 +1,6 @@
 /**
- * The parameters of a job, and the data files it is run over.
- * Owns shapes and bounds; values of inputs are checked in ../inputs/, rows in ../rows/.
+ * The parameters of a job, and what a condition is.
+ * Owns shapes and bounds; values of inputs are checked in ../inputs/.
  */
 import { z } from 'zod';
 
@@ -12,8 +12,6 @@ const ENUM_VALUES_MAX = 100;
 export const INPUT_TEXT_MAX = 2_000;
 /** An expression is read by people. */
 export const CONDITION_MAX = 2_000;
-/** What one plan may hold (expand-matrix.ts). */
-const ROWS_MAX = 100_000;
 
 const description = z.string().max(500).meta({ description: 'What the input is for.' }).optional();
 const DEFAULT = { description: 'The value when none is given.' };
@@ -57,15 +55,5 @@ export const inputsSchema = z
 export const conditionSchema = (description: string) =>
   z.string().min(1).max(CONDITION_MAX).meta({ description });
 
-export const itemsSchema = z
-  .strictObject({
-    csv: rules.text(rules.LOCAL_PATH, 'CSV file with a header; every column is text.').optional(),
-    jsonl: rules.text(rules.LOCAL_PATH, 'File with one JSON object a line.').optional(),
-    where: conditionSchema('Expression; rows for which it is false are left out.').optional(),
-    limit: z.number().int().min(1).max(ROWS_MAX).meta({ description: 'Rows taken at most.' }).optional(),
-  })
-  .meta({ description: 'One conversation for each row of a data file, read row by row.' });
-
 export type InputDocument = z.infer<typeof input>;
 export type InputsDocument = z.infer<typeof inputsSchema>;
-export type ItemsDocument = z.infer<typeof itemsSchema>;

@@ -42,6 +42,13 @@ export const AXIS_NAME = rule({
 });
 /** An axis, or the condition of an entry of `exclude`. */
 export const EXCLUDED_NAME = rule({ ...AXIS_NAME, pattern: /^(?!(?:exclude|include|extend|axes)$)[A-Za-z][A-Za-z0-9_]{0,30}$/ });
+/** What can stand behind `item.`. */
+export const COLUMN = rule({
+  code: 'JOB208',
+  pattern: /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/,
+  what: 'a name of a field',
+  remedy: 'use a letter, then letters, digits and underscores',
+});
 export const INPUT_NAME = rule({
   code: 'JOB208',
   pattern: /^[A-Za-z][A-Za-z0-9_]{0,62}$/,

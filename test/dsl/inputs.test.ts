@@ -80,6 +80,22 @@ describe('inputs', () => {
     expect(plan?.items[0]?.prompt).toBe('Upgrade ${{ inputs.many }} quickly.');
   });
 
+  it('are never read again as a whole value either, and are taken as they are where nothing is filled', () => {
+    const head = 'kind: job\nversion: 1\nname: demo\ninputs: {lib: {type: string}}\n';
+    const fields = `prompt: '\${{ inputs.lib }}', tags: {a: '\${{ inputs.lib }}'}, verify: '\${{ inputs.lib }}'`;
+    const more = `extend: [{when: repeat == 1, set: {tags: {b: '\${{ inputs.lib }}'}}}]`;
+    const text = `${head}placement: {pool: {size: 1, affinity: '\${{ inputs.lib }}'}}\ndefaults: {model: m, setup: '\${{ inputs.lib }}', tags: {c: '\${{ inputs.lib }}'}}\nconversations: [{id: x, ${fields}, ${more}}]\n`;
+    const lib = 'say ${{ repeat }} and $${{';
+    const { plan } = compile({ typed: { lib } }, text);
+    expect(plan?.items[0]).toMatchObject({
+      prompt: lib,
+      tags: { a: lib, b: lib, c: lib },
+      verify: { command: lib },
+      setup: { command: lib },
+      affinity: lib,
+    });
+  });
+
   it('change the hash of the plan', () => {
     const hashes = ['x', 'y'].map((lib) => compile({ typed: { lib } }).plan?.hash);
     expect(new Set(hashes).size).toBe(2);

@@ -103,6 +103,17 @@ describe('the origin of a value', () => {
     expect(find(low, 'limits.usd')).toMatchObject({ value: null, origin: { kind: 'default' } });
   });
 
+  it('names the line of a row that stands in the job', () => {
+    const text = JOB.replace(
+      '{csv: rows.csv}',
+      '\n      - {repo: acme/a, tier: gold}\n      - {repo: acme/b, tier: low}',
+    );
+    const listed = originsOf(text, world).origins;
+    expect(find(listed.item(2), 'repo.name').origin.from).toEqual([
+      { kind: 'row', file: 'job.yaml', line: 17, column: 'repo' },
+    ]);
+  });
+
   it('names the inputs with who gave them, the row and the axis', () => {
     expect(find(origins.run, 'inputs.lib')).toMatchObject({
       value: 'right-pad',

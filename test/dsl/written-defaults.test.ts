@@ -115,6 +115,7 @@ const NONE: readonly string[] = [
   'conversations[].items',
   'conversations[].items.csv',
   'conversations[].items.jsonl',
+  'conversations[].items.list[]',
   'conversations[].items.where',
   'conversations[].items.limit',
   'conversations[].matrix',

@@ -1,0 +1,22 @@
+/**
+ * Where the rows of a conversation come from: a data file, or a list in the job.
+ * Owns the shape that whoever expands a conversation knows.
+ */
+import type { FieldTypes } from '../plan-scope.ts';
+import type { Row, RowProblem } from './row.ts';
+
+export interface DataFile {
+  /** The file in which the rows stand, as it is shown; the job itself for a list. */
+  readonly file: string;
+  /** As a finding calls it: the file, or the key that has the list. */
+  readonly spoken: string;
+  /** Null when the rows cannot be read, which was said. */
+  readonly columns: FieldTypes | null;
+  /** From the first row on, each time; a problem ends them. */
+  rows(): Iterable<Row | RowProblem>;
+}
+
+/** Nothing can be said about rows that cannot be read. */
+export function unread(file: string): DataFile {
+  return { file, spoken: file, columns: null, rows: () => [] };
+}

@@ -1,0 +1,66 @@
+/**
+ * What a conversation is run over: the rows of a data file, or rows that stand in the job.
+ * Owns shapes and bounds; rows are read, and compared with each other, in ../rows/.
+ */
+import { z } from 'zod';
+
+import { mapNode } from '../tree.ts';
+import { conditionSchema } from './inputs-schema.ts';
+import { loseNothing, SHORTHANDS, type Shorthand } from './shorthand.ts';
+import * as rules from './text-rule.ts';
+
+/** What one plan may hold (expand-matrix.ts). */
+const ROWS_MAX = 100_000;
+/** More rows than this are a data file, not a job: YAML is read a hundred times slower than one. */
+const LISTED_MAX = 1_000;
+/** As the variables of a prompt file. */
+const CELL_MAX = 10_000;
+/** The field of a row that is written as one value. */
+const ONLY_FIELD = 'value';
+
+/** Values keep their type; a number that YAML would spell otherwise needs quotes. */
+const typed: Shorthand = {
+  normalise: (tree, { report }) => {
+    if (tree.kind === 'scalar') loseNothing(tree, report);
+    return tree;
+  },
+  jsonSchema: () => ({ type: ['string', 'number', 'boolean'] }),
+};
+
+/** `acme/shop` stands for `{value: acme/shop}`. */
+const oneValue: Shorthand = {
+  normalise: (tree) =>
+    tree.kind === 'scalar' && (tree.value !== null || tree.open === true)
+      ? mapNode(tree.span, { [ONLY_FIELD]: tree })
+      : tree,
+  jsonSchema: (long) => ({ anyOf: [{ type: ['string', 'number', 'boolean'] }, long] }),
+};
+
+/** A list stands for the rows themselves. */
+const rowsAlone: Shorthand = {
+  normalise: (tree) => (tree.kind === 'list' ? mapNode(tree.span, { list: tree }) : tree),
+  jsonSchema: ({ description, ...long }) => {
+    const { list } = long['properties'] as Record<string, object>;
+    return { ...(description === undefined ? {} : { description }), anyOf: [list, long] };
+  },
+};
+
+const cell = z.union([z.string().max(CELL_MAX), z.number(), z.boolean()]).register(SHORTHANDS, typed);
+
+const row = z
+  .record(rules.text(rules.COLUMN), cell)
+  .meta({ description: 'One row: a value for each field, the same fields in all of them.' })
+  .register(SHORTHANDS, oneValue);
+
+export const itemsSchema = z
+  .strictObject({
+    csv: rules.text(rules.LOCAL_PATH, 'CSV file with a header; every column is text.').optional(),
+    jsonl: rules.text(rules.LOCAL_PATH, 'File with one JSON object a line.').optional(),
+    list: z.array(row).min(1).max(LISTED_MAX).meta({ description: 'Rows that stand in the job.' }).optional(),
+    where: conditionSchema('Expression; rows for which it is false are left out.').optional(),
+    limit: z.number().int().min(1).max(ROWS_MAX).meta({ description: 'Rows taken at most.' }).optional(),
+  })
+  .meta({ description: 'One conversation for each row of a data file, or of a list.' })
+  .register(SHORTHANDS, rowsAlone);
+
+export type ItemsDocument = z.infer<typeof itemsSchema>;
