@@ -8,6 +8,7 @@ import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 
 import { HttpError } from './http-error.ts';
+import { HttpRequest } from './http-request.ts';
 import { hexOf } from './ids.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import { messageOf } from './log.ts';
@@ -24,7 +25,12 @@ import type { ServerContext } from './server-context.ts';
 
 /** The server with all its routes, not listening yet. */
 export async function buildHttpServer(context: ServerContext, log: Log): Promise<FastifyInstance> {
-  const server = fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: 'idle', logger: false });
+  const server = fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    forceCloseConnections: 'idle',
+    http: { IncomingMessage: HttpRequest },
+    logger: false,
+  });
   await server.register(multipart);
   addJsonBodies(server);
   addKeyCheck(server, keyCheck(context.config.sessionKey));

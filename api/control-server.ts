@@ -10,8 +10,8 @@ import { runId, type RunId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import type { RunEvent } from '../core/run/message.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import { FAILURE_CLASSES } from '../core/status.ts';
 import type { Notifier } from '../ports/notifier.ts';
+import { failureClass } from './application/words.ts';
 import { answerErrors } from './error-answer.ts';
 
 /** A name for people; longer ones are cut by nobody, so they are refused. */
@@ -43,7 +43,7 @@ export const controlRequestSchema = z.strictObject({
     z.strictObject({
       type: z.literal('resumeRequested'),
       ...asked,
-      classes: z.array(z.enum(FAILURE_CLASSES)),
+      classes: z.array(failureClass),
     }),
     z.strictObject({ type: z.literal('requeueRequested'), ...asked, keys }),
     z.strictObject({ type: z.literal('settingsChanged'), ...asked, settings }),

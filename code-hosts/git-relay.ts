@@ -11,6 +11,7 @@ import { dirname } from 'node:path';
 import { Agent } from 'undici';
 import { ConnectionShares } from '../core/connection-shares.ts';
 import { ParleyError } from '../core/parley-error.ts';
+import { repeatedHeader, severalHeaders } from '../core/repeated-header.ts';
 import { createTurnstile } from '../core/turnstile.ts';
 import type { Turnstile } from '../core/turnstile.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
@@ -140,6 +141,8 @@ async function serveAllowed(context: Context, exchange: Exchange): Promise<void>
   const { options } = context;
   const location = locateOrNull(options.codeHosts, read);
   if (location === null) return refuse(response, 404, 'no such repository');
+  if (repeatedHeader(request.rawHeaders, ['authorization']) !== null)
+    return refuse(response, 401, severalHeaders('Authorization'));
   const token = tokenOf(request.headers.authorization);
   if (!(await options.allow(token, location.provider, location.name))) {
     if (token !== null) return refuse(response, 403, 'this token does not open the repository');

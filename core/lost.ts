@@ -5,13 +5,14 @@
 import type { ConversationEvent } from './conversation/message.ts';
 import { bornConversation, type ConversationState } from './conversation/state.ts';
 import type { ConversationId, EntityAddress } from './ids.ts';
-import type { ConversationRow, SandboxRow } from './projection.ts';
+import type { ConversationRow, ProjectionRow, RunItemRow, RunRow, SandboxRow } from './projection.ts';
 import type { SandboxEvent } from './sandbox/message.ts';
 import { bornSandbox, withAttached, type SandboxPhase, type SandboxState } from './sandbox/state.ts';
 
 /** Further than any entity counts in its life: what it says from here on is no repeat to anybody. */
 const COUNT_FROM = 1_000_000_000;
 const COMMAND = 'lost';
+const REASON = 'its workflow was ended from outside';
 
 export interface Lost<State, Event> {
   readonly state: State;
@@ -96,6 +97,36 @@ export function lostConversation(
     executionStatus: row.executionStatus,
     executionStatusAt: row.executionStatusAt,
   };
-  const reason = 'its workflow was ended from outside';
-  return { state, event: { type: 'stepFailed', commandId: COMMAND, code: 'workflow_lost', reason } };
+  return { state, event: { type: 'stepFailed', commandId: COMMAND, code: 'workflow_lost', reason: REASON } };
+}
+
+/**
+ * The rules that it went by are in its workflow alone, so nobody can go on with it: it has ended, and what had not is a
+ * failure. Conversations that were in flight go on by themselves, and can be read and stopped as any other.
+ */
+export function lostRun(row: RunRow, items: readonly RunItemRow[], now: number): readonly ProjectionRow[] {
+  const open = items.filter(({ phase }) => phase !== 'ended');
+  const failed = (row.ended.failed ?? 0) + open.length;
+  return [
+    {
+      ...row,
+      sequence: row.sequence + COUNT_FROM,
+      phase: 'finished',
+      mode: 'cancelling',
+      reason: 'workflow_lost',
+      waiting: 0,
+      inFlight: 0,
+      ended: failed === 0 ? row.ended : { ...row.ended, failed },
+      endedAt: now,
+    },
+    ...open.map((item): RunItemRow => ({
+      ...item,
+      sequence: item.sequence + COUNT_FROM,
+      phase: 'ended',
+      outcome: 'failed',
+      failureClass: 'infra',
+      detail: `workflow_lost: ${REASON}`,
+      endedAt: now,
+    })),
+  ];
 }

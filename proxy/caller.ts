@@ -3,15 +3,19 @@
  * Owns finding and checking the key; must not keep, log or return one.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { repeatedHeader, severalHeaders } from '../core/repeated-header.ts';
 import type { KeyDirectory, ProxyCaller } from '../ports/key-directory.ts';
 import { failure, type Failure } from './failure.ts';
 import { apiKeyHeader } from './header-names.ts';
 
 export type Caller = ProxyCaller;
 
+/** What of a request says who is calling. */
+export type Presenting = Pick<IncomingMessage, 'headers' | 'rawHeaders'>;
+
 /** At once where the key is known in memory. */
-export type FindCaller = (headers: IncomingHttpHeaders) => Caller | Failure | Promise<Caller | Failure>;
+export type FindCaller = (request: Presenting) => Caller | Failure | Promise<Caller | Failure>;
 
 const MASTER: Caller = { name: 'master', sessionId: null, userId: null, models: null };
 const BEARER = /^bearer +(\S+) *$/i;
@@ -29,9 +33,15 @@ export function callerFinder(options: {
   readonly vendor: string;
 }): FindCaller {
   const master = options.masterKey === null ? null : digest(options.masterKey);
-  const keyHeader = apiKeyHeader(options.vendor);
-  return (headers) => {
-    const key = presentedKey(headers, keyHeader);
+  const names = ['authorization', apiKeyHeader(options.vendor), 'x-api-key', 'api-key'];
+  return ({ headers, rawHeaders }) => {
+    const repeated = repeatedHeader(rawHeaders, names);
+    if (repeated !== null)
+      return failure(
+        'unauthorized',
+        severalHeaders(repeated === 'authorization' ? 'Authorization' : repeated),
+      );
+    const key = presentedKey(headers, names.slice(1));
     if (key === null) return failure('unauthorized', 'Cannot authenticate the call: no API key was passed');
     const digested = digest(key);
     if (master !== null && timingSafeEqual(digested, master)) return MASTER;
@@ -63,10 +73,10 @@ function refuseUnanswered(): Failure {
   return failure('store_unavailable', 'Cannot authenticate the call: the key directory did not answer');
 }
 
-function presentedKey(headers: IncomingHttpHeaders, keyHeader: string): string | null {
+function presentedKey(headers: IncomingMessage['headers'], others: readonly string[]): string | null {
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
-  const other = headers[keyHeader] ?? headers['x-api-key'] ?? headers['api-key'];
+  const other = others.map((name) => headers[name]).find((value) => value !== undefined);
   if (typeof other !== 'string' || other === '') return null;
   return BEARER.exec(other)?.[1] ?? other;
 }

@@ -15,7 +15,7 @@ import { refuse } from './refusal.ts';
 import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
 import { mentionsError } from './stream-watch.ts';
 import { endWithTurn } from './turn-replies.ts';
-import { readUsage, type Usage } from './usage.ts';
+import { usageOf, type Usage } from './usage.ts';
 
 const LEARNED: ReadonlySet<string> = new Set(['id', 'usage']);
 const JSON_TYPE = 'application/json';
@@ -130,7 +130,7 @@ export class HeldReply implements Reply {
     const value = top === null ? parseJson(textOf(body)) : membersOf(body, top);
     const json = asObject(Array.isArray(value) ? value[0] : value);
     this.responseId = asText(json?.['id']);
-    this.usage = readUsage(json?.['usage']);
+    this.usage = usageOf(json ?? {}) ?? usageBelow(body);
     return value === undefined ? undefined : json;
   }
 
@@ -180,4 +180,9 @@ function membersOf(body: Buffer, { members }: TopLevel): JsonObject {
   for (const [key, { valueStart, valueEnd }] of members)
     json[key] = parseJson(body.toString('utf8', valueStart, valueEnd));
   return json;
+}
+
+/** Some vendors say it in each choice: only then is all of the body parsed for it. */
+function usageBelow(body: Buffer): Usage | null {
+  return body.includes('"usage"') ? usageOf(asObject(parseJson(textOf(body))) ?? {}) : null;
 }

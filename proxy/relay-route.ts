@@ -35,7 +35,7 @@ async function startCall(
   form: { readonly kind: RelayKind; readonly pathModel: string | null },
 ): Promise<Failure | null> {
   // What is in memory is there at once: each wait would cost a call more than the look-up.
-  const found = parts.findCaller(exchange.req.headers);
+  const found = parts.findCaller(exchange.req);
   const caller = found instanceof Promise ? await found : found;
   if ('code' in caller) return caller;
   const crowd = mayStay(parts.sandboxes, exchange, caller);

@@ -149,7 +149,7 @@ function forAnyone(serve: (parts: ProxyParts, exchange: Exchange) => void): Serv
 
 function forCaller(serve: ForCaller): Serve {
   return async (parts, exchange, id) => {
-    const caller = await parts.findCaller(exchange.req.headers);
+    const caller = await parts.findCaller(exchange.req);
     const refused = isFailure(caller) ? caller : mayStay(parts.sandboxes, exchange, caller);
     if (refused !== null) sendFailure(exchange.res, refused);
     else await serve(parts, exchange, caller as Caller, id);

@@ -7,7 +7,7 @@ import { asObject, asText, type JsonObject } from './json-value.ts';
 import { STREAM_TAIL_BYTES } from './limits.ts';
 import type { RelayKind } from './relay-kind.ts';
 import { cutFrames, firstFrame, FrameSplitter, frameData, frameJson, lastFrameEnd } from './sse-frames.ts';
-import { joinUsage, readUsage, type Usage } from './usage.ts';
+import { joinUsage, usageOf, type Usage } from './usage.ts';
 
 /**
  * A text of JSON, cut where the native search is quick: it goes from one first byte to the next, and a quote, a bracket
@@ -129,7 +129,7 @@ export class StreamWatch {
     this.error ??= errorOf(json);
     const type = asText(json['type']);
     if (type !== null && this.lastEvents?.has(type) === true) this.isDone = true;
-    const usage = readUsage(json['usage'] ?? response?.['usage']);
+    const usage = usageOf(json);
     if (usage === null) return true;
     this.usage = joinUsage(this.usage, usage);
     return this.isUsageShown || !isUsageOnly(json);

@@ -17,6 +17,26 @@ export interface Usage {
   readonly cost: NanoUsd | null;
 }
 
+/**
+ * What a reply or frame says wherever vendors put it: at the top, in a response of events, beside a vendor's own id
+ * (`x_groq`), or in each choice. What stands twice is the same call; null when it stands nowhere.
+ */
+export function usageOf(reply: JsonObject): Usage | null {
+  const choices = reply['choices'];
+  const places: readonly unknown[] = [
+    reply,
+    reply['response'],
+    reply['x_groq'],
+    ...(Array.isArray(choices) ? choices : []),
+  ];
+  let joined: Usage | null = null;
+  for (const place of places) {
+    const usage = readUsage(asObject(place)?.['usage']);
+    if (usage !== null) joined = joinUsage(joined, usage);
+  }
+  return joined;
+}
+
 /** Reads the member `usage` of a reply, in the words of chat, responses or messages; null when it is no object. */
 export function readUsage(value: unknown): Usage | null {
   const usage = asObject(value);

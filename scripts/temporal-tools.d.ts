@@ -18,5 +18,12 @@ export interface Installed {
   readonly line: string;
 }
 
+/** Fills a folder beside and renames it, so that what is there is whole. */
+export function aside(
+  name: string,
+  folder: string,
+  fill: (target: string) => Promise<void>,
+): Promise<Installed>;
+
 /** Installs both; resolves with one line for each that says how it went. */
 export function installTemporalTools(env: Environment): Promise<readonly Installed[]>;

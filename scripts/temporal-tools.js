@@ -182,7 +182,7 @@ function installedCli(env) {
 }
 
 /** Fills a folder beside and renames it, so that what is there is whole. */
-async function aside(name, folder, fill) {
+export async function aside(name, folder, fill) {
   const startedAt = Date.now();
   const target = `${folder}.new`;
   rmSync(target, { recursive: true, force: true });

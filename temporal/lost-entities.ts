@@ -15,9 +15,9 @@ import {
   type EntityAddress,
   type RunId,
 } from '../core/ids.ts';
-import { lostConversation, lostSandbox, type ItemOfRun, type Lost } from '../core/lost.ts';
+import { lostConversation, lostRun, lostSandbox, type ItemOfRun, type Lost } from '../core/lost.ts';
 import type { MachineEvent } from '../core/command.ts';
-import type { ConversationRow } from '../core/projection.ts';
+import type { ConversationRow, ProjectionRow } from '../core/projection.ts';
 import { SHARD_ITEMS_MAX, shardAddress } from '../core/run/shards.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
@@ -56,16 +56,20 @@ export class LostEntities {
   async mend(address: EntityAddress): Promise<boolean> {
     const lost = await this.find(address);
     if (lost === null || !(await this.wasEnded(address))) return false;
-    if (lost === 'told') return await this.tell(address);
     const { engine, send } = this.world;
+    if (lost === 'told') return await this.tell(address);
+    if (lost === 'run') {
+      await engine.commit(rowsAndState(await this.endOfRun(runIdOf(address)), null));
+      return true;
+    }
     const state = lost.state as Json;
     await engine.commit(rowsAndState([], { address, state, deadline: null, done: true }));
     await send({ to: address, id: `lost/${addressKey(address)}`, event: lost.event });
     return true;
   }
 
-  /** All that the server lists. Ids of those that were mended. */
-  async sweep(): Promise<readonly string[]> {
+  /** All that the server lists. Ids of those that were mended; one that cannot be keeps no other from it. */
+  async sweep(onFailed: (workflowId: string, error: unknown) => void = rethrow): Promise<readonly string[]> {
     const since = new Date(this.world.clock.now() - LOOK_BACK_MS).toISOString();
     const query = `${ENDED} AND ${OURS} AND CloseTime > '${since}'`;
     const ids = new Set<string>();
@@ -74,12 +78,21 @@ export class LostEntities {
       if (ids.size >= SWEPT_MAX) break;
     }
     const mended: string[] = [];
-    for (const id of ids) if (await this.mend(addressFromKey(id))) mended.push(id);
+    for (const id of ids) {
+      try {
+        if (await this.mend(addressFromKey(id))) mended.push(id);
+      } catch (error) {
+        onFailed(id, error);
+      }
+    }
     return mended;
   }
 
-  /** Null: its record is at its end, or there is none. `told`: of what it knew no record tells enough to end it. */
-  private async find(address: EntityAddress): Promise<Lost<unknown, MachineEvent> | 'told' | null> {
+  /**
+   * Null: its record is at its end, or there is none. `run`: its record alone ends, because its rules are nowhere else.
+   * `told`: its run goes on without it, and a person has to say what becomes of that.
+   */
+  private async find(address: EntityAddress): Promise<Lost<unknown, MachineEvent> | 'run' | 'told' | null> {
     const { engine, records } = this.world;
     if ((await engine.load(address))?.done === true) return null;
     switch (address.machine) {
@@ -93,8 +106,9 @@ export class LostEntities {
         return row === null ? null : lostConversation(row, await this.itemOf(row));
       }
       case 'run':
+        return (await this.isOpen(address)) ? 'run' : null;
       case 'shard':
-        return (await this.runOf(address))?.phase === 'finished' ? null : 'told';
+        return (await this.isOpen(address)) ? 'told' : null;
     }
   }
 
@@ -125,18 +139,29 @@ export class LostEntities {
     return { watcher: isSharded ? shard : { machine: 'run', id }, index };
   }
 
-  private async runOf(address: EntityAddress): Promise<{ readonly phase: string } | null> {
-    return await this.world.records.run(runIdOf(address));
+  private async isOpen(address: EntityAddress): Promise<boolean> {
+    const row = await this.world.records.run(runIdOf(address));
+    return row !== null && row.phase !== 'finished';
+  }
+
+  private async endOfRun(id: RunId): Promise<readonly ProjectionRow[]> {
+    const { records, clock } = this.world;
+    const row = await records.run(id);
+    return row === null ? [] : lostRun(row, await records.runItems(id), clock.now());
   }
 
   private async tell(address: EntityAddress): Promise<boolean> {
     const at = this.world.clock.now();
-    const cause = 'its workflow was ended from outside; begin the job again';
+    const cause = 'its workflow was ended from outside; cancel the run, and begin the job again';
     const about = { machine: 'run', id: runIdOf(address) } as const;
     const what = `workflow ${addressKey(address)}`;
     await this.world.troubles.failed({ about, item: null, what, cause, tries: 1, nextAt: at, at });
     return true;
   }
+}
+
+function rethrow(_workflowId: string, error: unknown): never {
+  throw error;
 }
 
 /** Of a run, or of one of its shards, whose number stands behind it. */

@@ -48,19 +48,22 @@ export function serveEventSockets(side: SocketSide): {
   }, SOCKET_PING_MS);
   beat.unref();
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const id = PATH.exec(url.pathname)?.[1];
+    // Whoever leaves before the answer breaks a socket that nobody else listens to.
+    socket.on('error', () => socket.destroy());
+    const [path = '', query] = (request.url ?? '').split('?', 2);
+    const id = PATH.exec(path)?.[1];
     if (id === undefined) return refuse(socket, '404 Not Found');
+    const parameters = new URLSearchParams(query);
     const inHeader = request.headers['x-session-api-key'];
-    const isNamed = inHeader !== undefined || url.searchParams.has('session_api_key');
-    if (isNamed && (url.searchParams.has('session_api_key') || !side.isKey(inHeader)))
-      return refuse(socket, '403 Forbidden');
+    const isInAddress = parameters.has('session_api_key');
+    const isNamed = inHeader !== undefined || isInAddress;
+    if (isNamed && (isInAddress || !side.isKey(inHeader))) return refuse(socket, '403 Forbidden');
     server.handleUpgrade(request, socket, head, (client) => {
       alive.add(client);
       client.on('pong', () => alive.add(client));
       // A client that breaks the protocol is closed by the library; its error has nobody else to go to.
       client.on('error', () => undefined);
-      void welcome(side, client, { id, isAdmitted: isNamed, resend: resendOf(url.searchParams) });
+      void welcome(side, client, { id, isAdmitted: isNamed, resend: resendOf(parameters) });
     });
   };
   const close = (): void => {

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sandboxId as asSandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import { repeatedHeader, severalHeaders } from '../../core/repeated-header.ts';
 import type { ApiKey } from '../../ports/api-keys.ts';
 import { sameText } from '../session-auth.ts';
 import type { Application, Principal, SandboxCaller } from './application.ts';
@@ -90,9 +91,8 @@ function refuseKeyInAddress(request: FastifyRequest): void {
 
 /** Two of one name are a mistake of a client or its proxy; the library would take the first, or join them. @throws ParleyError unauthorized */
 function requireOne({ raw }: FastifyRequest, name: string): void {
-  const { length } = raw.headersDistinct[name.toLowerCase()] ?? [];
-  if (length > 1)
-    throw new ParleyError('unauthorized', `Cannot tell who is calling: send one ${name} header, not several`);
+  if (repeatedHeader(raw.rawHeaders, [name.toLowerCase()]) !== null)
+    throw new ParleyError('unauthorized', severalHeaders(name));
 }
 
 function bearerOf(request: FastifyRequest): string | null {

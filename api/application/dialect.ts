@@ -3,7 +3,7 @@
  * Owns every difference between them; must not decide anything about lives.
  */
 import type { ParleyError } from '../../core/parley-error.ts';
-import type { ExecutionStatus, SandboxStatus } from '../../core/status.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus, type SandboxStatus } from '../../core/status.ts';
 
 export const DIALECT_NAMES = ['spec', 'openhands'] as const;
 export type DialectName = (typeof DIALECT_NAMES)[number];
@@ -14,6 +14,8 @@ export interface Dialect {
     status: ExecutionStatus | null,
     sandbox: { readonly status: SandboxStatus; readonly isUp: boolean },
   ): string | null;
+  /** Every status of an agent, as this dialect spells it. */
+  readonly executionStatuses: readonly string[];
   /** Whether a message to a released sandbox is queued and resumes it (D7), or refused with 409. */
   readonly resumesOnMessage: boolean;
   /** Whether reading the workspace of a released sandbox resumes it (D7). */
@@ -28,6 +30,7 @@ export interface Dialect {
 const SPEC: Dialect = {
   name: 'spec',
   executionStatus: (status) => status,
+  executionStatuses: EXECUTION_STATUSES,
   resumesOnMessage: true,
   resumesOnRead: true,
   hidesFileErrors: false,
@@ -38,6 +41,7 @@ const SPEC: Dialect = {
 const OPENHANDS: Dialect = {
   name: 'openhands',
   executionStatus: (status, { isUp }) => (isUp && status !== null ? status.toLowerCase() : null),
+  executionStatuses: EXECUTION_STATUSES.map((status) => status.toLowerCase()),
   resumesOnMessage: false,
   resumesOnRead: false,
   hidesFileErrors: true,

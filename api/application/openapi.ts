@@ -4,10 +4,10 @@
  */
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error-catalogue.ts';
+import { choices, Components, pascalCase, type JsonObject } from './components.ts';
 import { IDEMPOTENCY_KEY } from './idempotency-key.ts';
 import { isChange, type Route } from './route.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { SPOKEN_STATUS, VOCABULARIES } from './words.ts';
 
 /** What any route may answer, by who may call it. */
 const ALWAYS: readonly ErrorCode[] = [
@@ -32,7 +32,7 @@ const ERROR_SCHEMA: JsonObject = {
             type: 'object',
             required: ['loc', 'msg', 'type'],
             properties: {
-              loc: { type: 'array', items: { type: ['string', 'integer'] } },
+              loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
               msg: { type: 'string' },
               type: { type: 'string' },
             },
@@ -53,22 +53,37 @@ const KEY_PARAMETER: JsonObject = {
   schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
 };
 
-export function openApiDocument(
-  routes: readonly Route[],
-  options: { readonly version: string; readonly url: string },
-): JsonObject {
+export interface DocumentOptions {
+  readonly version: string;
+  readonly url: string;
+  /** Execution statuses of conversations as they are spelled here (D2). */
+  readonly executionStatuses: readonly string[];
+}
+
+/** What an operation is translated with. */
+interface Around {
+  readonly routes: readonly Route[];
+  readonly components: Components;
+}
+
+export function openApiDocument(routes: readonly Route[], options: DocumentOptions): JsonObject {
+  const components = new Components(VOCABULARIES);
+  components.add('Error', components.hoisted(ERROR_SCHEMA, 'Error'));
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of routes) {
     const path = templateOf(route.url);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, routes) };
+    const operation = operationOf(route, { routes, components });
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
   }
+  const schemas = components.all();
   return {
     openapi: '3.1.0',
-    info: { title: 'Parley', version: options.version },
+    info: { title: 'Parley', version: options.version, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: options.url }],
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: { Error: ERROR_SCHEMA },
+      schemas: { ...schemas, [SPOKEN_STATUS]: { type: 'string', enum: options.executionStatuses } },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         sessionKey: { type: 'apiKey', in: 'header', name: 'X-Session-API-Key' },
@@ -77,31 +92,62 @@ export function openApiDocument(
   };
 }
 
+/** Where generators put an operation: what its address is about. */
+const TAGS: Readonly<Record<string, string>> = {
+  'app-conversations': 'conversations',
+  conversations: 'conversations',
+  conversation: 'events',
+  sandboxes: 'sandboxes',
+  'sandbox-specs': 'sandboxes',
+  runs: 'runs',
+  settings: 'settings',
+  users: 'settings',
+  secrets: 'secrets',
+  keys: 'keys',
+  audit: 'keys',
+};
+
+function tagOf({ url }: Route): string {
+  const [first = ''] = url.replace(/^\/api\/(?:v1\/)?/, '').split('/');
+  return TAGS[first] ?? 'service';
+}
+
 /** `{name}` for `:name`. */
 export function templateOf(url: string): string {
   return url.replaceAll(/:([a-z_]+)/g, '{$1}');
 }
 
-function operationOf(route: Route, routes: readonly Route[]): JsonObject {
-  const { body, status = 200 } = route;
+function operationOf(route: Route, around: Around): JsonObject {
+  const { status = 200, operation } = route;
+  const { components, routes } = around;
   return {
-    operationId: route.operation,
+    operationId: operation,
     summary: route.summary,
+    tags: [tagOf(route)],
     security: securityOf(route),
     parameters: [
-      ...parametersOf(route.params, 'path'),
-      ...parametersOf(route.query, 'query'),
+      ...parametersOf(route, 'path', components),
+      ...parametersOf(route, 'query', components),
       ...(route.takesKey === true ? [KEY_PARAMETER] : []),
     ],
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: !body.safeParse(undefined).success,
-            content: { 'application/json': { schema: schemaOf(body, 'input') } },
-          },
-        }),
-    responses: { [status]: { ...answerOf(route), ...linksOf(route, routes) }, ...errorsOf(route) },
+    ...bodyOf(route, components),
+    responses: {
+      [status]: { ...answerOf(route, components), ...linksOf(route, routes) },
+      ...errorsOf(route),
+    },
+  };
+}
+
+/** A body that may be left out may be null, too; generators know the former, and would make a type of the latter. */
+function bodyOf({ body, operation }: Route, components: Components): JsonObject {
+  if (body === undefined) return {};
+  const whole = components.schemaOf(body, { io: 'input', name: `${pascalCase(operation)}Request` });
+  const [schema = whole, ...others] = choices(whole);
+  return {
+    requestBody: {
+      required: !body.safeParse(undefined).success,
+      content: { 'application/json': { schema: others.length === 0 ? schema : whole } },
+    },
   };
 }
 
@@ -119,9 +165,19 @@ function securityOf({ access }: Route): readonly JsonObject[] {
   }
 }
 
-function answerOf({ result, summary }: Route): JsonObject {
-  if (typeof result === 'string') return { description: summary, content: { [result]: {} } };
-  return { description: summary, content: { 'application/json': { schema: schemaOf(result, 'output') } } };
+function answerOf({ result, sends, summary, operation }: Route, components: Components): JsonObject {
+  const name = `${pascalCase(operation)}Response`;
+  const schemaOf = (schema: z.ZodType): JsonObject => components.schemaOf(schema, { io: 'output', name });
+  const [type, schema] =
+    typeof result === 'string'
+      ? [result, sends === undefined ? sentAs(result) : schemaOf(sends)]
+      : ['application/json', schemaOf(result)];
+  return { description: summary, content: { [type]: { schema } } };
+}
+
+/** A body that is no JSON: text, or bytes, which generators know by this format. */
+function sentAs(type: string): JsonObject {
+  return type.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
 }
 
 /** From an answer to every operation whose address has what the answer holds. */
@@ -164,25 +220,17 @@ function errorsOf(route: Route): Record<string, JsonObject> {
   );
 }
 
-function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): readonly JsonObject[] {
-  if (schema === undefined) return [];
-  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
-    readonly properties?: Readonly<Record<string, JsonObject>>;
-    readonly required?: readonly string[];
-  };
-  return Object.entries(properties).map(([name, property]) => ({
+function parametersOf(
+  { operation, params, query }: Route,
+  place: 'path' | 'query',
+  components: Components,
+): readonly JsonObject[] {
+  const schema = place === 'path' ? params : query;
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape as Readonly<Record<string, z.ZodType>>).map(([name, field]) => ({
     name,
     in: place,
-    required: place === 'path' || required.includes(name),
-    schema: property,
+    required: place === 'path' || !field.safeParse(undefined).success,
+    schema: components.schemaOf(field, { io: 'input', name: pascalCase(`${operation}_${name}`) }),
   }));
-}
-
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    target: 'draft-2020-12',
-    io,
-    unrepresentable: 'any',
-  });
-  return rest;
 }

@@ -42,8 +42,10 @@ export interface RouteDefinition<Operation, Params, Query, Body, Result, Given e
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Shape of the answer, or the media type of one that is not JSON. */
+  /** Shape of the answer, or the media type of one that the handler sends itself. */
   readonly result: Result;
+  /** Shape of an `application/json` that the handler sends itself. */
+  readonly sends?: z.ZodType;
   readonly status?: 200 | 201;
   /** Takes an `Idempotency-Key`, and refuses another request under one that was used. */
   readonly takesKey?: true;
@@ -84,6 +86,7 @@ export interface Route {
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   readonly result: z.ZodType | string;
+  readonly sends?: z.ZodType;
   readonly status?: 200 | 201;
   readonly takesKey?: true;
   readonly errors?: readonly ErrorCode[];

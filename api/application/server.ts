@@ -68,7 +68,11 @@ export async function startApplicationServer(
   const { routes } = options;
   for (const one of routes) mount(app, { application, gate }, one);
   const document = (): unknown =>
-    openApiDocument(routes, { version: application.version, url: application.publicUrl() });
+    openApiDocument(routes, {
+      version: application.version,
+      url: application.publicUrl(),
+      executionStatuses: application.dialect.executionStatuses,
+    });
   app.get('/openapi.json', (_request, reply) => reply.send(document()));
   options.extend?.(app, gate);
   const url = await app.listen({ host: options.host, port: options.port });

@@ -8,15 +8,19 @@ import { route } from './route.ts';
 
 const okSchema = z.literal('OK');
 
-const configSchema = z.object({
-  app_mode: z.literal('oss'),
-  feature_flags: z.record(z.string(), z.boolean()),
-  providers_configured: z.array(z.string()),
-  faulty_models: z.array(z.string()),
-  error_message: z.string().nullable(),
-  updated_at: z.string(),
-  kind: z.literal('WebClientConfig'),
-});
+const configSchema = z
+  .object({
+    app_mode: z.literal('oss'),
+    feature_flags: z.record(z.string(), z.boolean()),
+    providers_configured: z.array(z.string()),
+    faulty_models: z.array(z.string()),
+    error_message: z.string().nullable(),
+    updated_at: z.string(),
+    kind: z.literal('WebClientConfig'),
+  })
+  .meta({ id: 'WebClientConfig' });
+
+const modelSchema = z.object({ id: z.string(), name: z.string() }).meta({ id: 'Model' });
 
 export const SERVICE_ROUTES = [
   route({
@@ -65,7 +69,7 @@ export const SERVICE_ROUTES = [
     summary: 'Models that the proxy lists.',
     access: 'key',
     query: z.object({ query: z.string().max(200).optional(), page_id: pageIdIn, limit: limitIn }),
-    result: pageOf(z.object({ id: z.string(), name: z.string() })),
+    result: pageOf(modelSchema),
     handler: ({ application, query }) => {
       const found = application.models.filter((name) => name.includes(query.query ?? ''));
       const from = /^\d{1,9}$/.test(query.page_id ?? '') ? Number(query.page_id) : 0;

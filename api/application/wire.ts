@@ -63,7 +63,7 @@ export function wordIn<const Word extends string>(words: readonly Word[]) {
     .string()
     .regex(new RegExp(`^(?:${anyCase.join('|')})$`), `Input should be one of ${words.join(', ')}`)
     .transform((text) => text.toUpperCase() as Word)
-    .meta({ description: `One of ${words.join(', ')}.` });
+    .meta({ description: `One of ${words.join(', ')}, in upper or lower case.`, enum: [...words] });
 }
 
 /** A parameter that may be repeated. */
@@ -84,10 +84,12 @@ export const limitIn = z.coerce
 export const pageIdIn = z.string().max(2_048).optional().meta({ description: 'From `next_page_id`.' });
 
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(item), next_page_id: z.string().nullable() });
+  const page = z.object({ items: z.array(item), next_page_id: z.string().nullable() });
+  const { id } = z.globalRegistry.get(item) ?? {};
+  return id === undefined ? page : page.meta({ id: `${id}Page` });
 }
 
-export const successSchema = z.object({ success: z.literal(true) });
+export const successSchema = z.object({ success: z.literal(true) }).meta({ id: 'Success' });
 export const SUCCESS = { success: true } as const;
 
 export const conversationParams = z.object({ conversation_id: uuidIn });

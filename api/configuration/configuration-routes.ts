@@ -22,23 +22,27 @@ const HEADERS_MAX = 50;
 const HEADER_CHARS_MAX = 8_192;
 const WORD_CHARS_MAX = 64;
 
-const fieldsSchema = z.object({
-  idle_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
-  deletion_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
-  forward_client_headers_to_llm_api: z.boolean(),
-  llm_provider: z.string(),
-  custom_llm_extra_headers: z.record(z.string(), z.string()),
-});
+const fieldsSchema = z
+  .object({
+    idle_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
+    deletion_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
+    forward_client_headers_to_llm_api: z.boolean(),
+    llm_provider: z.string(),
+    custom_llm_extra_headers: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'DeploymentFields' });
 
-const configurationSchema = z.object({
-  path: z.string(),
-  text: z.string(),
-  revision: z.string(),
-  fields: fieldsSchema,
-  overridden: z.array(z.string()).meta({ description: 'Keys that a variable of the environment decides.' }),
-  needs_restart: z.array(z.string()).meta({ description: 'Keys that hold after the next start only.' }),
-  warnings: z.array(z.string()).meta({ description: 'Why the text, or a part of it, does not hold yet.' }),
-});
+const configurationSchema = z
+  .object({
+    path: z.string(),
+    text: z.string(),
+    revision: z.string(),
+    fields: fieldsSchema,
+    overridden: z.array(z.string()).meta({ description: 'Keys that a variable of the environment decides.' }),
+    needs_restart: z.array(z.string()).meta({ description: 'Keys that hold after the next start only.' }),
+    warnings: z.array(z.string()).meta({ description: 'Why the text, or a part of it, does not hold yet.' }),
+  })
+  .meta({ id: 'DeploymentConfiguration' });
 
 const deployedSchema = configurationSchema.extend({
   applied: z.array(z.string()).meta({ description: 'Keys that hold from now on.' }),

@@ -5,69 +5,77 @@
 import { z } from 'zod';
 import type { ConversationId, UserId } from '../../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
-import {
-  PAUSE_REASONS,
-  SANDBOX_STATUSES,
-  START_TASK_STATUSES,
-  type SandboxStatus,
-} from '../../core/status.ts';
+import type { SandboxStatus } from '../../core/status.ts';
 import type { ConversationUsage, FullConversation } from '../../ports/record-search.ts';
 import type { Application } from '../application/application.ts';
 import type { Dialect } from '../application/dialect.ts';
 import { hexId, instantOut, isoInstant } from '../application/wire.ts';
+import {
+  pauseReason,
+  sandboxStatus,
+  spokenExecutionStatus,
+  startTaskStatus,
+  transition,
+} from '../application/words.ts';
 import { agentUrl } from '../sandboxes/agent-url.ts';
 
-const usageSchema = z.object({
-  model: z.string(),
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
-  cache_read_tokens: z.int(),
-  cache_write_tokens: z.int(),
-  reasoning_tokens: z.int(),
-  context_window: z.int(),
-  per_turn_token: z.int(),
-  response_id: z.string(),
-});
+const usageSchema = z
+  .object({
+    model: z.string(),
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    cache_read_tokens: z.int(),
+    cache_write_tokens: z.int(),
+    reasoning_tokens: z.int(),
+    context_window: z.int(),
+    per_turn_token: z.int(),
+    response_id: z.string(),
+  })
+  .meta({ id: 'TokenUsage' });
 
-const metricsSchema = z.object({
-  model_name: z.string(),
-  accumulated_cost: z.number().meta({ description: 'US dollars, from the rows of the proxy.' }),
-  max_budget_per_task: z.number().nullable(),
-  accumulated_token_usage: usageSchema.nullable(),
-});
+const metricsSchema = z
+  .object({
+    model_name: z.string(),
+    accumulated_cost: z.number().meta({ description: 'US dollars, from the rows of the proxy.' }),
+    max_budget_per_task: z.number().nullable(),
+    accumulated_token_usage: usageSchema.nullable(),
+  })
+  .meta({ id: 'ConversationMetrics' });
 
-export const conversationSchema = z.object({
-  id: hexId,
-  app_conversation_id: hexId,
-  created_by_user_id: z.string(),
-  sandbox_id: z.string().nullable(),
-  sandbox_status: z.enum(SANDBOX_STATUSES),
-  pause_reason: z.enum(PAUSE_REASONS).nullable(),
-  transition: z.enum(['pausing', 'resuming', 'archiving', 'deleting']).nullable(),
-  stale: z.boolean(),
-  execution_status: z.string().nullable(),
-  execution_status_at: instantOut.nullable(),
-  start_task_status: z.enum(START_TASK_STATUSES),
-  start_task_detail: z.string().nullable(),
-  selected_repository: z.string().nullable(),
-  selected_branch: z.string().nullable(),
-  git_provider: z.string().nullable(),
-  title: z.string(),
-  trigger: z.string().nullable(),
-  pr_number: z.array(z.int()),
-  llm_model: z.string().nullable(),
-  agent_kind: z.literal('openhands'),
-  metrics: metricsSchema.nullable(),
-  queued_messages: z.int(),
-  parent_conversation_id: z.string().nullable(),
-  sub_conversation_ids: z.array(z.string()),
-  public: z.boolean().nullable(),
-  tags: z.record(z.string(), z.string()),
-  created_at: instantOut,
-  updated_at: instantOut,
-  conversation_url: z.string().nullable(),
-  session_api_key: z.string().nullable(),
-});
+export const conversationSchema = z
+  .object({
+    id: hexId,
+    app_conversation_id: hexId,
+    created_by_user_id: z.string(),
+    sandbox_id: z.string().nullable(),
+    sandbox_status: sandboxStatus,
+    pause_reason: pauseReason.nullable(),
+    transition: transition.nullable(),
+    stale: z.boolean(),
+    execution_status: spokenExecutionStatus.nullable(),
+    execution_status_at: instantOut.nullable(),
+    start_task_status: startTaskStatus,
+    start_task_detail: z.string().nullable(),
+    selected_repository: z.string().nullable(),
+    selected_branch: z.string().nullable(),
+    git_provider: z.string().nullable(),
+    title: z.string(),
+    trigger: z.string().nullable(),
+    pr_number: z.array(z.int()),
+    llm_model: z.string().nullable(),
+    agent_kind: z.literal('openhands'),
+    metrics: metricsSchema.nullable(),
+    queued_messages: z.int(),
+    parent_conversation_id: z.string().nullable(),
+    sub_conversation_ids: z.array(z.string()),
+    public: z.boolean().nullable(),
+    tags: z.record(z.string(), z.string()),
+    created_at: instantOut,
+    updated_at: instantOut,
+    conversation_url: z.string().nullable(),
+    session_api_key: z.string().nullable(),
+  })
+  .meta({ id: 'Conversation' });
 export type ConversationRecord = z.output<typeof conversationSchema>;
 
 /** Of a row that may be newer than what the store tells of it. */

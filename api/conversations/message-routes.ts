@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow } from '../../core/projection.ts';
-import { SANDBOX_STATUSES } from '../../core/status.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { requestIdOf } from '../application/idempotency-key.ts';
 import { route } from '../application/route.ts';
 import { conversationParams, SUCCESS, successSchema, uuidIn } from '../application/wire.ts';
+import { sandboxStatus } from '../application/words.ts';
 import { findConversation } from './find-conversation.ts';
 import { queueMessage, sendMessage } from './messages.ts';
 import { hasText, textBlock, textOf } from './start-request.ts';
@@ -51,7 +51,7 @@ export const MESSAGE_ROUTES = [
     body: messageSchema,
     result: z.object({
       success: z.literal(true),
-      sandbox_status: z.enum(SANDBOX_STATUSES),
+      sandbox_status: sandboxStatus,
       message: z.string().nullable(),
       message_id: z.string(),
     }),

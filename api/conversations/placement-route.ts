@@ -10,18 +10,20 @@ import { route } from '../application/route.ts';
 import { conversationParams, hexId, instantOut, isoInstant } from '../application/wire.ts';
 import { findConversation } from './find-conversation.ts';
 
-const placementSchema = z.object({
-  summary: z.string().meta({ description: 'The decision as one sentence.' }),
-  rule: z.enum([...GROUPING_STRATEGIES, 'EXPLICIT']),
-  sandbox_id: hexId
-    .nullable()
-    .meta({ description: 'The one that was there and was chosen; null: a new one.' }),
-  seen: z
-    .array(z.object({ sandbox_id: hexId, why: z.enum([...DISQUALIFICATIONS, 'available']) }))
-    .meta({ description: 'Sandboxes that were looked at, and why each was not taken or could be.' }),
-  booted_at: instantOut.nullable().meta({ description: 'Since when the warm one that was taken is up.' }),
-  pool: z.object({ run_id: z.string(), living: z.int(), spilled: z.boolean() }).nullable(),
-});
+const placementSchema = z
+  .object({
+    summary: z.string().meta({ description: 'The decision as one sentence.' }),
+    rule: z.enum([...GROUPING_STRATEGIES, 'EXPLICIT']),
+    sandbox_id: hexId
+      .nullable()
+      .meta({ description: 'The one that was there and was chosen; null: a new one.' }),
+    seen: z
+      .array(z.object({ sandbox_id: hexId, why: z.enum([...DISQUALIFICATIONS, 'available']) }))
+      .meta({ description: 'Sandboxes that were looked at, and why each was not taken or could be.' }),
+    booted_at: instantOut.nullable().meta({ description: 'Since when the warm one that was taken is up.' }),
+    pool: z.object({ run_id: z.string(), living: z.int(), spilled: z.boolean() }).nullable(),
+  })
+  .meta({ id: 'Placement' });
 
 export const PLACEMENT_ROUTES = [
   route({

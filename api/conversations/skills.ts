@@ -6,13 +6,15 @@ import { z } from 'zod';
 import type { World } from '../../activities/world.ts';
 import type { Workspace } from './workspace.ts';
 
-export const skillSchema = z.object({
-  name: z.string(),
-  type: z.enum(['repo', 'knowledge', 'agentskills']),
-  content: z.string(),
-  triggers: z.array(z.string()),
-  description: z.string().nullable(),
-});
+export const skillSchema = z
+  .object({
+    name: z.string(),
+    type: z.enum(['repo', 'knowledge', 'agentskills']),
+    content: z.string(),
+    triggers: z.array(z.string()),
+    description: z.string().nullable(),
+  })
+  .meta({ id: 'Skill' });
 type Skill = z.output<typeof skillSchema>;
 
 export async function skillsOf(world: World, { target, workingDir }: Workspace): Promise<Skill[]> {
@@ -31,17 +33,21 @@ const EVENT_TYPES = [
   'stop',
 ] as const;
 
-const commandSchema = z.object({
-  type: z.string(),
-  command: z.string(),
-  timeout: z.number(),
-  async: z.boolean(),
-});
+const commandSchema = z
+  .object({
+    type: z.string(),
+    command: z.string(),
+    timeout: z.number(),
+    async: z.boolean(),
+  })
+  .meta({ id: 'HookCommand' });
 
-export const hookSchema = z.object({
-  event_type: z.enum(EVENT_TYPES),
-  matchers: z.array(z.object({ matcher: z.string(), hooks: z.array(commandSchema) })),
-});
+export const hookSchema = z
+  .object({
+    event_type: z.enum(EVENT_TYPES),
+    matchers: z.array(z.object({ matcher: z.string(), hooks: z.array(commandSchema) })),
+  })
+  .meta({ id: 'Hook' });
 type Hook = z.output<typeof hookSchema>;
 
 /** Events that have any, in the order of an agent's day. */

@@ -19,7 +19,9 @@ const OBSERVABILITY_MAX = 100;
 /** As the Agent Server takes them. */
 const PLUGINS_MAX = 20;
 
-export const textBlock = z.object({ type: z.literal('text'), text: z.string().max(TEXT_CHARS_MAX) });
+export const textBlock = z
+  .object({ type: z.literal('text'), text: z.string().max(TEXT_CHARS_MAX) })
+  .meta({ id: 'TextBlock' });
 
 export const repositoryIn = z
   .string()
@@ -58,62 +60,68 @@ const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const metadataValue = z.union([scalar, z.array(z.string()), z.array(z.number()), z.array(z.boolean())]);
 
 /** A plugin is read through the deployment's code hosts, as a repository is. */
-const pluginIn = z.object({
-  source: z
-    .string()
-    .max(NAME_CHARS_MAX)
-    .regex(
-      /^(?:[a-z][a-z0-9_]{0,63}:)?[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/,
-      'Input should be <owner>/<repository>, with a code host and a colon in front where it is not the default',
-    )
-    .meta({ examples: ['acme/plugins', 'github:acme/plugins'] }),
-  ref: branchIn.nullish().meta({ description: 'Branch or tag; the default branch when left out.' }),
-  repo_path: z
-    .string()
-    .max(NAME_CHARS_MAX)
-    .regex(/^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$)).+$/, 'Input should be a folder of the repository')
-    .nullish()
-    .meta({ examples: ['plugins/review'] }),
-});
+const pluginIn = z
+  .object({
+    source: z
+      .string()
+      .max(NAME_CHARS_MAX)
+      .regex(
+        /^(?:[a-z][a-z0-9_]{0,63}:)?[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/,
+        'Input should be <owner>/<repository>, with a code host and a colon in front where it is not the default',
+      )
+      .meta({ examples: ['acme/plugins', 'github:acme/plugins'] }),
+    ref: branchIn.nullish().meta({ description: 'Branch or tag; the default branch when left out.' }),
+    repo_path: z
+      .string()
+      .max(NAME_CHARS_MAX)
+      .regex(/^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$)).+$/, 'Input should be a folder of the repository')
+      .nullish()
+      .meta({ examples: ['plugins/review'] }),
+  })
+  .meta({ id: 'Plugin' });
 
-const initialMessage = z.object({
-  role: z.literal('user').default('user'),
-  content: z.array(textBlock).max(BLOCKS_MAX).default([]),
-  run: z
-    .boolean()
-    .default(true)
-    .meta({ description: 'False appends the message and leaves the agent IDLE.' }),
-});
+const initialMessage = z
+  .object({
+    role: z.literal('user').default('user'),
+    content: z.array(textBlock).max(BLOCKS_MAX).default([]),
+    run: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'False appends the message and leaves the agent IDLE.' }),
+  })
+  .meta({ id: 'InitialMessage' });
 
-export const startRequestSchema = z.object({
-  initial_message: initialMessage.nullish(),
-  conversation_id: uuidIn.nullish(),
-  sandbox_id: uuidIn.nullish().meta({ description: 'Explicit placement.' }),
-  selected_repository: repositoryIn.nullish(),
-  selected_branch: branchIn.nullish(),
-  git_provider: z
-    .string()
-    .regex(/^[a-z][a-z0-9_]{0,63}$/)
-    .nullish(),
-  title: z.string().min(1).max(200).nullish(),
-  llm_model: z.string().min(1).max(NAME_CHARS_MAX).nullish(),
-  secrets: z
-    .record(secretNameIn, z.string().meta({ maxLength: SECRET_BYTES_MAX }))
-    .meta({ maxProperties: SECRETS_MAX })
-    .nullish(),
-  plugins: z.array(pluginIn).max(PLUGINS_MAX).nullish(),
-  tags: tagsIn.nullish(),
-  observability_span_name: z
-    .string()
-    .regex(/^[A-Za-z0-9._:/-]{1,128}$/)
-    .nullish(),
-  observability_tags: z.array(z.string().min(1).max(200)).max(OBSERVABILITY_MAX).nullish(),
-  observability_metadata: z
-    .record(z.string().min(1), metadataValue)
-    .refine((values) => Object.keys(values).length <= OBSERVABILITY_MAX)
-    .meta({ maxProperties: OBSERVABILITY_MAX })
-    .nullish(),
-});
+export const startRequestSchema = z
+  .object({
+    initial_message: initialMessage.nullish(),
+    conversation_id: uuidIn.nullish(),
+    sandbox_id: uuidIn.nullish().meta({ description: 'Explicit placement.' }),
+    selected_repository: repositoryIn.nullish(),
+    selected_branch: branchIn.nullish(),
+    git_provider: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,63}$/)
+      .nullish(),
+    title: z.string().min(1).max(200).nullish(),
+    llm_model: z.string().min(1).max(NAME_CHARS_MAX).nullish(),
+    secrets: z
+      .record(secretNameIn, z.string().meta({ maxLength: SECRET_BYTES_MAX }))
+      .meta({ maxProperties: SECRETS_MAX })
+      .nullish(),
+    plugins: z.array(pluginIn).max(PLUGINS_MAX).nullish(),
+    tags: tagsIn.nullish(),
+    observability_span_name: z
+      .string()
+      .regex(/^[A-Za-z0-9._:/-]{1,128}$/)
+      .nullish(),
+    observability_tags: z.array(z.string().min(1).max(200)).max(OBSERVABILITY_MAX).nullish(),
+    observability_metadata: z
+      .record(z.string().min(1), metadataValue)
+      .refine((values) => Object.keys(values).length <= OBSERVABILITY_MAX)
+      .meta({ maxProperties: OBSERVABILITY_MAX })
+      .nullish(),
+  })
+  .meta({ id: 'StartRequest' });
 export type StartRequest = z.output<typeof startRequestSchema>;
 
 /** Plugins as the launch knows them: the code host apart from the name. */

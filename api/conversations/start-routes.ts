@@ -69,6 +69,7 @@ export const START_ROUTES = [
     takesKey: true,
     body: bodySchema,
     result: 'application/json',
+    sends: z.array(startTaskSchema),
     errors: START_ERRORS,
     handler: async (call) => {
       const task = await start(call);

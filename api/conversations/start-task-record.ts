@@ -4,28 +4,31 @@
  */
 import { z } from 'zod';
 import type { ConversationRow } from '../../core/projection.ts';
-import { START_TASK_STATUSES, type StartTaskStatus } from '../../core/status.ts';
+import type { StartTaskStatus } from '../../core/status.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from '../application/application.ts';
 import { hexId, instantOut, isoInstant } from '../application/wire.ts';
+import { startTaskStatus } from '../application/words.ts';
 import { agentUrl } from '../sandboxes/agent-url.ts';
 
-export const startTaskSchema = z.object({
-  id: hexId,
-  created_by_user_id: z.string(),
-  status: z.enum(START_TASK_STATUSES),
-  detail: z.string().nullable().meta({ description: 'Why it ended in ERROR.' }),
-  queue_position: z
-    .int()
-    .nullable()
-    .meta({ description: 'Where it stands while it waits for a free slot, 1 for the next; else null.' }),
-  app_conversation_id: hexId.nullable().meta({ description: 'Set at READY.' }),
-  sandbox_id: z.string().nullable(),
-  agent_server_url: z.string().nullable(),
-  request: z.record(z.string(), z.unknown()),
-  created_at: instantOut,
-  updated_at: instantOut,
-});
+export const startTaskSchema = z
+  .object({
+    id: hexId,
+    created_by_user_id: z.string(),
+    status: startTaskStatus,
+    detail: z.string().nullable().meta({ description: 'Why it ended in ERROR.' }),
+    queue_position: z
+      .int()
+      .nullable()
+      .meta({ description: 'Where it stands while it waits for a free slot, 1 for the next; else null.' }),
+    app_conversation_id: hexId.nullable().meta({ description: 'Set at READY.' }),
+    sandbox_id: z.string().nullable(),
+    agent_server_url: z.string().nullable(),
+    request: z.record(z.string(), z.unknown()),
+    created_at: instantOut,
+    updated_at: instantOut,
+  })
+  .meta({ id: 'StartTask' });
 export type StartTaskRecord = z.output<typeof startTaskSchema>;
 
 export async function startTaskRecords(

@@ -41,6 +41,13 @@ const refIn = z
   .optional();
 const gitQuery = z.object({ path: pathIn, ref: refIn });
 
+const changeSchema = z
+  .object({ status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']), path: z.string() })
+  .meta({ id: 'GitChange' });
+const diffSchema = z
+  .object({ modified: z.string().nullable(), original: z.string().nullable() })
+  .meta({ id: 'GitDiff' });
+
 export const WORKSPACE_ROUTES = [
   route({
     method: 'GET',
@@ -84,7 +91,7 @@ export const WORKSPACE_ROUTES = [
     access: 'key',
     params: conversationParams,
     query: gitQuery,
-    result: z.array(z.object({ status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']), path: z.string() })),
+    result: z.array(changeSchema),
     errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {
       const workspace = await enter(application, caller, params);
@@ -104,7 +111,7 @@ export const WORKSPACE_ROUTES = [
     access: 'key',
     params: conversationParams,
     query: z.object({ path: pathText.min(1), ref: refIn }),
-    result: z.object({ modified: z.string().nullable(), original: z.string().nullable() }),
+    result: diffSchema,
     errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {
       const workspace = await enter(application, caller, params);

@@ -19,7 +19,9 @@ import {
   repeated,
 } from '../application/wire.ts';
 
-const eventSchema = z.looseObject({ id: z.string(), timestamp: z.string(), kind: z.string() });
+const eventSchema = z
+  .looseObject({ id: z.string(), timestamp: z.string(), kind: z.string() })
+  .meta({ id: 'Event' });
 
 const KIND = /^[A-Za-z]{1,100}$/;
 

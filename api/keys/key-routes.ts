@@ -5,31 +5,36 @@
 import { z } from 'zod';
 import { userId as asUserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { KEY_SCOPES, type ApiKey } from '../../ports/api-keys.ts';
+import type { ApiKey } from '../../ports/api-keys.ts';
 import { route } from '../application/route.ts';
 import { instantIn, instantOut, isoInstant, limitIn, pageOf, parseInstant } from '../application/wire.ts';
+import { keyScope } from '../application/words.ts';
 import { issueKey } from './issue-key.ts';
 
-const keySchema = z.object({
-  id: z.int(),
-  name: z.string().nullable(),
-  scope: z.enum(KEY_SCOPES),
-  user_id: z.string(),
-  created_at: instantOut,
-  last_used_at: instantOut.nullable(),
-  not_before: instantOut.nullable(),
-  expires_at: instantOut.nullable(),
-});
+const keySchema = z
+  .object({
+    id: z.int(),
+    name: z.string().nullable(),
+    scope: keyScope,
+    user_id: z.string(),
+    created_at: instantOut,
+    last_used_at: instantOut.nullable(),
+    not_before: instantOut.nullable(),
+    expires_at: instantOut.nullable(),
+  })
+  .meta({ id: 'ApiKey' });
 
-const auditSchema = z.object({
-  id: z.int(),
-  at: instantOut,
-  user_id: z.string().nullable(),
-  key_id: z.int().nullable(),
-  action: z.string(),
-  about: z.string(),
-  status: z.int(),
-});
+const auditSchema = z
+  .object({
+    id: z.int(),
+    at: instantOut,
+    user_id: z.string().nullable(),
+    key_id: z.int().nullable(),
+    action: z.string(),
+    about: z.string(),
+    status: z.int(),
+  })
+  .meta({ id: 'AuditEntry' });
 
 export const KEY_ROUTES = [
   route({
@@ -49,7 +54,7 @@ export const KEY_ROUTES = [
     access: 'key',
     body: z.object({
       name: z.string().max(200).nullish(),
-      scope: z.enum(KEY_SCOPES).default('user'),
+      scope: keyScope.default('user'),
       user_id: z
         .string()
         .regex(/^[\x21-\x7e]{1,128}$/)
@@ -85,7 +90,7 @@ export const KEY_ROUTES = [
       id: z.int(),
       name: z.string().nullable(),
       user_id: z.string(),
-      scope: z.enum(KEY_SCOPES),
+      scope: keyScope,
       auth_type: z.literal('api_key'),
     }),
     handler: ({ caller }) =>

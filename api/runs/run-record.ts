@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
-import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
 import type { Trouble } from '../../core/trouble.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
+import { executionStatus, sandboxStatus } from '../application/words.ts';
 
 const MODES = ['normal', 'draining', 'paused', 'cancelling'] as const satisfies readonly RunMode[];
 const ITEM_PHASES = [
@@ -23,20 +23,23 @@ const ITEM_PHASES = [
 const nanoUsd = z.int().meta({ description: 'Nano-USD: a US dollar is 1,000,000,000.' });
 
 const nanoUsdSum = z.union([z.int(), z.string().regex(/^-?\d{16,}$/)]).meta({
+  id: 'NanoUsdSum',
   description: 'Nano-USD; the digits as a text where no number of a double holds them exactly.',
 });
 
-const reconciliationSchema = z.object({
-  rows: z.int(),
-  total_nano_usd: nanoUsdSum,
-  assigned_nano_usd: nanoUsdSum,
-  ambiguous_nano_usd: nanoUsdSum,
-  unassigned_nano_usd: nanoUsdSum,
-  within_tolerance: z
-    .boolean()
-    .nullable()
-    .meta({ description: 'Null when no bound is set on what may stay unmatched.' }),
-});
+const reconciliationSchema = z
+  .object({
+    rows: z.int(),
+    total_nano_usd: nanoUsdSum,
+    assigned_nano_usd: nanoUsdSum,
+    ambiguous_nano_usd: nanoUsdSum,
+    unassigned_nano_usd: nanoUsdSum,
+    within_tolerance: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Null when no bound is set on what may stay unmatched.' }),
+  })
+  .meta({ id: 'RunReconciliation' });
 
 const troubleSchema = z
   .object({
@@ -46,48 +49,53 @@ const troubleSchema = z
     tries: z.int(),
     next_at: instantOut,
   })
+  .meta({ id: 'Trouble' })
   .nullable()
   .meta({ description: 'What is tried again at this moment; null when all goes well.' });
 
-export const runSchema = z.object({
-  id: z.string(),
-  user_id: z.string().meta({ description: 'Whose it is.' }),
-  name: z.string(),
-  plan_hash: z.string(),
-  phase: z.enum(RUN_PHASES),
-  mode: z.enum(MODES),
-  reason: z
-    .string()
-    .nullable()
-    .meta({ description: 'Why it stands still, or what the next item waits for.' }),
-  total: z.int(),
-  waiting: z.int(),
-  in_flight: z.int(),
-  ended: z.record(z.string(), z.int()).meta({ description: 'Items by outcome.' }),
-  spent_nano_usd: nanoUsd,
-  created_at: instantOut,
-  ended_at: instantOut.nullable(),
-  reconciliation: reconciliationSchema.nullable(),
-  trouble: troubleSchema,
-});
+export const runSchema = z
+  .object({
+    id: z.string(),
+    user_id: z.string().meta({ description: 'Whose it is.' }),
+    name: z.string(),
+    plan_hash: z.string(),
+    phase: z.enum(RUN_PHASES).meta({ id: 'RunPhase' }),
+    mode: z.enum(MODES).meta({ id: 'RunMode' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it stands still, or what the next item waits for.' }),
+    total: z.int(),
+    waiting: z.int(),
+    in_flight: z.int(),
+    ended: z.record(z.string(), z.int()).meta({ description: 'Items by outcome.' }),
+    spent_nano_usd: nanoUsd,
+    created_at: instantOut,
+    ended_at: instantOut.nullable(),
+    reconciliation: reconciliationSchema.nullable(),
+    trouble: troubleSchema,
+  })
+  .meta({ id: 'Run' });
 export type RunRecord = z.output<typeof runSchema>;
 
-export const runItemSchema = z.object({
-  key: z.string(),
-  phase: z.enum(ITEM_PHASES),
-  attempt: z.int(),
-  conversation_id: z.string().nullable(),
-  sandbox_id: z.string().nullable(),
-  sandbox_status: z.enum(SANDBOX_STATUSES).nullable(),
-  execution_status: z.enum(EXECUTION_STATUSES).nullable(),
-  outcome: z.string().nullable(),
-  failure_class: z.string().nullable(),
-  detail: z.string().nullable(),
-  cost_nano_usd: nanoUsd.nullable(),
-  admitted_at: instantOut.nullable(),
-  ended_at: instantOut.nullable(),
-  trouble: troubleSchema,
-});
+export const runItemSchema = z
+  .object({
+    key: z.string(),
+    phase: z.enum(ITEM_PHASES).meta({ id: 'RunItemPhase' }),
+    attempt: z.int(),
+    conversation_id: z.string().nullable(),
+    sandbox_id: z.string().nullable(),
+    sandbox_status: sandboxStatus.nullable(),
+    execution_status: executionStatus.nullable(),
+    outcome: z.string().nullable(),
+    failure_class: z.string().nullable(),
+    detail: z.string().nullable(),
+    cost_nano_usd: nanoUsd.nullable(),
+    admitted_at: instantOut.nullable(),
+    ended_at: instantOut.nullable(),
+    trouble: troubleSchema,
+  })
+  .meta({ id: 'RunItem' });
 export type RunItemRecord = z.output<typeof runItemSchema>;
 
 export function runRecord(row: RunRow): RunRecord {

@@ -16,7 +16,9 @@ import { runItemRecord, runItemSchema, runRecord, runSchema } from './run-record
 
 const pageQuery = z.object({ page_id: pageIdIn, limit: limitIn });
 
-const runEventSchema = z.object({ at: instantOut, code: z.string(), detail: z.string() });
+const runEventSchema = z
+  .object({ at: instantOut, code: z.string(), detail: z.string() })
+  .meta({ id: 'RunEvent' });
 
 export const RUN_ROUTES = [
   route({

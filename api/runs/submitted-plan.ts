@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';
-import { EXECUTION_STATUSES, FAILURE_CLASSES, GROUPING_STRATEGIES } from '../../core/status.ts';
+import { confirmationPolicy, executionStatus, failureClass, groupingStrategy } from '../application/words.ts';
 
 /** As many as one request can bring; a larger batch is run where its plan is. */
 export const SUBMITTED_ITEMS_MAX = 10_000;
@@ -20,7 +20,7 @@ const count = z.int().min(0).max(COUNT_MAX);
 const millis = z.int().min(0);
 const nanoUsd = z.int().min(0);
 const words = z.record(word, z.string().max(TEXT_MAX));
-const classes = z.array(z.enum(FAILURE_CLASSES)).max(LIST_MAX);
+const classes = z.array(failureClass).max(LIST_MAX);
 const key = z
   .string()
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/)
@@ -47,45 +47,47 @@ const repository = z.strictObject({
   author: z.strictObject({ name: word, email: word }).optional(),
 });
 
-const item = z.strictObject({
-  key,
-  entry: word,
-  matrix: words,
-  // As JOB304 says: a model would be paid to answer nothing.
-  prompt: text.regex(/\S/, 'Input should have text'),
-  repository: repository.nullable(),
-  model: word,
-  tags: words,
-  observability: z.looseObject({}).optional(),
-  secrets: z.record(word, word),
-  verify: z.strictObject({ command: text, timeoutMs: millis }).nullable(),
-  setup: z
-    .strictObject({
-      command: text,
-      timeoutMs: millis,
-      cache: z.array(z.string().max(4_096)).max(SETUP_CACHE_FILES_MAX).optional(),
-    })
-    .optional(),
-  limits: z.strictObject({
-    workingMs: millis.nullable(),
-    turns: count.nullable(),
-    nanoUsd: nanoUsd.nullable(),
-  }),
-  priority: z.int(),
-  affinity: word.optional(),
-  repeat: count.optional(),
-  confirmation: z.enum(['never', 'risky', 'always']).optional(),
-  plugins: z
-    .array(z.strictObject({ source: word, ref: word.nullable(), path: z.string().max(4_096).nullable() }))
-    .max(LIST_MAX)
-    .optional(),
-  needs: z
-    .array(z.strictObject({ entry: word, outcome: z.enum(['succeeded', 'ended']), each: z.boolean() }))
-    .max(LIST_MAX)
-    .optional(),
-  index: count,
-  specHash: word,
-});
+const item = z
+  .strictObject({
+    key,
+    entry: word,
+    matrix: words,
+    // As JOB304 says: a model would be paid to answer nothing.
+    prompt: text.regex(/\S/, 'Input should have text'),
+    repository: repository.nullable(),
+    model: word,
+    tags: words,
+    observability: z.looseObject({}).optional(),
+    secrets: z.record(word, word),
+    verify: z.strictObject({ command: text, timeoutMs: millis }).nullable(),
+    setup: z
+      .strictObject({
+        command: text,
+        timeoutMs: millis,
+        cache: z.array(z.string().max(4_096)).max(SETUP_CACHE_FILES_MAX).optional(),
+      })
+      .optional(),
+    limits: z.strictObject({
+      workingMs: millis.nullable(),
+      turns: count.nullable(),
+      nanoUsd: nanoUsd.nullable(),
+    }),
+    priority: z.int(),
+    affinity: word.optional(),
+    repeat: count.optional(),
+    confirmation: confirmationPolicy.optional(),
+    plugins: z
+      .array(z.strictObject({ source: word, ref: word.nullable(), path: z.string().max(4_096).nullable() }))
+      .max(LIST_MAX)
+      .optional(),
+    needs: z
+      .array(z.strictObject({ entry: word, outcome: z.enum(['succeeded', 'ended']), each: z.boolean() }))
+      .max(LIST_MAX)
+      .optional(),
+    index: count,
+    specHash: word,
+  })
+  .meta({ id: 'PlanItem' });
 
 const admission = z.strictObject({
   concurrency: z.int().min(1).max(COUNT_MAX),
@@ -123,7 +125,7 @@ const pool = z.strictObject({
 
 const rules = {
   placement: z.strictObject({
-    strategy: z.enum(GROUPING_STRATEGIES).nullable(),
+    strategy: groupingStrategy.nullable(),
     sandboxId: word.nullable(),
     pool: pool.optional(),
   }),
@@ -157,7 +159,7 @@ const rules = {
     })
     .nullable(),
   wait: z.strictObject({
-    until: z.array(z.enum(EXECUTION_STATUSES)).max(LIST_MAX),
+    until: z.array(executionStatus).max(LIST_MAX),
     deadlineMs: millis.nullable(),
     noProgressMs: millis.nullable(),
     onSessionLimit: z.enum(['resume', 'stop']),
@@ -228,4 +230,4 @@ export const submittedPlanSchema = z
     schedule: z.looseObject({}).optional(),
     hash: word,
   })
-  .meta({ description: 'A plan of format 1, as "parley plan --out" writes it.' });
+  .meta({ id: 'Plan', description: 'A plan of format 1, as "parley plan --out" writes it.' });

@@ -4,26 +4,30 @@
  */
 import { z } from 'zod';
 import type { SandboxRow } from '../../core/projection.ts';
-import { PAUSE_REASONS, SANDBOX_STATUSES } from '../../core/status.ts';
 import type { Application } from '../application/application.ts';
 import { hexId, instantOut, isoInstant } from '../application/wire.ts';
+import { pauseReason, sandboxStatus, transition } from '../application/words.ts';
 import { agentUrl } from './agent-url.ts';
 
-export const sandboxSchema = z.object({
-  id: hexId,
-  sandbox_id: hexId,
-  created_by_user_id: z.string(),
-  sandbox_spec_id: z.string(),
-  status: z.enum(SANDBOX_STATUSES),
-  sandbox_status: z.enum(SANDBOX_STATUSES),
-  status_detail: z.string().nullable(),
-  pause_reason: z.enum(PAUSE_REASONS).nullable(),
-  transition: z.enum(['pausing', 'resuming', 'archiving', 'deleting']).nullable(),
-  stale: z.boolean(),
-  session_api_key: z.string().nullable(),
-  exposed_urls: z.array(z.object({ name: z.string(), url: z.string(), port: z.int() })).nullable(),
-  created_at: instantOut,
-});
+const exposedUrl = z.object({ name: z.string(), url: z.string(), port: z.int() }).meta({ id: 'ExposedUrl' });
+
+export const sandboxSchema = z
+  .object({
+    id: hexId,
+    sandbox_id: hexId,
+    created_by_user_id: z.string(),
+    sandbox_spec_id: z.string(),
+    status: sandboxStatus,
+    sandbox_status: sandboxStatus,
+    status_detail: z.string().nullable(),
+    pause_reason: pauseReason.nullable(),
+    transition: transition.nullable(),
+    stale: z.boolean(),
+    session_api_key: z.string().nullable(),
+    exposed_urls: z.array(exposedUrl).nullable(),
+    created_at: instantOut,
+  })
+  .meta({ id: 'Sandbox' });
 export type SandboxRecord = z.output<typeof sandboxSchema>;
 
 /** The one kind of sandbox of an installation: its runtime. */

@@ -22,23 +22,26 @@ import {
   successSchema,
   uuidIn,
 } from '../application/wire.ts';
+import { spokenExecutionStatus } from '../application/words.ts';
 import { recordsById } from '../conversations/conversation-record.ts';
 import { createSandbox, findSandbox, tellSandbox } from './sandbox-commands.ts';
 import { sandboxRecord, sandboxSchema, specIdOf } from './sandbox-record.ts';
 
-const impactSchema = z.object({
-  sandbox_id: z.string(),
-  conversations: z.array(
-    z.object({
-      id: z.string(),
-      title: z.string(),
-      execution_status: z.string().nullable(),
-      queued_messages: z.int(),
-    }),
-  ),
-  pause: z.string(),
-  delete: z.string(),
-});
+const impactSchema = z
+  .object({
+    sandbox_id: z.string(),
+    conversations: z.array(
+      z.object({
+        id: z.string(),
+        title: z.string(),
+        execution_status: spokenExecutionStatus.nullable(),
+        queued_messages: z.int(),
+      }),
+    ),
+    pause: z.string(),
+    delete: z.string(),
+  })
+  .meta({ id: 'SandboxImpact' });
 
 export const SANDBOX_ROUTES = [
   route({

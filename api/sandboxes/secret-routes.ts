@@ -18,14 +18,16 @@ import type { Application } from '../application/application.ts';
 import { listSecrets, secretValue } from '../settings/stored-secrets.ts';
 import { specIdOf } from './sandbox-record.ts';
 
-const specSchema = z.object({
-  id: z.string(),
-  command: z.array(z.string()).nullable(),
-  created_at: instantOut,
-  initial_env: z.record(z.string(), z.string()),
-  working_dir: z.string(),
-  isolation: z.string(),
-});
+const specSchema = z
+  .object({
+    id: z.string(),
+    command: z.array(z.string()).nullable(),
+    created_at: instantOut,
+    initial_env: z.record(z.string(), z.string()),
+    working_dir: z.string(),
+    isolation: z.string(),
+  })
+  .meta({ id: 'SandboxSpec' });
 
 export const SANDBOX_SECRET_ROUTES = [
   route({

@@ -44,12 +44,14 @@ const llmIn = z.strictObject({
   extra_headers: headersIn.nullish(),
 });
 
-const configSchema = z.object({
-  model: z.string().nullable(),
-  base_url: z.string().nullable(),
-  api_key: z.null(),
-  extra_headers: z.record(z.string(), z.string()),
-});
+const configSchema = z
+  .object({
+    model: z.string().nullable(),
+    base_url: z.string().nullable(),
+    api_key: z.string().nullable().meta({ description: 'Always null: a key is never shown.' }),
+    extra_headers: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'ProfileModel' });
 
 const savedSchema = z.object({ name: z.string(), message: z.string() });
 

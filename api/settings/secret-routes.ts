@@ -14,7 +14,10 @@ import { describeSecret, listSecrets, putSecret, removeSecret } from './stored-s
 const NAME_CHARS_MAX = 256;
 const params = z.object({ secret_id: z.string().min(1).max(NAME_CHARS_MAX) });
 const descriptionIn = z.string().max(1_000).nullish();
-const messageSchema = z.object({ message: z.string() });
+const messageSchema = z.object({ message: z.string() }).meta({ id: 'Message' });
+const secretSchema = z
+  .object({ name: z.string(), description: z.string().nullable() })
+  .meta({ id: 'Secret' });
 
 export const SECRET_ROUTES = [
   route({
@@ -28,7 +31,7 @@ export const SECRET_ROUTES = [
       page_id: pageIdIn,
       limit: limitIn,
     }),
-    result: pageOf(z.object({ name: z.string(), description: z.string().nullable() })),
+    result: pageOf(secretSchema),
     handler: async ({ application, caller, query }) => {
       const wanted = (query.name__contains ?? '').toLowerCase();
       const all = await listSecrets(application, caller.userId);

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import type { Application, Principal } from '../application/application.ts';
+import { groupingStrategy, securityAnalyzer } from '../application/words.ts';
 import { route, type Call } from '../application/route.ts';
 import { SUCCESS, wordIn } from '../application/wire.ts';
 import { listSecrets } from './stored-secrets.ts';
@@ -14,28 +15,30 @@ import { putSettings, settingsOf, storedSettings, type StoredSettings } from './
 const ITERATIONS_MAX = 100_000;
 const groupingIn = wordIn(GROUPING_STRATEGIES);
 
-export const settingsSchema = z.object({
-  language: z.string(),
-  sandbox_grouping_strategy: z.enum(GROUPING_STRATEGIES),
-  git_user_name: z.string(),
-  git_user_email: z.string(),
-  conversation_settings: z.object({
-    schema_version: z.int(),
-    max_iterations: z.int(),
-    confirmation_mode: z.boolean(),
-    security_analyzer: z.enum(['llm', 'none']).nullable(),
-  }),
-  llm_profiles: z.object({ active: z.string().nullable(), names: z.array(z.string()) }),
-  custom_secrets: z.array(z.string()),
-  limits: z.object({
-    idle_time: z.number().nullable().meta({ description: 'Seconds; null for never.' }),
-    deletion_time: z.number().nullable().meta({ description: 'Seconds; null for never.' }),
-    sandboxes: z.int(),
-    sandboxes_per_user: z.int(),
-    conversations_per_sandbox: z.int(),
-  }),
-  v1_enabled: z.literal(true),
-});
+export const settingsSchema = z
+  .object({
+    language: z.string(),
+    sandbox_grouping_strategy: groupingStrategy,
+    git_user_name: z.string(),
+    git_user_email: z.string(),
+    conversation_settings: z.object({
+      schema_version: z.int(),
+      max_iterations: z.int(),
+      confirmation_mode: z.boolean(),
+      security_analyzer: securityAnalyzer.nullable(),
+    }),
+    llm_profiles: z.object({ active: z.string().nullable(), names: z.array(z.string()) }),
+    custom_secrets: z.array(z.string()),
+    limits: z.object({
+      idle_time: z.number().nullable().meta({ description: 'Seconds; null for never.' }),
+      deletion_time: z.number().nullable().meta({ description: 'Seconds; null for never.' }),
+      sandboxes: z.int(),
+      sandboxes_per_user: z.int(),
+      conversations_per_sandbox: z.int(),
+    }),
+    v1_enabled: z.literal(true),
+  })
+  .meta({ id: 'Settings' });
 export type SettingsRecord = z.output<typeof settingsSchema>;
 
 const updateSchema = z.object({
@@ -47,7 +50,7 @@ const updateSchema = z.object({
     .object({
       max_iterations: z.int().min(1).max(ITERATIONS_MAX).optional(),
       confirmation_mode: z.boolean().optional(),
-      security_analyzer: z.enum(['llm', 'none']).nullable().optional(),
+      security_analyzer: securityAnalyzer.nullable().optional(),
     })
     .nullish(),
   // Older clients send the whole, which would undo what another client has changed.

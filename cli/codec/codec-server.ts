@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { answerErrors } from '../../api/error-answer.ts';
 import { sameText } from '../../api/session-auth.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import { repeatedHeader, severalHeaders } from '../../core/repeated-header.ts';
 import { payloadsFromJson, payloadsSchema, payloadsToJson } from './payloads-json.ts';
 
 /** A page of a history is at most 4 MiB, which base64 makes longer by a third; the rest is room. */
@@ -67,6 +68,8 @@ function guard(app: FastifyInstance, { allowedOrigins, token }: CodecServerOptio
       reply.headers(corsHeaders(origin));
     }
     if (request.method === 'OPTIONS') return reply.code(204).send();
+    if (repeatedHeader(request.raw.rawHeaders, ['authorization']) !== null)
+      throw new ParleyError('unauthorized', severalHeaders('Authorization'));
     if (token !== null && !sameText(request.headers.authorization ?? '', `Bearer ${token}`)) {
       throw new ParleyError('unauthorized', 'Cannot answer: the bearer token is missing or wrong');
     }

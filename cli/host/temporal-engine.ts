@@ -14,6 +14,7 @@ import { carrierActivities } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
 import { LostEntities } from '../../temporal/lost-entities.ts';
+import { LostSweeps } from '../../temporal/lost-sweeps.ts';
 import { Post } from '../../temporal/post.ts';
 import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
@@ -142,9 +143,6 @@ function factsOf({ config }: EngineParts, known: Known): HostEngine['facts'] {
   return { kind: 'temporal', address, namespace, queue, worker };
 }
 
-/** Often enough that what was ended by hand is let go a minute later; a sweep costs one listing. */
-const SWEEP_EVERY_MS = 60_000;
-
 interface Running {
   readonly lost: LostEntities;
   readonly options: WorkersOptions;
@@ -157,13 +155,7 @@ function runningWorkers(
   { options, version, address, lost }: Running,
 ): Pick<HostEngine, 'start' | 'stop' | 'isReady'> {
   let workers: Workers | null = null;
-  let sweeping: NodeJS.Timeout | null = null;
-  // A server that is away for a while is told by whatever else asks it.
-  const sweep = (): void =>
-    void lost.sweep().then(
-      (ids) => ids.map((id) => onNotice(letGo(id))),
-      () => undefined,
-    );
+  const sweeps = new LostSweeps(lost, onNotice);
   return {
     async start() {
       const refused = (error: unknown): never => {
@@ -175,12 +167,11 @@ function runningWorkers(
         onFailure(new ParleyError('engine_unreachable', `Cannot go on: a worker has ended: ${reason}`));
       });
       if (version !== null) await takeWork(options, version, onNotice).catch(refused);
-      sweep();
-      sweeping = setInterval(sweep, SWEEP_EVERY_MS);
+      sweeps.start();
     },
     isReady: async () => workers !== null && (await answers(options.connection)),
     async stop() {
-      clearInterval(sweeping ?? undefined);
+      await sweeps.stop();
       // A worker that failed has told so already.
       await workers?.stop().catch(() => undefined);
     },
@@ -189,10 +180,6 @@ function runningWorkers(
 
 function standsStill(workflowId: string): string {
   return `${workflowId} stands still: its workflow was set back; see "parley temporal restored ${workflowId}"`;
-}
-
-function letGo(workflowId: string): string {
-  return `${workflowId} was ended from outside: its record says so, and what it had is let go`;
 }
 
 async function answers(connection: NativeConnection): Promise<boolean> {

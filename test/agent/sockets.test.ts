@@ -1,4 +1,6 @@
 /** WebSockets of a conversation: who is let in, what comes first, what is sent again, and messages over them. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 
@@ -130,5 +132,33 @@ describe('the WebSocket of a conversation', () => {
     await harness.run('go');
     const { frames } = listen(harness, { first: null });
     await expect.poll(() => frames[0]?.['key'], PATIENT).toBe('full_state');
+  });
+
+  it('answers in HTTP/1.1 whoever offers another protocol, and goes on whatever is asked', async () => {
+    const harness = await started();
+    for (const upgrade of ['h2c', 'TLS/1.0']) {
+      const headers = {
+        connection: 'Upgrade, HTTP2-Settings',
+        upgrade,
+        'http2-settings': 'AAEAAEAAAAIAAAAA',
+      };
+      const read = await harness.call('GET /api/conversations/count', { headers });
+      expect([read.status, read.body]).toEqual([200, 1]);
+      const sent = await harness.call(`POST /api/conversations/${CONVERSATION_ID}/events`, {
+        headers,
+        json: userMessage('hello', false),
+      });
+      expect(sent.status).toBe(200);
+    }
+    for (const path of ['//', '/%', 'http://[', `/sockets/events/${CONVERSATION_ID}/x`, '*']) {
+      const socket = connect(harness.socketPath);
+      let text = '';
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`);
+      await once(socket, 'close');
+      expect([path, text.split(' ')[1]]).toEqual([path, expect.stringMatching(/^4\d\d$/)]);
+    }
+    expect((await harness.call('GET /health')).status).toBe(200);
   });
 });

@@ -13,6 +13,11 @@ import { endProcess } from '../helpers/end-process.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { serve, type Served } from './served.ts';
 
+/** `dataDir` is where its sockets have their names from. */
+export interface FirstServed extends Served {
+  readonly dataDir: string;
+}
+
 const MODEL = 'acme/coder-1';
 /** Writes a file, and says so. */
 const SCRIPT = `kind: gateway-script
@@ -26,7 +31,7 @@ scripts:
 `;
 
 /** `more` is appended to the configuration that `init` wrote. */
-export async function serveFirst(more = ''): Promise<Served> {
+export async function serveFirst(more = ''): Promise<FirstServed> {
   const folder = tempDir();
   const made = await parley(['init'], { cwd: folder });
   if (made.exitCode !== 0) throw new Error(`init failed: ${made.stderr}`);
@@ -41,5 +46,6 @@ export async function serveFirst(more = ''): Promise<Served> {
   const [line] = (await once(createInterface({ input: gateway.stdout }), 'line')) as [string];
   const { url } = JSON.parse(line) as { readonly url: string };
   const config = `${readFileSync(path.join(folder, 'parley.yaml'), 'utf8')}${more}`;
-  return await serve(folder, { config, env: { ...env, PARLEY_GATEWAY_URL: `${url}/v1` } });
+  const served = await serve(folder, { config, env: { ...env, PARLEY_GATEWAY_URL: `${url}/v1` } });
+  return { ...served, dataDir: path.join(folder, 'data') };
 }

@@ -5,8 +5,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument, templateOf } from '../../api/application/openapi.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
+import { EXECUTION_STATUSES } from '../../core/status.ts';
 import { openService, startReady, type Service } from './service.ts';
 
+const DOCUMENT_OF = { version: '1', url: 'http://x', executionStatuses: EXECUTION_STATUSES };
 const PAGE = readFileSync(path.resolve(import.meta.dirname, '../../docs/api.md'), 'utf8');
 
 interface Operation {
@@ -33,7 +35,7 @@ describe('the page', () => {
 
 describe('the OpenAPI document', () => {
   it('names every operation once, and each of its schemas is one', () => {
-    const document = openApiDocument(APPLICATION_ROUTES, { version: '1', url: 'http://x' }) as {
+    const document = openApiDocument(APPLICATION_ROUTES, DOCUMENT_OF) as {
       readonly openapi: string;
       readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
     };
@@ -81,13 +83,17 @@ describe('the OpenAPI document', () => {
 
 async function expectPromised(
   service: Service,
-  document: { readonly paths: Readonly<Record<string, { readonly get: Operation }>> },
+  document: {
+    readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+    readonly components: object;
+  },
   address: string,
 ): Promise<void> {
   const answer = await service.call({ path: address });
   expect([address, answer.status]).toEqual([address, 200]);
   const bare = address.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/, '{sandbox_id}');
-  const schema = document.paths[bare]?.get.responses['200']?.content?.['application/json']?.schema ?? {};
+  const named = document.paths[bare]?.get.responses['200']?.content?.['application/json']?.schema ?? {};
+  const schema = { ...named, components: document.components };
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
   expect([address, validate(answer.body), validate.errors]).toEqual([address, true, null]);
 }

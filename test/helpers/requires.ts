@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { dockerdMissing } from '../../scripts/docker-daemon.ts';
+import { clientGeneratorsMissing } from '../../scripts/client-generators.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
@@ -18,6 +19,7 @@ export type Tool =
   | 'chromium'
   | 'docker'
   | 'dockerd'
+  | 'client-generators'
   | 'helm'
   | 'k8s-local'
   | 'postgres'
@@ -49,6 +51,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     installedHelm(process.env) === null
       ? 'Helm is not installed; install it with "node scripts/helm-tool.js"'
       : null,
+  'client-generators': () => {
+    const reason = clientGeneratorsMissing(process.env);
+    return reason && `${reason}; install them with "node scripts/client-generators.js"`;
+  },
   'k8s-local': () =>
     installedKubernetes(process.env) === null
       ? 'no API server of Kubernetes was built here; "npm run k8s:local" builds one'

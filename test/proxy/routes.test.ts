@@ -1,6 +1,7 @@
 /** Model list, `POST /model/new` and health over real HTTP. */
 import { describe, expect, it } from 'vitest';
 import {
+  BODY,
   entryFor,
   GATEWAY_KEY,
   MASTER_KEY,
@@ -101,4 +102,31 @@ describe('health', () => {
     expect(await get('/health/readiness')).toEqual([200, '{"status":"healthy","spend":"connected"}']);
     expect(gateway.seen).toHaveLength(0);
   });
+});
+
+describe('two headers of one name', () => {
+  it.each(['authorization', 'x-api-key', 'api-key', `x-${VENDOR}-api-key`])(
+    'does not choose among several %s',
+    async (name) => {
+      const gateway = await startStubGateway();
+      const { url } = await startProxy({ origin: gateway.origin });
+      const one = name === 'authorization' ? `Bearer ${MASTER_KEY}` : MASTER_KEY;
+      for (const [method, path] of [
+        ['GET', '/v1/models'],
+        ['POST', '/v1/chat/completions'],
+        ['POST', '/model/new'],
+      ] as const) {
+        const asked = { url, path, method, key: null, ...(method === 'GET' ? {} : { body: BODY }) };
+        const twice = await send({ ...asked, headers: { [name]: [one, one] } });
+        expect([path, twice.status, twice.json().error.message]).toEqual([
+          path,
+          401,
+          expect.stringMatching(/send one [\w-]+ header, not several/),
+        ]);
+      }
+      const headers = { [name]: one };
+      expect((await send({ url, path: '/v1/models', method: 'GET', key: null, headers })).status).toBe(200);
+      expect(gateway.seen).toHaveLength(0);
+    },
+  );
 });

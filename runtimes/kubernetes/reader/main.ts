@@ -7,6 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { repeatedHeader } from '../../../core/repeated-header.ts';
 import { exportDirectory } from '../../workspace-archive/export-directory.ts';
 
 const KEY_VARIABLE = 'PARLEY_POD_KEY';
@@ -35,6 +36,7 @@ function main(): void {
 }
 
 function opens(request: IncomingMessage, key: Buffer): boolean {
+  if (repeatedHeader(request.rawHeaders, ['authorization']) !== null) return false;
   const given = Buffer.from(String(request.headers.authorization ?? '').replace(/^Bearer /, ''));
   return key.length > 0 && given.length === key.length && timingSafeEqual(given, key);
 }
