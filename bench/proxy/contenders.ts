@@ -94,14 +94,17 @@ async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender
   const params = {
     model: 'openai/up',
     api_base: `${upstream}/v1`,
-    api_key: 'sk-upstream',
+    api_key: 'os.environ/UPSTREAM_KEY',
     input_cost_per_token: '0.000001',
     output_cost_per_token: '0.000002',
   };
   const entry = { model_name: 'bench', proxyvendor_params: params };
   writeFileSync(file, JSON.stringify({ store: { path: 'data' }, proxy_config: { model_list: [entry] } }));
   const program = ['bin/parley.js', 'proxy', '--config', file, '--port', '0'];
-  const child = startOn(0, [process.execPath, ...program], { PROXY_MASTER_KEY: KEY });
+  const child = startOn(0, [process.execPath, ...program], {
+    PROXY_MASTER_KEY: KEY,
+    UPSTREAM_KEY: 'sk-upstream',
+  });
   const url = (await firstLine(child)).replace('listening on ', '');
   const made = await fetch(`${url}/key/generate`, {
     method: 'POST',
