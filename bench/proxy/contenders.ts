@@ -97,6 +97,8 @@ async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender
     api_key: 'os.environ/UPSTREAM_KEY',
     input_cost_per_token: '0.000001',
     output_cost_per_token: '0.000002',
+    // Else its calls could not be bounded, and would go one at a time under the budget of the key.
+    max_output_tokens: 4_096,
   };
   const entry = { model_name: 'bench', proxyvendor_params: params };
   writeFileSync(file, JSON.stringify({ store: { path: 'data' }, proxy_config: { model_list: [entry] } }));
