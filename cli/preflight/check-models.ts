@@ -46,6 +46,7 @@ export async function checkModels({ plan, config, desk, probes }: ModelCheck): P
     ...resolved.flatMap((one) => ('finding' in one ? [one.finding] : [])),
     ...softened(found.flat()),
     ...checkPrices(plan, routes),
+    ...checkBounds(plan, routes),
   ];
 }
 
@@ -207,4 +208,16 @@ function checkPrices(plan: Plan, routes: readonly Route[]): readonly Finding[] {
   const remedy =
     'write input_cost_per_token and output_cost_per_token, or cost_from_gateway where it says what a call costs';
   return [warned('prices', detail, remedy)];
+}
+
+/** A call that nobody can bound holds the whole budget, and keeps it when its caller gives up before it is answered (D30). */
+function checkBounds({ budget }: Plan, routes: readonly Route[]): readonly Finding[] {
+  if (budget?.mode !== 'enforce') return [];
+  const unbounded = routes.filter(({ entry }) => entry.kind === 'openai' && entry.outputTokensMax === null);
+  const names = [...new Set(unbounded.map(({ model }) => quote(model)))];
+  if (names.length === 0) return [];
+  const detail = `under the budget, calls of ${names.join(', ')} without max_tokens go one at a time, and one that is given up counts as all that is left`;
+  return [
+    warned('prices', detail, 'write max_output_tokens, the most that one call is answered with, for it'),
+  ];
 }
