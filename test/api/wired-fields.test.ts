@@ -24,18 +24,23 @@ interface JsonSchema {
   readonly items?: JsonSchema;
 }
 
-/** Paths of all fields; one that can have a single value tells nothing and has none. */
-function fieldsOf(schema: JsonSchema, prefix = ''): string[] {
-  const parts = [schema.anyOf, schema.oneOf, schema.allOf, schema.items].flatMap((part) => part ?? []);
+/** Paths of all fields; one that can have a single value tells nothing and has none. Named forms stand where they are named. */
+function fieldsOf(schema: JsonSchema, root: JsonSchema, prefix = ''): string[] {
+  const named = schema.$ref === undefined ? undefined : root.$defs?.[schema.$ref.replace('#/$defs/', '')];
+  const parts = [schema.anyOf, schema.oneOf, schema.allOf, schema.items, named].flatMap((part) => part ?? []);
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
-    field.const === undefined ? [`${prefix}${name}`, ...fieldsOf(field, `${prefix}${name}.`)] : [],
+    field.const === undefined ? [`${prefix}${name}`, ...fieldsOf(field, root, `${prefix}${name}.`)] : [],
   );
-  return [...new Set([...own, ...parts.flatMap((part) => fieldsOf(part, prefix))])];
+  return [...new Set([...own, ...parts.flatMap((part) => fieldsOf(part, root, prefix))])];
 }
 
 function pathsIn(schema: z.ZodType): string[] {
-  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' });
-  return fieldsOf(json as JsonSchema);
+  const json = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    reused: 'inline',
+  }) as JsonSchema;
+  return fieldsOf(json, json);
 }
 
 const contents = new Map<string, string>();
