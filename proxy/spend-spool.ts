@@ -55,13 +55,14 @@ export class SpendSpool {
   constructor(directory: string) {
     this.directory = directory;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    adoptReserve(directory);
+    this.kept = new KeptRows(directory, SEGMENT_NAME, readRows);
+    const lastKept = numberOf(this.kept.names.at(-1));
+    adoptReserve(directory, lastKept);
     const names = readdirSync(directory)
       .filter((name) => SEGMENT_NAME.test(name))
       .sort();
     this.segments = names.map((name) => leftover(path.join(directory, name)));
-    this.kept = new KeptRows(directory, SEGMENT_NAME, readRows);
-    this.nextNumber = Math.max(numberOf(names.at(-1)), numberOf(this.kept.names.at(-1))) + 1;
+    this.nextNumber = Math.max(numberOf(names.at(-1)), lastKept) + 1;
     this.reserve = new SpendReserve(directory);
   }
 
@@ -146,11 +147,11 @@ export class SpendSpool {
   }
 }
 
-/** What an earlier process kept aside becomes a segment like any other. */
-function adoptReserve(directory: string): void {
+/** What an earlier process kept aside becomes a segment like any other, behind those that the store has. */
+function adoptReserve(directory: string, lastKept: number): void {
   if (!isReserveUsed(directory)) return;
   const segments = readdirSync(directory).filter((name) => SEGMENT_NAME.test(name));
-  const number = numberOf(segments.sort().at(-1)) + 1;
+  const number = Math.max(numberOf(segments.sort().at(-1)), lastKept) + 1;
   renameSync(reserveOf(directory), path.join(directory, segmentName(number)));
 }
 

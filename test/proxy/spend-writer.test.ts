@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SpendRow } from '../../core/spend.ts';
 import { KEPT_FILES_MAX } from '../../proxy/limits.ts';
+import { SpendSpool } from '../../proxy/spend-spool.ts';
 import { SpendWriter, type LostRows } from '../../proxy/spend-writer.ts';
 import { spendRow } from '../contract/store-rows.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -177,5 +178,19 @@ describe('a store that has lost rows', () => {
     }
     await writer.stop();
     expect(readdirSync(`${spoolDir}.kept`)).toHaveLength(KEPT_FILES_MAX);
+  });
+
+  it('takes what a full disk left aside behind it, and writes over nothing that it keeps', () => {
+    const spoolDir = path.join(tempDir(), 'spool');
+    const earlier = new SpendSpool(spoolDir);
+    const sent = [started('sent', 1)];
+    earlier.append(sent);
+    earlier.seal();
+    earlier.dropOldest(sent);
+    expect(earlier.keepAside([started('aside', 2)])).toBe(true);
+    const kept = readdirSync(`${spoolDir}.kept`);
+    expect(kept).toHaveLength(1);
+    const later = new SpendSpool(spoolDir);
+    expect(kept).not.toContain(path.basename(later.oldest()?.file ?? ''));
   });
 });
