@@ -7,7 +7,7 @@ import type { ParleyError } from '../../core/parley-error.ts';
 import type { FenceOptions } from '../../store/engine-fence.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { emptyServer, pglitePool } from '../contract/store-pglite.ts';
-import { spendRow } from '../contract/store-rows.ts';
+import { batch, spendRow } from '../contract/store-rows.ts';
 import { started } from '../engine/engine-harness.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
@@ -19,19 +19,8 @@ const TAKEN_OVER = {
 
 type Open = (fence?: FenceOptions) => Promise<Store>;
 
-const NOTHING = {
-  entities: [],
-  outboxAdded: [],
-  outboxRetried: [],
-  outboxRemoved: [],
-  inboxAdded: [],
-  inboxRemoved: [],
-  projections: [],
-} as const;
-const accepted = (inboxId: string) => ({
-  ...NOTHING,
-  inboxAdded: [{ inboxId, to: started(1).to, event: { type: 'deadline' }, acceptedAt: 1 }],
-});
+const accepted = (inboxId: string) =>
+  batch({ inboxAdded: [{ inboxId, to: started(1).to, event: { type: 'deadline' }, acceptedAt: 1 }] });
 
 function fencedEngines(newDatabase: () => Promise<Open>): void {
   it('gives the database to the later one', async () => {
