@@ -5,7 +5,16 @@
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,8 +29,8 @@ export const KEY = 'sk-three-hundred';
 const LEDGER = '.parley/gateway-ledger.jsonl';
 /** Short beside what a conversation takes, long beside a look at /proc. */
 const LOOK_EVERY_MS = 200;
-/** A sandbox's processes name its folder. */
-const SANDBOX = /\/\.parley\/sandboxes\/([0-9a-f]{32})/g;
+/** A sandbox's processes have its folders mounted, or name them; a data folder that is a file system is its root. */
+const SANDBOX = /\/sandboxes\/([0-9a-f]{32})/g;
 
 export type ParleyRecord = Readonly<Record<string, unknown>>;
 
@@ -146,14 +155,22 @@ export class Ground {
   #sandboxesNow(): number {
     const found = new Set<string>();
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      try {
-        const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        if (!line.includes(this.dir)) continue;
-        for (const [, id] of line.matchAll(SANDBOX)) if (id !== undefined) found.add(id);
-      } catch {
-        // It has ended meanwhile.
-      }
+      for (const id of sandboxesOf(pid))
+        if (existsSync(path.join(this.dataDir, 'sandboxes', id))) found.add(id);
     }
     return found.size;
   }
+}
+
+/** What a process has mounted of a sandbox, and, of a plain one, what it was started with. */
+function sandboxesOf(pid: string): readonly string[] {
+  const text = ['mountinfo', 'cmdline'].map((file) => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    } catch {
+      // It has ended meanwhile.
+      return '';
+    }
+  });
+  return [...text.join('\n').matchAll(SANDBOX)].flatMap(([, id]) => (id === undefined ? [] : [id]));
 }
