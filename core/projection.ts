@@ -39,6 +39,8 @@ export interface SandboxRow extends Stamp {
   readonly archive: 'none' | 'stored' | 'archive_failed';
   /** Milliseconds that its last stop took, during which it held its slot; absent before one. */
   readonly stopMs?: number;
+  /** End of that stop, epoch milliseconds. */
+  readonly stoppedAt?: number;
 }
 
 export interface ConversationRow extends Stamp {

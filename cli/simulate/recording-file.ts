@@ -28,6 +28,10 @@ const recordingSchema = z.strictObject({
     .array(amount)
     .max(CONVERSATIONS_MAX * 10)
     .default([]),
+  handoversMs: z
+    .array(amount)
+    .max(CONVERSATIONS_MAX * 10)
+    .default([]),
   starts: z.strictObject({ asked: amount, failed: amount }),
   conversations: z
     .array(

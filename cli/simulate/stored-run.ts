@@ -47,12 +47,13 @@ export async function factsOf(store: Store, runId: RunId): Promise<RunFacts | nu
   return {
     job: row.name,
     planHash: row.planHash,
-    items: items.map(({ key, attempt, outcome, costNanoUsd, endedAt }) => ({
+    items: items.map(({ key, attempt, outcome, costNanoUsd, admittedAt, endedAt }) => ({
       key,
       attempts: attempt,
       hasCheck: checked.has(key),
       outcome,
       costNanoUsd,
+      admittedAt,
       endedAt,
     })),
     attempts,
@@ -81,6 +82,7 @@ async function attemptOf(store: Store, row: ConversationRow): Promise<AttemptFac
             createdAt: sandbox.createdAt,
             generation: sandbox.generation,
             stopMs: sandbox.stopMs ?? null,
+            stoppedAt: sandbox.stoppedAt ?? null,
           },
     spend: await spendOf(store, conversationId),
   };

@@ -108,6 +108,7 @@ export function stoppedInError(turn: SandboxTurn, event: Answer): void {
 
 /** How long it took is what a play of a recorded run needs to know of it: the slot is held until then (D17). */
 function noteStop({ state, now }: SandboxTurn): void {
+  state.stoppedAt = now;
   if (state.phaseDeadline !== null)
     state.stopMs = Math.max(0, now - (state.phaseDeadline - PAUSE_TIMEOUT_MS));
 }

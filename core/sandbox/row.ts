@@ -28,6 +28,7 @@ export function rowOf(state: SandboxState): SandboxRow {
     holdsSlot: !released && !SLOTLESS.has(state.phase),
     archive: state.archive,
     ...(state.stopMs === undefined ? {} : { stopMs: state.stopMs }),
+    ...(state.stoppedAt === undefined ? {} : { stoppedAt: state.stoppedAt }),
   };
 }
 

@@ -89,6 +89,8 @@ export interface SandboxState {
   readonly archive: 'none' | 'stored' | 'archive_failed';
   /** Milliseconds that its last stop took; absent before one. */
   readonly stopMs?: number | undefined;
+  /** End of that stop. */
+  readonly stoppedAt?: number | undefined;
   /** True once an Agent Server answered: only then is there a workspace worth archiving. */
   readonly everReady: boolean;
   readonly attached: Readonly<Record<string, AttachedAgent>>;
@@ -175,6 +177,7 @@ export function copySandbox(state: SandboxState): Mutable<SandboxState> {
     deletedByUser: state.deletedByUser,
     archive: state.archive,
     stopMs: state.stopMs,
+    stoppedAt: state.stoppedAt,
     everReady: state.everReady,
     attached: state.attached,
     waiters: state.waiters,

@@ -1,6 +1,6 @@
 /**
  * How long something takes, or how much of it there is, as a distribution.
- * Owns the three forms and exact integer draws; must not know what is drawn.
+ * Owns the forms and exact integer draws; must not know what is drawn.
  */
 import type { RandomStream } from '../random.ts';
 
@@ -9,7 +9,9 @@ export type Distribution =
   | { readonly kind: 'fixed'; readonly value: number }
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
   /** Half of the draws are below `p50`, 95 of 100 below `p95`. */
-  | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number };
+  | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number }
+  /** One of what was measured, each as likely as another; at least one. */
+  | { readonly kind: 'samples'; readonly values: readonly number[] };
 
 export const fixed = (value: number): Distribution => ({ kind: 'fixed', value });
 export const uniform = (min: number, max: number): Distribution => ({ kind: 'uniform', min, max });
@@ -33,6 +35,10 @@ export function draw(distribution: Distribution, stream: RandomStream): number {
       const { p50, p95 } = distribution;
       const sigmas = normal(stream) / NORMAL_P95;
       return Math.max(0, Math.round(p50 * (p95 / p50) ** sigmas));
+    }
+    case 'samples': {
+      const { values } = distribution;
+      return values[Math.floor(stream.next() * values.length)] ?? 0;
     }
   }
 }

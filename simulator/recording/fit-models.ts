@@ -4,7 +4,7 @@
  */
 import type { Plan } from '../../core/plan.ts';
 import type { TokenPrice } from '../../core/price.ts';
-import { fixed, lognormal, type Distribution } from '../models/distribution.ts';
+import { fixed, type Distribution } from '../models/distribution.ts';
 import type { AgentBehaviour, ModelOptions } from '../models/model-options.ts';
 import { spreadOf } from '../views/spread.ts';
 import type { RecordedConversation, RecordedOutcome, Recording } from './recording.ts';
@@ -20,7 +20,7 @@ const NEVER = { share: 0 } as const;
 
 /** What the recording does not tell is taken from `base`. */
 export function fitModels(recording: Recording, base: ModelOptions): ModelOptions {
-  const { conversations, bootsMs, stopsMs, starts } = recording;
+  const { conversations, bootsMs, stopsMs, handoversMs, starts } = recording;
   const pricing = pricingOf(conversations);
   const agent = fittedAgent(conversations, { base: base.agent, pricing });
   const boot = fitDistribution(bootsMs);
@@ -30,7 +30,8 @@ export function fitModels(recording: Recording, base: ModelOptions): ModelOption
     runtime: {
       ...base.runtime,
       boot: boot ?? base.runtime.boot,
-      stop: fitDistribution(stopsMs) ?? base.runtime.stop,
+      // What lies between the steps holds a slot as well, and a play has no such time of its own.
+      stop: fitDistribution(stopsMs.map((ms, at) => ms + (handoversMs[at] ?? 0))) ?? base.runtime.stop,
     },
     // The steps of a start are part of the recorded boot.
     agentCall: boot === null ? base.agentCall : fixed(0),
@@ -85,14 +86,11 @@ export function notRecorded(recording: Recording): string[] {
   ];
 }
 
-/** Null without samples; one value, or equal ones, are that value. */
+/** Null without samples; one value, or equal ones, are that value, and others are drawn from as they are. */
 export function fitDistribution(samples: readonly number[]): Distribution | null {
-  const spread = spreadOf(samples);
-  if (spread === null) return null;
-  if (spread.p50 === spread.max) return fixed(spread.p50);
-  // A lognormal has no place for 0, and its 95th percentile is above its median.
-  const p50 = Math.max(1, spread.p50);
-  return lognormal(p50, Math.max(p50 + 1, spread.p95));
+  const [first] = samples;
+  if (first === undefined) return null;
+  return samples.every((value) => value === first) ? fixed(first) : { kind: 'samples', values: samples };
 }
 
 type Pricing = 'bill' | 'tokens' | 'none';

@@ -4,6 +4,7 @@
  */
 import type { ExecutionStatus, Outcome } from '../../core/status.ts';
 import type { AgentBehaviour } from '../models/model-options.ts';
+import { handoversOf } from './handovers.ts';
 
 export type RecordedOutcome = keyof AgentBehaviour['outcomes'];
 
@@ -38,6 +39,12 @@ export interface Recording {
   readonly bootsMs: readonly number[];
   /** Milliseconds that the stop of each sandbox took; empty in recordings of older versions. */
   readonly stopsMs: readonly number[];
+  /**
+   * Milliseconds of each sandbox in which its slot waited for the next step, none of the above: from a slot that is free
+   * to the sandbox in it, from the first event to the first message, and from the end of its item to its stop; empty in
+   * recordings of older versions.
+   */
+  readonly handoversMs: readonly number[];
   /** Conversations that were asked for, and those of them that did not come up. */
   readonly starts: { readonly asked: number; readonly failed: number };
   readonly conversations: readonly RecordedConversation[];
@@ -58,8 +65,9 @@ export interface AttemptFacts {
     readonly id: string;
     readonly createdAt: number;
     readonly generation: number;
-    /** Of its last stop; null before one. */
+    /** Length and end of its last stop; null before one. */
     readonly stopMs: number | null;
+    readonly stoppedAt: number | null;
   } | null;
   /** Sums over its priced calls; null when there is none. */
   readonly spend: {
@@ -76,6 +84,7 @@ export interface ItemFacts {
   readonly outcome: Outcome | null;
   /** Of all attempts together. */
   readonly costNanoUsd: number | null;
+  readonly admittedAt: number | null;
   readonly endedAt: number | null;
 }
 
@@ -98,6 +107,7 @@ export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recor
     planHash,
     bootsMs: bootsOf(attempts),
     stopsMs: stopsOf(attempts),
+    handoversMs: handoversOf(items, attempts),
     starts: { asked: attempts.length, failed: attempts.filter(({ startFailed }) => startFailed).length },
     conversations: items
       .filter(({ attempts: count }) => count > 0)

@@ -59,6 +59,9 @@ describe('draw()', () => {
     expect(skewed.every(Number.isSafeInteger)).toBe(true);
     expect(percentile(skewed, 0.5) / 1_000).toBeCloseTo(1, 0);
     expect(percentile(skewed, 0.95) / 5_000).toBeCloseTo(1, 0);
+    const measured = many({ kind: 'samples', values: [3, 3, 8] });
+    expect(new Set(measured)).toEqual(new Set([3, 8]));
+    expect(measured.filter((value) => value === 3).length / 4_000).toBeCloseTo(2 / 3, 1);
   });
 });
 

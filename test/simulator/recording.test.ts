@@ -32,14 +32,20 @@ function attempt(key: string, change: Partial<AttemptFacts> = {}): AttemptFacts 
     restedAt: T0 + 70_000,
     firstEventAt: T0 + 9_000,
     firstMessageAt: T0 + 10_000,
-    sandbox: { id: `box-${key}`, createdAt: T0 + 1_000, generation: 1, stopMs: 3_000 },
+    sandbox: {
+      id: `box-${key}`,
+      createdAt: T0 + 1_000,
+      generation: 1,
+      stopMs: 3_000,
+      stoppedAt: T0 + 79_000,
+    },
     spend: { inputTokens: 900, outputTokens: 30, costNanoUsd: 5_000 },
     ...change,
   };
 }
 
 function itemFacts(key: string, change: Partial<ItemFacts> = {}): ItemFacts {
-  const ended = { outcome: 'succeeded', endedAt: T0 + 75_000 } as const;
+  const ended = { outcome: 'succeeded', admittedAt: T0 + 900, endedAt: T0 + 75_000 } as const;
   return { key, attempts: 1, hasCheck: false, costNanoUsd: 5_000, ...ended, ...change };
 }
 
@@ -59,6 +65,8 @@ describe('recordingOf()', () => {
       planHash: 'h',
       bootsMs: [8_000],
       stopsMs: [3_000],
+      // 100 to its sandbox, 1,000 from the first event to the message, 1,000 from its end to the stop.
+      handoversMs: [2_100],
       starts: { asked: 1, failed: 0 },
       conversations: [
         {
@@ -111,7 +119,7 @@ describe('recordingOf()', () => {
   });
 
   it('measures one boot per sandbox, that of its first conversation', () => {
-    const sandbox = { id: 'shared', createdAt: T0, generation: 2, stopMs: 3_000 };
+    const sandbox = { id: 'shared', createdAt: T0, generation: 2, stopMs: 3_000, stoppedAt: null };
     const attempts = [
       attempt('a', { sandbox, firstEventAt: T0 + HOUR_MS }),
       attempt('b', { sandbox, firstEventAt: T0 + 4_000 }),
@@ -121,6 +129,27 @@ describe('recordingOf()', () => {
     expect(recording.bootsMs).toEqual([4_000]);
     expect(recording.stopsMs).toEqual([3_000, 3_000]);
     expect(recording.conversations.map(({ resumes }) => resumes)).toEqual([1, 1]);
+  });
+
+  it('measures what lies between the steps: a slot goes on to whoever was admitted first', () => {
+    const stay = (key: string, from: number) =>
+      attempt(key, {
+        firstEventAt: T0 + from + 50,
+        firstMessageAt: T0 + from + 50,
+        sandbox: { id: key, createdAt: T0 + from, generation: 1, stopMs: 100, stoppedAt: T0 + from + 1_000 },
+      });
+    // Two slots: c takes over what a left at 1,000, d what b left at 1,200, and e asks after a slot was long free.
+    const attempts = [stay('c', 1_300), stay('a', 0), stay('b', 200), stay('d', 1_250), stay('e', 9_000)];
+    const items = attempts.map(({ key, sandbox }) =>
+      itemFacts(key, {
+        admittedAt: key === 'e' ? T0 + 8_990 : T0,
+        endedAt: (sandbox?.stoppedAt ?? 0) - 100,
+      }),
+    );
+    // In the order of creation: 0 and 200 since the admission, 1,250 - 1,000, 1,300 - 1,200, 9,000 - 8,990.
+    expect(recordingOf(facts(items, attempts)).handoversMs).toEqual([0, 10, 100, 200, 250]);
+    const retried = items.map((one) => ({ ...one, attempts: 2 }));
+    expect(recordingOf(facts(retried, attempts)).handoversMs).toEqual([]);
   });
 
   it('knows the result of a check only where the job had one and the agent finished', () => {
@@ -157,6 +186,7 @@ function recording(conversations: readonly RecordedConversation[]): Recording {
     planHash: 'h',
     bootsMs: [8_000],
     stopsMs: [500],
+    handoversMs: [],
     starts,
     conversations,
   };
@@ -217,7 +247,7 @@ describe('fitModels()', () => {
     expect(answer.conversations.every(({ outcome }) => outcome === 'succeeded')).toBe(true);
     expect(answer.costNanoUsd).toBe(12 * 7_777);
     const { work, outcomes } = fitModels(given, MODELS_DEFAULT).agent;
-    expect(work).toEqual({ kind: 'lognormal', p50: 20 * MINUTE_MS, p95: 40 * MINUTE_MS });
+    expect(work).toEqual({ kind: 'samples', values: works });
     expect(outcomes).toEqual({ FINISHED: 4, ERROR: 0, STUCK: 0 });
   });
 
@@ -241,6 +271,11 @@ describe('fitModels()', () => {
     expect(answer.costNanoUsd).toBe(100 * 3_000 + 10 * 15_000);
   });
 
+  it('plays what lies between the steps as time in which the slot is held', () => {
+    const given = { ...recording([recorded('item-0')]), stopsMs: [500, 700], handoversMs: [100, 900] };
+    expect(fitModels(given, MODELS_DEFAULT).runtime.stop).toEqual({ kind: 'samples', values: [600, 1_600] });
+  });
+
   it('fails as many starts as failed', () => {
     const given = { ...recording([recorded('item-0')]), starts: { asked: 8, failed: 2 } };
     expect(fitModels(given, MODELS_DEFAULT).failures).toEqual({ prepareRepository: { share: 0.25 } });
@@ -252,8 +287,8 @@ describe('fitDistribution()', () => {
     [[], null],
     [[5], { kind: 'fixed', value: 5 }],
     [[0, 0, 0], { kind: 'fixed', value: 0 }],
-    [[0, 0, 9], { kind: 'lognormal', p50: 1, p95: 9 }],
-    [[1, 2, 3], { kind: 'lognormal', p50: 2, p95: 3 }],
+    [[0, 0, 9], { kind: 'samples', values: [0, 0, 9] }],
+    [[1, 2, 3], { kind: 'samples', values: [1, 2, 3] }],
   ])('of %j is %j', (samples, expected) => {
     expect(fitDistribution(samples)).toEqual(expected);
   });
