@@ -11,6 +11,16 @@ function writeLine(stream: NodeJS.WriteStream, line: string): void {
   stream.write(`${line}\n`);
 }
 
+/** A full disk or a reader that has gone takes the line that says where it listens, and not the agent with it. */
+function outliveOutput(): void {
+  process.stdout.on('error', ({ message }) => {
+    const told = { level: 'warning', message: `Cannot say where it listens: ${message}; it goes on` };
+    writeLine(process.stderr, JSON.stringify(told));
+  });
+  // There is nowhere left to tell it.
+  process.stderr.on('error', () => undefined);
+}
+
 async function main(): Promise<void> {
   const config = readConfig(process.env, process.cwd());
   const server = await startAgentServer(config, { writeLog: (line) => writeLine(process.stderr, line) });
@@ -30,6 +40,7 @@ function remedyOf(error: unknown): { readonly remedy?: string } {
     : {};
 }
 
+outliveOutput();
 main().catch((error: unknown) => {
   writeLine(
     process.stderr,

@@ -18,6 +18,7 @@ if (existsSync(path.join(root, '.git'))) {
 await import(program);
 
 async function buildFirst() {
+  process.stderr.on('error', () => undefined);
   const { setup } = await import('../scripts/setup.js');
   setup();
   process.stderr.write('parley: building …\n');

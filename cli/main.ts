@@ -30,6 +30,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`parley: Cannot write to standard output: ${error.message}\n`, () => process.exit(1));
 });
 
+/** What is told to people gets lost where nobody can be told; the work, the result and the exit code do not. */
+process.stderr.on('error', () => undefined);
+
 keepDescriptorsFromChildren();
 startCold(process.argv[2]);
 const shell = processShell({ version: readVersion(), programDir });

@@ -99,6 +99,12 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** A full disk or a reader that has gone takes the line that says where it listens, and not the gateway with it. */
+process.stdout.on('error', ({ message }) => {
+  process.stderr.write(`Cannot say where it listens: ${message}; it goes on\n`);
+});
+process.stderr.on('error', () => undefined);
+
 try {
   await main();
 } catch (error) {

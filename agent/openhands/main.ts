@@ -110,4 +110,9 @@ function fail(error: unknown): never {
   process.exit(SETUP_FAILED);
 }
 
+/** A full disk or a reader that has gone takes the line that says where it listens, and not the server with it. */
+process.stdout.on('error', ({ message }) => {
+  process.stderr.write(`Cannot say where it listens: ${message}; it goes on\n`);
+});
+process.stderr.on('error', () => undefined);
 main().catch(fail);

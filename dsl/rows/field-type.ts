@@ -1,8 +1,10 @@
 /**
  * The type of a field of a row, from its value in the first row.
- * Owns which types there are and how findings call them.
+ * Owns which types there are, how findings call them, and what is said of a field that the first row lacks.
  */
-import type { FieldType, FieldValue } from '../plan-scope.ts';
+import { nearestName } from '../nearest-name.ts';
+import type { FieldType, FieldTypes, FieldValue } from '../plan-scope.ts';
+import { quote } from '../quote.ts';
 
 export const FIELD_WORDS: Readonly<Record<FieldType, string>> = {
   string: 'text',
@@ -23,4 +25,16 @@ export function fieldTypeOf(value: FieldValue): FieldType {
     default:
       return 'dyn';
   }
+}
+
+/** Nothing could use it, so that it would be lost in silence. */
+export function furtherField(
+  name: string,
+  columns: FieldTypes,
+): { readonly message: string; readonly remedy: string } {
+  const near = nearestName(name, Object.keys(columns));
+  return {
+    message: `the first row has no field ${quote(name)}`,
+    remedy: near === null ? 'every row has the same fields' : `did you mean ${quote(near)}?`,
+  };
 }

@@ -6,7 +6,7 @@ import type { FieldTypes, FieldValue } from '../plan-scope.ts';
 import { quote } from '../quote.ts';
 import { COLUMN } from '../schema/text-rule.ts';
 import type { CsvFile } from './csv-rows.ts';
-import { fieldTypeOf, FIELD_WORDS } from './field-type.ts';
+import { fieldTypeOf, FIELD_WORDS, furtherField } from './field-type.ts';
 import { readJsonText } from './json-text.ts';
 import { COLUMNS_MAX, ROW_CHARS_MAX, type Row, type RowProblem } from './row.ts';
 
@@ -109,5 +109,6 @@ function misfit(fields: Fields, columns: FieldTypes): Pick<RowProblem, 'message'
         remedy: null,
       };
   }
-  return null;
+  const further = Object.keys(fields).find((name) => !Object.hasOwn(columns, name));
+  return further === undefined ? null : furtherField(further, columns);
 }

@@ -2,14 +2,13 @@
  * Rows that stand in the job itself, under `items`; the first says which fields there are, and of what type.
  * Owns that all have the same fields, each finding at its place; what a cell may be is the schema's.
  */
-import { nearestName } from '../nearest-name.ts';
 import type { FieldType, FieldTypes, FieldValue } from '../plan-scope.ts';
 import { quote } from '../quote.ts';
 import type { Report } from '../report.ts';
 import { parseTemplate } from '../template.ts';
 import { entriesOf, entryOf, itemsOf, type Tree, type TreeEntry } from '../tree.ts';
 import { unread, type DataFile } from './data-file.ts';
-import { FIELD_WORDS, fieldTypeOf } from './field-type.ts';
+import { FIELD_WORDS, fieldTypeOf, furtherField } from './field-type.ts';
 
 const SPOKEN = '"items"';
 
@@ -48,10 +47,8 @@ function checkRow(row: Tree, columns: FieldTypes, report: Report): void {
 function checkCell({ key, keySpan, value }: TreeEntry, columns: FieldTypes, report: Report): void {
   const wanted = Object.hasOwn(columns, key) ? columns[key] : undefined;
   if (wanted === undefined) {
-    const near = nearestName(key, Object.keys(columns));
-    return report.add('JOB318', keySpan, `the first row has no field ${quote(key)}`, {
-      remedy: near === null ? 'every row has the same fields' : `did you mean ${quote(near)}?`,
-    });
+    const { message, remedy } = furtherField(key, columns);
+    return report.add('JOB318', keySpan, message, { remedy });
   }
   const found = typeOfCell(value);
   if (found === wanted || found === 'dyn' || wanted === 'dyn') return;

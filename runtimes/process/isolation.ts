@@ -23,7 +23,7 @@ import type { ProcessRuntimeOptions } from './options.ts';
 import { SYSTEM_PATH } from '../on-host/inside-view.ts';
 import { sandboxFilter } from '../on-host/seccomp/sandbox-filter.ts';
 import type { FilteredPart } from '../on-host/seccomp/sandbox-filter.ts';
-import { TRIAL_USER } from './host-user.ts';
+import { TRIAL_USER } from './user-claims.ts';
 import { createStage } from './staging.ts';
 
 /** The place of tools as agent/toolbox.ts makes it, as far as a kernel could refuse it. */
@@ -99,7 +99,8 @@ function strengthened(
   splitsTools: boolean,
 ): { readonly seals: Seals; readonly ownUsers: boolean } {
   const isRoot = process.getuid?.() === ROOT;
-  const ownUsers = isRoot && tryNamespaces(bwrap, seals, { ownUser: true }) === null;
+  const ownUsers =
+    isRoot && findProgram('flock') !== null && tryNamespaces(bwrap, seals, { ownUser: true }) === null;
   const nesting = { ...seals, nests: true };
   // Below /usr it is inside as well; and without a filter nothing forbids tools to make namespaces.
   const mayNest = splitsTools && seals.filters && ownUsers === isRoot && isBelowUsr(bwrap);

@@ -14,7 +14,7 @@ import type { Isolation } from './isolation.ts';
 import { chooseFreePorts } from './free-ports.ts';
 import { prepareGuard } from '../on-host/guard-file.ts';
 import { nodeInside, prepareEtc } from './host-files.ts';
-import { giveTo, hostUserOf } from './host-user.ts';
+import { giveTo } from './host-user.ts';
 import { entrancesOf, groupOf, makeGroup } from './cgroups/sandbox-group.ts';
 import type { SandboxGroup } from './cgroups/sandbox-group.ts';
 import { launchLimits, processCountPrefix } from './resource-limits.ts';
@@ -40,6 +40,7 @@ import type { SandboxPaths } from './sandbox-paths.ts';
 import { createStage } from './staging.ts';
 import { writeRecord } from './sandbox-record.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
+import { claimUser } from './user-claims.ts';
 
 /** Read by the first program of the sandbox; see inside/init.ts. */
 const KEY_DESCRIPTOR = 5;
@@ -88,7 +89,7 @@ async function prepareDirectories({ options, paths, isolation }: LaunchOrder): P
   await removeContents(paths.socketDir);
   await mkdir(paths.offeredDir, { mode: 0o700 });
   if (isolation.kind === 'namespaces' && isolation.ownUsers) {
-    const user = hostUserOf(paths.dir);
+    const user = await claimUser(paths.dir);
     for (const dir of [paths.workspace, paths.agent, paths.offeredDir]) await giveTo(user, dir);
   }
   await removeTree(paths.home);
@@ -168,7 +169,7 @@ async function commandOf(
   const stage = createStage(sources);
   const command = [isolation.bwrap, ...sandboxArguments(parts, paths, stage.at), ...inside];
   await writeFile(paths.stage, stage.table(), { mode: 0o600 });
-  return { command: stage.command(hostUserOf(paths.dir), paths.stage, command), view };
+  return { command: stage.command(await claimUser(paths.dir), paths.stage, command), view };
 }
 
 interface Launched {

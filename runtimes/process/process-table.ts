@@ -118,3 +118,14 @@ async function parentsByPs(): Promise<readonly (readonly [number, number])[]> {
     pid === undefined || parent === undefined ? [] : [[pid, parent] as const],
   );
 }
+
+/** Users, by number, that any process of the host has: its own, its effective and its saved one. */
+export async function usersOfProcesses(): Promise<ReadonlySet<number>> {
+  const users = new Set<number>();
+  const pids = HAS_PROC ? (await readdir('/proc')).filter((name) => /^\d+$/.test(name)) : [];
+  for (const pid of pids) {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    for (const user of /^Uid:\t([\d\t]+)$/m.exec(status)?.[1]?.split('\t') ?? []) users.add(Number(user));
+  }
+  return users;
+}

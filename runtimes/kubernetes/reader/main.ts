@@ -50,4 +50,6 @@ async function send(directory: string, response: ServerResponse): Promise<void> 
   response.end();
 }
 
+// Whoever asks is answered whether or not anything can be told here.
+process.stderr.on('error', () => undefined);
 main();

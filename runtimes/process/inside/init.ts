@@ -74,6 +74,8 @@ function exitCode(child: ChildProcess, log: (chunk: Uint8Array) => void): Promis
   });
 }
 
+// What cannot be told must not take the exit code with it.
+process.stderr.on('error', () => undefined);
 main().catch((error: unknown) => {
   process.stderr.write(`Cannot start sandbox: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(SETUP_FAILED);

@@ -74,6 +74,8 @@ function ask(
   });
 }
 
+// What cannot be told must not take the exit code with it.
+process.stderr.on('error', () => undefined);
 main(process.argv[2] ?? '').then(
   () => process.exit(0),
   (error: unknown) => {
