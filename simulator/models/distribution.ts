@@ -13,9 +13,11 @@ export type Distribution =
   /** One of what was measured, each as likely as another; at least one. */
   | { readonly kind: 'samples'; readonly values: readonly number[] };
 
-export const fixed = (value: number): Distribution => ({ kind: 'fixed', value });
-export const uniform = (min: number, max: number): Distribution => ({ kind: 'uniform', min, max });
-export const lognormal = (p50: number, p95: number): Distribution => ({ kind: 'lognormal', p50, p95 });
+type Of<Kind extends Distribution['kind']> = Extract<Distribution, { readonly kind: Kind }>;
+
+export const fixed = (value: number): Of<'fixed'> => ({ kind: 'fixed', value });
+export const uniform = (min: number, max: number): Of<'uniform'> => ({ kind: 'uniform', min, max });
+export const lognormal = (p50: number, p95: number): Of<'lognormal'> => ({ kind: 'lognormal', p50, p95 });
 
 /** The 95th percentile of the standard normal distribution. */
 const NORMAL_P95 = 1.6448536269514722;
