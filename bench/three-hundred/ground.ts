@@ -29,7 +29,7 @@ export const KEY = 'sk-three-hundred';
 const LEDGER = '.parley/gateway-ledger.jsonl';
 /** Short beside what a conversation takes, long beside a look at /proc. */
 const LOOK_EVERY_MS = 200;
-/** A sandbox's processes have its folders mounted, or name them; a data folder that is a file system is its root. */
+/** The processes of a sandbox have its folders mounted. */
 const SANDBOX = /\/sandboxes\/([0-9a-f]{32})/g;
 
 export type ParleyRecord = Readonly<Record<string, unknown>>;
@@ -128,7 +128,7 @@ export class Ground {
       .reduce((sum, line) => sum + (parseUsd(ledgerRowSchema.parse(JSON.parse(line)).cost_usd) ?? 0n), 0n);
   }
 
-  /** The most sandboxes that had a process at one look, until it is stopped. */
+  /** The most sandboxes in namespaces that had a process at one look, until it is stopped. */
   countSandboxes(): { stop(): number } {
     let most = 0;
     const timer = setInterval(() => {
@@ -154,23 +154,30 @@ export class Ground {
 
   #sandboxesNow(): number {
     const found = new Set<string>();
+    const looked = new Set([namespaceOf('self')]);
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      for (const id of sandboxesOf(pid))
-        if (existsSync(path.join(this.dataDir, 'sandboxes', id))) found.add(id);
+      const namespace = namespaceOf(pid);
+      if (looked.has(namespace)) continue;
+      looked.add(namespace);
+      for (const [, id = ''] of textOf(`/proc/${pid}/mountinfo`).matchAll(SANDBOX)) found.add(id);
     }
-    return found.size;
+    return [...found].filter((id) => existsSync(path.join(this.dataDir, 'sandboxes', id))).length;
   }
 }
 
-/** What a process has mounted of a sandbox, and, of a plain one, what it was started with. */
-function sandboxesOf(pid: string): readonly string[] {
-  const text = ['mountinfo', 'cmdline'].map((file) => {
-    try {
-      return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-    } catch {
-      // It has ended meanwhile.
-      return '';
-    }
-  });
-  return [...text.join('\n').matchAll(SANDBOX)].flatMap(([, id]) => (id === undefined ? [] : [id]));
+/** Of mounts; empty for a process that has ended meanwhile. */
+function namespaceOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch {
+    return '';
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
