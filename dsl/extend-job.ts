@@ -134,6 +134,8 @@ const FILE_PLACES: readonly TreePath[] = [
   ['conversations', '*', 'prompt', 'file'],
   ['conversations', '*', 'items', 'csv'],
   ['conversations', '*', 'items', 'jsonl'],
+  ['conversations', '*', 'items', 'glob'],
+  ['conversations', '*', 'items', 'glob', '*'],
 ];
 
 /** Paths of another folder, as they are from this one. */

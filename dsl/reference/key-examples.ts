@@ -61,6 +61,8 @@ const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'needs.each': true,
   'items.csv': 'repositories.csv',
   'items.jsonl': 'repositories.jsonl',
+  'items.glob': 'prompts/*.md',
+  'items.allow_empty': true,
   items: ['acme/shop', 'acme/web'],
   'items.list': [{ repo: 'acme/shop', language: 'python' }],
   'items.where': 'item.language == "python"',
