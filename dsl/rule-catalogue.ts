@@ -148,6 +148,7 @@ export const RULE_CATALOGUE = {
   ),
   JOB323: error('plan too large', 'The conversations have more characters than a store holds in one plan.'),
   JOB324: error('no file matches', 'No file matches a pattern of "items", and it does not say "allow_empty".'),
+  JOB325: error('nothing to append to', 'An entry of "append" is no list of the file that "extends" names.'),
   JOB331: error('unknown stage', 'An entry of "needs" names a conversation that the job does not have.'),
   JOB332: error(
     'stages in a circle',
