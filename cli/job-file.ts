@@ -3,12 +3,12 @@
  * Owns access to the disk; what the text says is the compiler's business.
  */
 import { createHash, hash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync, type Dirent } from 'node:fs';
 import path from 'node:path';
 import type { SecretReference } from '../core/plan.ts';
 import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
 import type { Hasher } from '../dsl/plan-text.ts';
-import type { FileRead, GivenInputs, JobWorld, RowsRead } from '../dsl/world.ts';
+import type { FileRead, FolderEntry, FolderRead, GivenInputs, JobWorld, RowsRead } from '../dsl/world.ts';
 import { CliError } from './cli-error.ts';
 import { expectLongWork } from './cold-start.ts';
 import { EXIT } from './exit-code.ts';
@@ -90,6 +90,7 @@ export function jobWorld({
   return {
     readFile: (relativePath) => readPrompt(path.resolve(folder, relativePath)),
     readRows: (relativePath) => readRows(path.resolve(folder, relativePath)),
+    listFolder: (relativePath) => listFolder(path.resolve(folder, relativePath)),
     ...SHA256,
     models,
     ...(hasPrice === undefined ? {} : { hasPrice }),
@@ -115,6 +116,8 @@ function readPrompt(file: string): FileRead {
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) return { problem: 'directory' };
+    // Reading a pipe waits for who writes, and a device may have no end.
+    if (!stats.isFile()) return { problem: 'special' };
     if (stats.size > PROMPT_BYTES_MAX) return { problem: 'too_large' };
     const bytes = readFileSync(file);
     if (bytes.includes(0)) return { problem: 'binary' };
@@ -130,7 +133,35 @@ const CHUNK_BYTES = 256 * 1024;
 function readRows(file: string): RowsRead {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return { problem: 'missing' };
-  return stats.isDirectory() ? { problem: 'directory' } : { chunks: chunksOf(file) };
+  if (stats.isDirectory()) return { problem: 'directory' };
+  // Rows are read more than once, and a pipe gives them to the first reader only.
+  return stats.isFile() ? { chunks: chunksOf(file) } : { problem: 'special' };
+}
+
+function listFolder(folder: string): FolderRead {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return { entries: entries.map((entry) => folderEntry(folder, entry)) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { problem: code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : 'unreadable' };
+  }
+}
+
+function folderEntry(folder: string, entry: Dirent): FolderEntry {
+  const isLink = entry.isSymbolicLink();
+  const target = isLink ? statOrNull(path.join(folder, entry.name)) : entry;
+  const isOther = target === null || !(target.isFile() || target.isDirectory());
+  return { name: entry.name, kind: isOther ? 'other' : target.isFile() ? 'file' : 'folder', isLink };
+}
+
+/** Null for a link that leads nowhere, in a circle, or where access is denied. */
+function statOrNull(file: string): Pick<Dirent, 'isFile' | 'isDirectory'> | null {
+  try {
+    return statSync(file);
+  } catch {
+    return null;
+  }
 }
 
 /** Closed when the last piece was taken, or when nobody takes more. */

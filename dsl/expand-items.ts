@@ -117,7 +117,7 @@ function expandOne({ entry, row, combination, rules, filling }: One, context: En
 }
 
 function placeOf(row: Row | null, { scope }: Entry): ItemTrace['row'] {
-  return row === null ? null : { file: scope.data?.file ?? '', line: row.line };
+  return row === null ? null : { file: row.file ?? scope.data?.file ?? '', line: row.line };
 }
 
 function hasModel(conversation: ConversationDocument, tree: Tree, { report }: ExpandContext): boolean {

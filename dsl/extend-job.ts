@@ -1,8 +1,10 @@
 /**
  * `extends`: a job on top of another file, which may itself extend one.
- * Owns the merge (maps key by key, everything else as a whole, an explicit null removes) and the chain of files.
+ * Owns the merge (maps key by key, everything else as a whole, an explicit null removes) and the chain of files;
+ * append-lists.ts adds to lists.
  * Every value keeps its place in the file it came from.
  */
+import { appendLists, refuseAppend } from './append-lists.ts';
 import { decodeSource } from './decode-source.ts';
 import { folderOf, joinPath } from './local-path.ts';
 import { parseYaml } from './parse-yaml.ts';
@@ -39,14 +41,17 @@ function extendFrom(tree: Tree, chain: Chain): Tree | null {
   const written = childOf(tree, 'extends');
   const path = textOf(written);
   // What is no path at all is a finding of the schema.
-  if (written === undefined || path === null || !LOCAL_PATH.pattern.test(path)) return tree;
+  if (written === undefined) return refuseAppend(tree, chain.report);
+  if (path === null || !LOCAL_PATH.pattern.test(path)) return tree;
   const target = joinPath(chain.folder, path);
   if (!mayFollow(written, target, chain)) return null;
   const parent = readParent(written, target, chain);
   if (parent === null) return null;
   const folder = folderOf(target);
   const below = extendFrom(parent, { ...chain, folder, chain: [...chain.chain, target] });
-  return below === null ? null : merge(tree, withPaths(below, chain.folder, folder));
+  if (below === null) return null;
+  const inherited = withPaths(below, chain.folder, folder);
+  return appendLists({ own: tree, inherited, merged: merge(tree, inherited) }, chain.report);
 }
 
 function mayFollow(written: Tree, target: string, { report, chain }: Chain): boolean {
@@ -134,6 +139,8 @@ const FILE_PLACES: readonly TreePath[] = [
   ['conversations', '*', 'prompt', 'file'],
   ['conversations', '*', 'items', 'csv'],
   ['conversations', '*', 'items', 'jsonl'],
+  ['conversations', '*', 'items', 'glob'],
+  ['conversations', '*', 'items', 'glob', '*'],
 ];
 
 /** Paths of another folder, as they are from this one. */

@@ -6,6 +6,7 @@ import type { CheckContext } from './check/check-context.ts';
 import type { Entry } from './entry.ts';
 import { quote } from './quote.ts';
 import type { Report } from './report.ts';
+import { rowName } from './rows/chosen-rows.ts';
 import type { Row } from './rows/row.ts';
 import type { Span } from './text-position.ts';
 import { childOf } from './tree.ts';
@@ -80,5 +81,5 @@ function remedyFor({ conversation, scope }: Entry): string {
 
 /** Behind a message about one row: ` (row 17 of repos.csv)`. */
 export function ofRow(row: Row | null, { scope }: Entry): string {
-  return row === null ? '' : ` (row ${row.number} of ${scope.data?.spoken ?? ''})`;
+  return row === null ? '' : ` (${rowName(row, scope.data ?? { spoken: '' })})`;
 }

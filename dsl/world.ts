@@ -5,11 +5,22 @@
 import type { SecretReference } from '../core/plan.ts';
 import type { Hasher } from './plan-text.ts';
 
-export type FileProblem = 'missing' | 'directory' | 'too_large' | 'binary';
+export type FileProblem = 'missing' | 'directory' | 'special' | 'too_large' | 'binary';
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };
 
 /** A data file in pieces of text or of its bytes, in order; the pieces are read while they are taken. */
 export type RowsRead = { readonly chunks: Iterable<string | Uint8Array> } | { readonly problem: FileProblem };
+
+/** What lies in a folder. `other` is no regular file and no folder, or a link that leads nowhere. */
+export interface FolderEntry {
+  readonly name: string;
+  /** Of what a link leads to. */
+  readonly kind: 'file' | 'folder' | 'other';
+  readonly isLink: boolean;
+}
+
+export type FolderRead =
+  { readonly entries: readonly FolderEntry[] } | { readonly problem: 'missing' | 'unreadable' };
 
 /** Values of inputs: as typed on a command line, where everything is text, or as a file of values has them. */
 export interface GivenInputs {
@@ -22,6 +33,8 @@ export interface JobWorld extends Hasher {
   readFile(relativePath: string): FileRead;
   /** Reads a data file by its path relative to the job file; absent where there are none. Must not throw. */
   readRows?(relativePath: string): RowsRead;
+  /** Lists a folder by its path relative to the job file, '' for its own, in any order; absent where there are none. Must not throw. */
+  listFolder?(relativePath: string): FolderRead;
   /** Absent means that nobody was asked: inputs without a default are left open, and there is no plan. */
   readonly inputs?: GivenInputs;
   /** Models the proxy lists; null or absent means nobody knows, and nothing is checked. */

@@ -101,6 +101,8 @@ function addFileProblem({ path, file, report }: PromptFile, problem: FileProblem
       return report.add('JOB305', file.span, `the prompt file ${name} is a folder`, {
         remedy: 'name a file in it',
       });
+    case 'special':
+      return report.add('JOB305', file.span, `the prompt file ${name} is a pipe, a socket or a device`);
     case 'too_large':
       return report.add('JOB305', file.span, `the prompt file ${name} is too large`, {
         remedy: 'keep prompts short; put data in the repository',

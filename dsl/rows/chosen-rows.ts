@@ -6,6 +6,7 @@ import type { Entry } from '../entry.ts';
 import { FillFailure } from '../interpolate.ts';
 import type { CheckContext } from '../check/check-context.ts';
 import { entryOf, treeAt } from '../tree.ts';
+import type { DataFile } from './data-file.ts';
 import { rowFinding } from './open-data-files.ts';
 import { ROWS_READ_MAX, type Row } from './row.ts';
 
@@ -15,7 +16,7 @@ export function* chosenRows(
   { report, inputs }: CheckContext,
 ): Generator<Row> {
   const { data } = scope;
-  const { where, limit = Infinity } = conversation.items ?? {};
+  const { where, limit = Infinity, allow_empty: mayBeEmpty = false } = conversation.items ?? {};
   if (data === null) return;
   const condition = where === undefined ? null : scope.rows().condition(where);
   const values = Object.fromEntries(inputs.values);
@@ -23,7 +24,10 @@ export function* chosenRows(
   let taken = 0;
   let read = 0;
   for (const row of data.rows()) {
-    if ('message' in row) return report.adopt([rowFinding('JOB318', data.file, row)]);
+    if ('message' in row)
+      return row.span === undefined
+        ? report.adopt([rowFinding('JOB318', data.file, row)])
+        : report.add('JOB305', row.span, row.message, { remedy: row.remedy });
     read += 1;
     if (read > ROWS_READ_MAX)
       return report.add('JOB311', span, `${data.file} has more than ${ROWS_READ_MAX} rows`, {
@@ -36,7 +40,7 @@ export function* chosenRows(
       return report.add(
         'JOB411',
         place,
-        `this fails for row ${row.number} of ${data.spoken}: ${chosen.reason}`,
+        `this fails for ${rowName(row, data)}: ${chosen.reason}`,
       );
     }
     if (!chosen) continue;
@@ -44,10 +48,15 @@ export function* chosenRows(
     yield row;
     if (taken >= limit) return;
   }
-  if (taken > 0 || data.columns === null) return;
+  if (taken > 0 || data.columns === null || mayBeEmpty) return;
   if (read === 0) return report.add('JOB317', span, `${data.file} has a header and no rows`);
   const place = treeAt(tree, ['items', 'where'])?.span ?? span;
   report.add('JOB319', place, `no row of ${data.spoken} meets this condition`, {
     remedy: 'loosen it, or remove the conversation',
   });
+}
+
+/** As a finding calls it: `row 17 of repos.csv`, or the file that is the row. */
+export function rowName(row: Row, { spoken }: Pick<DataFile, 'spoken'>): string {
+  return row.file ?? `row ${row.number} of ${spoken}`;
 }

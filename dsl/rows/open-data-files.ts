@@ -10,6 +10,7 @@ import { LOCAL_PATH } from '../schema/text-rule.ts';
 import { childOf, entryOf, textOf, type Tree } from '../tree.ts';
 import type { JobWorld, RowsRead } from '../world.ts';
 import { conversationsOf } from '../entries.ts';
+import { fileRows } from './file-rows.ts';
 import { readCsv, type CsvFile } from './csv-rows.ts';
 import { unread, type DataFile } from './data-file.ts';
 import { readJsonl } from './jsonl-rows.ts';
@@ -36,15 +37,16 @@ export function openDataFiles(context: OpenContext): DataFiles {
 }
 
 function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext): DataFile {
-  const [named, other] = ['csv', 'jsonl', 'list'].flatMap((key) => entryOf(items, key) ?? []);
+  const [named, other] = ['csv', 'jsonl', 'glob', 'list'].flatMap((key) => entryOf(items, key) ?? []);
   if (named === undefined || other !== undefined) {
     const place = entryOf(conversation, 'items')?.keySpan ?? items.span;
     const message =
-      named === undefined ? '"items" names no data file and has no list' : '"items" names its rows twice';
-    report.add('JOB317', place, message, { remedy: 'write one of "csv", "jsonl" and "list"' });
+      named === undefined ? '"items" names no file and has no list' : '"items" names its rows twice';
+    report.add('JOB317', place, message, { remedy: 'write one of "csv", "jsonl", "glob" and "list"' });
     return unread('');
   }
   if (named.key === 'list') return listedRows(named.value, report);
+  if (named.key === 'glob') return fileRows(items, { report, world });
   const path = textOf(named.value);
   if (path === null || !LOCAL_PATH.pattern.test(path)) return unread('');
   const file = joinPath(folderOf(report.fileAt(0)), path);
@@ -96,9 +98,12 @@ function addUnreadable(
       remedy: 'paths are relative to the job file',
     });
   else {
-    const what = { directory: 'is a folder', too_large: 'is too large', binary: 'is not text' }[
-      opened.problem
-    ];
+    const what = {
+      directory: 'is a folder',
+      special: 'is a pipe, a socket or a device',
+      too_large: 'is too large',
+      binary: 'is not text',
+    }[opened.problem];
     report.add('JOB305', tree.span, `the data file ${quote(path)} ${what}`);
   }
 }

@@ -3,6 +3,7 @@
  * Owns the shape and the bounds of what is read.
  */
 import type { FieldValue } from '../plan-scope.ts';
+import type { Span } from '../text-position.ts';
 
 export interface Row {
   /** Counts from 1, without the header. */
@@ -10,6 +11,8 @@ export interface Row {
   /** Line of the file on which it starts, from 1. */
   readonly line: number;
   readonly fields: Readonly<Record<string, FieldValue>>;
+  /** Where each row is a file of its own. */
+  readonly file?: string;
   /** Numbers that would be spelled otherwise, as 3.10, by their path: `version`, `tags[0].size`. */
   readonly written?: ReadonlyMap<string, string>;
 }
@@ -19,6 +22,8 @@ export interface RowProblem {
   readonly line: number;
   readonly message: string;
   readonly remedy: string | null;
+  /** In the job, where the row is a file that cannot be read. */
+  readonly span?: Span;
 }
 
 /** A longer row is a document, and holds up everything behind it. */

@@ -74,6 +74,7 @@ function planFor(
 
 const PROBLEMS: Readonly<Record<FileProblem, string>> = {
   missing: 'does not exist',
+  special: 'is a pipe, a socket or a device',
   directory: 'is a folder',
   too_large: 'is too large',
   binary: 'is not text',

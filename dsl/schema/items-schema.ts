@@ -1,18 +1,19 @@
 /**
- * What a conversation is run over: the rows of a data file, or rows that stand in the job.
+ * What a conversation is run over: the rows of a data file, files by their names, or rows that stand in the job.
  * Owns shapes and bounds; rows are read, and compared with each other, in ../rows/.
  */
 import { z } from 'zod';
 
 import { mapNode } from '../tree.ts';
 import { conditionSchema } from './inputs-schema.ts';
-import { loseNothing, SHORTHANDS, type Shorthand } from './shorthand.ts';
+import { listOfOne, loseNothing, SHORTHANDS, type Shorthand } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** What one plan may hold (expand-matrix.ts). */
 const ROWS_MAX = 100_000;
 /** More rows than this are a data file, not a job: YAML is read a hundred times slower than one. */
 const LISTED_MAX = 1_000;
+const PATTERNS_MAX = 100;
 /** As the variables of a prompt file. */
 const CELL_MAX = 10_000;
 /** The field of a row that is written as one value. */
@@ -56,11 +57,19 @@ export const itemsSchema = z
   .strictObject({
     csv: rules.text(rules.LOCAL_PATH, 'CSV file with a header; every column is text.').optional(),
     jsonl: rules.text(rules.LOCAL_PATH, 'File with one JSON object a line.').optional(),
+    glob: z
+      .array(rules.text(rules.FILE_GLOB))
+      .min(1)
+      .max(PATTERNS_MAX)
+      .meta({ description: 'Files that match one of these patterns, each a row with path, name, stem and text.' })
+      .register(SHORTHANDS, listOfOne)
+      .optional(),
     list: z.array(row).min(1).max(LISTED_MAX).meta({ description: 'Rows that stand in the job.' }).optional(),
     where: conditionSchema('Expression; rows for which it is false are left out.').optional(),
     limit: z.number().int().min(1).max(ROWS_MAX).meta({ description: 'Rows taken at most.' }).optional(),
+    allow_empty: z.boolean().meta({ description: 'No row is no error, and no conversation.' }).optional(),
   })
-  .meta({ description: 'One conversation for each row of a data file, or of a list.' })
+  .meta({ description: 'One conversation for each row of a data file, of a list, or for each file that matches.' })
   .register(SHORTHANDS, rowsAlone);
 
 export type ItemsDocument = z.infer<typeof itemsSchema>;

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
+import { appendSchema } from './append-schema.ts';
 import { amount, conversationSchema, defaultsSchema, duration } from './conversation-schema.ts';
 import {
   admissionSchema,
@@ -146,6 +147,7 @@ export const jobSchema = z
     extends: rules
       .text(rules.LOCAL_PATH, 'A job file whose keys this one builds on, relative to this file.')
       .optional(),
+    append: appendSchema.optional(),
     inputs: inputsSchema.optional(),
     labels: z
       .record(rules.text(rules.LABEL_NAME), labelValue)

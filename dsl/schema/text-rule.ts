@@ -216,6 +216,13 @@ export const GLOB = rule({
   what: 'a pattern inside the workspace',
   remedy: 'write a relative pattern without "..", such as reports/**/*.md',
 });
+/** A way up comes first or not at all: behind a pattern nobody knows what it leads out of. */
+export const FILE_GLOB = rule({
+  code: 'JOB213',
+  pattern: /^(?![/~!])(?![A-Za-z]:)(?:\.\.\/){0,20}(?!(?:.*\/)?\.\.(?:\/|$))[^\\\p{Cc}]{1,500}$/u,
+  what: 'a relative pattern of files',
+  remedy: 'write a pattern relative to the job file, with forward slashes, such as prompts/*.md',
+});
 export const REPORT_FILE = rule({
   code: 'JOB213',
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}\.(?:md|html|jsonl|xml)$/,

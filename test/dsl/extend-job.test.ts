@@ -80,6 +80,62 @@ describe('extends', () => {
   });
 });
 
+describe('append', () => {
+  const append = `extends: shared/base.yaml
+append:
+  conversations: [{id: b, prompt: {file: b.md}, secrets: [tok]}]
+  report: [{to: r.jsonl}]
+  defaults: {secrets: [two], plugins: [acme/mine]}
+secrets: {tok: {from: env, name: TOK}, two: {from: env, name: TWO}, one: {from: env, name: ONE}}
+`;
+  const base = BASE.replace('  model: fast', '  model: fast\n  secrets: [one]\n  plugins: [acme/base]');
+  const files = {
+    'job.yaml': append,
+    'shared/base.yaml': base,
+    'shared/prompts/a.md': 'Do a.',
+    'b.md': 'Do b.',
+  };
+
+  it('is the plan of one file with the longer lists', () => {
+    const whole = `${base
+      .replace('[one]', '[one, two]')
+      .replace('[acme/base]', '[acme/base, acme/mine]')
+      .replace('{file: prompts/a.md}', 'Do a.')
+      .replace('report.md}', 'report.md}\n  - {to: r.jsonl}')}  - {id: b, prompt: {file: b.md}, secrets: [tok]}
+${append.slice(append.indexOf('secrets: {tok'))}`;
+    const { plan, diagnostics } = compile(files);
+    expect(diagnostics).toEqual([]);
+    expect(plan?.items.map(({ prompt, secrets }) => [prompt, Object.keys(secrets)])).toEqual([
+      ['Do a.', ['one', 'two']],
+      ['Do b.', ['one', 'tok', 'two']],
+    ]);
+    expect(plan?.hash).toBe(compile({ ...files, 'job.yaml': whole }).plan?.hash);
+  });
+
+  it('adds names of secrets to a map of them', () => {
+    const mapped = base.replace('secrets: [one]', 'secrets: {ONE: one, OTHER: one}');
+    const { plan } = compile({ ...files, 'shared/base.yaml': mapped });
+    expect(plan?.items[0]?.secrets).toEqual({ ONE: 'one', OTHER: 'one', two: 'two' });
+  });
+
+  it('goes on along a chain, and the last file comes last', () => {
+    const chain = {
+      ...files,
+      'job.yaml': 'extends: mid.yaml\nappend: {conversations: [{id: c, prompt: Do c.}]}\n',
+      'mid.yaml': append,
+    };
+    expect(compile(chain).plan?.items.map(({ entry }) => entry)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('says in which file a wrong entry stands, and that an id is taken', () => {
+    const text = append.replace('id: b', 'id: a').replace('prompt: {file', 'promt: {file');
+    expect(compile({ ...files, 'job.yaml': text }).diagnostics).toMatchObject([
+      { code: 'JOB301', file: 'jobs/job.yaml', line: 3 },
+      { code: 'JOB201', file: 'jobs/job.yaml', line: 3 },
+    ]);
+  });
+});
+
 describe('paths', () => {
   it.each([
     ['', 'a.yaml', 'a.yaml'],

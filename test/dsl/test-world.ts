@@ -3,7 +3,7 @@
  * Owns fixtures only; must not assert.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import type { FileRead, JobWorld } from '../../dsl/world.ts';
@@ -30,6 +30,16 @@ export const testWorld: JobWorld = {
     if (!existsSync(file)) return { problem: 'missing' };
     if (statSync(file).isDirectory()) return { problem: 'directory' };
     return { chunks: readFileSync(file, 'utf8').match(/[^]{1,7}/g) ?? [] };
+  },
+  listFolder(relativePath) {
+    const folder = path.join(GOLDEN_FOLDER, relativePath);
+    if (!existsSync(folder)) return { problem: 'missing' };
+    const entries = readdirSync(folder, { withFileTypes: true }).map((entry) => ({
+      name: entry.name,
+      kind: entry.isDirectory() ? ('folder' as const) : ('file' as const),
+      isLink: false,
+    }));
+    return { entries };
   },
 };
 

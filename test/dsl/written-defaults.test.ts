@@ -42,6 +42,12 @@ conversations:
     model: m
     repo: {name: acme/shop}
     needs: [{entry: a}]
+  - id: c
+    prompt: Then \${{ item.value }}.
+    model: m
+    repo: {name: acme/shop}
+    key: c
+    items: {list: [{value: x}]}
 `;
 
 /** As docs/job-language.md says them. A key at which the reference has one is not in this list. */
@@ -62,6 +68,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   'conversations[].extend[]': [],
   'conversations[1].needs[].outcome': 'succeeded',
   'conversations[1].needs[].each': false,
+  'conversations[2].items.allow_empty': false,
   'admission.per': {},
   'admission.adaptive.on[]': ['rate_limited'],
   'admission.adaptive.min': 1,
@@ -92,6 +99,13 @@ const NONE: readonly string[] = [
   'name',
   'description',
   'extends',
+  'append.defaults.secrets[]',
+  'append.defaults.plugins[]',
+  'append.conversations[]',
+  'append.retry[]',
+  'append.collect[]',
+  'append.report[]',
+  'append.finally[]',
   'inputs.NAME.default',
   'inputs.NAME.description',
   'inputs.NAME.min',
@@ -116,6 +130,7 @@ const NONE: readonly string[] = [
   'conversations[].items.csv',
   'conversations[].items.jsonl',
   'conversations[].items.list[]',
+  'conversations[].items.glob[]',
   'conversations[].items.where',
   'conversations[].items.limit',
   'conversations[].matrix',

@@ -1,0 +1,128 @@
+/**
+ * The files that patterns match, from the folder of the job.
+ * Owns the walk, its order and its bounds; which names one part of a pattern matches is the business of name-pattern.ts.
+ */
+import { nearestName } from '../nearest-name.ts';
+import { joinPath } from '../local-path.ts';
+import type { FolderEntry, FolderRead } from '../world.ts';
+import { namePatterns, type NamePattern } from './name-pattern.ts';
+
+/** More files than this are rows of a data file that names them. */
+export const FILES_MAX = 10_000;
+/** Entries that are looked at: beside them lies what nobody meant, such as installed packages. */
+export const ENTRIES_MAX = 200_000;
+
+export type FoundFiles =
+  | { readonly files: readonly string[] }
+  | { readonly problem: 'too_many_files' | 'too_many_entries' }
+  | { readonly problem: 'unreadable'; readonly folder: string };
+
+export type ListFolder = (folder: string) => FolderRead;
+
+/** Each file once, in the order of their paths; a path begins at the folder of the job. */
+export function findFiles(patterns: readonly string[], list: ListFolder): FoundFiles {
+  const walk = new Walk(list);
+  for (const pattern of patterns)
+    for (const steps of stepsOf(pattern)) {
+      walk.go('', steps, 0);
+      if (walk.problem !== null) return walk.problem;
+    }
+  return { files: [...walk.found].sort((a, b) => (a < b ? -1 : 1)) };
+}
+
+type Step =
+  | { readonly kind: 'up' }
+  | { readonly kind: 'any_depth' }
+  | { readonly kind: 'name'; readonly pattern: NamePattern };
+
+function stepsOf(pattern: string): Step[][] {
+  return namePatterns(pattern).map((parts) => {
+    const steps = parts.map((part): Step => {
+      if (part === '**') return { kind: 'any_depth' };
+      return part === '..' ? { kind: 'up' } : { kind: 'name', pattern: part };
+    });
+    const isOpen = steps.at(-1)?.kind === 'any_depth';
+    return isOpen ? [...steps, ...(stepsOf('*')[0] ?? [])] : steps;
+  });
+}
+
+class Walk {
+  problem: Extract<FoundFiles, { problem: string }> | null = null;
+  readonly found = new Set<string>();
+  private readonly list: ListFolder;
+  private readonly folders = new Map<string, readonly FolderEntry[]>();
+  /** A pattern with several `**` comes to a folder on several ways. */
+  private readonly seen = new Map<readonly Step[], Set<string>>();
+  private entries = 0;
+
+  constructor(list: ListFolder) {
+    this.list = list;
+  }
+
+  go(folder: string, steps: readonly Step[], at: number): void {
+    const step = steps[at];
+    if (step === undefined || this.problem !== null || !this.isNew(folder, steps, at)) return;
+    if (step.kind === 'up') return this.go(joinPath(folder, '..'), steps, at + 1);
+    if (step.kind === 'any_depth') this.go(folder, steps, at + 1);
+    const isLast = at === steps.length - 1;
+    for (const entry of this.entriesOf(folder)) {
+      if (this.problem !== null) return;
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      // A link to a folder is followed where a part of the pattern names it: `**` would go round in circles.
+      if (step.kind === 'any_depth') {
+        if (entry.kind === 'folder' && !entry.isLink && !entry.name.startsWith('.')) this.go(path, steps, at);
+      } else if (!step.pattern.matches(entry.name)) continue;
+      else if (!isLast && entry.kind === 'folder') this.go(path, steps, at + 1);
+      else if (isLast && entry.kind !== 'folder') this.add(path);
+    }
+  }
+
+  private add(path: string): void {
+    this.found.add(path);
+    if (this.found.size > FILES_MAX) this.problem = { problem: 'too_many_files' };
+  }
+
+  private isNew(folder: string, steps: readonly Step[], at: number): boolean {
+    const seen = this.seen.get(steps) ?? new Set();
+    const place = `${at} ${folder}`;
+    const isNew = !seen.has(place);
+    this.seen.set(steps, seen.add(place));
+    return isNew;
+  }
+
+  private entriesOf(folder: string): readonly FolderEntry[] {
+    const known = this.folders.get(folder);
+    if (known !== undefined) return known;
+    const read = this.list(folder);
+    const entries = 'problem' in read ? [] : read.entries;
+    this.folders.set(folder, entries);
+    this.entries += entries.length;
+    if (this.entries > ENTRIES_MAX) this.problem = { problem: 'too_many_entries' };
+    if ('problem' in read && read.problem === 'unreadable') this.problem = { problem: 'unreadable', folder };
+    return entries;
+  }
+}
+
+/** The first part of a pattern that names a folder which is not there, and what may have been meant; null when all are. */
+export function missingFolder(
+  pattern: string,
+  list: ListFolder,
+): { readonly path: string; readonly near: string | null } | null {
+  let folder = '';
+  const parts = pattern.split('/').slice(0, -1);
+  for (const part of parts) {
+    if (/[*?[\]{}]/.test(part)) return null;
+    const read = list(folder);
+    const names = 'problem' in read ? [] : read.entries.filter(({ kind }) => kind === 'folder');
+    const path = joinPath(folder, part);
+    if (part !== '..' && part !== '.' && part !== '' && !names.some(({ name }) => name === part)) {
+      const near = nearestName(
+        part,
+        names.map(({ name }) => name),
+      );
+      return { path, near: near === null ? null : joinPath(folder, near) };
+    }
+    folder = path;
+  }
+  return null;
+}
