@@ -1,6 +1,6 @@
 /**
  * How long something takes, or how much of it there is, as a distribution.
- * Owns the three forms and exact integer draws; must not know what is drawn.
+ * Owns the forms and exact integer draws; must not know what is drawn.
  */
 import type { RandomStream } from '../random.ts';
 
@@ -9,11 +9,14 @@ export type Distribution =
   | { readonly kind: 'fixed'; readonly value: number }
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
   /** Half of the draws are below `p50`, 95 of 100 below `p95`. */
-  | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number };
+  | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number }
+  /** Without memory: how long is still to come says nothing about how long it has taken. 63 of 100 draws are below `mean`. */
+  | { readonly kind: 'exponential'; readonly mean: number };
 
 export const fixed = (value: number): Distribution => ({ kind: 'fixed', value });
 export const uniform = (min: number, max: number): Distribution => ({ kind: 'uniform', min, max });
 export const lognormal = (p50: number, p95: number): Distribution => ({ kind: 'lognormal', p50, p95 });
+export const exponential = (mean: number): Distribution => ({ kind: 'exponential', mean });
 
 /** The 95th percentile of the standard normal distribution. */
 const NORMAL_P95 = 1.6448536269514722;
@@ -34,6 +37,9 @@ export function draw(distribution: Distribution, stream: RandomStream): number {
       const sigmas = normal(stream) / NORMAL_P95;
       return Math.max(0, Math.round(p50 * (p95 / p50) ** sigmas));
     }
+    // By inversion: one draw each, and under another mean the same draw is longer by the same factor.
+    case 'exponential':
+      return Math.round(-Math.log(1 - stream.next()) * distribution.mean);
   }
 }
 
