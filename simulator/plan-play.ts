@@ -5,7 +5,7 @@
 import { runId, type EntityAddress } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
 import { runBirth, runSetting } from '../core/run/birth.ts';
-import type { RunState } from '../core/run/state.ts';
+import type { RunBirth, RunState } from '../core/run/state.ts';
 import { Checking, type Violation } from './checking.ts';
 import type { FaultMix } from './faults/catalogue.ts';
 import { FaultyStage, type FaultyStageOptions } from './faults/faulty-stage.ts';
@@ -37,6 +37,8 @@ export interface PlanPlayOptions extends Pick<
   readonly replaces?: ReplacedAnswers;
   /** What may fail, and how often; absent or empty: nothing. Not together with `replaces` or `stage`. */
   readonly faults?: FaultMix;
+  /** When each item of the plan comes, in milliseconds from the beginning; absent: with the run. */
+  readonly arrivals?: readonly number[];
   /** Another driver than the simulator's; it says itself when the clock begins, and is not checked. */
   readonly stage?: OpenStage;
 }
@@ -92,7 +94,8 @@ export class PlanPlay {
     this.checking = options.checks === true && isPlain ? new Checking(this.simulation, this.world) : null;
     this.curves = options.curves === true ? new CurveRecorder(this.world, startAt) : null;
     this.world.addPlan(RUN, plan);
-    const birth = runBirth(plan, { runId: RUN, userId: SIMULATED_USER, setting: runSetting(options.policy) });
+    const born = runBirth(plan, { runId: RUN, userId: SIMULATED_USER, setting: runSetting(options.policy) });
+    const birth = arriving(born, options.arrivals ?? [], startAt);
     this.simulation.script(startAt, () =>
       this.simulation.deliver(RUN_ADDRESS, { type: 'runStarted', birth }),
     );
@@ -125,6 +128,15 @@ export class PlanPlay {
     const held = this.world.slots.size;
     if (held > this.peak.count) Object.assign(this.peak, { count: held, at: step.at });
   }
+}
+
+function arriving(birth: RunBirth, arrivals: readonly number[], startAt: number): RunBirth {
+  if (arrivals.length === 0) return birth;
+  const items = birth.items.map((item, index) => {
+    const afterMs = arrivals[index] ?? 0;
+    return afterMs === 0 ? item : { ...item, notBefore: startAt + afterMs };
+  });
+  return { ...birth, items };
 }
 
 function worldOf({ models, policy, seed, replaces }: PlanPlayOptions, port: ModelPort): World {

@@ -68,7 +68,11 @@ export class PlanTimeline {
   private readItem(at: number, index: number, item: RunItem): void {
     const timeline = (this.items[index] ??= { key: item.key, stretches: [], met: new Set() });
     const as = activityOf(item);
-    if (timeline.stretches.at(-1)?.as !== as) timeline.stretches.push({ from: at, as });
+    const { stretches } = timeline;
+    if (stretches.at(-1)?.as === as) return;
+    // Who never came was not queued either.
+    if ((stretches.at(-1)?.from ?? 0) > at) stretches.pop();
+    stretches.push({ from: item.attempt === 0 ? Math.max(at, item.notBefore ?? at) : at, as });
   }
 
   private readSandbox(before: SandboxState | null, after: SandboxState): void {

@@ -3,17 +3,25 @@
  * Owns their spelling here; durations are those of the job language.
  */
 import { parseDuration } from '../dsl/duration.ts';
-import { fixed, lognormal, uniform, type Distribution } from '../simulator/models/distribution.ts';
+import {
+  exponential,
+  fixed,
+  lognormal,
+  uniform,
+  type Distribution,
+} from '../simulator/models/distribution.ts';
 
 /** A duration as in a job file (`'90s'`, `'11h30m'`, `'2d'`), or milliseconds. */
 export type Time = string | number;
 
-/** Always the same, between two, or by median and 95th percentile. */
+/** Always the same, between two, by median and 95th percentile, or without memory. */
 export type Times =
   | Time
   | { readonly min: Time; readonly max: Time }
   /** Half of the draws are below `p50`, 95 of 100 below `p95`. */
-  | { readonly p50: Time; readonly p95: Time };
+  | { readonly p50: Time; readonly p95: Time }
+  /** Exponential: 63 of 100 draws are below `mean`. */
+  | { readonly mean: Time };
 
 /** @throws RangeError when it is no duration */
 export function milliseconds(time: Time): number {
@@ -26,6 +34,7 @@ export function milliseconds(time: Time): number {
 
 export function distributionOf(times: Times): Distribution {
   if (typeof times === 'string' || typeof times === 'number') return fixed(milliseconds(times));
+  if ('mean' in times) return exponential(milliseconds(times.mean));
   if ('min' in times) return uniform(milliseconds(times.min), milliseconds(times.max));
   return lognormal(milliseconds(times.p50), milliseconds(times.p95));
 }

@@ -69,7 +69,7 @@ function nextWaiting(state: RunState, now: number, slots: Slots): number | Hold 
     const full = fullSlot(state, slots, item);
     if (notBefore !== null && notBefore > now) {
       until = earliest(until, notBefore);
-      by ??= 'retry';
+      by ??= item.attempt === 0 ? 'arrival' : 'retry';
     } else if (isCanaryFull && item.attempt === 0) by ??= 'canary';
     else if (!needsMet(item, state)) by ??= 'needs';
     else if (full !== null) by = `per ${full}`;

@@ -74,7 +74,7 @@ export function bornItem(spec: RunItemSpec): RunItem {
     workingSince: null,
     workedMs: 0,
     endedAt: null,
-    notBefore: null,
+    notBefore: spec.notBefore ?? null,
     stopBy: null,
     continued: 0,
     limitReached: null,

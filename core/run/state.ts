@@ -33,6 +33,8 @@ export interface RunItemSpec {
   /** Groups that it belongs to, and that others may wait for. */
   readonly groups?: readonly number[];
   readonly needs?: readonly ItemNeed[];
+  /** It comes later than its run: it does not begin before; absent: it is there from the beginning. */
+  readonly notBefore?: number | null;
 }
 
 /** One place of the slots of a keyed limit: `slot` names the bound, `value` whose places are counted. */

@@ -105,6 +105,8 @@ const SUMMARY: RecordType = {
     paused_capacity: 'int',
     resumed: 'int',
     sandboxes: 'int',
+    arrived: 'int',
+    refused: 'int',
     unmatched_usd: 'double',
   },
 };

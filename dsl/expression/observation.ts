@@ -79,6 +79,9 @@ export interface Observation {
     readonly paused_capacity: bigint;
     readonly resumed: bigint;
     readonly sandboxes: bigint;
+    /** Conversations that were started over the API beside the run, and those of them that did not come up. */
+    readonly arrived: bigint;
+    readonly refused: bigint;
     readonly unmatched_usd: number;
   };
 }

@@ -32,6 +32,7 @@ Lengths of time and counts of tokens that vary are written as one value, or as a
 | \`20m\`, \`{fixed: 20m}\` | Always this. |
 | \`{dist: uniform, min: 10m, max: 30m}\` | Anything between the two. |
 | \`{dist: lognormal, p50: 20m, p95: 2h}\` | Half of them below the first, 95 of 100 below the second. |
+| \`{dist: exponential, mean: 20m}\` | Without memory: 50 of 100 are below 0.69 of the mean, 95 of 100 below three times of it. |
 `;
 
 export function referencePage(exampleOf: ExampleOf): string {

@@ -84,7 +84,7 @@ function isList(schema: JsonSchema): boolean {
 
 /** With bounds: `whole number, 1 to 10000`. */
 export function typeOf(schema: JsonSchema): string {
-  const either = ['anyOf', 'oneOf'].flatMap((name) => (schema[name] ?? []) as JsonSchema[]);
+  const either = ['anyOf', 'oneOf'].flatMap((name) => (schema[name] ?? []) as JsonSchema[]).filter(saysMore);
   if (either.length > 0) return [...new Set(either.map(typeOf))].filter((type) => type !== INPUT).join(OR);
   const { type } = schema;
   if (schema['const'] !== undefined) return code(schema['const']);
@@ -107,6 +107,11 @@ export function typeOf(schema: JsonSchema): string {
     default:
       return 'anything';
   }
+}
+
+/** Which keys stand together says nothing of what they are. */
+function saysMore(form: JsonSchema): boolean {
+  return Object.keys(form).some((name) => name !== 'required');
 }
 
 /** An input may stand for any scalar; it is said once. */

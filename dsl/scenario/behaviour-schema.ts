@@ -24,12 +24,13 @@ function distribution<Value extends z.ZodString>(value: () => Value, description
       z.strictObject({ dist: z.literal('fixed'), value: value() }),
       z.strictObject({ dist: z.literal('uniform'), min: value(), max: value() }),
       z.strictObject({ dist: z.literal('lognormal'), p50: value(), p95: value() }),
+      z.strictObject({ dist: z.literal('exponential'), mean: value() }),
     ])
     .meta({ description })
     .register(SHORTHANDS, distributionForm);
 }
 
-const times = (description: string) => distribution(() => duration('Length of time.'), description);
+export const times = (description: string) => distribution(() => duration('Length of time.'), description);
 const counts = (description: string) => distribution(tokens, description);
 const share = (description: string) => z.number().min(0).max(1).meta({ description });
 const weight = z.number().min(0).max(1_000_000).meta({ description: 'Weight beside the others.' }).optional();

@@ -10,6 +10,7 @@ import { defined } from '../defined.ts';
 import type { Report } from '../report.ts';
 import { childOf, treeAt, type Tree } from '../tree.ts';
 import type { BehaviourDocument, RuntimeDocument } from './behaviour-schema.ts';
+import { buildArrivals } from './build-arrivals.ts';
 import { buildEvent } from './build-event.ts';
 import { buildExpectation } from './build-expectation.ts';
 import { conditionIn, type Conditions } from './conditions.ts';
@@ -40,6 +41,7 @@ export interface Checked {
 export function buildScenario({ document, root, report, plan, conditions }: Checked): Scenario {
   const { clock, policy, model, runtime } = document;
   const untilMs = clock?.until === undefined ? UNTIL_DEFAULT_MS : lengthMs(clock.until);
+  const startAt = (clock?.start === undefined ? null : instantFromText(clock.start)) ?? START_AT_DEFAULT;
   const spanOf = (tree: Tree | undefined): ScenarioSpan => placed(tree, report);
   const treesOf = (path: readonly string[], index: number): Tree | undefined =>
     treeAt(root, [...path, index]);
@@ -48,7 +50,7 @@ export function buildScenario({ document, root, report, plan, conditions }: Chec
     description: document.description ?? null,
     plan,
     seed: document.seed ?? SEED_DEFAULT,
-    startAt: (clock?.start === undefined ? null : instantFromText(clock.start)) ?? START_AT_DEFAULT,
+    startAt,
     untilMs,
     policy: buildPolicy(policy ?? {}),
     runtime: buildRuntime(runtime ?? {}),
@@ -63,6 +65,10 @@ export function buildScenario({ document, root, report, plan, conditions }: Chec
       Object.entries(document.prices ?? {}).map(([name, price]) => [name, priceOf(price)]),
     ),
     faults: document.faults ?? {},
+    arrivals: {
+      items: buildArrivals(document.arrivals?.items, { startAt, count: plan.items.length }),
+      conversations: buildArrivals(document.arrivals?.conversations, { startAt, count: 0 }),
+    },
     events: (document.events ?? []).flatMap((event, index) => {
       const tree = treesOf(['events'], index);
       return buildEvent(event, spanOf(tree)) ?? [];

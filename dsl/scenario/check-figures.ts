@@ -16,11 +16,12 @@ import { textIn, type ScenarioCheck } from './scenario-check.ts';
 export const CLOCK_MAX_MS = 366 * DAY_MS;
 
 export function checkFigures({ root, report }: ScenarioCheck): void {
-  for (const part of [childOf(root, 'runtime'), childOf(root, 'model')]) checkInside(part, report);
+  for (const part of ['runtime', 'model', 'arrivals'].map((key) => childOf(root, key)))
+    checkInside(part, report);
   checkClock(root, report);
 }
 
-/** Distributions and weights are found by their keys: nothing else in a model has them. */
+/** Distributions and weights are found by their keys: nothing else there has them. */
 function checkInside(tree: Tree | undefined, report: Report): void {
   if (tree === undefined) return;
   if (tree.kind === 'list') for (const item of tree.items) checkInside(item, report);

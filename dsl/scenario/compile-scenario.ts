@@ -14,6 +14,7 @@ import { childOf, textOf, type Tree } from '../tree.ts';
 import type { FileProblem } from '../world.ts';
 import { amendJob } from './amend-job.ts';
 import { buildScenario } from './build-scenario.ts';
+import { checkArrivals, checkItemArrivals } from './check-arrivals.ts';
 import { checkChoices } from './check-choices.ts';
 import { checkFigures } from './check-figures.ts';
 import { checkFaults, checkOverrides, checkTargets } from './check-references.ts';
@@ -41,6 +42,7 @@ export function compileScenario(source: JobSource, world: ScenarioWorld): Scenar
   const check = { root, report };
   checkChoices(check);
   checkFigures(check);
+  checkArrivals(check);
   checkFaults(check, world.faults);
   const conditions = compileConditions(check);
   const job = readJob(root, report, world);
@@ -48,6 +50,7 @@ export function compileScenario(source: JobSource, world: ScenarioWorld): Scenar
   if (compiled !== null && compiled.plan !== null) {
     const planned = { ...check, plan: compiled.plan };
     checkTargets(planned);
+    checkItemArrivals(planned);
     checkOverrides(planned);
     checkConditionKeys(conditions, compiled.plan, report);
   }

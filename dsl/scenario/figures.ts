@@ -32,6 +32,8 @@ export function distributionOf(
       return { kind: 'uniform', min: numberOf(written.min), max: numberOf(written.max) };
     case 'lognormal':
       return { kind: 'lognormal', p50: numberOf(written.p50), p95: numberOf(written.p95) };
+    case 'exponential':
+      return { kind: 'exponential', mean: numberOf(written.mean) };
   }
 }
 

@@ -147,6 +147,8 @@ function leastOf(distribution: ScenarioDistribution): number {
       return distribution.min;
     case 'lognormal':
       return distribution.p50;
+    case 'exponential':
+      return distribution.mean * Math.LN2;
   }
 }
 

@@ -10,6 +10,7 @@ export const DISTRIBUTION_KEYS = {
   fixed: ['value'],
   uniform: ['min', 'max'],
   lognormal: ['p50', 'p95'],
+  exponential: ['mean'],
 } as const;
 
 type DistributionKind = keyof typeof DISTRIBUTION_KEYS;
@@ -50,7 +51,8 @@ function distributionMap(tree: TreeMap, speaker: Speaker): Tree {
     const first = tree.entries.find(({ key }) => key !== 'dist');
     if (childOf(tree, 'dist') !== undefined || first === undefined) return tree;
     speaker.report.add('JOB202', first.keySpan, 'this does not say which distribution it is', {
-      remedy: 'write {fixed: …}, {dist: uniform, min: …, max: …} or {dist: lognormal, p50: …, p95: …}',
+      remedy:
+        'write {fixed: …}, {dist: uniform, min: …, max: …}, {dist: lognormal, p50: …, p95: …} or {dist: exponential, mean: …}',
     });
     return mapNode(tree.span, { dist: textNode('fixed', tree.span), value: textNode('0', tree.span) });
   }

@@ -9,6 +9,7 @@ import { STRATEGY_WORDS } from '../schema/job-schema.ts';
 import { durationOrNone } from '../schema/run-schema.ts';
 import { amount, duration } from '../schema/conversation-schema.ts';
 import * as rules from '../schema/text-rule.ts';
+import { arrivalsSchema } from './arrivals-schema.ts';
 import { behaviourSchema, expression, runtimeSchema } from './behaviour-schema.ts';
 import { overridesSchema } from './overrides-schema.ts';
 
@@ -179,6 +180,7 @@ export const scenarioSchema = z
       .record(z.string(), probability('At each opportunity.'))
       .meta({ description: 'Probability of each kind of fault.' })
       .optional(),
+    arrivals: arrivalsSchema.optional(),
     events: z.array(event).max(EVENTS_MAX).meta({ description: 'What happens when.' }).optional(),
     expect: z.array(expectation).max(EXPECTATIONS_MAX).meta({ description: 'What must hold.' }).optional(),
   })

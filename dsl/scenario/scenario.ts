@@ -11,7 +11,8 @@ import type { Expression } from '../expression/expression.ts';
 export type ScenarioDistribution =
   | { readonly kind: 'fixed'; readonly value: number }
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
-  | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number };
+  | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number }
+  | { readonly kind: 'exponential'; readonly mean: number };
 
 /** What an operator may decide; absent keys keep the deployment's values. The length of a session is no part of it (D10). */
 export interface ScenarioPolicy {
@@ -110,6 +111,11 @@ export type Expectation = {
   | { readonly kind: 'end' }
 );
 
+/** When whatever is listed comes: milliseconds from the beginning, or the time from one to the next. */
+export type ScenarioArrivals =
+  | { readonly kind: 'at'; readonly atMs: readonly number[] }
+  | { readonly kind: 'gaps'; readonly gap: ScenarioDistribution; readonly count: number };
+
 export interface Scenario {
   readonly name: string;
   readonly description: string | null;
@@ -125,6 +131,11 @@ export interface Scenario {
   readonly prices: Readonly<Record<string, TokenPrice>>;
   /** Probability of each kind of fault at each of its opportunities, by the name that docs/faults.md lists. */
   readonly faults: Readonly<Record<string, number>>;
+  /** Items in the order of the plan, and conversations of the API; null: all items at once, and nobody else. */
+  readonly arrivals: {
+    readonly items: ScenarioArrivals | null;
+    readonly conversations: ScenarioArrivals | null;
+  };
   readonly events: readonly ScenarioEvent[];
   readonly expectations: readonly Expectation[];
 }

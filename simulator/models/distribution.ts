@@ -10,6 +10,8 @@ export type Distribution =
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
   /** Half of the draws are below `p50`, 95 of 100 below `p95`. */
   | { readonly kind: 'lognormal'; readonly p50: number; readonly p95: number }
+  /** Without memory: how long is still to come says nothing about how long it has taken. 63 of 100 draws are below `mean`. */
+  | { readonly kind: 'exponential'; readonly mean: number }
   /** One of what was measured, each as likely as another; at least one. */
   | { readonly kind: 'samples'; readonly values: readonly number[] };
 
@@ -18,6 +20,7 @@ type Of<Kind extends Distribution['kind']> = Extract<Distribution, { readonly ki
 export const fixed = (value: number): Of<'fixed'> => ({ kind: 'fixed', value });
 export const uniform = (min: number, max: number): Of<'uniform'> => ({ kind: 'uniform', min, max });
 export const lognormal = (p50: number, p95: number): Of<'lognormal'> => ({ kind: 'lognormal', p50, p95 });
+export const exponential = (mean: number): Of<'exponential'> => ({ kind: 'exponential', mean });
 
 /** The 95th percentile of the standard normal distribution. */
 const NORMAL_P95 = 1.6448536269514722;
@@ -42,6 +45,9 @@ export function draw(distribution: Distribution, stream: RandomStream): number {
       const { values } = distribution;
       return values[Math.floor(stream.next() * values.length)] ?? 0;
     }
+    // By inversion: one draw each, and under another mean the same draw is longer by the same factor.
+    case 'exponential':
+      return Math.round(-Math.log(1 - stream.next()) * distribution.mean);
   }
 }
 

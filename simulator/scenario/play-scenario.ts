@@ -10,6 +10,9 @@ import type { Expectation, Scenario, ScenarioEvent } from '../../dsl/scenario/sc
 import { PlanPlay, RUN_ADDRESS, type OpenStage, type PlanPlayOptions } from '../plan-play.ts';
 import { answerOf, type PlanAnswer } from '../simulate-plan.ts';
 import { slotsMaxOf } from '../slots-max.ts';
+import { RandomStream } from '../random.ts';
+import { act } from '../script.ts';
+import { arrivalOffsets } from './arrivals.ts';
 import { concernedBy } from './concerned.ts';
 import { ExpectationWatch, type Asked, type Look } from './expectation-watch.ts';
 import { LastEvents, type PastEvent } from './last-events.ts';
@@ -86,6 +89,7 @@ class ScenarioPlay {
     this.play = new PlanPlay(this.options(settingOf(scenario, defaults, itemValues)));
     this.observer = new Observer(scenario.plan, this.play.startAt);
     for (const [index, event] of scenario.events.entries()) this.plan(event, `event-${index + 1}`);
+    this.planArrivals(scenario);
   }
 
   answer(): ScenarioAnswer {
@@ -121,6 +125,7 @@ class ScenarioPlay {
       faults: scenario.faults,
       seed: this.seed,
       startAt: scenario.startAt,
+      arrivals: arrivalOffsets(scenario.arrivals.items, this.chance('arrivals/items')),
       checks: true,
       ...(curves === undefined ? {} : { curves }),
       ...(stage === undefined ? {} : { stage }),
@@ -141,6 +146,22 @@ class ScenarioPlay {
       const struck = strike({ runAddress: RUN_ADDRESS, run, simulation, world }, event.action, requestId);
       if (struck === 0) this.missed.push(event);
     });
+  }
+
+  private chance(name: string): RandomStream {
+    return new RandomStream(this.seed).split(name);
+  }
+
+  /** Somebody starts a conversation over the API, as the deployment places those that say nothing. */
+  private planArrivals({ arrivals }: Scenario): void {
+    const { simulation, world, startAt } = this.play;
+    const offsets = arrivalOffsets(arrivals.conversations, this.chance('arrivals/conversations'));
+    for (const [index, offsetMs] of offsets.entries())
+      simulation.script(startAt + offsetMs, () => {
+        const deliver = simulation.deliver.bind(simulation);
+        // No key of an item has a blank: rules over items are not about it.
+        act({ world, deliver }, { do: 'start', name: `arrival ${index + 1}` }, index);
+      });
   }
 
   /** From one instant at which something happens to the next, and a look after each. */

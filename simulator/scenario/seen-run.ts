@@ -53,6 +53,8 @@ export function summarySeen(
     paused_capacity: BigInt(tally.paused.capacity),
     resumed: BigInt(tally.resumed),
     sandboxes: BigInt(tally.sandboxes),
+    arrived: BigInt(tally.arrived),
+    refused: BigInt(tally.refused),
     unmatched_usd: (Number(ambiguousNanoUsd) + Number(unassignedNanoUsd)) / NANO_PER_USD,
   };
 }

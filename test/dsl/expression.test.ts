@@ -74,6 +74,8 @@ const seen: Observation = {
     paused_capacity: 0n,
     resumed: 0n,
     sandboxes: 1n,
+    arrived: 0n,
+    refused: 0n,
     unmatched_usd: 0,
   },
 };

@@ -78,6 +78,7 @@ export function scenario(change: Partial<Scenario> = {}): Scenario {
     },
     prices: {},
     faults: {},
+    arrivals: { items: null, conversations: null },
     events: [],
     expectations: [],
     ...change,

@@ -1,0 +1,72 @@
+/**
+ * Arrivals that say when, once, and for as many as there are.
+ * Owns which keys stand together, and that instants lie on the clock; the figures themselves are the schema's.
+ */
+import { counted } from '../../core/counted.ts';
+import { instantFromText } from '../../core/instant-text.ts';
+import { quote } from '../quote.ts';
+import type { Report } from '../report.ts';
+import { INSTANT } from '../schema/text-rule.ts';
+import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../tree.ts';
+import { ARRIVAL_KEYS } from './arrivals-schema.ts';
+import { keysOf, placeOf, type PlannedCheck, type ScenarioCheck } from './scenario-check.ts';
+import { START_AT_DEFAULT } from './start-at.ts';
+
+export function checkArrivals({ root, report }: ScenarioCheck): void {
+  const start = textOf(treeAt(root, ['clock', 'start']));
+  const startAt = (start === null ? null : instantFromText(start)) ?? START_AT_DEFAULT;
+  for (const { key, value } of entriesOf(childOf(root, 'arrivals'))) {
+    if (value.kind !== 'map' || (key !== 'items' && key !== 'conversations')) continue;
+    checkOne(value, report);
+    for (const moment of itemsOf(childOf(value, 'at'))) checkMoment(moment, startAt, report);
+    if (key === 'conversations') checkCount(value, report);
+  }
+}
+
+/** A list of instants is one for each item: with fewer, some would never come, and nobody would see why. */
+export function checkItemArrivals({ root, report, plan }: PlannedCheck): void {
+  const at = treeAt(root, ['arrivals', 'items', 'at']);
+  if (at === undefined || at.kind !== 'list' || at.items.length === plan.items.length) return;
+  const [moments, items] = [counted(at.items.length, 'time'), counted(plan.items.length, 'conversation')];
+  report.add('SCN209', at.span, `these are ${moments}, and the job has ${items}`, {
+    remedy: 'write one for each, or "rate" or "every"',
+  });
+}
+
+function checkOne(arrivals: Tree, report: Report): void {
+  const [first, second] = keysOf(arrivals, ARRIVAL_KEYS);
+  if (second !== undefined && first !== undefined) {
+    const related = [{ span: first.keySpan, message: `${quote(first.key)} here` }];
+    const message = `${quote(first.key)} and ${quote(second.key)} both say when`;
+    return report.add('SCN209', second.keySpan, message, { remedy: 'keep one of the two', related });
+  }
+  if (first !== undefined) return;
+  report.add('SCN209', placeOf(arrivals), 'this does not say when they come', {
+    remedy: 'write "rate: 30/h", "every: {dist: exponential, mean: 2m}" or "at: [0s, 10m]"',
+  });
+}
+
+function checkMoment(moment: Tree, startAt: number, report: Report): void {
+  const written = textOf(moment);
+  if (written === null || !INSTANT.pattern.test(written)) return;
+  const at = instantFromText(written);
+  if (at === null) {
+    report.add('SCN206', moment.span, `there is no day ${quote(written.slice(0, 10))}`, {
+      remedy: 'correct the day of the month',
+    });
+  } else if (at < startAt) {
+    report.add('SCN209', moment.span, 'this is before the clock starts', {
+      remedy: 'write a later instant, or an earlier "clock.start"',
+    });
+  }
+}
+
+function checkCount(conversations: Tree, report: Report): void {
+  const count = entryOf(conversations, 'count');
+  const [when] = keysOf(conversations, ARRIVAL_KEYS);
+  if (when === undefined) return;
+  if (when.key === 'at' && count !== undefined)
+    report.add('JOB215', count.keySpan, '"count" has no use beside "at"', { remedy: 'remove the key' });
+  if (when.key !== 'at' && count === undefined)
+    report.add('SCN209', when.keySpan, 'this does not say how many come', { remedy: 'add "count: 20"' });
+}
