@@ -3,6 +3,7 @@
  * Owns the order, the scan for secrets, and that a branch is pushed last; what each step makes is in activities/collect/.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { collectOf } from '../core/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan, PlanItem } from '../core/plan.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
@@ -66,7 +67,7 @@ async function collect(world: World, command: Collect, attempt: number): Promise
   const forms = secretForms(secrets);
   const kept = new Set<string>();
   const findings: Finding[] = [];
-  for (const step of plan.collect) {
+  for (const step of collectOf(item, plan)) {
     const { made, findings: lacking } = await carryOut(world, command, step, target);
     findings.push(...lacking);
     for (const one of made) {

@@ -48,6 +48,10 @@ export interface PlanItem {
   /** When the agent asks before it acts; absent means never. */
   readonly confirmation?: 'never' | 'risky' | 'always';
   readonly plugins?: readonly PlanPlugin[];
+  /** In place of the run's; absent where it has those of the run. */
+  readonly retry?: readonly PlanRetryRule[];
+  readonly wait?: PlanWait;
+  readonly collect?: readonly CollectStep[];
   /** Absent when it needs nobody. */
   readonly needs?: readonly PlanNeed[];
   /** Position in the plan, from 0: breaks every tie. */

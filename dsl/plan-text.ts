@@ -11,6 +11,7 @@ export type ItemSpec = Omit<PlanItem, 'index' | 'specHash'>;
 /** Every field of an item; the compiler of types says when one is missing here. */
 const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   affinity: true,
+  collect: true,
   confirmation: true,
   entry: true,
   index: true,
@@ -25,21 +26,26 @@ const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   prompt: true,
   repeat: true,
   repository: true,
+  retry: true,
   secrets: true,
   setup: true,
   specHash: true,
   tags: true,
   verify: true,
+  wait: true,
 };
 /** What the items of one conversation have alike, as one object. */
 const SHARED: ReadonlySet<keyof PlanItem> = new Set([
+  'collect',
   'limits',
   'matrix',
   'needs',
   'plugins',
+  'retry',
   'secrets',
   'setup',
   'verify',
+  'wait',
 ]);
 const FIELD_TEXTS = (Object.keys(FIELDS) as (keyof PlanItem)[])
   .sort()

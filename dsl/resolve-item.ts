@@ -40,11 +40,14 @@ export interface FilledFields {
 /** What every item of a conversation has alike, resolved once. */
 export interface ItemBase extends Pick<ItemSpec, 'entry' | 'secrets' | 'verify' | 'limits'> {
   /** Absent from an item where the job does not write them, or writes what holds without them. */
-  readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins' | 'setup'>;
+  readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins' | 'setup'> & OwnRules;
   readonly repository: Omit<PlanRepository, 'name' | 'branch' | 'ref'> | null;
 }
 
-export function resolveBase(conversation: ConversationDocument): ItemBase {
+/** When it is tried again, when it has ended, and what is kept, where that is not as in the run. */
+type OwnRules = Pick<ItemSpec, 'retry' | 'wait' | 'collect'>;
+
+export function resolveBase(conversation: ConversationDocument, rules: OwnRules): ItemBase {
   const { confirmation, plugins, repo } = conversation;
   return {
     entry: conversation.id,
@@ -52,6 +55,7 @@ export function resolveBase(conversation: ConversationDocument): ItemBase {
     verify: resolveVerify(conversation),
     limits: resolveLimits(conversation),
     optional: {
+      ...rules,
       ...(conversation.needs === undefined ? {} : { needs: buildNeeds(conversation.needs) }),
       ...(conversation.setup === undefined ? {} : { setup: resolveSetup(conversation.setup) }),
       ...(confirmation === undefined || confirmation === 'never' ? {} : { confirmation }),
@@ -68,7 +72,7 @@ export function resolveItem(
   { matrix, repeat }: { readonly matrix: Combination; readonly repeat: number | null },
 ): ItemSpec {
   const { repositoryName: name } = filled;
-  const { needs, confirmation, plugins, setup } = base.optional;
+  const { needs, confirmation, plugins, setup, retry, wait, collect } = base.optional;
   // Field by field: copies of parts cost most of the time of a plan of 100,000.
   const item: Writable<ItemSpec> = {
     key: filled.key,
@@ -84,6 +88,9 @@ export function resolveItem(
     ...(needs === undefined ? {} : { needs }),
     priority: filled.priority,
   };
+  if (retry !== undefined) item.retry = retry;
+  if (wait !== undefined) item.wait = wait;
+  if (collect !== undefined) item.collect = collect;
   if (filled.affinity !== null) item.affinity = filled.affinity;
   if (repeat !== null) item.repeat = repeat;
   if (confirmation !== undefined) item.confirmation = confirmation;

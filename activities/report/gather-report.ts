@@ -2,6 +2,7 @@
  * Gathers what a report says from the store and the run's results.
  * Owns the reading; what is said about it is decided by pure functions.
  */
+import { collectOf } from '../../core/item-rules.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
@@ -101,7 +102,7 @@ async function gatherItems(
     const { key, entry, model, matrix, tags } = item;
     const row = await redacted(world, byKey.get(key) ?? null);
     const hasBegun = row !== null && row.attempt > 0;
-    const files = hasBegun ? await collectedFiles(world, { runId, key, plan }) : [];
+    const files = hasBegun ? await collectedFiles(world, { runId, key, steps: collectOf(item, plan) }) : [];
     const delivery = hasBegun && plan.deliver !== undefined ? await delivered(world, { runId, item }) : null;
     const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
     const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];

@@ -80,7 +80,9 @@ function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number]
     ...(needs === undefined ? {} : { needs }),
   };
   if (!isAnew || item.ending?.outcome === 'succeeded') return placed;
-  const next = { hasVerify: spec.hasVerify, workingMs: spec.workingMs, plan };
+  const { hasVerify, workingMs } = spec;
+  const hasRules = spec.own !== undefined || item.own !== undefined;
+  const next = { hasVerify, workingMs, ...(hasRules ? { own: spec.own ?? null } : {}), plan };
   if (isInFlight(item)) return { ...placed, next };
   return { ...placed, ...next, ...(item.phase === 'ended' ? WAITS_AGAIN : {}) };
 }

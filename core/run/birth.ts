@@ -100,7 +100,15 @@ function itemSpec(item: PlanItem, { plan, groups }: { plan: Plan; groups: Groups
     workingMs: item.limits.workingMs,
     ...(slots.length === 0 ? {} : { slots }),
     ...(member === undefined ? {} : { groups: member }),
+    ...ownRules(item),
     ...(item.needs === undefined ? {} : { needs: item.needs.map((need) => groups.needOf(item, need)) }),
+  };
+}
+
+function ownRules({ retry, wait }: PlanItem): Pick<RunItemSpec, 'own'> {
+  if (retry === undefined && wait === undefined) return {};
+  return {
+    own: { ...(retry === undefined ? {} : { retry }), ...(wait === undefined ? {} : { wait }) },
   };
 }
 

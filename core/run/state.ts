@@ -3,6 +3,7 @@
  * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
+import type { ItemRules } from '../item-rules.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
@@ -35,6 +36,8 @@ export interface RunItemSpec {
   readonly needs?: readonly ItemNeed[];
   /** It comes later than its run: it does not begin before; absent: it is there from the beginning. */
   readonly notBefore?: number | null;
+  /** Rules of its own; null where an amended plan took them away, absent where it never had any. */
+  readonly own?: ItemRules | null | undefined;
 }
 
 /** One place of the slots of a keyed limit: `slot` names the bound, `value` whose places are counted. */
@@ -104,7 +107,7 @@ export interface RunItem extends RunItemSpec {
   /** Hash of the amended plan that has its specification; absent: the plan that the run was begun with. */
   readonly plan?: string | undefined;
   /** What it takes over with its next attempt: the plan was amended while this one was in flight. */
-  readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'plan'> | undefined;
+  readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'own' | 'plan'> | undefined;
   /** In a shard: which wish of its run about this item was the newest; absent before the first. */
   readonly revision?: number;
 }

@@ -43,7 +43,8 @@ export function tellWishes(turn: RunTurn, number: number, wishes: readonly ItemW
 
 /** `revision` counts the turns of the run: of two wishes about one item the later one wins. */
 export function wishOf(item: RunItem, index: number, revision: number): ItemWish {
-  const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs } = item;
+  const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs, own } =
+    item;
   return {
     index,
     revision,
@@ -54,7 +55,9 @@ export function wishOf(item: RunItem, index: number, revision: number): ItemWish
     failures,
     notBefore,
     endedAt,
-    ...(plan === undefined ? {} : { spec: { hasVerify, workingMs, plan } }),
+    ...(plan === undefined
+      ? {}
+      : { spec: { hasVerify, workingMs, ...(own === undefined ? {} : { own }), plan } }),
   };
 }
 
@@ -86,8 +89,8 @@ function startShard(turn: RunTurn, number: number): void {
 }
 
 /** Who must wait for whom, and for which slot, is for the run alone. */
-function specOf({ key, priority, hasVerify, workingMs }: RunItem): RunItemSpec {
-  return { key, priority, hasVerify, workingMs };
+function specOf({ key, priority, hasVerify, workingMs, own }: RunItem): RunItemSpec {
+  return { key, priority, hasVerify, workingMs, ...(own === undefined ? {} : { own }) };
 }
 
 /** What a shard missed while it was not there. */

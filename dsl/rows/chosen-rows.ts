@@ -37,11 +37,7 @@ export function* chosenRows(
       condition?.({ id: conversation.id, repeat: 1, inputs: values, matrix: {}, item: row.fields }) ?? true;
     if (chosen instanceof FillFailure) {
       const place = treeAt(tree, ['items', 'where'])?.span ?? span;
-      return report.add(
-        'JOB411',
-        place,
-        `this fails for ${rowName(row, data)}: ${chosen.reason}`,
-      );
+      return report.add('JOB411', place, `this fails for ${rowName(row, data)}: ${chosen.reason}`);
     }
     if (!chosen) continue;
     taken += 1;

@@ -55,7 +55,8 @@ export function fileRows(items: Tree, { report, world }: FileRowsContext): DataF
 }
 
 function remedyFor(missing: ReturnType<typeof missingFolder>): string {
-  if (missing === null) return 'patterns are relative to the job file; "allow_empty: true" takes none as well';
+  if (missing === null)
+    return 'patterns are relative to the job file; "allow_empty: true" takes none as well';
   if (missing.near !== null) return `did you mean ${quote(missing.near)}?`;
   return `there is no folder ${quote(missing.path)}: patterns are relative to the job file`;
 }
@@ -69,9 +70,14 @@ function addWalkProblem(found: Extract<FoundFiles, { problem: string }>, glob: T
         remedy: 'write a narrower pattern, or name the files in a data file',
       });
     case 'too_many_entries':
-      return report.add('JOB311', glob.span, `more than ${ENTRIES_MAX} files and folders lie where this looks`, {
-        remedy: 'begin the pattern with the folder that is meant',
-      });
+      return report.add(
+        'JOB311',
+        glob.span,
+        `more than ${ENTRIES_MAX} files and folders lie where this looks`,
+        {
+          remedy: 'begin the pattern with the folder that is meant',
+        },
+      );
   }
 }
 

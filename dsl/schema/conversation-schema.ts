@@ -7,17 +7,18 @@ import { z } from 'zod';
 import { SECRETS_MAX, TAG_VALUE_CODE_POINTS_MAX } from '../../core/limits.ts';
 import {
   asText,
-  asWritten,
-  amountAsWritten,
   namesAsMap,
   numberAsWritten,
   promptForm,
   scalarAs,
   SHORTHANDS,
 } from './shorthand.ts';
+import { duration, positiveAmount } from './amounts.ts';
+import { collectSchema } from './collect-schema.ts';
 import { CONDITION_MAX, conditionSchema } from './inputs-schema.ts';
 import { itemsSchema } from './items-schema.ts';
 import { needsSchema } from './needs-schema.ts';
+import { retrySchema, waitSchema } from './run-schema.ts';
 import * as rules from './text-rule.ts';
 
 /** More values than this on one axis are a data file, not a job. */
@@ -31,15 +32,6 @@ const PLUGINS_MAX = 20;
 const SETUP_CACHE_FILES_MAX = 20;
 /** A turn costs money: a million of them is a slip of the keyboard. */
 const TURNS_MAX = 1_000_000;
-
-export const duration = (description: string) =>
-  rules.text(rules.DURATION, description).register(SHORTHANDS, asWritten);
-export const amount = (description: string) =>
-  rules.text(rules.AMOUNT, description).register(SHORTHANDS, amountAsWritten({ minimum: 0 }));
-export const positiveAmount = (description: string) =>
-  rules
-    .text(rules.POSITIVE_AMOUNT, description)
-    .register(SHORTHANDS, amountAsWritten({ exclusiveMinimum: 0 }));
 
 /** Code points, not UTF-16 units (D21); with an interpolation the length is known later. */
 const tagValue = z
@@ -154,6 +146,9 @@ const sharedFields = {
     .enum(['never', 'risky', 'always'])
     .meta({ description: 'When the agent asks before it acts.' })
     .optional(),
+  retry: retrySchema.optional(),
+  wait: waitSchema.optional(),
+  collect: collectSchema.optional(),
   plugins: z.array(plugin).max(PLUGINS_MAX).meta({ description: 'Plugins of the agent.' }).optional(),
 };
 

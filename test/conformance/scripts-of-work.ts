@@ -31,6 +31,22 @@ const RETRY = [
 ];
 const ERRORS = agent({ outcomes: { FINISHED: 0, ERROR: 1, STUCK: 0 } });
 
+const OWN_RETRIES: Parameters<typeof plan>[1] = {
+  items: [
+    item(0),
+    item(1, { retry: [] }),
+    item(2, { retry: [{ on: ['agent_error'], attempts: 3, initialMs: 30 * S, factor: 2, maxMs: 10 * M }] }),
+  ],
+  retry: RETRY,
+};
+const OWN_ENDS: Parameters<typeof plan>[1] = {
+  items: [
+    item(0),
+    item(1, { wait: { ...plan(1).wait, deadlineMs: 5 * M } }),
+    item(2, { wait: { ...plan(1).wait, onSessionLimit: 'stop' } }),
+  ],
+  admission: { concurrency: 3 },
+};
 const RECOVERING = {
   on: ['infra'],
   windowMs: H,
@@ -155,6 +171,11 @@ export const WORK_SCRIPTS: readonly Script[] = [
     models: ERRORS,
     untilMs: 6 * H,
   }),
+  script('items are tried again by rules of their own', [[0, run(3, OWN_RETRIES)]], {
+    models: ERRORS,
+    untilMs: 6 * H,
+  }),
+  script('items have ends of their own', [[0, run(3, OWN_ENDS)]], { models: BUSY, untilMs: 2 * D }),
   script(
     'the breaker holds a batch, somebody resumes it',
     [

@@ -101,7 +101,10 @@ secrets: {tok: {from: env, name: TOK}, two: {from: env, name: TWO}, one: {from: 
       .replace('[one]', '[one, two]')
       .replace('[acme/base]', '[acme/base, acme/mine]')
       .replace('{file: prompts/a.md}', 'Do a.')
-      .replace('report.md}', 'report.md}\n  - {to: r.jsonl}')}  - {id: b, prompt: {file: b.md}, secrets: [tok]}
+      .replace(
+        'report.md}',
+        'report.md}\n  - {to: r.jsonl}',
+      )}  - {id: b, prompt: {file: b.md}, secrets: [tok]}
 ${append.slice(append.indexOf('secrets: {tok'))}`;
     const { plan, diagnostics } = compile(files);
     expect(diagnostics).toEqual([]);

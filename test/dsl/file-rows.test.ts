@@ -18,7 +18,10 @@ function write(name: string, content: string | Uint8Array = `Do ${name}.\n`): vo
   writeFileSync(path.join(FOLDER, name), content);
 }
 
-function compile(items: string, conversation = 'key: "${{ slug(item.path) }}"\n    prompt: "${{ item.text }}"') {
+function compile(
+  items: string,
+  conversation = 'key: "${{ slug(item.path) }}"\n    prompt: "${{ item.text }}"',
+) {
   const text = `kind: job\nversion: 1\nname: demo\nconversations:\n  - id: a\n    model: m\n    items: ${items}\n    ${conversation}\n`;
   const shell = { cwd: FOLDER, env: {} };
   const inputs = { typed: {}, values: {} };
@@ -72,7 +75,7 @@ describe('files as rows', () => {
     expect(compile('{glob: odd/*}').diagnostics).toMatchObject([
       { code: 'JOB305', line: 7, message: 'the file "odd/b.md" is a pipe, a socket or a device' },
     ]);
-    expect(compile("{glob: odd/*, where: \"item.stem != 'b'\"}").diagnostics).toHaveLength(1);
+    expect(compile('{glob: odd/*, where: "item.stem != \'b\'"}').diagnostics).toHaveLength(1);
     const pipe = compile('[x]', 'key: k\n    prompt: {file: odd/b.md}');
     expect(pipe.diagnostics).toMatchObject([{ code: 'JOB305' }]);
     expect(compile('{csv: odd/b.md}').diagnostics).toMatchObject([{ code: 'JOB305' }]);

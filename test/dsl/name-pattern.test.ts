@@ -97,7 +97,10 @@ const FOLDERS: Folders = {
 describe('files', () => {
   it.each([
     [['*.md'], ['a.md', 'b.md']],
-    [['*.md', 'b.*', './*.md'], ['a.md', 'b.md']],
+    [
+      ['*.md', 'b.*', './*.md'],
+      ['a.md', 'b.md'],
+    ],
     [['**/*.md'], ['a.md', 'b.md', 'docs/deep/er/x.md', 'docs/deep/y.md', 'docs/z.md']],
     [['docs/**/deep/**/x.md'], ['docs/deep/er/x.md']],
     [['docs/**'], ['docs/a.txt', 'docs/deep/er/x.md', 'docs/deep/y.md', 'docs/z.md']],

@@ -42,6 +42,9 @@ conversations:
     model: m
     repo: {name: acme/shop}
     needs: [{entry: a}]
+    retry: [{on: [infra], attempts: 1}]
+    wait: {}
+    collect: [trajectory, diff]
   - id: c
     prompt: Then \${{ item.value }}.
     model: m
@@ -69,6 +72,17 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   'conversations[1].needs[].outcome': 'succeeded',
   'conversations[1].needs[].each': false,
   'conversations[2].items.allow_empty': false,
+  'conversations[].retry[]': [{ on: ['infra'], attempts: 1 }],
+  'conversations[1].retry[].backoff': { initial: '30s', factor: 2, max: '10m' },
+  'conversations[1].retry[].backoff.initial': '30s',
+  'conversations[1].retry[].backoff.factor': 2,
+  'conversations[1].retry[].backoff.max': '10m',
+  'conversations[].wait': {},
+  'conversations[].wait.until[]': ['FINISHED', 'ERROR', 'STUCK', 'WAITING_FOR_CONFIRMATION'],
+  'conversations[].wait.deadline': '11h30m',
+  'conversations[].wait.no_progress': '30m',
+  'conversations[].wait.on_session_limit': 'resume',
+  'conversations[].collect[]': ['trajectory', 'diff'],
   'admission.per': {},
   'admission.adaptive.on[]': ['rate_limited'],
   'admission.adaptive.min': 1,
