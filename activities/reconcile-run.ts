@@ -13,7 +13,8 @@ import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { planOf, presentPlanOf } from './plan-item.ts';
-import { billedRows } from './reconcile/billed-rows.ts';
+import { billedRows, readBill, type Bill } from './reconcile/billed-rows.ts';
+import { CallsInFlight } from './reconcile/calls-in-flight.ts';
 import {
   RecordLines,
   writeChunks,
@@ -128,14 +129,19 @@ async function account(
   const items = await world.records.runItems(run.runId);
   const conversations = reconcileConversations(plan, attemptsOf(world, run.runId, items));
   const { lines, sizes } = { lines: new RecordLines(), sizes: new RowSizes() };
-  const reconciler = new Reconciler(rulesOf(world, question, conversations), (verdict, row) => {
-    lines.add(verdict, row);
-    sizes.add(verdict);
+  // Before our own calls are read: whatever is billed was recorded when it was sent.
+  const bill = rules.rows.from === 'gateway' ? await readBill(world, interval) : null;
+  const reconcileRules = rulesOf(world, question, { conversations, bill });
+  const reconciler = await withCalls(world, { interval, bill, rules: reconcileRules }, () => {
+    return new Reconciler(reconcileRules, (verdict, row) => {
+      lines.add(verdict, row);
+      sizes.add(verdict);
+    });
   });
-  for await (const page of joinablePages(world, interval)) for (const call of page) reconciler.addCall(call);
   const rows = billedRows(world, {
     source: rules.rows,
     interval,
+    bill,
     conversationIds: new Set(conversations.map(({ conversationId }) => conversationId)),
     ...(request.reading === undefined ? {} : { reading: request.reading }),
   });
@@ -158,13 +164,33 @@ async function account(
   return { head, sizes };
 }
 
+/** All calls of the interval in a new reconciler; again from the beginning as long as one in flight may be on the bill. */
+async function withCalls(
+  world: World,
+  { interval, bill, rules }: { interval: Interval; bill: Bill | null; rules: ReconcileRules },
+  begin: () => Reconciler,
+): Promise<Reconciler> {
+  const knownName = (model: string): string => rules.modelAliases?.[model] ?? model;
+  const inFlight = bill && new CallsInFlight(world.clock, bill, { ...rules, knownName });
+  for (;;) {
+    const reconciler = begin();
+    for await (const page of joinablePages(world, interval))
+      for (const call of page) {
+        reconciler.addCall(call);
+        inFlight?.see(call);
+      }
+    if (inFlight === null || !(await inFlight.waits())) return reconciler;
+  }
+}
+
 function rulesOf(
   world: World,
   { rules, request: { modelAliases } }: Question,
-  conversations: ReconcileRules['conversations'],
+  { conversations, bill }: { conversations: ReconcileRules['conversations']; bill: Bill | null },
 ): ReconcileRules {
   return {
     conversations,
+    ...(bill === null ? {} : { billReadAt: bill.readAt }),
     // Our own rows name their conversation by our own word.
     isForwarding: world.deployment.forwardsHeaders || rules.rows.from === 'proxy',
     windowBeforeMs: rules.windowBeforeMs,
