@@ -122,8 +122,8 @@ export type PlanOrder = { readonly by: 'position' } | { readonly by: 'shuffle'; 
 export interface PlanNeed {
   /** Id of the conversation entry that is waited for. */
   readonly entry: string;
-  /** `succeeded`: otherwise the item is skipped; `ended`: however they ended. */
-  readonly outcome: 'succeeded' | 'ended';
+  /** `succeeded`: otherwise the item is skipped; `failed`: otherwise it is not needed; `ended`: however they ended. */
+  readonly outcome: 'succeeded' | 'failed' | 'ended';
   /** True: only its items with the same values on the axes that both have. */
   readonly each: boolean;
 }

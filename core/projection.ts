@@ -7,14 +7,15 @@ import type { Observability } from './observability.ts';
 import type { Stamp } from './snapshot.ts';
 import type { Trouble } from './trouble.ts';
 import type { UsdSum } from './usd-sum.ts';
-import type {
-  ExecutionStatus,
-  FailureClass,
-  Outcome,
-  PauseReason,
-  SandboxStatus,
-  StartTaskStatus,
-  Transition,
+import {
+  countWell,
+  type ExecutionStatus,
+  type FailureClass,
+  type Outcome,
+  type PauseReason,
+  type SandboxStatus,
+  type StartTaskStatus,
+  type Transition,
 } from './status.ts';
 
 export interface SandboxRow extends Stamp {
@@ -98,9 +99,9 @@ export interface RunRow extends Stamp {
   readonly trouble?: Trouble | null;
 }
 
-/** Conversations that did not succeed, or not yet. */
+/** Conversations that did not end well, or not yet. */
 export function unsuccessfulOf({ total, ended }: Pick<RunRow, 'total' | 'ended'>): number {
-  return total - (ended.succeeded ?? 0);
+  return total - countWell(ended);
 }
 
 /** What the run keeps of its reconciliation (D27); the whole of it is in the report. */

@@ -110,10 +110,7 @@ export const RULE_CATALOGUE = {
   JOB302: error('unknown secret', 'A conversation uses a secret that the job does not declare.'),
   JOB303: error('file missing', 'A file that the job names does not exist.'),
   JOB304: error('empty prompt', 'A prompt holds nothing but blank space.'),
-  JOB305: error(
-    'file unreadable',
-    'A file that the job names is a folder, a pipe or a device, too large, or not text.',
-  ),
+  JOB305: error('file unreadable', 'A file that the job names is no plain file, too large, or not text.'),
   JOB306: error(
     'duplicate key of items',
     'Two conversations have the same key after expansion; upper and lower case count as equal.',

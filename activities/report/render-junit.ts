@@ -49,6 +49,7 @@ function verdictOf(row: RunItemRow | null): Verdict {
     case 'waiting':
     case 'cancelled':
     case 'skipped':
+    case 'not_needed':
       return 'skipped';
   }
 }

@@ -28,7 +28,11 @@ export function workVerdict({ run, toleratedFailures }: ReportData): Verdict {
     };
   }
   const failed = unsuccessfulOf(run);
-  if (failed === 0) return { words: `Succeeded: ${succeeded} of ${all}`, tone: 'good' };
+  if (failed === 0) {
+    const unneeded = run.ended.not_needed ?? 0;
+    const beside = unneeded === 0 ? '' : `, ${unneeded} not needed`;
+    return { words: `Succeeded: ${succeeded} of ${all}${beside}`, tone: 'good' };
+  }
   const tolerated = toleratedFailures === 0 ? '' : `, ${toleratedFailures} tolerated`;
   if (failed <= toleratedFailures)
     return { words: `Within tolerance: ${failed} of ${all} did not succeed${tolerated}`, tone: 'good' };

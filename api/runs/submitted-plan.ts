@@ -112,7 +112,9 @@ const item = z
     wait: waitRules.optional(),
     collect: collectSteps.optional(),
     needs: z
-      .array(z.strictObject({ entry: word, outcome: z.enum(['succeeded', 'ended']), each: z.boolean() }))
+      .array(
+        z.strictObject({ entry: word, outcome: z.enum(['succeeded', 'failed', 'ended']), each: z.boolean() }),
+      )
       .max(LIST_MAX)
       .optional(),
     index: count,

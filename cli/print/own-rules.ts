@@ -34,10 +34,14 @@ function waitWords(own: PlanWait | undefined, run: PlanWait): string[] {
   if (own === undefined) return [];
   return [
     ...(canonicalJson(own.until) === canonicalJson(run.until) ? [] : [`ends ${own.until.join(', ')}`]),
-    ...(own.deadlineMs === run.deadlineMs ? [] : [`deadline ${duration(own.deadlineMs)}`]),
-    ...(own.noProgressMs === run.noProgressMs ? [] : [`no progress ${duration(own.noProgressMs)}`]),
+    ...(own.deadlineMs === run.deadlineMs ? [] : [lengthWords('deadline', own.deadlineMs)]),
+    ...(own.noProgressMs === run.noProgressMs ? [] : [lengthWords('no progress', own.noProgressMs)]),
     ...(own.onSessionLimit === run.onSessionLimit ? [] : [`at the session limit ${own.onSessionLimit}`]),
   ];
+}
+
+function lengthWords(name: string, ms: number | null): string {
+  return ms === null ? `${name}: no limit` : `${name} ${duration(ms)}`;
 }
 
 function retryWords({ retry }: PlanItem): string[] {

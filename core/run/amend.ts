@@ -90,7 +90,10 @@ function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number]
 /** What they needed may succeed now. */
 function takeUpSkipped(items: RunItem[]): void {
   for (const [index, item] of items.entries())
-    if (item.phase === 'ended' && item.ending?.outcome === 'skipped')
+    if (
+      item.phase === 'ended' &&
+      (item.ending?.outcome === 'skipped' || item.ending?.outcome === 'not_needed')
+    )
       items[index] = { ...item, ...WAITS_AGAIN };
 }
 

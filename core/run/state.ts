@@ -5,6 +5,7 @@
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
 import type { ItemRules } from '../item-rules.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
+import type { PlanNeed } from '../plan.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
@@ -49,7 +50,7 @@ export interface SlotUse {
 /** A group of items that must have ended before this one begins. */
 export interface ItemNeed {
   readonly group: number;
-  readonly outcome: 'succeeded' | 'ended';
+  readonly outcome: PlanNeed['outcome'];
   /** The entry as the job names it, for people. */
   readonly entry: string;
 }
@@ -133,7 +134,7 @@ export interface Standing {
 export interface GroupStanding {
   /** Items of it that have not ended. */
   readonly open: number;
-  /** Items of it that have ended otherwise than well. */
+  /** Items of it that have ended otherwise than well; who was not needed has ended well. */
   readonly unsuccessful: number;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ItemWish, ShardBirth } from '../shard/message.ts';
 import { boundsOf, shardAddress, shardOf } from './shards.ts';
-import { haveAllSucceeded } from './standing.ts';
+import { haveAllEndedWell } from './standing.ts';
 import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
@@ -61,10 +61,10 @@ export function wishOf(item: RunItem, index: number, revision: number): ItemWish
   };
 }
 
-/** Nothing will be asked of them any more: a run whose items have all succeeded has ended for good. */
+/** Nothing will be asked of them any more: a run whose items have all ended well has ended for good. */
 export function closeShards(turn: RunTurn): void {
   const { runId, items, shards = [] } = turn.state;
-  if (!haveAllSucceeded(items)) return;
+  if (!haveAllEndedWell(items)) return;
   for (const number of shards.keys())
     turn.order({ type: 'tell', to: shardAddress(runId, number), event: { type: 'shardClosed' } });
 }

@@ -31,6 +31,13 @@ const RETRY = [
 ];
 const ERRORS = agent({ outcomes: { FINISHED: 0, ERROR: 1, STUCK: 0 } });
 
+const FOR_A_FAILURE: Parameters<typeof plan>[1] = {
+  items: [
+    item(0, { entry: 'build' }),
+    item(1, { entry: 'fix', needs: [{ entry: 'build', outcome: 'failed', each: false }] }),
+    item(2, { entry: 'publish', needs: [{ entry: 'fix', outcome: 'succeeded', each: false }] }),
+  ],
+};
 const OWN_RETRIES: Parameters<typeof plan>[1] = {
   items: [
     item(0),
@@ -168,6 +175,11 @@ export const WORK_SCRIPTS: readonly Script[] = [
     { untilMs: 4 * H },
   ),
   script('a batch that tries again what failed', [[0, run(3, { retry: RETRY })]], {
+    models: ERRORS,
+    untilMs: 6 * H,
+  }),
+  script('a stage for a failure that does not come', [[0, run(3, FOR_A_FAILURE)]], { untilMs: 6 * H }),
+  script('a stage for a failure that comes', [[0, run(3, FOR_A_FAILURE)]], {
     models: ERRORS,
     untilMs: 6 * H,
   }),
