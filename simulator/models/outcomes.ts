@@ -168,7 +168,7 @@ export class Outcomes {
   }
 
   private ofAgent(command: AgentCommand): Outcome {
-    const { port, runtime, agents } = this.parts;
+    const { runtime, agents } = this.parts;
     const commandId = command.id;
     const missing = this.missing(command);
     if (missing !== null) return missing;
