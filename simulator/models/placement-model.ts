@@ -60,6 +60,7 @@ export class PlacementModel {
   private readonly refusals = new Map<ConversationId, PlaceOutcome>();
   /** Conversations whose row says that they are not at work. */
   private readonly resting = new Set<ConversationId>();
+  private readonly ready = new Set<ConversationId>();
   private readonly draining = new Set<SandboxId>();
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
@@ -80,6 +81,7 @@ export class PlacementModel {
   }
 
   private note(row: ConversationRow): void {
+    if (row.startTask === 'READY') this.ready.add(row.conversationId);
     if (isAtWork(row)) this.resting.delete(row.conversationId);
     else this.resting.add(row.conversationId);
   }
@@ -103,6 +105,13 @@ export class PlacementModel {
   /** The sandbox a conversation was placed in; null before, and once it has left. */
   homeOf(id: ConversationId): SandboxId | null {
     return this.attached.get(id)?.sandboxId ?? null;
+  }
+
+  /** The sandbox whose workspace somebody can read now: its conversation has started, and it is up; null for none. */
+  openTo(id: ConversationId): SandboxId | null {
+    const home = this.homeOf(id);
+    const isOpen = home !== null && this.ready.has(id) && this.rows.get(home)?.available === true;
+    return isOpen ? home : null;
   }
 
   membersOf(sandboxId: SandboxId): Iterable<ConversationId> {
