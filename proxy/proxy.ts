@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import { ConnectionShares } from '../core/connection-shares.ts';
 import { HeldBytes } from '../core/held-bytes.ts';
+import type { SpendLoss } from '../core/spend-loss.ts';
 import type { KeyDirectory } from '../ports/key-directory.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
@@ -31,7 +32,7 @@ import { headerRule } from './request-headers.ts';
 import { route } from './router.ts';
 import { RunBudgets } from './run-budgets.ts';
 import { SpendRetention } from './spend-retention.ts';
-import { SpendWriter, type LostRows } from './spend-writer.ts';
+import { SpendWriter } from './spend-writer.ts';
 import { VirtualKeys } from './virtual-keys.ts';
 
 export interface ProxyOptions {
@@ -56,7 +57,7 @@ export interface ProxyOptions {
   /** Told when a bound strikes that sandboxes share. */
   readonly onStrike?: (text: string) => void;
   /** Told when the store had lost calls that it was brought before. */
-  readonly onSpendLost?: (lost: LostRows) => void;
+  readonly onSpendLost?: (lost: SpendLoss) => void;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
 }
