@@ -11,6 +11,7 @@ import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendBudgets } from '../ports/spend-budgets.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
+import { readyCodings } from '../gateway-client/content-coding.ts';
 import { CallMetrics } from './call-metrics.ts';
 import { callerFinder } from './caller.ts';
 import type { ProxyConfig } from './config.ts';
@@ -100,7 +101,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     async listen(address) {
       // The store being away is no reason not to serve: the writer keeps the order and tries again.
       recovery ??= parts.writer.flush().then(() => retention?.start());
-      await recovery;
+      await Promise.all([recovery, readyCodings()]);
       const listener = await openListener(address, (req, res) => route(parts, req, res), parts.sandboxes);
       listeners.push(listener);
       return listener.address;
