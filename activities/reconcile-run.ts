@@ -9,6 +9,7 @@ import type { ReconciliationSummary, RunRow } from '../core/projection.ts';
 import { isKept, type Expectation } from '../core/reconcile-expectation.ts';
 import type { ReconcileRules, ReconcileSums } from '../core/reconcile-result.ts';
 import { Reconciler } from '../core/reconcile.ts';
+import type { SpendLoss } from '../core/spend-loss.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
 import { BRIEF, type Activity } from './activity.ts';
@@ -22,7 +23,7 @@ import {
   type ReconciliationHead,
 } from './reconcile/reconciliation-record.ts';
 import { RowSizes } from './reconcile/row-sizes.ts';
-import { intervalOf, joinablePages, type Interval } from './reconcile/run-calls.ts';
+import { intervalOf, joinablePages, lostWithin, type Interval } from './reconcile/run-calls.ts';
 import { attemptsOf, reconcileConversations } from './reconcile/run-conversations.ts';
 import type { World } from './world.ts';
 
@@ -84,6 +85,8 @@ export interface ReconcileRequest {
 export interface ReconcileAnswer {
   readonly summary: ReconciliationSummary;
   readonly sums: ReconcileSums;
+  /** What our side may lack, or got back late; null when nothing is known to have been lost. */
+  readonly lost: SpendLoss | null;
   /** One for each expectation that was asked, in their order. */
   readonly isKept: readonly boolean[];
 }
@@ -108,7 +111,8 @@ export async function reconcileNow(
   const { head, sizes } = await account(world, { run, plan, rules, request });
   const measured = sizes.measured(head.result);
   const isEachKept = (request.expectations ?? []).map((expectation) => isKept(expectation, measured));
-  return { summary: head.summary, sums: head.result, isKept: isEachKept };
+  const { summary, result: sums, spendLost: lost = null } = head;
+  return { summary, sums, lost, isKept: isEachKept };
 }
 
 interface Question {
@@ -152,7 +156,8 @@ async function account(
       yield* lines.take();
     }
     for (const _ of reconciler.settleWaiting()) yield* lines.take();
-    const head = headOf(world, question, { now, interval, result: reconciler.finish(), sizes });
+    const lost = await lostWithin(world, interval);
+    const head = headOf(world, question, { now, interval, result: reconciler.finish(), sizes, lost });
     heads.push(head);
     lines.end(head);
     yield* lines.take();
@@ -205,12 +210,13 @@ interface Accounted {
   readonly interval: Interval;
   readonly result: ReconcileSums;
   readonly sizes: RowSizes;
+  readonly lost: SpendLoss | null;
 }
 
 function headOf(
   world: World,
   { run, plan, rules }: Question,
-  { now, interval, result, sizes }: Accounted,
+  { now, interval, result, sizes, lost }: Accounted,
 ): ReconciliationHead {
   const { unmatchedNanoUsdMax, unbilledMax } = rules;
   return {
@@ -226,6 +232,7 @@ function headOf(
     unmatchedNanoUsdMax,
     ...(unbilledMax === undefined ? {} : { unbilledMax }),
     otherCallersNanoUsd: sizes.otherCallers.written(),
+    ...(lost === null ? {} : { spendLost: lost }),
     result,
   };
 }

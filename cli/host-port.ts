@@ -2,6 +2,7 @@
  * What the commands need of the wired parts: a host that runs things, a reader beside it, and a word to whoever runs.
  * Owns the interface; `cli/host/host.ts` exports functions of these names. Must not hold code.
  */
+import type { Reported } from '../activities/report-run.ts';
 import type { ReconcileAnswer, ReconcileRequest } from '../activities/reconcile-run.ts';
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
@@ -170,7 +171,7 @@ export interface Host extends Reader {
   /** @throws ParleyError export_invalid, export_unavailable, not_found */
   reconcile(runId: RunId, request: ReconcileRequest): Promise<ReconcileAnswer>;
   /** Writes the reports anew; absolute paths of what was written. */
-  report(runId: RunId): Promise<readonly string[]>;
+  report(runId: RunId): Promise<Reported>;
   /** Collects what is missing, as far as stored events allow; absolute paths of what was written. */
   collect(runId: RunId): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -13,7 +13,7 @@ import { readFindings } from '../collect/findings.ts';
 import { deliveryEvidence } from '../collect/deliver.ts';
 import { planOf } from '../plan-item.ts';
 import { hiddenForms, openSecrets, redactText } from '../redaction.ts';
-import { bySession, callsWithin } from '../reconcile/run-calls.ts';
+import { bySession, callsWithin, lostWithin } from '../reconcile/run-calls.ts';
 import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
 import type { World } from '../world.ts';
@@ -42,6 +42,7 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
     asksReconciliation: plan.reconcile !== null,
     items,
     spend: items.map((item) => item.spend).reduce(addSpend, NO_SPEND),
+    spendLost: await lostWithin(world, { from: run.createdAt, to }),
     lastSteps: run.phase === 'closing' || run.phase === 'finished' ? await readLastSteps(world, runId) : [],
     reconciliation,
     exactSkewsMs: exactSkews(reconciliation, calls),

@@ -3,6 +3,7 @@
  * Owns the shapes; must not read, count or lay out anything.
  */
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { Finding } from '../collect/findings.ts';
 import type { DeliveryEvidence } from '../collect/deliver.ts';
 import type { ReconciliationRecord } from '../reconcile/reconciliation-record.ts';
@@ -63,6 +64,8 @@ export interface ReportData {
   /** In the order of the plan. */
   readonly items: readonly ReportItem[];
   readonly spend: OwnSpend;
+  /** Calls of its time that the store had lost; null when none are known. */
+  readonly spendLost: SpendLoss | null;
   /** Who was told of the end, in the order of the job; empty before. */
   readonly lastSteps: readonly LastStepShown[];
   readonly reconciliation: ReconciliationRecord | null;
