@@ -52,7 +52,7 @@ export function runBirth(
     userId,
     name: plan.name,
     planHash: plan.hash,
-    rules: shardItems === undefined ? rules : { ...rules, shardItems },
+    rules: shardItems === undefined ? rules : { ...rules, shardItems, shardsRest: true },
     items: plan.items.map((item) => itemSpec(item, { plan, groups })),
   };
 }

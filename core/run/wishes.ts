@@ -2,7 +2,7 @@
  * What a run wants of items that live in shards: that one begins, stops, waits or has ended.
  * Owns what is told, and when; a wish is a snapshot with a number, so that the newest wins. Must not admit anything.
  */
-import type { ItemWish, ShardBirth } from '../shard/message.ts';
+import type { ItemWish, ShardBirth, ShardEvent } from '../shard/message.ts';
 import { boundsOf, shardAddress, shardOf } from './shards.ts';
 import { haveAllEndedWell } from './standing.ts';
 import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './state.ts';
@@ -61,12 +61,13 @@ export function wishOf(item: RunItem, index: number, revision: number): ItemWish
   };
 }
 
-/** Nothing will be asked of them any more: a run whose items have all ended well has ended for good. */
+/** Nothing is asked of them until somebody takes the run up again; where all items have ended well nobody can. */
 export function closeShards(turn: RunTurn): void {
-  const { runId, items, shards = [] } = turn.state;
-  if (!haveAllEndedWell(items)) return;
-  for (const number of shards.keys())
-    turn.order({ type: 'tell', to: shardAddress(runId, number), event: { type: 'shardClosed' } });
+  const { runId, items, rules, shards = [] } = turn.state;
+  const isForGood = haveAllEndedWell(items);
+  if (!isForGood && rules.shardsRest !== true) return;
+  const event: ShardEvent = { type: 'shardClosed', ...(isForGood ? {} : { mayOpenAgain: true }) };
+  for (const number of shards.keys()) turn.order({ type: 'tell', to: shardAddress(runId, number), event });
 }
 
 function startShard(turn: RunTurn, number: number): void {
