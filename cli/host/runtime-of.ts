@@ -46,6 +46,7 @@ export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntim
         ...common,
         daemonSocket: config.docker.socket,
         image: config.docker.image,
+        splitsTools: config.agent.kind === 'reference',
       });
     case 'kubernetes':
       return createKubernetesRuntime(kubernetesOptions(common, config));
