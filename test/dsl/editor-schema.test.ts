@@ -63,7 +63,9 @@ describe('the published schema of a job', () => {
     expect(bare.map(({ path }) => path)).toEqual([]);
     const wrong = KEYS.flatMap(({ path, schema }) => {
       const values = [...list(schema['examples']), ...('default' in schema ? [schema['default']] : [])];
-      return values.filter((value) => !ajv.validate(inWhole(schema), value)).map((value) => ({ path, value }));
+      return values
+        .filter((value) => !ajv.validate(inWhole(schema), value))
+        .map((value) => ({ path, value }));
     });
     expect(wrong).toEqual([]);
   });
