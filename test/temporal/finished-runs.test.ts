@@ -150,12 +150,12 @@ describeWith('temporal', 'a run that has finished', () => {
       const scene = await sceneOf(runId(name), count);
       const { deployment, id } = scene;
       const alive = Math.ceil(count / ALIVE_EVERY);
-      let workers = await deployment.startWorkers();
+      const workers = await deployment.startWorkers();
       await begin(scene, rules);
       await untilFinishedWith(scene, alive);
 
       await workers.stop();
-      workers = await deployment.startWorkers();
+      await deployment.startWorkers();
       scene.become('lives');
       const keys = ['k1', 'k2'];
       const requeue = { type: 'requeueRequested', requestId: 'again', keys } as const;
