@@ -14,7 +14,7 @@ export function renderJsonl(data: ReportData): string {
 
 function record(
   { run }: ReportData,
-  { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery }: ReportItem,
+  { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery, whole }: ReportItem,
   billed: BilledSums | null,
 ) {
   return {
@@ -48,6 +48,7 @@ function record(
     findings,
     check,
     delivery,
+    ...(whole === undefined ? {} : { whole }),
   };
 }
 

@@ -3,6 +3,7 @@
  * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
+import type { PlanWhole } from '../plan.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
@@ -35,6 +36,8 @@ export interface RunItemSpec {
   readonly needs?: readonly ItemNeed[];
   /** It comes later than its run: it does not begin before; absent: it is there from the beginning. */
   readonly notBefore?: number | null;
+  /** Copies that are judged as one; absent: by itself. */
+  readonly whole?: PlanWhole;
 }
 
 /** One place of the slots of a keyed limit: `slot` names the bound, `value` whose places are counted. */
