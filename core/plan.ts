@@ -58,6 +58,14 @@ export interface PlanItem {
   readonly index: number;
   /** SHA-256 of the canonical JSON of the fields above except `index`. */
   readonly specHash: string;
+  /** Copies that are judged as one; absent: each by itself. How they are judged makes none of them another one. */
+  readonly whole?: PlanWhole;
+}
+
+/** Which copies are one item as a whole, by the key of the first, and how many of them have to succeed. */
+export interface PlanWhole {
+  readonly key: string;
+  readonly rule: 'any' | 'majority';
 }
 
 /** Limits of one item; reaching one is an outcome, not an error (D28). None of them sets an idle or deletion limit (D10). */

@@ -74,8 +74,9 @@ function withSet(
   conversation: ConversationDocument,
   set: NonNullable<ConversationDocument['extend']>[number]['set'],
 ): ConversationDocument {
-  const { id, prompt, key, items, repeat, matrix, exclude, include, extend, ...shared } = conversation;
-  const own = defined({ key, items, repeat, matrix, exclude, include, extend });
+  const { id, prompt, key, items, repeat, outcome, matrix, exclude, include, extend, ...shared } =
+    conversation;
+  const own = defined({ key, items, repeat, outcome, matrix, exclude, include, extend });
   return applyDefaults({ id, prompt, ...own, ...set }, shared);
 }
 

@@ -6,7 +6,7 @@ import type { Plan, PlanItem } from '../core/plan.ts';
 import { canonicalJson } from '../core/canonical-json.ts';
 
 /** What an item holds besides its hash and its position. */
-export type ItemSpec = Omit<PlanItem, 'index' | 'specHash'>;
+export type ItemSpec = Omit<PlanItem, 'index' | 'specHash' | 'whole'>;
 
 /** Every field of an item; the compiler of types says when one is missing here. */
 const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
@@ -33,6 +33,7 @@ const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   tags: true,
   verify: true,
   wait: true,
+  whole: true,
 };
 /** What the items of one conversation have alike, as one object. */
 const SHARED: ReadonlySet<keyof PlanItem> = new Set([
@@ -58,7 +59,7 @@ const PIECE_CHARS = 64 * 1024;
 const known = new WeakMap<object, string>();
 
 /** The canonical JSON of an item, or of its spec. */
-export function itemText(item: ItemSpec & Partial<Pick<PlanItem, 'index' | 'specHash'>>): string {
+export function itemText(item: ItemSpec & Partial<Pick<PlanItem, 'index' | 'specHash' | 'whole'>>): string {
   let text = '';
   let count = 0;
   for (const field of FIELD_TEXTS) {

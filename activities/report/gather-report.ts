@@ -100,7 +100,8 @@ async function gatherItems(
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const items: ReportItem[] = [];
   for (const item of plan.items) {
-    const { key, entry, model, matrix, tags } = item;
+    const { key, entry, model, matrix, tags, whole } = item;
+    const copy = whole === undefined ? {} : { whole };
     const row = await redacted(world, byKey.get(key) ?? null);
     const hasBegun = row !== null && row.attempt > 0;
     const files = hasBegun ? await collectedFiles(world, { runId, key, steps: collectOf(item, plan) }) : [];
@@ -108,7 +109,20 @@ async function gatherItems(
     const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
     const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];
     const spent = spend.get(key) ?? NO_SPEND;
-    items.push({ row, key, entry, model, matrix, tags, spend: spent, files, findings, check, delivery });
+    items.push({
+      row,
+      key,
+      entry,
+      model,
+      matrix,
+      tags,
+      ...copy,
+      spend: spent,
+      files,
+      findings,
+      check,
+      delivery,
+    });
   }
   return items;
 }

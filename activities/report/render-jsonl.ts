@@ -15,7 +15,7 @@ export function renderJsonl(data: ReportData): string {
 
 function record(
   { run, spendLost }: ReportData,
-  { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery }: ReportItem,
+  { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery, whole }: ReportItem,
   billed: BilledSums | null,
 ) {
   return {
@@ -50,6 +50,7 @@ function record(
     findings,
     check,
     delivery,
+    ...(whole === undefined ? {} : { whole }),
   };
 }
 

@@ -2,6 +2,7 @@
  * Everything a report says, gathered before a word of it is written.
  * Owns the shapes; must not read, count or lay out anything.
  */
+import type { PlanWhole } from '../../core/plan.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { Finding } from '../collect/findings.ts';
@@ -43,6 +44,8 @@ export interface ReportItem {
   readonly model: string;
   readonly matrix: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
+  /** Copies that are judged as one; absent: by itself. */
+  readonly whole?: PlanWhole;
   readonly spend: OwnSpend;
   readonly files: readonly CollectedFile[];
   /** What the results lack, and why. */

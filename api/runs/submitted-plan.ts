@@ -119,6 +119,7 @@ const item = z
       .optional(),
     index: count,
     specHash: word,
+    whole: z.strictObject({ key: word, rule: z.enum(['any', 'majority']) }).optional(),
   })
   .meta({ id: 'PlanItem' });
 

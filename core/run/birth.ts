@@ -98,6 +98,7 @@ function itemSpec(item: PlanItem, { plan, groups }: { plan: Plan; groups: Groups
     priority: priorityOf(item, plan.admission.order),
     hasVerify: item.verify !== null,
     workingMs: item.limits.workingMs,
+    ...(item.whole === undefined ? {} : { whole: item.whole }),
     ...(slots.length === 0 ? {} : { slots }),
     ...(member === undefined ? {} : { groups: member }),
     ...ownRules(item),

@@ -5,7 +5,7 @@
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
 import type { ItemRules } from '../item-rules.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
-import type { PlanNeed } from '../plan.ts';
+import type { PlanNeed, PlanWhole } from '../plan.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
@@ -39,6 +39,8 @@ export interface RunItemSpec {
   readonly notBefore?: number | null;
   /** Rules of its own; null where an amended plan took them away, absent where it never had any. */
   readonly own?: ItemRules | null | undefined;
+  /** Copies that are judged as one; absent: by itself. */
+  readonly whole?: PlanWhole;
 }
 
 /** One place of the slots of a keyed limit: `slot` names the bound, `value` whose places are counted. */

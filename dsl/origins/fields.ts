@@ -78,6 +78,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'entry', keys: ['id'] },
   { field: 'key', keys: ['key'] },
   { field: 'repeat', keys: ['repeat'] },
+  { field: 'whole', keys: ['outcome'] },
   { field: 'matrix', keys: ['matrix'], isMap: true },
   { field: 'prompt', keys: ['prompt'] },
   { field: 'repository.name', keys: ['repo.name'] },

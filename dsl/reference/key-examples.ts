@@ -80,6 +80,7 @@ const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'items.where': 'item.language == "python"',
   'items.limit': 50,
   repeat: 3,
+  outcome: 'majority',
   matrix: { model: ['small', 'strong'] },
   exclude: [{ model: 'small', language: 'rust' }],
   include: [{ model: 'strong', language: 'go' }],

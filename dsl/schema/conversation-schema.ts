@@ -199,6 +199,10 @@ export const conversationSchema = z
       .max(REPEAT_MAX)
       .meta({ description: 'Copies of each conversation, for statistics; not retries.' })
       .optional(),
+    outcome: z
+      .enum(['all', 'any', 'majority'])
+      .meta({ description: 'How many copies of "repeat" have to succeed.' })
+      .optional(),
     matrix: z
       .record(rules.text(rules.AXIS_NAME), z.array(axisValue).min(1).max(AXIS_VALUES_MAX))
       .refine((axes) => Object.keys(axes).length <= AXES_MAX, { params: { tooMany: AXES_MAX } })

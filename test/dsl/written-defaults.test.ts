@@ -66,6 +66,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   'conversations[].repo.submodules': false,
   'conversations[].key': 'a',
   'conversations[].repeat': 1,
+  'conversations[].outcome': 'all',
   'conversations[].exclude[]': [],
   'conversations[].include[]': [],
   'conversations[].extend[]': [],
@@ -221,6 +222,9 @@ describe('a default that is written out', () => {
     expect(hashOf(job(', confirmation: always', ''))).not.toBe(least);
     expect(hashOf(job('', ', repeat: 1'))).toBe(least);
     expect(hashOf(job('', ', repeat: 2'))).not.toBe(least);
+    const copies = hashOf(job('', ', repeat: 2'));
+    expect(hashOf(job('', ', repeat: 2, outcome: all'))).toBe(copies);
+    expect(hashOf(job('', ', repeat: 2, outcome: any'))).not.toBe(copies);
   });
 
   it('is known for every key that need not be written', () => {
