@@ -127,5 +127,15 @@ export function describeToolPlace<T extends RuntimeHarness>(setup: ToolPlaceSetu
     await expect(client.execute(target, command)).rejects.toThrow();
   });
 
+  it('has its conversations again when it was stopped', async () => {
+    const conversation = agentConversation(WORKSPACE);
+    await client.openConversation(target, conversation);
+    await harness.runtime.stop({ sandboxId: sandbox, generation: 1 });
+    const request = newRequest({ sandboxId: sandbox, generation: 2 });
+    target = { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
+    await expect(client.conversation(target, conversation.conversationId)).resolves.toBeDefined();
+    expect(await sh('cat deep/er/file && rm -r deep && echo gone')).toMatch(/^0 second.*\ngone\n$/s);
+  });
+
   return { harness: () => harness, sandbox: () => sandbox };
 }

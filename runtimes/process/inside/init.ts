@@ -13,7 +13,7 @@ import type { InitArguments } from './arguments.ts';
 import { openBridge, openEntrance } from './bridge.ts';
 import { createBoundedLog } from './bounded-log.ts';
 import { loadObject } from './guard.ts';
-import { takeOn } from './other-user.ts';
+import { openDoors, takeOn } from './other-user.ts';
 
 /** Exit code when the agent server was never started. */
 const SETUP_FAILED = 70;
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     becomeAgent(parsed);
     return;
   }
-  if (otherUser !== null) takeOn(otherUser);
+  if (otherUser !== null) openDoors(otherUser);
   if (guard !== null) loadObject(guard);
   // A shell that hands it over ends it with a line break.
   const sessionKey = takeText(HOST_KEY_DESCRIPTOR).replace(/\n$/, '');
@@ -37,6 +37,8 @@ async function main(): Promise<void> {
   const log = createBoundedLog(1, logBytesMax);
   await Promise.all([...bridges.map(openBridge), ...(entrance === null ? [] : [openEntrance(entrance)])]);
   const child = startAgent(parsed, sessionKey);
+  // Not before: the second process begins with the rights that go with it. The ways to the host are asked for later.
+  if (otherUser !== null) takeOn(otherUser);
   child.stdout?.on('data', log);
   child.stderr?.on('data', log);
   forwardSignals(child);

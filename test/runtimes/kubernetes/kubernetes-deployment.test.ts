@@ -58,7 +58,7 @@ describe('a deployment on Kubernetes', () => {
       storageClass: 'fast',
       runtimeClass: null,
       podSecurity: 'baseline',
-      splitsTools: true,
+      splitsTools: false,
       programs: {
         agentServer: '/opt/parley/agent-openhands.cjs',
         sandboxInit: '/opt/parley/sandbox-init.cjs',

@@ -76,7 +76,7 @@ describe('a pod of a sandbox', () => {
     }
   });
 
-  it('begins as root with three rights where its server is to be another user than its tools', () => {
+  it('begins as root with four rights where its server is to be another user than its tools', () => {
     const split = agentPod({
       options: { ...options, splitsTools: true },
       limits,
@@ -92,7 +92,7 @@ describe('a pod of a sandbox', () => {
       runAsNonRoot: false,
       runAsUser: 0,
       runAsGroup: 0,
-      capabilities: { drop: ['ALL'], add: ['SETUID', 'SETGID', 'KILL'] },
+      capabilities: { drop: ['ALL'], add: ['SETUID', 'SETGID', 'KILL', 'SETPCAP'] },
     });
     expect(split.spec?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10_001 });
     expect(main?.env).toContainEqual({ name: 'PARLEY_TOOLBOX_USER', value: '10001:10001' });

@@ -232,10 +232,13 @@ function identityOf({
   return { uid: Number(security['runAsUser']), gid: Number(security['runAsGroup']), rights: add };
 }
 
-/** Before the program of the container, where its user is one of this side and not root. */
+/** Before the program of the container, where its user is one of this side. */
 function becoming({ pod }: PodPlace, container: Container): readonly string[] {
-  const { uid, gid } = identityOf({ pod, container });
-  if (!IS_ROOT || uid === 0) return [];
+  const { uid, gid, rights } = identityOf({ pod, container });
+  if (!IS_ROOT) return [];
+  // A container can come to no other right than those it has; bubblewrap leaves that open.
+  const bounding = ['-all', ...rights.map((right) => `+${right.toLowerCase()}`)].join();
+  if (uid === 0) return ['setpriv', '--bounding-set', bounding, '--inh-caps', '-all', '--'];
   const group = String(pod.spec?.securityContext?.['fsGroup'] ?? gid);
   const user = ['--reuid', String(uid), '--regid', String(gid), '--groups', group];
   return ['setpriv', ...user, '--bounding-set', '-all', '--inh-caps', '-all', '--'];
