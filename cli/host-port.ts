@@ -42,6 +42,8 @@ export interface HostOptions {
   onNotice(text: string): void;
   /** True for a worker: it owns the data directory or ends, and never starts a Temporal server of its own. */
   readonly isWorker?: boolean;
+  /** True for a service that leaves the data directory to workers, also while there is none: it only asks. */
+  readonly onlyAsks?: boolean;
 }
 
 /** What a person is told of the engine. */
