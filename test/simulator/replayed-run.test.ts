@@ -3,7 +3,7 @@
  * What was recorded was itself played, by models that the fit does not know; a batch that really ran is in test/e2e/.
  */
 import { describe, expect, it } from 'vitest';
-import type { ConversationRow, RunItemRow, SandboxRow } from '../../core/projection.ts';
+import type { ConversationRow, ProjectionRow, RunItemRow, SandboxRow } from '../../core/projection.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { lognormal, uniform } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY, type ModelOptions } from '../../simulator/models/model-options.ts';
@@ -51,7 +51,9 @@ class Kept {
     const keep = (kept: Map<string, number>): void => void kept.set(address.id, kept.get(address.id) ?? at);
     if (event.type === 'agentOpened') keep(this.firstEventAt);
     if (event.type === 'itemDelivered') keep(this.firstMessageAt);
-    for (const row of commands.flatMap((one) => (one.type === 'project' ? one.rows : []))) {
+    for (const row of commands.flatMap((one): readonly ProjectionRow[] =>
+      one.type === 'project' ? one.rows : [],
+    )) {
       if (row.table === 'conversation') this.conversations.set(row.conversationId, row);
       if (row.table === 'sandbox') this.sandboxes.set(row.sandboxId, row);
       if (row.table === 'run_item') this.items.set(row.key, row);
@@ -77,18 +79,22 @@ class Kept {
                 createdAt: box.createdAt,
                 generation: box.generation,
                 stopMs: box.stopMs ?? null,
+                stoppedAt: box.stoppedAt ?? null,
               },
         spend: null,
       };
     });
-    const items = [...this.items.values()].map(({ key, attempt, outcome, costNanoUsd, endedAt }) => ({
-      key,
-      attempts: attempt,
-      hasCheck: true,
-      outcome,
-      costNanoUsd,
-      endedAt,
-    }));
+    const items = [...this.items.values()].map(
+      ({ key, attempt, outcome, costNanoUsd, admittedAt, endedAt }) => ({
+        key,
+        attempts: attempt,
+        hasCheck: true,
+        outcome,
+        costNanoUsd,
+        admittedAt,
+        endedAt,
+      }),
+    );
     return recordingOf({ job: 'small', planHash: 'h', items, attempts });
   }
 }
