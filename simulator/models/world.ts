@@ -165,12 +165,11 @@ export class World implements WorldModel, WorldFacts {
   }
 
   lastActivityAt(sandboxId: SandboxId, now: number): number {
-    const { runtime, placement, agents } = this;
+    const { placement, agents } = this;
     const ofAgents = [...placement.membersOf(sandboxId)].map(
       (id) => agents.find(id)?.lastActivityAt(now) ?? null,
     );
-    const since = placement.rows.get(sandboxId)?.createdAt ?? 0;
-    return latestActivity(since, [runtime.touched.get(sandboxId) ?? null, ...ofAgents]);
+    return latestActivity(this.contactAt(sandboxId), ofAgents);
   }
 
   /** Somebody reads a workspace: one that is released is resumed for it, and that counts once it is up (D7, D9). */
@@ -241,10 +240,16 @@ export class World implements WorldModel, WorldFacts {
     return { runtime: incidents, agents: new AgentIncidents({ port, injector, agents, pollMs }) };
   }
 
+  /** When it came to be, or something that counts last reached it. */
+  private contactAt(sandboxId: SandboxId): number {
+    const since = this.placement.rows.get(sandboxId)?.createdAt ?? 0;
+    return latestActivity(since, [this.runtime.touched.get(sandboxId) ?? null]);
+  }
+
   /** Not before all that is known of it has been quiet for so long. */
   private idleAt(sandboxId: SandboxId, idleTimeMs: number): number {
     const now = this.port.now();
-    let at = (this.runtime.touched.get(sandboxId) ?? 0) + idleTimeMs;
+    let at = this.contactAt(sandboxId) + idleTimeMs;
     for (const id of this.placement.membersOf(sandboxId))
       at = Math.max(at, this.agents.find(id)?.idleAt(now, idleTimeMs) ?? 0);
     return at;
