@@ -255,10 +255,7 @@ export const RULE_CATALOGUE = {
     'The bounds of a distribution are in the wrong order, or all weights are 0.',
   ),
   SCN208: error('clock too long', 'The clock of a scenario runs for more than nothing and at most 366 days.'),
-  SCN209: error(
-    'bad arrivals',
-    'Arrivals say once when they come, on the clock, and for as many as there are.',
-  ),
+  SCN209: error('bad arrivals', 'Arrivals say once when they come, and for as many as there are.'),
   // References of scenarios
   SCN301: error(
     'unknown conversation',

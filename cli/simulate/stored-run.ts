@@ -4,7 +4,7 @@
  */
 import type { ConversationId, RunId } from '../../core/ids.ts';
 import type { ConversationRow } from '../../core/projection.ts';
-import type { AttemptFacts, RunFacts } from '../../simulator/recording/recording.ts';
+import type { AttemptFacts, RunFacts } from '../../simulator/recording/run-facts.ts';
 import type { Store } from '../../store/open-store.ts';
 import { noSuchRun, openDeployment } from '../open-deployment.ts';
 import { parseRunId } from '../run-id.ts';

@@ -2,7 +2,7 @@
  * What lies between the steps of a run: the time in which a slot is taken or awaited and nothing that has a name goes on.
  * Owns which slot a sandbox took over; must not know what the steps themselves take.
  */
-import type { AttemptFacts, ItemFacts } from './recording.ts';
+import type { AttemptFacts, ItemFacts } from './run-facts.ts';
 
 /** A sandbox that served one conversation from its first instant to its stop. */
 interface Stay {

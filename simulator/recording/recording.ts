@@ -2,9 +2,10 @@
  * What a run really took, as data that can be played again: no prompt, no secret, no text of an agent.
  * Owns the shape, its version, and how the facts of a store become it; must not read a store.
  */
-import type { ExecutionStatus, Outcome } from '../../core/status.ts';
+import type { Outcome } from '../../core/status.ts';
 import type { AgentBehaviour } from '../models/model-options.ts';
 import { handoversOf } from './handovers.ts';
+import type { AttemptFacts, ItemFacts, RunFacts } from './run-facts.ts';
 
 export type RecordedOutcome = keyof AgentBehaviour['outcomes'];
 
@@ -48,52 +49,6 @@ export interface Recording {
   /** Conversations that were asked for, and those of them that did not come up. */
   readonly starts: { readonly asked: number; readonly failed: number };
   readonly conversations: readonly RecordedConversation[];
-}
-
-/** One attempt as a store has it; epoch milliseconds. */
-export interface AttemptFacts {
-  readonly key: string;
-  readonly createdAt: number;
-  readonly startFailed: boolean;
-  readonly executionStatus: ExecutionStatus | null;
-  /** Instant of that status. */
-  readonly restedAt: number | null;
-  /** First event of the transcript, and the first message of a user in it. */
-  readonly firstEventAt: number | null;
-  readonly firstMessageAt: number | null;
-  readonly sandbox: {
-    readonly id: string;
-    readonly createdAt: number;
-    readonly generation: number;
-    /** Length and end of its last stop; null before one. */
-    readonly stopMs: number | null;
-    readonly stoppedAt: number | null;
-  } | null;
-  /** Sums over its priced calls; null when there is none. */
-  readonly spend: {
-    readonly inputTokens: number;
-    readonly outputTokens: number;
-    readonly costNanoUsd: number | null;
-  } | null;
-}
-
-export interface ItemFacts {
-  readonly key: string;
-  readonly attempts: number;
-  readonly hasCheck: boolean;
-  readonly outcome: Outcome | null;
-  /** Of all attempts together. */
-  readonly costNanoUsd: number | null;
-  readonly admittedAt: number | null;
-  readonly endedAt: number | null;
-}
-
-export interface RunFacts {
-  readonly job: string;
-  readonly planHash: string;
-  readonly items: readonly ItemFacts[];
-  /** In any order. */
-  readonly attempts: readonly AttemptFacts[];
 }
 
 export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recording {

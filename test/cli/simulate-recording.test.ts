@@ -65,6 +65,7 @@ describe('parley simulate --record', () => {
       planHash: demoPlan().hash,
       bootsMs: [6_000],
       stopsMs: [],
+      handoversMs: [],
       starts: { asked: 2, failed: 0 },
       conversations: [
         {

@@ -91,12 +91,13 @@ describe('CSV', () => {
 
 describe('JSONL', () => {
   it('gives objects with their lines, blank ones left out', () => {
-    const file = readJsonl(pieces('{"a":1,"b":"x"}\n\n{"b":"y","a":2,"c":true}', 4));
+    const file = readJsonl(pieces('{"a":1,"b":"x"}\n\n{"b":"y","a":2}\n{"b":"y","a":2,"c":true}', 4));
     if ('message' in file) throw new Error(file.message);
     expect(file.columns).toEqual({ a: 'double', b: 'string' });
     expect([...file.rows]).toEqual([
       { number: 1, line: 1, fields: { a: 1, b: 'x' } },
-      { number: 2, line: 3, fields: { a: 2, b: 'y', c: true } },
+      { number: 2, line: 3, fields: { a: 2, b: 'y' } },
+      { line: 4, message: 'the first row has no field "c"', remedy: 'every row has the same fields' },
     ]);
   });
 

@@ -11,12 +11,10 @@ import {
 } from '../../simulator/recording/fit-models.ts';
 import {
   recordingOf,
-  type AttemptFacts,
-  type ItemFacts,
   type RecordedConversation,
   type Recording,
-  type RunFacts,
 } from '../../simulator/recording/recording.ts';
+import type { AttemptFacts, ItemFacts, RunFacts } from '../../simulator/recording/run-facts.ts';
 import { simulatePlan } from '../../simulator/simulate-plan.ts';
 import { item, plan } from '../conformance/script-parts.ts';
 import { question } from './questions.ts';
