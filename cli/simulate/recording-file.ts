@@ -29,7 +29,7 @@ const recordingSchema = z.strictObject({
     .max(CONVERSATIONS_MAX * 10)
     .default([]),
   handoversMs: z
-    .array(amount)
+    .array(unknownOr)
     .max(CONVERSATIONS_MAX * 10)
     .default([]),
   starts: z.strictObject({ asked: amount, failed: amount }),

@@ -20,7 +20,7 @@ const NEVER = { share: 0 } as const;
 
 /** What the recording does not tell is taken from `base`. */
 export function fitModels(recording: Recording, base: ModelOptions): ModelOptions {
-  const { conversations, bootsMs, stopsMs, handoversMs, starts } = recording;
+  const { conversations, bootsMs, starts } = recording;
   const pricing = pricingOf(conversations);
   const agent = fittedAgent(conversations, { base: base.agent, pricing });
   const boot = fitDistribution(bootsMs);
@@ -30,8 +30,7 @@ export function fitModels(recording: Recording, base: ModelOptions): ModelOption
     runtime: {
       ...base.runtime,
       boot: boot ?? base.runtime.boot,
-      // What lies between the steps holds a slot as well, and a play has no such time of its own.
-      stop: fitDistribution(stopsMs.map((ms, at) => ms + (handoversMs[at] ?? 0))) ?? base.runtime.stop,
+      stop: fitDistribution(releasesOf(recording)) ?? base.runtime.stop,
     },
     // The steps of a start are part of the recorded boot.
     agentCall: boot === null ? base.agentCall : fixed(0),
@@ -44,6 +43,15 @@ export function fitModels(recording: Recording, base: ModelOptions): ModelOption
       checks.length === 0 ? base.checkFails : checks.filter((passed) => !passed).length / checks.length,
     prices: pricing === 'bill' ? { default: TOKEN_OF_ONE_NANO_USD } : base.prices,
   };
+}
+
+/** What lies between the steps holds a slot as a stop does, and a play has no such time of its own. */
+function releasesOf({ stopsMs, handoversMs }: Recording): number[] {
+  const whole = stopsMs.flatMap((stopMs, at) => {
+    const handoverMs = handoversMs[at] ?? null;
+    return handoverMs === null ? [] : [stopMs + handoverMs];
+  });
+  return whole.length === 0 ? [...stopsMs] : whole.sort((a, b) => a - b);
 }
 
 /** The result of a check is played by key, too. */

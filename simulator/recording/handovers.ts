@@ -6,6 +6,7 @@ import type { AttemptFacts, ItemFacts } from './run-facts.ts';
 
 /** A sandbox that served one conversation from its first instant to its stop. */
 interface Stay {
+  readonly sandboxId: string;
   readonly admittedAt: number;
   readonly createdAt: number;
   readonly stoppedAt: number;
@@ -13,19 +14,23 @@ interface Stay {
   readonly withinMs: number;
 }
 
-/** Milliseconds for each sandbox that had one conversation and was stopped after it, in ascending order. */
-export function handoversOf(items: readonly ItemFacts[], attempts: readonly AttemptFacts[]): number[] {
+/** Milliseconds by sandbox, of each that had one conversation and was stopped after it. */
+export function handoversOf(
+  items: readonly ItemFacts[],
+  attempts: readonly AttemptFacts[],
+): ReadonlyMap<string, number> {
   const stays = staysOf(items, attempts);
   const slots = mostAtOnce(stays);
   const freed = stays.map(({ stoppedAt }) => stoppedAt).sort(ascending);
-  return stays
-    .sort((a, b) => a.createdAt - b.createdAt)
-    .map(({ admittedAt, createdAt, withinMs }, index) => {
-      // Slots go on in the order in which they come free, to whoever was admitted first (D29).
-      const freeAt = index < slots ? admittedAt : (freed[index - slots] ?? admittedAt);
-      return withinMs + Math.max(0, createdAt - Math.max(freeAt, admittedAt));
-    })
-    .sort(ascending);
+  return new Map(
+    stays
+      .sort((a, b) => a.createdAt - b.createdAt)
+      .map(({ sandboxId, admittedAt, createdAt, withinMs }, index) => {
+        // Slots go on in the order in which they come free, to whoever was admitted first (D29).
+        const freeAt = index < slots ? admittedAt : (freed[index - slots] ?? admittedAt);
+        return [sandboxId, withinMs + Math.max(0, createdAt - Math.max(freeAt, admittedAt))];
+      }),
+  );
 }
 
 const ascending = (a: number, b: number): number => a - b;
@@ -42,7 +47,8 @@ function staysOf(items: readonly ItemFacts[], attempts: readonly AttemptFacts[])
     if (admittedAt === null || endedAt === null || stopMs === null || stoppedAt === null) return [];
     const greeting = (firstMessageAt ?? firstEventAt ?? 0) - (firstEventAt ?? 0);
     const leaving = stoppedAt - stopMs - endedAt;
-    return [{ admittedAt, createdAt, stoppedAt, withinMs: Math.max(0, greeting) + Math.max(0, leaving) }];
+    const withinMs = Math.max(0, greeting) + Math.max(0, leaving);
+    return [{ sandboxId: sandbox.id, admittedAt, createdAt, stoppedAt, withinMs }];
   });
 }
 

@@ -41,11 +41,11 @@ export interface Recording {
   /** Milliseconds that the stop of each sandbox took; empty in recordings of older versions. */
   readonly stopsMs: readonly number[];
   /**
-   * Milliseconds of each sandbox in which its slot waited for the next step, none of the above: from a slot that is free
-   * to the sandbox in it, from the first event to the first message, and from the end of its item to its stop; empty in
-   * recordings of older versions.
+   * Milliseconds of each sandbox of `stopsMs`, in the same order, in which its slot waited for the next step, none of the above: from a slot that is free
+   * to the sandbox in it, from the first event to the first message, and from the end of its item to its stop; null where
+   * it had several conversations, empty where nothing is known.
    */
-  readonly handoversMs: readonly number[];
+  readonly handoversMs: readonly (number | null)[];
   /** Conversations that were asked for, and those of them that did not come up. */
   readonly starts: { readonly asked: number; readonly failed: number };
   readonly conversations: readonly RecordedConversation[];
@@ -55,14 +55,16 @@ export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recor
   const last = new Map<string, AttemptFacts>();
   for (const attempt of attempts)
     if (attempt.createdAt >= (last.get(attempt.key)?.createdAt ?? -Infinity)) last.set(attempt.key, attempt);
+  const handovers = handoversOf(items, attempts);
+  const stops = stopsOf(attempts);
   return {
     kind: 'recording',
     format: 1,
     job,
     planHash,
     bootsMs: bootsOf(attempts),
-    stopsMs: stopsOf(attempts),
-    handoversMs: handoversOf(items, attempts),
+    stopsMs: stops.map(({ stopMs }) => stopMs),
+    handoversMs: handovers.size === 0 ? [] : stops.map(({ id }) => handovers.get(id) ?? null),
     starts: { asked: attempts.length, failed: attempts.filter(({ startFailed }) => startFailed).length },
     conversations: items
       .filter(({ attempts: count }) => count > 0)
@@ -81,13 +83,17 @@ function bootsOf(attempts: readonly AttemptFacts[]): number[] {
   return [...first.values()].sort((a, b) => a - b);
 }
 
-function stopsOf(attempts: readonly AttemptFacts[]): number[] {
-  const stops = new Map(
-    attempts.flatMap(({ sandbox }) =>
-      sandbox === null || sandbox.stopMs === null ? [] : [[sandbox.id, sandbox.stopMs] as const],
-    ),
-  );
-  return [...stops.values()].sort((a, b) => a - b);
+interface Stop {
+  readonly id: string;
+  readonly stopMs: number;
+}
+
+function stopsOf(attempts: readonly AttemptFacts[]): Stop[] {
+  const stops = new Map<string, Stop>();
+  for (const { sandbox } of attempts)
+    if (sandbox !== null && sandbox.stopMs !== null)
+      stops.set(sandbox.id, { id: sandbox.id, stopMs: sandbox.stopMs });
+  return [...stops.values()].sort((a, b) => a.stopMs - b.stopMs);
 }
 
 function conversationOf(item: ItemFacts, attempt: AttemptFacts | null): RecordedConversation {

@@ -144,8 +144,8 @@ describe('recordingOf()', () => {
         endedAt: (sandbox?.stoppedAt ?? 0) - 100,
       }),
     );
-    // In the order of creation: 0 and 200 since the admission, 1,250 - 1,000, 1,300 - 1,200, 9,000 - 8,990.
-    expect(recordingOf(facts(items, attempts)).handoversMs).toEqual([0, 10, 100, 200, 250]);
+    // c 1,300 - 1,200, a and b since their admission, d 1,250 - 1,000, e 9,000 - 8,990.
+    expect(recordingOf(facts(items, attempts)).handoversMs).toEqual([100, 0, 200, 250, 10]);
     const retried = items.map((one) => ({ ...one, attempts: 2 }));
     expect(recordingOf(facts(retried, attempts)).handoversMs).toEqual([]);
   });
@@ -270,8 +270,13 @@ describe('fitModels()', () => {
   });
 
   it('plays what lies between the steps as time in which the slot is held', () => {
-    const given = { ...recording([recorded('item-0')]), stopsMs: [500, 700], handoversMs: [100, 900] };
-    expect(fitModels(given, MODELS_DEFAULT).runtime.stop).toEqual({ kind: 'samples', values: [600, 1_600] });
+    const given = {
+      ...recording([recorded('item-0')]),
+      stopsMs: [500, 600, 700],
+      handoversMs: [900, null, 100],
+    };
+    // Of a sandbox of several conversations it is not known.
+    expect(fitModels(given, MODELS_DEFAULT).runtime.stop).toEqual({ kind: 'samples', values: [800, 1_400] });
   });
 
   it('fails as many starts as failed', () => {

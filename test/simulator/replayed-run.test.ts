@@ -14,10 +14,11 @@ import type { SimulationStep } from '../../simulator/simulation-options.ts';
 import { item } from '../conformance/script-parts.ts';
 import { question } from './questions.ts';
 
-const ITEMS = 60;
+/** The last conversation of a slot is a tenth of a run of sixty: by chance alone one play in twenty is further off. */
+const ITEMS = 150;
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-/** Short work on a small machine, where boots and stops count: as the example of three hundred, a fifth of it. */
+/** Short work on a small machine, where boots and stops count: as the example of three hundred, half of it. */
 const MODELS: ModelOptions = {
   ...MODELS_STEADY,
   runtime: {
@@ -106,7 +107,7 @@ function recorded(seed: number): { readonly answer: PlanAnswer; readonly recordi
 }
 
 describe('a small run, recorded and played again', () => {
-  it.each([11, 12, 13])('takes as long in nine of ten seeds, within 5 %%: run %i', (run) => {
+  it.each([11, 12, 13])('run %i: nine of ten seeds take as long, within a twentieth', (run) => {
     const { answer, recording } = recorded(run);
     expect(recording.conversations).toHaveLength(ITEMS);
     expect(recording.stopsMs.length).toBeGreaterThan(ITEMS / 2);
