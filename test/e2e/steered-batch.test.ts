@@ -41,16 +41,13 @@ interface Steering {
 }
 
 async function steer(runId: string, { env, setEnv, ownerless }: Steering): Promise<Steered> {
-  const batch = await openUpgradeBatch({
-    repositories: ITEMS,
-    env,
-    // Some commands of a loaded machine long: what a person acts on must not have ended before they act.
-    edits: [['gateway.yaml', 'latency_ms: 50', 'latency_ms: 1500']],
-  });
+  const batch = await openUpgradeBatch({ repositories: ITEMS, env });
   const run = new SteeredRun(batch, runId);
   try {
     const program = await run.begin(['--limit', String(ITEMS), '--concurrency', '1']);
     await run.until('the first has ended', (rows) => itemOf(rows, REQUEUED).phase === 'ended');
+    // However long a command takes: what a person acts on must not have ended before they act.
+    batch.freezeGateway();
     const set = await run.ctl(['set', 'concurrency=3'], ({ row }) => row.inFlight === 3, setEnv?.(batch));
     const isHeld = ({ row }: Pick<Step, 'row'>): boolean => row.mode === 'paused' && row.reason === 'user';
     const pause = await run.ctl(['pause'], isHeld);
@@ -59,9 +56,12 @@ async function steer(runId: string, { env, setEnv, ownerless }: Steering): Promi
       (rows) => itemOf(rows, REQUEUED).phase === 'waiting',
     );
     const cancel = await run.ctl(['cancel', CANCELLED], (rows) => itemOf(rows, CANCELLED).phase === 'ended');
+    batch.thawGateway();
     await run.until('nothing is in flight', ({ row }) => row.inFlight === 0);
+    batch.freezeGateway();
     const resume = await run.ctl(['resume'], ({ row }) => row.mode === 'normal' && row.inFlight > 0);
     const drain = await run.ctl(['drain'], ({ row }) => row.mode === 'draining');
+    batch.thawGateway();
     const drained = await program.ended;
     await ownerless?.(run);
     const done = await run.resume();

@@ -17,7 +17,10 @@ export type Edit = readonly [file: 'job.yaml' | 'parley.yaml' | 'gateway.yaml', 
 
 export interface UpgradeBatch {
   readonly copy: BatchCopy;
-  readonly gatewayPid: number;
+  /** From now on it answers nothing: whoever asked waits. */
+  freezeGateway(): void;
+  /** Answers all that waits. */
+  thawGateway(): void;
   /** Starts the command line. */
   start(args: readonly string[], env?: Readonly<Record<string, string>>): RunningProgram;
   /** Runs it to its end. */
@@ -47,10 +50,12 @@ export async function openUpgradeBatch({
   const own = { ...gateway.env, ...env };
   return {
     copy,
-    gatewayPid: gateway.pid,
+    freezeGateway: () => void process.kill(gateway.pid, 'SIGSTOP'),
+    thawGateway: () => void process.kill(gateway.pid, 'SIGCONT'),
     start: (args, more = {}) => startProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
     run: (args, more = {}) => runProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
     async close() {
+      process.kill(gateway.pid, 'SIGCONT');
       await gateway.stop();
       copy.close();
     },
