@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { RunId } from '../core/ids.ts';
-import type { PlanScore } from '../core/plan.ts';
+import type { PlanScore } from '../core/plan-check.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import type { World } from './world.ts';
 

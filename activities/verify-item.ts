@@ -3,7 +3,7 @@
  * Owns the log and the numbers of them; `execution_status` is not rewritten by its result.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
-import type { PlanScore, PlanVerify } from '../core/plan.ts';
+import type { PlanScore, PlanVerify } from '../core/plan-check.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';

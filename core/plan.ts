@@ -2,6 +2,7 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
+import type { PlanScore, PlanVerify } from './plan-check.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';
 import type { Observability } from './observability.ts';
@@ -13,24 +14,6 @@ export type SecretReference =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'store'; readonly name: string };
-
-/** A command run in the sandbox before collection; its exit code decides success (D28). */
-export interface PlanVerify {
-  readonly command: string;
-  readonly timeoutMs: number;
-}
-
-/** A number that a command prints about the work, and its bounds. */
-export interface PlanScore {
-  /** Unique in its conversation. */
-  readonly name: string;
-  /** Its last line is the number. */
-  readonly command: string;
-  readonly timeoutMs: number;
-  /** Outside of these the work is not good, as where a check fails; absent for no bound. */
-  readonly atLeast?: number;
-  readonly atMost?: number;
-}
 
 /** One conversation of the batch, fully resolved. */
 export interface PlanItem {
