@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -55,17 +55,12 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
   const { dev: device } = await lstat(sandboxDir);
   const user = await locked(join(claimsDir, 'lock'), async () => {
     const chosen = await chooseUser(sandboxDir, { ...options, claimsDir, noted, look });
-    await writeClaim(join(claimsDir, String(chosen)), { dir: sandboxDir, device });
+    const claim: Claim = { dir: sandboxDir, device };
+    await writeRecordFile(join(claimsDir, String(chosen)), claim);
     return chosen;
   });
   await writeRecordFile(noteIn(sandboxDir), user);
   return user;
-}
-
-/** Without waiting for a disk under the lock: what a loss of power takes of it, the note of the sandbox brings back. */
-async function writeClaim(file: string, claim: Claim): Promise<void> {
-  await writeFile(`${file}.new`, `${JSON.stringify(claim)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
 }
 
 /** Who has what, as it was before the lock: claims that came or went since then are seen under it. */
@@ -99,8 +94,12 @@ interface Choice extends ClaimOptions {
 async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   const { claimsDir, noted, look, firstUser = FIRST_USER, users = USERS } = choice;
   await forget(claimsDir, look.gone);
-  const isClaimed = async (user: number): Promise<boolean> =>
-    (await claimOf(claimsDir, user).catch(() => UNREADABLE)) !== null;
+  // One that cannot be read stands.
+  const isClaimed = (user: number): Promise<boolean> =>
+    claimOf(claimsDir, user).then(
+      (claim) => claim !== null,
+      () => true,
+    );
   // What was broken off between the claim and the note.
   for (const [user, claim] of look.claims)
     if (claim?.dir === sandboxDir && (await claimOf(claimsDir, user))?.dir === sandboxDir) return user;
@@ -116,9 +115,6 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
     `Cannot give sandbox "${sandboxDir}" a user of its own: each of ${users} is taken`,
   );
 }
-
-/** One that cannot be read stands. */
-const UNREADABLE = 'unreadable';
 
 /** Removes claims of folders that are gone; one that was given to another since then stays. */
 async function forget(claimsDir: string, users: readonly number[]): Promise<void> {

@@ -41,9 +41,9 @@ export interface Recording {
   /** Milliseconds that the stop of each sandbox took; empty in recordings of older versions. */
   readonly stopsMs: readonly number[];
   /**
-   * Milliseconds of each sandbox of `stopsMs`, in the same order, in which its slot waited for the next step, none of the above: from a slot that is free
-   * to the sandbox in it, from the first event to the first message, and from the end of its item to its stop; null where
-   * it had several conversations, empty where nothing is known.
+   * Milliseconds of each sandbox of `stopsMs`, in the same order, in which its slot waited for the next step, none of the
+   * above: from a slot that is free to the sandbox in it, from the first event to the first message, and from the end of
+   * its item to its stop; null where it had several conversations, empty where nothing is known.
    */
   readonly handoversMs: readonly (number | null)[];
   /** Conversations that were asked for, and those of them that did not come up. */

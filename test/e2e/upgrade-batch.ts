@@ -48,14 +48,16 @@ export async function openUpgradeBatch({
   execFileSync(process.execPath, making, { cwd: copy.example, env: copy.env });
   const gateway = await startScriptedGateway(copy, KEY);
   const own = { ...gateway.env, ...env };
+  const thawGateway = (): void => void process.kill(gateway.pid, 'SIGCONT');
   return {
     copy,
     freezeGateway: () => void process.kill(gateway.pid, 'SIGSTOP'),
-    thawGateway: () => void process.kill(gateway.pid, 'SIGCONT'),
+    thawGateway,
     start: (args, more = {}) => startProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
     run: (args, more = {}) => runProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
     async close() {
-      process.kill(gateway.pid, 'SIGCONT');
+      // A frozen process ends when it goes on.
+      thawGateway();
       await gateway.stop();
       copy.close();
     },
