@@ -42,7 +42,8 @@ const OWN_RETRIES: Parameters<typeof plan>[1] = {
   items: [
     item(0),
     item(1, { retry: [] }),
-    item(2, { retry: [{ on: ['agent_error'], attempts: 3, initialMs: 30 * S, factor: 2, maxMs: 10 * M }] }),
+    // Due in instants of its own: none of another item falls on them.
+    item(2, { retry: [{ on: ['agent_error'], attempts: 3, initialMs: 47 * S, factor: 2, maxMs: 10 * M }] }),
   ],
   retry: RETRY,
 };
@@ -321,6 +322,14 @@ export const WORK_SCRIPTS: readonly Script[] = [
     policy: TWO_SLOTS,
     untilMs: 8 * H,
   }),
+  script(
+    'what failed of a batch that has ended is taken up again',
+    [
+      [0, run(2)],
+      [2 * H, { do: 'resumeRun', classes: ['infra'] }],
+    ],
+    { models: failing({ startConversation: { first: 1 } }), untilMs: 6 * H },
+  ),
   script(
     'a report without its reconciliation',
     [
