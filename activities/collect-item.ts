@@ -3,6 +3,7 @@
  * Owns the order, the scan for secrets, and that a branch is pushed last; what each step makes is in activities/collect/.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { collectOf } from '../core/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan, PlanItem } from '../core/plan.ts';
 import { waitBeforeRetry } from '../core/retry.ts';
@@ -22,6 +23,7 @@ import { planItem } from './plan-item.ts';
 import { hiddenForms, openSecrets, redactText, secretForms } from './redaction.ts';
 import { spentBy } from './spend.ts';
 import { syncTranscript } from './transcript.ts';
+import { readScores } from './score-file.ts';
 import type { World } from './world.ts';
 
 type Collect = CommandOf<'collectItem'>;
@@ -66,7 +68,7 @@ async function collect(world: World, command: Collect, attempt: number): Promise
   const forms = secretForms(secrets);
   const kept = new Set<string>();
   const findings: Finding[] = [];
-  for (const step of plan.collect) {
+  for (const step of collectOf(item, plan)) {
     const { made, findings: lacking } = await carryOut(world, command, step, target);
     findings.push(...lacking);
     for (const one of made) {
@@ -150,7 +152,7 @@ const NOTHING: CollectedStep = { made: [], findings: [] };
 
 /**
  * Whether the result is one that the plan pushes. That it is good is not said in the command: it ended well, its agent
- * says that it has finished, and the check, where there is one, has written down that it passed (D28).
+ * says that it has finished, and the check and scores, where there are any, say in writing that it is good (D28).
  */
 async function maySend(
   world: World,
@@ -163,7 +165,10 @@ async function maySend(
   if (conversation?.executionStatus !== 'FINISHED') return false;
   const row = await world.records.runItem(runId, key);
   if (row === null || row.failureClass !== null) return false;
-  return item.verify === null || (await hasPassed(world, { runId, key }));
+  if (item.verify !== null && !(await hasPassed(world, { runId, key }))) return false;
+  if (item.scores === undefined) return true;
+  const scores = await readScores(world, { runId, key });
+  return scores !== null && scores.every(({ problem }) => problem === null);
 }
 
 /** What holds the value of a secret is left out, and the fact is recorded (D20). Null when it is kept. */

@@ -3,6 +3,7 @@
  * Owns which results need no sandbox, and pushes branches that could not be pushed; a diff or a file of a sandbox that is gone cannot be had again.
  */
 import type { ConversationId, RunId } from '../core/ids.ts';
+import { collectOf } from '../core/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
@@ -30,10 +31,12 @@ export async function collectNow(world: World, runId: RunId): Promise<readonly s
   if (run === null)
     throw new ParleyError('not_found', `Cannot collect from run "${runId}": there is no such run`);
   const plan = await planOf(world, runId, run.planHash);
+  const planned = new Map(plan.items.map((item) => [item.key, item]));
   const written: string[] = [];
   for (const row of await world.records.runItems(runId)) {
     for (const item of endedItem(row)) {
-      for (const step of plan.collect) written.push(...(await collectMissing(world, item, step)));
+      const steps = collectOf(planned.get(row.key) ?? {}, plan);
+      for (const step of steps) written.push(...(await collectMissing(world, item, step)));
     }
     written.push(...(await deliverMissing(world, plan, row)));
   }

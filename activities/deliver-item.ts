@@ -8,6 +8,7 @@ import type { AgentTarget } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
+import { keepContact } from './sandbox-contact.ts';
 import type { World } from './world.ts';
 
 type Deliver = CommandOf<'deliverItem'>;
@@ -18,7 +19,7 @@ export const deliverItem = (world: World): Activity<'deliverItem'> => ({
   run: async (command) => {
     const { conversationId, generation, sandboxId, item } = command;
     const target = await agentTarget(world, command);
-    await world.activity.touch(sandboxId, world.clock.now());
+    await keepContact(world, sandboxId, { kind: 'delivery' });
     await handOver(world, target, command);
     const view = await world.agent.conversation(target, conversationId);
     if (view === null)

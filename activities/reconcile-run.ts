@@ -9,11 +9,13 @@ import type { ReconciliationSummary, RunRow } from '../core/projection.ts';
 import { isKept, type Expectation } from '../core/reconcile-expectation.ts';
 import type { ReconcileRules, ReconcileSums } from '../core/reconcile-result.ts';
 import { Reconciler } from '../core/reconcile.ts';
+import type { SpendLoss } from '../core/spend-loss.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { planOf, presentPlanOf } from './plan-item.ts';
-import { billedRows } from './reconcile/billed-rows.ts';
+import { billedRows, readBill, type Bill } from './reconcile/billed-rows.ts';
+import { CallsInFlight } from './reconcile/calls-in-flight.ts';
 import {
   RecordLines,
   writeChunks,
@@ -21,7 +23,7 @@ import {
   type ReconciliationHead,
 } from './reconcile/reconciliation-record.ts';
 import { RowSizes } from './reconcile/row-sizes.ts';
-import { intervalOf, joinablePages, type Interval } from './reconcile/run-calls.ts';
+import { intervalOf, joinablePages, lostWithin, type Interval } from './reconcile/run-calls.ts';
 import { attemptsOf, reconcileConversations } from './reconcile/run-conversations.ts';
 import type { World } from './world.ts';
 
@@ -83,6 +85,8 @@ export interface ReconcileRequest {
 export interface ReconcileAnswer {
   readonly summary: ReconciliationSummary;
   readonly sums: ReconcileSums;
+  /** What our side may lack, or got back late; null when nothing is known to have been lost. */
+  readonly lost: SpendLoss | null;
   /** One for each expectation that was asked, in their order. */
   readonly isKept: readonly boolean[];
 }
@@ -107,7 +111,8 @@ export async function reconcileNow(
   const { head, sizes } = await account(world, { run, plan, rules, request });
   const measured = sizes.measured(head.result);
   const isEachKept = (request.expectations ?? []).map((expectation) => isKept(expectation, measured));
-  return { summary: head.summary, sums: head.result, isKept: isEachKept };
+  const { summary, result: sums, spendLost: lost = null } = head;
+  return { summary, sums, lost, isKept: isEachKept };
 }
 
 interface Question {
@@ -128,14 +133,19 @@ async function account(
   const items = await world.records.runItems(run.runId);
   const conversations = reconcileConversations(plan, attemptsOf(world, run.runId, items));
   const { lines, sizes } = { lines: new RecordLines(), sizes: new RowSizes() };
-  const reconciler = new Reconciler(rulesOf(world, question, conversations), (verdict, row) => {
-    lines.add(verdict, row);
-    sizes.add(verdict);
+  // Before our own calls are read: whatever is billed was recorded when it was sent.
+  const bill = rules.rows.from === 'gateway' ? await readBill(world, interval) : null;
+  const reconcileRules = rulesOf(world, question, { conversations, bill });
+  const reconciler = await withCalls(world, { interval, bill, rules: reconcileRules }, () => {
+    return new Reconciler(reconcileRules, (verdict, row) => {
+      lines.add(verdict, row);
+      sizes.add(verdict);
+    });
   });
-  for await (const page of joinablePages(world, interval)) for (const call of page) reconciler.addCall(call);
   const rows = billedRows(world, {
     source: rules.rows,
     interval,
+    bill,
     conversationIds: new Set(conversations.map(({ conversationId }) => conversationId)),
     ...(request.reading === undefined ? {} : { reading: request.reading }),
   });
@@ -146,7 +156,8 @@ async function account(
       yield* lines.take();
     }
     for (const _ of reconciler.settleWaiting()) yield* lines.take();
-    const head = headOf(world, question, { now, interval, result: reconciler.finish(), sizes });
+    const lost = await lostWithin(world, interval);
+    const head = headOf(world, question, { now, interval, result: reconciler.finish(), sizes, lost });
     heads.push(head);
     lines.end(head);
     yield* lines.take();
@@ -158,13 +169,33 @@ async function account(
   return { head, sizes };
 }
 
+/** All calls of the interval in a new reconciler; again from the beginning as long as one in flight may be on the bill. */
+async function withCalls(
+  world: World,
+  { interval, bill, rules }: { interval: Interval; bill: Bill | null; rules: ReconcileRules },
+  begin: () => Reconciler,
+): Promise<Reconciler> {
+  const knownName = (model: string): string => rules.modelAliases?.[model] ?? model;
+  const inFlight = bill && new CallsInFlight(world.clock, bill, { ...rules, knownName });
+  for (;;) {
+    const reconciler = begin();
+    for await (const page of joinablePages(world, interval))
+      for (const call of page) {
+        reconciler.addCall(call);
+        inFlight?.see(call);
+      }
+    if (inFlight === null || !(await inFlight.waits())) return reconciler;
+  }
+}
+
 function rulesOf(
   world: World,
   { rules, request: { modelAliases } }: Question,
-  conversations: ReconcileRules['conversations'],
+  { conversations, bill }: { conversations: ReconcileRules['conversations']; bill: Bill | null },
 ): ReconcileRules {
   return {
     conversations,
+    ...(bill === null ? {} : { billReadAt: bill.readAt }),
     // Our own rows name their conversation by our own word.
     isForwarding: world.deployment.forwardsHeaders || rules.rows.from === 'proxy',
     windowBeforeMs: rules.windowBeforeMs,
@@ -179,12 +210,13 @@ interface Accounted {
   readonly interval: Interval;
   readonly result: ReconcileSums;
   readonly sizes: RowSizes;
+  readonly lost: SpendLoss | null;
 }
 
 function headOf(
   world: World,
   { run, plan, rules }: Question,
-  { now, interval, result, sizes }: Accounted,
+  { now, interval, result, sizes, lost }: Accounted,
 ): ReconciliationHead {
   const { unmatchedNanoUsdMax, unbilledMax } = rules;
   return {
@@ -200,6 +232,7 @@ function headOf(
     unmatchedNanoUsdMax,
     ...(unbilledMax === undefined ? {} : { unbilledMax }),
     otherCallersNanoUsd: sizes.otherCallers.written(),
+    ...(lost === null ? {} : { spendLost: lost }),
     result,
   };
 }

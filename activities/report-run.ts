@@ -4,8 +4,10 @@
  */
 import type { RunId } from '../core/ids.ts';
 import type { PlanReport } from '../core/plan.ts';
+import type { SpendLoss } from '../core/spend-loss.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { planOf } from './plan-item.ts';
+import { lostSpend } from './reconcile/run-calls.ts';
 import { gatherReport } from './report/gather-report.ts';
 import type { ReportData } from './report/report-data.ts';
 import { reportDocument } from './report/report-document.ts';
@@ -26,21 +28,28 @@ export const reportRun = (world: World): Activity<'reportRun'> => ({
   failed: (command) => ({ type: 'runReported', commandId: command.id }),
 });
 
+export interface Reported {
+  /** Where each file is. */
+  readonly files: readonly string[];
+  /** Calls of the run's time that the store had lost; null when none are known. */
+  readonly lost: SpendLoss | null;
+}
+
 /**
  * Writes every report of the plan, of a run that is still going on too, and says so in it. Nothing when the plan asks
- * for none. Returns where each file is.
+ * for none.
  * @throws ParleyError not_found, plan_invalid, collect_failed when a file cannot be written
  */
-export async function reportNow(world: World, runId: RunId): Promise<readonly string[]> {
+export async function reportNow(world: World, runId: RunId): Promise<Reported> {
   const { report: reports } = await planOf(world, runId);
-  if (reports.length === 0) return [];
+  if (reports.length === 0) return { files: [], lost: await lostSpend(world, runId) };
   const data = await gatherReport(world, runId);
-  const written: string[] = [];
+  const files: string[] = [];
   for (const { format, file } of reports) {
     await world.results.write({ runId, key: null, name: file }, Buffer.from(render(format, data), 'utf8'));
-    written.push(`${world.results.location(runId)}/${file}`);
+    files.push(`${world.results.location(runId)}/${file}`);
   }
-  return written;
+  return { files, lost: data.spendLost };
 }
 
 function render(format: PlanReport['format'], data: ReportData): string {

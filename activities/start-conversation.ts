@@ -15,6 +15,7 @@ import {
 import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../core/pool-placement.ts';
 import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
+import { waitOf } from '../core/item-rules.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { putLaunchFacts, type LaunchRepository, type LaunchSetup } from './launch-facts.ts';
@@ -161,7 +162,7 @@ function birthOf(
     iterationsMax: item.limits.turns ?? deployment.iterationsMax,
     confirmation: item.confirmation ?? 'never',
     nanoUsdMax: item.limits.nanoUsd,
-    noProgressMs: plan.wait.noProgressMs,
+    noProgressMs: waitOf(item, plan).noProgressMs,
     ...(pool === null ? {} : { pool }),
     ...(observability === null ? {} : { observability }),
   };

@@ -5,6 +5,7 @@
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { PATIENT, type Activity } from './activity.ts';
+import { keepContact } from './sandbox-contact.ts';
 import type { World } from './world.ts';
 
 export const createSandbox = (world: World): Activity<'createSandbox'> => ({
@@ -38,8 +39,7 @@ async function start(world: World, command: StartCommand): Promise<MachineEvent>
   const sessionKey = world.keys.sessionKey(sandboxId, generation);
   const since = await upSince(world, command);
   await world.runtime.start({ sandboxId, generation, sessionKey, deadline });
-  // A resume is activity (D9); a first start is as old as its record, which says the same.
-  if (generation > 1) await world.activity.touch(sandboxId, world.clock.now());
+  await keepContact(world, sandboxId, { kind: 'up', generation });
   return { type: 'sandboxReady', commandId: command.id, ...since };
 }
 

@@ -91,8 +91,3 @@ async function tellFull(world: World, conversationId: ConversationId, detail: st
   const about = { machine: 'conversation', id: conversationId } as const;
   await world.lifecycle.record({ about, conversationId, code: 'transcript_full', detail }, world.clock.now());
 }
-
-/** True for events that count as activity: any but a state update (D9). */
-export function isActivity(event: { readonly kind: string }): boolean {
-  return event.kind !== 'ConversationStateUpdateEvent';
-}

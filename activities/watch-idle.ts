@@ -2,6 +2,7 @@
  * watchIdle: watches activity and runtime of one session, and ends in one event.
  * Owns how activity is put together (D9); whether that is idle enough is the machine's to say again.
  */
+import { idleAt, latestActivity } from '../core/activity.ts';
 import type { CommandOf, MachineEvent } from '../core/command.ts';
 import type { RuntimePresence } from '../ports/sandbox-runtime.ts';
 import type { Json } from '../ports/engine-store.ts';
@@ -30,12 +31,12 @@ async function look(world: World, command: CommandOf<'watchIdle'>, memory: Json)
   if (event !== null) return { kind: 'over', event };
   const lastActivityAt = await lastActivity(world, command);
   const now = clock.now();
-  const idleAt = command.idleTimeMs === null ? Infinity : lastActivityAt + command.idleTimeMs;
-  if (now >= idleAt) {
+  const isIdleAt = idleAt(lastActivityAt, command.idleTimeMs);
+  if (now >= isIdleAt) {
     const commandId = command.id;
     return { kind: 'over', event: { type: 'idleReached', commandId, lastActivityAt, lookedAt: now } };
   }
-  return { kind: 'again', at: Math.min(idleAt, now + deployment.pollMs), memory: unknownLooks };
+  return { kind: 'again', at: Math.min(isIdleAt, now + deployment.pollMs), memory: unknownLooks };
 }
 
 /** Gone, dead and unreachable are three different things (D13). */
@@ -66,14 +67,13 @@ function judge(
 /** The latest of what we stored and what the agent itself reports; a lease shows as no idle time at all. */
 async function lastActivity(world: World, command: CommandOf<'watchIdle'>): Promise<number> {
   const stored = await world.activity.lastActivityAt(command.sandboxId);
-  const known = Math.max(command.since, stored ?? 0);
-  if (command.idleTimeMs === null) return known;
+  const known = latestActivity(command.since, [stored]);
   // Only somebody who is about to be called idle is asked: that keeps the agents undisturbed.
-  if (world.clock.now() < known + command.idleTimeMs) return known;
+  if (world.clock.now() < idleAt(known, command.idleTimeMs)) return known;
   try {
     const target = await agentTarget(world, command);
     const idleMs = (await world.agent.idleSeconds(target)) * 1_000;
-    return Math.max(known, Math.round(world.clock.now() - idleMs));
+    return latestActivity(known, [Math.round(world.clock.now() - idleMs)]);
   } catch {
     return known;
   }

@@ -5,6 +5,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 
+import { PLUGIN_CACHE } from './limits.ts';
+
 export interface WebhookConfig {
   /** No trailing slash. */
   readonly baseUrl: string;
@@ -25,6 +27,8 @@ export interface AgentServerConfig {
   readonly sessionKey: string | null;
   readonly conversationsDir: string;
   readonly workspaceDir: string;
+  /** Clones of plugins: read by the server, written and run by tools. */
+  readonly pluginsDir: string;
   readonly webhook: WebhookConfig | null;
 }
 
@@ -41,6 +45,7 @@ const environmentSchema = z.object({
   OH_SESSION_API_KEYS_0: z.string().optional(),
   OH_CONVERSATIONS_PATH: z.string().optional(),
   PARLEY_WORKSPACE_DIR: z.string().optional(),
+  PARLEY_PLUGINS_DIR: z.string().optional(),
   OH_WEBHOOKS_0_BASE_URL: z.string().optional(),
   OH_WEBHOOKS_0_EVENT_BUFFER_SIZE: z.coerce.number().int().min(1).max(100).default(5),
   OH_WEBHOOKS_0_FLUSH_DELAY: seconds(30),
@@ -66,14 +71,16 @@ export function readConfig(
   }
   const values = parsed.data;
   const socket = values.PARLEY_AGENT_SOCKET;
+  const conversationsDir = values.OH_CONVERSATIONS_PATH ?? join(workingDir, 'conversations');
   return {
     listen:
       socket === undefined
         ? { kind: 'tcp', host: values.PARLEY_AGENT_HOST, port: values.PARLEY_AGENT_PORT }
         : { kind: 'socket', path: socket },
     sessionKey: values.OH_SESSION_API_KEYS_0 ?? null,
-    conversationsDir: values.OH_CONVERSATIONS_PATH ?? join(workingDir, 'conversations'),
+    conversationsDir,
     workspaceDir: values.PARLEY_WORKSPACE_DIR ?? workingDir,
+    pluginsDir: values.PARLEY_PLUGINS_DIR ?? join(conversationsDir, PLUGIN_CACHE),
     webhook: readWebhook(values),
   };
 }

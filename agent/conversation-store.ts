@@ -2,7 +2,7 @@
  * Where conversations are kept: one directory each, `<hex id>/meta.json` and `<hex id>/events.jsonl` (D15).
  * Owns paths and files; decides nothing about what is in them.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { writeFileAtomically } from './atomic-file.ts';
@@ -10,6 +10,7 @@ import { conversationMetaSchema } from './conversation-meta.ts';
 import type { ConversationMeta } from './conversation-meta.ts';
 import { EventLog } from './event-log.ts';
 import { hexOf, hyphenatedUuid } from './ids.ts';
+import { isThere } from './is-there.ts';
 import type { World } from './world.ts';
 
 /** A directory that is being removed carries this ending, so that a crash between cannot bring it back. */
@@ -33,7 +34,7 @@ export class ConversationStore {
   ids(): string[] {
     return readdirSync(this.#root).flatMap((name) => {
       const id = hyphenatedUuid(name);
-      return id !== null && existsSync(join(this.#root, name, 'meta.json')) ? [id] : [];
+      return id !== null && isThere(join(this.#root, name, 'meta.json')) ? [id] : [];
     });
   }
 
@@ -59,7 +60,7 @@ export class ConversationStore {
 
   remove(id: string): void {
     const directory = this.directoryOf(id);
-    if (!existsSync(directory)) return;
+    if (!isThere(directory)) return;
     const removed = `${directory}${REMOVED_SUFFIX}`;
     rmSync(removed, { recursive: true, force: true });
     renameSync(directory, removed);

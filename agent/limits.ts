@@ -129,6 +129,8 @@ export const MCP_TOOLS_MAX = 200;
 export const MCP_CONNECT_MS = 60_000;
 /** One call of such a tool when its configuration names no time. */
 export const MCP_CALL_MS = 300_000;
+/** A tool server that was asked to end is given so long before it is told, and before it is killed. */
+export const MCP_END_MS = 2_000;
 /** Plugins of one conversation, and the time to clone one. */
 export const PLUGINS_MAX = 20;
 export const PLUGIN_CLONE_MS = 120_000;

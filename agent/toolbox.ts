@@ -1,6 +1,6 @@
 /**
  * Where the programs of tools run: in namespaces of their own below the Agent Server's, so that they can neither see,
- * signal nor trace it, and its state and socket are not there (D31).
+ * signal nor trace it, and its state and socket are not there; or, in a container, as another user (D31).
  * Owns making that place and starting programs in it; a deployment without one starts them beside the server. The place
  * lasts as long as the server, because what a command leaves running must be there for the next one.
  */
@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 import { PLUGIN_CACHE } from './limits.ts';
+import { spawnAsUser, toolUser } from './tool-user.ts';
 
 /** Bubblewrap writes here whom it started; the program has only the descriptors below. */
 const STATUS_DESCRIPTOR = 4;
@@ -59,13 +60,20 @@ export function toolboxParts(environment: Readonly<Record<string, string | undef
   const socket = environment['PARLEY_AGENT_SOCKET'] ?? '';
   const conversations = environment['OH_CONVERSATIONS_PATH'] ?? '';
   if ([bwrap, filter, socket, conversations].includes('')) return null;
-  const withheld = [dirname(conversations), dirname(socket)];
+  const withheld = serversFolders(environment);
   return { bwrap, filter, withheld, shared: join(conversations, PLUGIN_CACHE) };
 }
 
 /** Folders that tools do not see; empty where tools run beside the server. */
 export function withheldFolders(): readonly string[] {
-  return toolboxParts(process.env)?.withheld ?? [];
+  const isApart = toolUser(process.env) !== null || toolboxParts(process.env) !== null;
+  return isApart ? serversFolders(process.env) : [];
+}
+
+/** Of its state and of its socket. */
+function serversFolders(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const own = [environment['OH_CONVERSATIONS_PATH'], environment['PARLEY_AGENT_SOCKET']];
+  return own.flatMap((path) => (path === undefined || path === '' ? [] : [dirname(path)]));
 }
 
 export interface ToolProcess {
@@ -87,6 +95,12 @@ export async function startTool(
   args: readonly string[],
   { cwd, env, stdio }: ToolOptions,
 ): Promise<ToolProcess> {
+  const user = toolUser(process.env);
+  if (user !== null) {
+    const command = [...takingOn(env, stdio.length > 3), program, ...args];
+    const child = spawnAsUser(user, command, { cwd, env: hidden(env), stdio: [...stdio] });
+    return { child, signal: (signal) => send(child, child.pid, signal) };
+  }
   const parts = toolboxParts(process.env);
   if (parts === null) {
     const child = spawn(program, args, { cwd, env, detached: true, stdio: [...stdio] });
@@ -104,23 +118,6 @@ export async function startTool(
   const surroundings = { cwd, env: hidden(env), detached: true, stdio: [...four, 'pipe'] };
   const child = spawn(command ?? '', rest, surroundings as SpawnOptions);
   return { child, signal: signalInside(child) };
-}
-
-/** What starts a program there, for a library that starts it itself; its group is not signalled. */
-export interface ToolCommand {
-  readonly command: readonly string[];
-  readonly env: Record<string, string>;
-}
-
-export async function toolCommand(
-  program: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<ToolCommand> {
-  const parts = toolboxParts(process.env);
-  if (parts === null) return { command: [program, ...args], env: { ...env } };
-  const inside = ['--', ...takingOn(env, false), program, ...args];
-  return { command: entering(parts, await keeper(parts), inside), env: hidden(env) };
 }
 
 /** Under names that mean nothing to a shell, to bubblewrap and to the loader of both. */

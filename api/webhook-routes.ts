@@ -4,8 +4,10 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reportOf } from '../activities/agent-report.ts';
-import { appendEvents, isActivity, restAfter } from '../activities/transcript.ts';
+import { keepContact } from '../activities/sandbox-contact.ts';
+import { appendEvents, restAfter } from '../activities/transcript.ts';
 import type { World } from '../activities/world.ts';
+import { isActivity } from '../core/activity.ts';
 import { normalUuid } from '../core/ids.ts';
 import type { AgentEvent } from '../ports/agent-server.ts';
 import type { RefusalNotes } from './refusal-notes.ts';
@@ -120,7 +122,8 @@ async function callerIn(
 async function takeEvents(world: WebhookWorld, caller: Caller, body: unknown): Promise<typeof SUCCESS> {
   const events = Array.isArray(body) ? body.filter(isEvent) : [];
   await appendEvents(world, caller.conversationId, events);
-  if (events.some(isActivity)) await world.activity.touch(caller.sandboxId, world.clock.now());
+  const counting = events.map(({ kind }) => ({ kind: 'event', event: kind }) as const).find(isActivity);
+  if (counting !== undefined) await keepContact(world, caller.sandboxId, counting);
   return SUCCESS;
 }
 

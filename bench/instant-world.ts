@@ -79,6 +79,7 @@ function instantRuntime(): SandboxRuntime {
     capabilities: {
       kind: 'instant',
       isolation: 'none',
+      tools: 'beside',
       pause: ['files'],
       resume: { files: 'boot', memory: null },
       egress: 'none',

@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     warn: (text: string) => void process.stderr.write(`${text}\n`),
   };
   const runtime = isDocker
-    ? createDockerRuntime({ ...common, daemonSocket: dockerSocket(), image: 'host' })
+    ? createDockerRuntime({ ...common, daemonSocket: dockerSocket(), image: 'host', splitsTools: true })
     : createProcessRuntime({ ...common, isolation: values.isolation as 'auto', splitsTools: true });
   const bare = isDocker ? await bareContainer() : null;
   const warm = await openWarmClaims(runtime, dir);

@@ -20,6 +20,8 @@ const STRIKE_SHARE = 1 / 3;
 const SEEDS = 10;
 /** Conversations of the example: the play of a part would be of another job. */
 const ALL = 300;
+/** Attempts that are told of. */
+const RETRIED_MAX = 10;
 
 const { values } = parseArgs({
   options: {
@@ -106,6 +108,7 @@ async function outcomeOf(seen: Seen): Promise<Outcome> {
     .slice(0, 3)) {
     process.stderr.write(`${String(key)}: ${String(outcome)}: ${String(detail)}\n`);
   }
+  for (const words of follower.retried.slice(0, RETRIED_MAX)) process.stderr.write(`tried again: ${words}\n`);
   const simulatedMs = name === 'quiet' && items.length === ALL ? await simulated(ground) : [];
   return {
     engine,

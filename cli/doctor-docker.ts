@@ -4,6 +4,7 @@
  */
 import { asParleyError } from '../core/parley-error.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
+import { toolsWords } from './doctor-tools.ts';
 import type { Finding } from './finding.ts';
 import { programFolder } from './host/places.ts';
 import { remedyOfMissing } from './missing-part.ts';
@@ -14,10 +15,10 @@ const VERSION_MIN = [20, 10, 10] as const;
 const BOUNDS = { MemoryLimit: 'memory', PidsLimit: 'processes', CpuCfsQuota: 'processor time' } as const;
 
 /** A daemon that is missing is a failure only where it was chosen. */
-export async function checkDocker({ docker, runtimeKind }: DeploymentConfig): Promise<Finding> {
+export async function checkDocker({ docker, runtimeKind, agent }: DeploymentConfig): Promise<Finding> {
   const isChosen = runtimeKind === 'docker';
   try {
-    return await ask(docker.socket, isChosen);
+    return await ask(docker.socket, isChosen ? toolsWords(agent.kind === 'reference') : null);
   } catch (error) {
     const told = asParleyError(error);
     const { message: reason } = told;
@@ -27,7 +28,8 @@ export async function checkDocker({ docker, runtimeKind }: DeploymentConfig): Pr
   }
 }
 
-async function ask(socket: string, isChosen: boolean): Promise<Finding> {
+/** `chosenWords` null: Docker is not chosen. */
+async function ask(socket: string, chosenWords: string | null): Promise<Finding> {
   const { dockerDaemon } = await import('../runtimes/docker/docker-daemon.ts');
   const daemon = dockerDaemon(socket);
   const info = (await daemon.ask('ask Docker what it can do', (api) => api.info())) as Readonly<
@@ -35,7 +37,8 @@ async function ask(socket: string, isChosen: boolean): Promise<Finding> {
   >;
   const version = String(info['ServerVersion'] ?? '');
   const works = `Docker ${version}, storage ${String(info['Driver'] ?? 'unknown')}`;
-  const detail = isChosen ? works : `${works}; not chosen`;
+  const isChosen = chosenWords !== null;
+  const detail = `${works}; ${chosenWords ?? 'not chosen'}`;
   if (isOlder(version)) {
     const status = isChosen ? 'failed' : 'warning';
     return finding(status, detail, `install Docker ${VERSION_MIN.join('.')} or newer`);

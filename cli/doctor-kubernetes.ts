@@ -5,6 +5,7 @@
 import { asParleyError } from '../core/parley-error.ts';
 import type { Cluster, ClusterApi } from '../runtimes/kubernetes/cluster.ts';
 import type { DeploymentConfig, KubernetesConfig } from './config/deployment-config.ts';
+import { toolsWords } from './doctor-tools.ts';
 import type { Finding } from './finding.ts';
 import { programFolder } from './host/places.ts';
 import { remedyOfMissing } from './missing-part.ts';
@@ -20,10 +21,14 @@ export const RIGHTS: Readonly<Record<string, readonly string[]>> = {
 const GROUPS: Readonly<Record<string, string>> = { networkpolicies: 'networking.k8s.io' };
 
 /** A cluster is asked only where it was chosen: a laptop's kubeconfig may lead anywhere. */
-export async function checkKubernetes({ kubernetes, runtimeKind }: DeploymentConfig): Promise<Finding> {
+export async function checkKubernetes({
+  kubernetes,
+  runtimeKind,
+  agent,
+}: DeploymentConfig): Promise<Finding> {
   if (runtimeKind !== 'kubernetes') return finding('ok', 'not chosen', null);
   try {
-    return await ask(kubernetes);
+    return await ask(kubernetes, agent.kind === 'reference');
   } catch (error) {
     const told = asParleyError(error);
     const known = remedyOfMissing(told, programFolder) ?? told.remedy;
@@ -32,7 +37,7 @@ export async function checkKubernetes({ kubernetes, runtimeKind }: DeploymentCon
   }
 }
 
-async function ask(kubernetes: KubernetesConfig): Promise<Finding> {
+async function ask(kubernetes: KubernetesConfig, isReference: boolean): Promise<Finding> {
   const { systemClock } = await import('../engine/system-clock.ts');
   const { kubernetesCluster } = await import('../runtimes/kubernetes/cluster.ts');
   const { policyName } = await import('../runtimes/kubernetes/names.ts');
@@ -42,7 +47,8 @@ async function ask(kubernetes: KubernetesConfig): Promise<Finding> {
   const version = await cluster.ask('ask the API server for its version', (api) =>
     api.make(api.client.VersionApi).getCode(),
   );
-  const works = `Kubernetes ${version.gitVersion}, namespace "${namespace}"`;
+  const tools = toolsWords(isReference && kubernetes.podSecurity === 'baseline');
+  const works = `Kubernetes ${version.gitVersion}, namespace "${namespace}"; ${tools}`;
   const missing = await missingRights(cluster);
   if (missing.length > 0) {
     const detail = `${works}; not allowed: ${missing.join(', ')}`;

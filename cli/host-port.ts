@@ -2,6 +2,7 @@
  * What the commands need of the wired parts: a host that runs things, a reader beside it, and a word to whoever runs.
  * Owns the interface; `cli/host/host.ts` exports functions of these names. Must not hold code.
  */
+import type { Reported } from '../activities/report-run.ts';
 import type { ReconcileAnswer, ReconcileRequest } from '../activities/reconcile-run.ts';
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
@@ -41,6 +42,8 @@ export interface HostOptions {
   onNotice(text: string): void;
   /** True for a worker: it owns the data directory or ends, and never starts a Temporal server of its own. */
   readonly isWorker?: boolean;
+  /** True for a service that leaves the data directory to workers, also while there is none: it only asks. */
+  readonly onlyAsks?: boolean;
 }
 
 /** What a person is told of the engine. */
@@ -170,7 +173,7 @@ export interface Host extends Reader {
   /** @throws ParleyError export_invalid, export_unavailable, not_found */
   reconcile(runId: RunId, request: ReconcileRequest): Promise<ReconcileAnswer>;
   /** Writes the reports anew; absolute paths of what was written. */
-  report(runId: RunId): Promise<readonly string[]>;
+  report(runId: RunId): Promise<Reported>;
   /** Collects what is missing, as far as stored events allow; absolute paths of what was written. */
   collect(runId: RunId): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -118,7 +118,13 @@ function limitsMet(
   const { items, admission, budget, wait } = plan;
   const wanted = Math.min(items.length, admission.concurrency);
   const reserved = budget === null ? 0 : budget.reserveNanoUsd * items.length;
-  const noProgress = wait.noProgressMs ?? Infinity;
+  const waits = [wait, ...items.flatMap((item) => item.wait ?? [])];
+  // Of the job, or of a conversation of its own.
+  const noProgress = finite(waits.map(({ noProgressMs }) => noProgressMs)).reduce(
+    (a, b) => Math.max(a, b),
+    0,
+  );
+  const tooLong = waits.find(({ deadlineMs }) => deadlineMs === null || outlastsSession(deadlineMs));
   const idle = deployment?.limits.idleTimeMs ?? 0;
   const said: (string | false)[] = [
     ...paceSaid(admission),
@@ -128,18 +134,21 @@ function limitsMet(
     peak < wanted &&
       plan.placement.pool === undefined &&
       `capacity: sandboxes for ${peak} of ${wanted} at once; the others wait their turn, ${counted(wavesOf(plan, peak), 'round')} in all`,
-    (wait.deadlineMs === null || outlastsSession(wait.deadlineMs)) &&
-      `session: it ends after 12h (D10), and the deadline is ${duration(wait.deadlineMs)}`,
+    tooLong !== undefined &&
+      `session: it ends after 12h (D10), and the deadline is ${duration(tooLong.deadlineMs)}`,
     budget !== null &&
       budget.mode === 'enforce' &&
       reserved > budget.nanoUsd &&
       `budget: ${usd(budget.nanoUsd)} is less than what is held back for all, ${usd(reserved)}`,
     idle > 0 &&
-      noProgress !== Infinity &&
       noProgress > idle &&
       `idle time: a sandbox without activity is paused after ${duration(idle)}, before no_progress ends its work`,
   ];
   return said.filter((sentence): sentence is string => sentence !== false);
+}
+
+function finite(lengths: readonly (number | null)[]): number[] {
+  return lengths.filter((length) => length !== null);
 }
 
 /** A pool that holds items back, and one that the deployment has no room for. */

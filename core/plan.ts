@@ -2,6 +2,7 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
+import type { PlanScore, PlanVerify } from './plan-check.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';
 import type { Observability } from './observability.ts';
@@ -13,12 +14,6 @@ export type SecretReference =
   | { readonly from: 'env'; readonly name: string }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'store'; readonly name: string };
-
-/** A command run in the sandbox before collection; its exit code decides success (D28). */
-export interface PlanVerify {
-  readonly command: string;
-  readonly timeoutMs: number;
-}
 
 /** One conversation of the batch, fully resolved. */
 export interface PlanItem {
@@ -38,6 +33,8 @@ export interface PlanItem {
   /** Environment name → job secret name. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly verify: PlanVerify | null;
+  /** Absent for none. */
+  readonly scores?: readonly PlanScore[];
   readonly setup?: PlanSetup;
   readonly limits: PlanItemLimits;
   readonly priority: number;
@@ -48,12 +45,24 @@ export interface PlanItem {
   /** When the agent asks before it acts; absent means never. */
   readonly confirmation?: 'never' | 'risky' | 'always';
   readonly plugins?: readonly PlanPlugin[];
+  /** In place of the run's; absent where it has those of the run. */
+  readonly retry?: readonly PlanRetryRule[];
+  readonly wait?: PlanWait;
+  readonly collect?: readonly CollectStep[];
   /** Absent when it needs nobody. */
   readonly needs?: readonly PlanNeed[];
   /** Position in the plan, from 0: breaks every tie. */
   readonly index: number;
   /** SHA-256 of the canonical JSON of the fields above except `index`. */
   readonly specHash: string;
+  /** Copies that are judged as one; absent: each by itself. How they are judged makes none of them another one. */
+  readonly whole?: PlanWhole;
+}
+
+/** Which copies are one item as a whole, by the key of the first, and how many of them have to succeed. */
+export interface PlanWhole {
+  readonly key: string;
+  readonly rule: 'any' | 'majority';
 }
 
 /** Limits of one item; reaching one is an outcome, not an error (D28). None of them sets an idle or deletion limit (D10). */
@@ -118,8 +127,8 @@ export type PlanOrder = { readonly by: 'position' } | { readonly by: 'shuffle'; 
 export interface PlanNeed {
   /** Id of the conversation entry that is waited for. */
   readonly entry: string;
-  /** `succeeded`: otherwise the item is skipped; `ended`: however they ended. */
-  readonly outcome: 'succeeded' | 'ended';
+  /** `succeeded`: otherwise the item is skipped; `failed`: otherwise it is not needed; `ended`: however they ended. */
+  readonly outcome: 'succeeded' | 'failed' | 'ended';
   /** True: only its items with the same values on the axes that both have. */
   readonly each: boolean;
 }

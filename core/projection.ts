@@ -7,14 +7,15 @@ import type { Observability } from './observability.ts';
 import type { Stamp } from './snapshot.ts';
 import type { Trouble } from './trouble.ts';
 import type { UsdSum } from './usd-sum.ts';
-import type {
-  ExecutionStatus,
-  FailureClass,
-  Outcome,
-  PauseReason,
-  SandboxStatus,
-  StartTaskStatus,
-  Transition,
+import {
+  countWell,
+  type ExecutionStatus,
+  type FailureClass,
+  type Outcome,
+  type PauseReason,
+  type SandboxStatus,
+  type StartTaskStatus,
+  type Transition,
 } from './status.ts';
 
 export interface SandboxRow extends Stamp {
@@ -90,6 +91,8 @@ export interface RunRow extends Stamp {
   readonly waiting: number;
   readonly inFlight: number;
   readonly ended: Readonly<Partial<Record<Outcome, number>>>;
+  /** Of those that ended otherwise than well: copies whose item succeeded as a whole; absent for none, and while it runs. */
+  readonly forgiven?: number;
   readonly spentNanoUsd: number;
   readonly createdAt: number;
   readonly endedAt: number | null;
@@ -98,9 +101,13 @@ export interface RunRow extends Stamp {
   readonly trouble?: Trouble | null;
 }
 
-/** Conversations that did not succeed, or not yet. */
-export function unsuccessfulOf({ total, ended }: Pick<RunRow, 'total' | 'ended'>): number {
-  return total - (ended.succeeded ?? 0);
+/** Conversations that did not end well, or not yet; not those that are forgiven. */
+export function unsuccessfulOf({
+  total,
+  ended,
+  forgiven = 0,
+}: Pick<RunRow, 'total' | 'ended' | 'forgiven'>): number {
+  return total - countWell(ended) - forgiven;
 }
 
 /** What the run keeps of its reconciliation (D27); the whole of it is in the report. */

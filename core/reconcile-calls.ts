@@ -64,7 +64,11 @@ export class CallTable {
   private readonly models: string[] = [];
   private readonly modelPlaces = new Map<string, number>();
 
-  constructor(conversations: readonly ReconcileConversation[]) {
+  private readonly billReadAt: number;
+
+  /** What ended after `billReadAt` need not be on the bill. */
+  constructor(conversations: readonly ReconcileConversation[], billReadAt = Infinity) {
+    this.billReadAt = billReadAt;
     for (const [owner, { conversationId, attemptIds }] of conversations.entries()) {
       for (const id of [...attemptIds, conversationId]) this.byIdentity.set(normalUuid(id), owner);
     }
@@ -86,7 +90,7 @@ export class CallTable {
     const call = this.begins.push(row.startedAt);
     this.ends.push(endOf(row));
     this.owners.push(owner);
-    this.kinds.push(kindOf(row));
+    this.kinds.push(kindOf(row, this.billReadAt));
     this.billed.push(0);
     const isWhole = row.state === 'succeeded' && row.promptTokens !== null && row.completionTokens !== null;
     this.prompts.push(isWhole ? (row.promptTokens ?? UNKNOWN) : UNKNOWN);
@@ -248,8 +252,8 @@ export class CallTable {
 }
 
 /** What a gateway refused it does not bill. */
-function kindOf({ state, httpStatus }: JoinableCall): number {
-  if (state === 'succeeded') return SUCCEEDED;
+function kindOf({ state, httpStatus, endedAt }: JoinableCall, billReadAt: number): number {
+  if (state === 'succeeded') return (endedAt ?? 0) > billReadAt ? BILLABLE : SUCCEEDED;
   return state === 'failed' && httpStatus !== null && httpStatus >= 400 ? REFUSED : BILLABLE;
 }
 

@@ -28,6 +28,8 @@ export interface ReconcileRules {
   readonly windowBeforeMs: number;
   readonly windowAfterMs: number;
   readonly ambiguous: 'keep' | 'split_by_tokens';
+  /** When the bill was read: what ended later is on the next one. Left out, the bill came after all calls. */
+  readonly billReadAt?: number;
   /** A name of a model that the gateway bills → the name under which our proxy knows it. */
   readonly modelAliases?: Readonly<Record<string, string>>;
 }

@@ -67,7 +67,7 @@ export class Reconciler {
   constructor(rules: ReconcileRules, onVerdict: OnVerdict) {
     this.rules = rules;
     this.onVerdict = onVerdict;
-    this.calls = new CallTable(rules.conversations);
+    this.calls = new CallTable(rules.conversations, rules.billReadAt);
     this.judge = new Judge(rules, this.calls);
     this.groups = new Groups(rules.conversations);
     this.totals = new RunningTotals(rules.conversations);

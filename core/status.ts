@@ -86,5 +86,19 @@ export const OUTCOMES = [
   'failed',
   'cancelled',
   'skipped',
+  'not_needed',
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+/** Whether nothing went wrong: it succeeded, or it was for a failure that did not come. Null has not ended. */
+export function endedWell(outcome: Outcome | null | undefined): boolean {
+  return outcome === 'succeeded' || outcome === 'not_needed';
+}
+
+/** How many have ended so. */
+export function countWell({
+  succeeded = 0,
+  not_needed: unneeded = 0,
+}: Partial<Record<Outcome, number>>): number {
+  return succeeded + unneeded;
+}

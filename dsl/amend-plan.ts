@@ -28,8 +28,18 @@ export function amendPlan(
   const isChanged = ({ key, specHash }: PlanItem): boolean =>
     wanted.has(key) && wanted.get(key)?.specHash !== specHash;
   const hasSucceeded = ({ key }: PlanItem): boolean => outcomes.get(key) === 'succeeded';
+  // How copies are judged makes none of them another one, and is the job's.
+  const judgedAs = (item: PlanItem): PlanItem => {
+    const { whole: before, ...rest } = item;
+    const job = wanted.get(item.key);
+    const isSameRule =
+      job === undefined || (job.whole?.rule === before?.rule && job.whole?.key === before?.key);
+    return isSameRule ? item : { ...rest, ...(job.whole === undefined ? {} : { whole: job.whole }) };
+  };
   const old = planned.items.map((item) =>
-    isChanged(item) && !hasSucceeded(item) ? { ...(wanted.get(item.key) ?? item), index: item.index } : item,
+    isChanged(item) && !hasSucceeded(item)
+      ? { ...(wanted.get(item.key) ?? item), index: item.index }
+      : judgedAs(item),
   );
   const added = job.items
     .filter(({ key }) => !known.has(key))

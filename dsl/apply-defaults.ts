@@ -1,6 +1,6 @@
 /**
  * `defaults` under a conversation.
- * Owns the merge: `tags`, `secrets` and `limits` key by key, everything else as a whole, the conversation wins.
+ * Owns the merge: `tags`, `secrets`, `limits` and `wait` key by key, everything else as a whole, the conversation wins.
  */
 import type { ConversationDocument, DefaultsDocument } from './schema/conversation-schema.ts';
 
@@ -18,6 +18,9 @@ export function applyDefaults(own: ConversationDocument, defaults: DefaultsDocum
     tags: { ...defaults.tags, ...own.tags },
     secrets: { ...defaults.secrets, ...own.secrets },
     limits: { ...defaults.limits, ...own.limits },
+    ...(defaults.wait === undefined && own.wait === undefined
+      ? {}
+      : { wait: { ...defaults.wait, ...own.wait } }),
   };
 }
 

@@ -129,9 +129,10 @@ function checkReferences(context: CheckContext): PromptFiles {
   return checkPrompts(context);
 }
 
-function planJob(job: JobDocument, context: ExpandContext): Plan | null {
+function planJob(job: JobDocument, context: Omit<ExpandContext, 'job'>): Plan | null {
   const items = expandItems(job, {
     ...context,
+    job,
     ...defined({ affinity: job.placement?.pool?.affinity }),
   });
   if (context.report.hasErrors()) return null;

@@ -4,6 +4,7 @@
  */
 import { TAG_VALUE_CODE_POINTS_MAX } from '../core/limits.ts';
 import { applyDefaults } from './apply-defaults.ts';
+import { ownRules } from './build-own-rules.ts';
 import { defined } from './defined.ts';
 import type { Entry, ExpandContext } from './entry.ts';
 import { PROMPT_VARIABLE } from './check/check-prompts.ts';
@@ -65,7 +66,7 @@ function createVariant(entry: Entry, extensions: readonly number[], context: Exp
     return found?.span ?? null;
   };
   const fillAll = fillerOf({ ...context, entry, conversation, place });
-  return { base: resolveBase(conversation), fill: fillAll, place };
+  return { base: resolveBase(conversation, ownRules(conversation, context.job)), fill: fillAll, place };
 }
 
 /** The same merge as with `defaults`: what is set wins. */
@@ -73,8 +74,9 @@ function withSet(
   conversation: ConversationDocument,
   set: NonNullable<ConversationDocument['extend']>[number]['set'],
 ): ConversationDocument {
-  const { id, prompt, key, items, repeat, matrix, exclude, include, extend, ...shared } = conversation;
-  const own = defined({ key, items, repeat, matrix, exclude, include, extend });
+  const { id, prompt, key, items, repeat, outcome, matrix, exclude, include, extend, ...shared } =
+    conversation;
+  const own = defined({ key, items, repeat, outcome, matrix, exclude, include, extend });
   return applyDefaults({ id, prompt, ...own, ...set }, shared);
 }
 

@@ -6,9 +6,12 @@ import type { CheckContext } from './check/check-context.ts';
 import type { PromptFiles } from './check/check-prompts.ts';
 import type { EntryScope } from './entry-scope.ts';
 import type { ConversationDocument } from './schema/conversation-schema.ts';
+import type { JobDocument } from './schema/job-schema.ts';
 import type { Tree } from './tree.ts';
 
 export interface ExpandContext extends CheckContext {
+  /** With what holds for every conversation that does not say otherwise. */
+  readonly job: JobDocument;
   readonly prompts: PromptFiles;
   /** Template by which items share sandboxes of the pool; absent without one. */
   readonly affinity?: string;

@@ -2,7 +2,7 @@
  * Conversations to items of the plan: rows of data outside, combinations within, copies innermost.
  * Owns that order and what is left out; entry-variant.ts fills the texts, item-keys.ts holds the keys.
  */
-import type { PlanItem } from '../core/plan.ts';
+import type { PlanItem, PlanWhole } from '../core/plan.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { defined } from './defined.ts';
 import type { Entry, ExpandContext, ItemTrace } from './entry.ts';
@@ -87,7 +87,8 @@ interface One {
 /** False when the plan is full. */
 function expandOne({ entry, row, combination, rules, filling }: One, context: EntryContext): boolean {
   const { items, keys, world, inputValues: inputs } = context;
-  const { repeat: copies } = entry.conversation;
+  const { repeat: copies, outcome } = entry.conversation;
+  let whole: PlanWhole | undefined;
   for (let repeat = 1; repeat <= (copies ?? 1); repeat += 1) {
     const values: PlanValues = {
       id: entry.conversation.id,
@@ -108,10 +109,14 @@ function expandOne({ entry, row, combination, rules, filling }: One, context: En
       repeat: (copies ?? 1) === 1 ? null : repeat,
     });
     context.onItem?.({ entryIndex: entry.index, extensions, row: placeOf(row, entry) });
+    // Written out, the default is what it is when it is left out.
+    if (spec.repeat !== undefined && outcome !== undefined && outcome !== 'all')
+      whole ??= { key: spec.key, rule: outcome };
     const text = itemText(spec);
     context.size.chars += text.length;
     if (context.size.chars > PLAN_CHARS_MAX) return true;
-    items.push(Object.assign(spec, { index: items.length, specHash: world.sha256(text) }));
+    const given = { index: items.length, specHash: world.sha256(text), ...defined({ whole }) };
+    items.push(Object.assign(spec, given));
   }
   return true;
 }

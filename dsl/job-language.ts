@@ -22,6 +22,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   tasks: 'write "conversations"',
   jobs: 'write "conversations"',
   steps: 'write "conversations"',
+  if: 'what runs after another conversation says so under "needs": [{entry: ID, outcome: failed}], or succeeded, or ended',
+  depends_on: 'write "needs"',
   task: 'write "prompt"',
   instructions: 'write "prompt"',
   message: 'write "prompt"',

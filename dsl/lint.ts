@@ -2,6 +2,8 @@
  * What is allowed and probably not meant: warnings on a job that compiles.
  * Owns lint rules over the whole plan; a warning never changes the plan.
  */
+import { waitOf } from '../core/item-rules.ts';
+import type { PlanWait } from '../core/plan.ts';
 import { outlastsSession } from '../core/session.ts';
 import { formatDuration } from './duration.ts';
 import { checkPrices } from './check-prices.ts';
@@ -9,6 +11,7 @@ import type { LintContext } from './lint-context.ts';
 import { lintPool } from './lint-pool.ts';
 import { nearestName } from './nearest-name.ts';
 import { quote } from './quote.ts';
+import type { Report } from './report.ts';
 import { expressionsIn } from './template.ts';
 import type { Span } from './text-position.ts';
 import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreePath } from './tree.ts';
@@ -32,10 +35,31 @@ function spanAt({ root }: LintContext, path: TreePath): Span | null {
   return treeAt(root, path)?.span ?? null;
 }
 
+/** Where `wait` may stand, and what it comes to there. */
+function waitsOf({ plan, root }: LintContext): { readonly path: TreePath; readonly wait: PlanWait }[] {
+  const entries = itemsOf(childOf(root, 'conversations')).map((tree) => textOf(childOf(tree, 'id')));
+  const ofEntry = (index: number): PlanWait => {
+    const item = plan.items.find(({ entry }) => entry === entries[index]);
+    return waitOf(item, plan);
+  };
+  const isInherited = (index: number): boolean =>
+    treeAt(root, ['conversations', index, 'wait']) === undefined;
+  const heir = entries.findIndex((_, index) => isInherited(index));
+  return [
+    { path: [], wait: plan.wait },
+    ...(heir === -1 ? [] : [{ path: ['defaults'], wait: ofEntry(heir) }]),
+    ...entries.map((_, index) => ({ path: ['conversations', index], wait: ofEntry(index) })),
+  ];
+}
+
 function lintWait(context: LintContext): void {
-  const { plan, report } = context;
-  const { deadlineMs, noProgressMs, until } = plan.wait;
-  const deadline = spanAt(context, ['wait', 'deadline']);
+  for (const { path, wait } of waitsOf(context)) lintOneWait(context, path, wait);
+}
+
+function lintOneWait(context: LintContext, at: TreePath, wait: PlanWait): void {
+  const { report } = context;
+  const { deadlineMs, noProgressMs, until } = wait;
+  const deadline = spanAt(context, [...at, 'wait', 'deadline']);
   if (deadline !== null && (deadlineMs === null || outlastsSession(deadlineMs))) {
     const message =
       deadlineMs === null
@@ -45,7 +69,7 @@ function lintWait(context: LintContext): void {
       remedy: 'write less than 12h, such as 11h30m, to leave time for collecting',
     });
   }
-  const noProgress = spanAt(context, ['wait', 'no_progress']);
+  const noProgress = spanAt(context, [...at, 'wait', 'no_progress']);
   if (noProgress !== null && noProgressMs !== null && deadlineMs !== null && noProgressMs >= deadlineMs) {
     report.add(
       'JOB507',
@@ -54,7 +78,7 @@ function lintWait(context: LintContext): void {
     );
   }
   const ends = (['FINISHED', 'ERROR', 'STUCK'] as const).filter((status) => !until.includes(status));
-  const untilSpan = spanAt(context, ['wait', 'until']);
+  const untilSpan = spanAt(context, [...at, 'wait', 'until']);
   if (ends.length === 0 || untilSpan === null) return;
   report.add('JOB511', untilSpan, `a conversation that ends as ${ends.join(' or ')} waits for its deadline`, {
     remedy: `add ${ends.join(', ')}`,
@@ -67,14 +91,15 @@ function lintLimits(context: LintContext): void {
   for (const owner of owners) {
     const path = typeof owner === 'number' ? ['conversations', owner] : [owner];
     const working = spanAt(context, [...path, 'limits', 'working']);
-    if (working === null || plan.wait.deadlineMs === null) continue;
+    if (working === null) continue;
     const entry = typeof owner === 'number' ? textOf(treeAt(root, [...path, 'id'])) : null;
     const item = plan.items.find((candidate) => entry === null || candidate.entry === entry);
-    if ((item?.limits.workingMs ?? 0) < plan.wait.deadlineMs) continue;
+    const { deadlineMs } = waitOf(item, plan);
+    if (deadlineMs === null || (item?.limits.workingMs ?? 0) < deadlineMs) continue;
     report.add(
       'JOB507',
       working,
-      `"working" is never reached: the deadline is ${formatDuration(plan.wait.deadlineMs)}`,
+      `"working" is never reached: the deadline is ${formatDuration(deadlineMs)}`,
     );
   }
 }
@@ -97,8 +122,13 @@ function lintBudget(context: LintContext): void {
 }
 
 function lintRetry({ root, report }: LintContext): void {
+  const owners = [root, childOf(root, 'defaults'), ...itemsOf(childOf(root, 'conversations'))];
+  for (const owner of owners) lintRules(itemsOf(childOf(owner, 'retry')), report);
+}
+
+function lintRules(rules: readonly Tree[], report: Report): void {
   const seen = new Map<string, Span>();
-  for (const rule of itemsOf(childOf(root, 'retry'))) {
+  for (const rule of rules) {
     for (const word of itemsOf(childOf(rule, 'on'))) {
       const name = textOf(word) ?? '';
       const first = seen.get(name);

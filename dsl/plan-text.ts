@@ -6,11 +6,12 @@ import type { Plan, PlanItem } from '../core/plan.ts';
 import { canonicalJson } from '../core/canonical-json.ts';
 
 /** What an item holds besides its hash and its position. */
-export type ItemSpec = Omit<PlanItem, 'index' | 'specHash'>;
+export type ItemSpec = Omit<PlanItem, 'index' | 'specHash' | 'whole'>;
 
 /** Every field of an item; the compiler of types says when one is missing here. */
 const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   affinity: true,
+  collect: true,
   confirmation: true,
   entry: true,
   index: true,
@@ -25,21 +26,29 @@ const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   prompt: true,
   repeat: true,
   repository: true,
+  retry: true,
+  scores: true,
   secrets: true,
   setup: true,
   specHash: true,
   tags: true,
   verify: true,
+  wait: true,
+  whole: true,
 };
 /** What the items of one conversation have alike, as one object. */
 const SHARED: ReadonlySet<keyof PlanItem> = new Set([
+  'collect',
   'limits',
   'matrix',
   'needs',
   'plugins',
+  'retry',
+  'scores',
   'secrets',
   'setup',
   'verify',
+  'wait',
 ]);
 const FIELD_TEXTS = (Object.keys(FIELDS) as (keyof PlanItem)[])
   .sort()
@@ -52,7 +61,7 @@ const PIECE_CHARS = 64 * 1024;
 const known = new WeakMap<object, string>();
 
 /** The canonical JSON of an item, or of its spec. */
-export function itemText(item: ItemSpec & Partial<Pick<PlanItem, 'index' | 'specHash'>>): string {
+export function itemText(item: ItemSpec & Partial<Pick<PlanItem, 'index' | 'specHash' | 'whole'>>): string {
   let text = '';
   let count = 0;
   for (const field of FIELD_TEXTS) {

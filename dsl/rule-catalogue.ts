@@ -106,11 +106,11 @@ export const RULE_CATALOGUE = {
     'A cron expression of the schedule cannot be read, or its time zone is not known.',
   ),
   // References
-  JOB301: error('duplicate id', 'Two conversations have the same id.'),
+  JOB301: error('duplicate id', 'Two conversations have the same id, or two scores of one the same name.'),
   JOB302: error('unknown secret', 'A conversation uses a secret that the job does not declare.'),
   JOB303: error('file missing', 'A file that the job names does not exist.'),
   JOB304: error('empty prompt', 'A prompt holds nothing but blank space.'),
-  JOB305: error('file unreadable', 'A file that the job names is no file, too large, or not text.'),
+  JOB305: error('file unreadable', 'A file that the job names is no plain file, too large, or not text.'),
   JOB306: error(
     'duplicate key of items',
     'Two conversations have the same key after expansion; upper and lower case count as equal.',
@@ -147,8 +147,8 @@ export const RULE_CATALOGUE = {
     'A prompt file names a variable that "vars" does not have, or "vars" has one that the file does not name.',
   ),
   JOB323: error('plan too large', 'The conversations have more characters than a store holds in one plan.'),
-  JOB324: error('no file matches', 'No file matches a pattern, and nothing says "allow_empty".'),
-  JOB325: error('nothing to append to', 'An entry of "append" is no list of the file that "extends" names.'),
+  JOB324: error('no file matches', 'No file matches a pattern of "items" that must not be empty.'),
+  JOB325: error('nothing to append to', 'An entry of "append" is no list of the file that is extended.'),
   JOB331: error('unknown stage', 'An entry of "needs" names a conversation that the job does not have.'),
   JOB332: error(
     'stages in a circle',

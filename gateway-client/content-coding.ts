@@ -3,6 +3,7 @@
  * Owns decoding them within a bound; what is passed on is not its business.
  */
 import * as zlib from 'node:zlib';
+import { walkFrames } from './zstd-frames.ts';
 
 /** What a request says so that an answer comes as it is. */
 export const ACCEPT_CODING = 'identity';
@@ -17,6 +18,8 @@ export interface CodedBody {
   readonly mustBeWhole?: boolean;
 }
 
+/** What the decoder of Node 20 may hold: its memory ends at 2 GiB, and it would write over its own beyond. */
+const PORTABLE_BYTES_MAX = 512 * 1024 * 1024;
 /** More than one is rare, and more than these only wear a reader out. */
 const CODINGS_MAX = 4;
 
@@ -87,19 +90,52 @@ interface Zstd {
 
 const { zstdDecompressSync, constants } = zlib as unknown as Zstd;
 
-const zstd: Decode | null =
-  zstdDecompressSync === undefined
-    ? null
-    : (bytes, { bytesMax, mustBeWhole }) =>
-        zstdDecompressSync(bytes, {
-          maxOutputLength: bytesMax,
-          finishFlush: mustBeWhole ? constants.ZSTD_e_end : constants.ZSTD_e_flush,
-        });
+type DecodeFrames = (bytes: Uint8Array, plainBytesMax: number) => Uint8Array;
+
+/** Until `readyCodings`, and where Node has its own. */
+let decodeFrames: DecodeFrames | null = null;
+let loading: Promise<void> | null = null;
+
+/** Before the first body is read: what Node does not have is loaded. */
+export function readyCodings(): Promise<void> {
+  if (zstdDecompressSync !== undefined) return Promise.resolve();
+  loading ??= loadZstd();
+  return loading;
+}
+
+async function loadZstd(): Promise<void> {
+  const { ZSTDDecoder } = await import('zstddec');
+  const decoder = new ZSTDDecoder();
+  await decoder.init();
+  decodeFrames = (bytes, plainBytesMax) => decoder.decode(bytes, plainBytesMax);
+}
+
+const zstd: Decode = (bytes, { bytesMax, mustBeWhole }) => {
+  if (zstdDecompressSync === undefined) return portableZstd(bytes, { bytesMax, mustBeWhole });
+  return zstdDecompressSync(bytes, {
+    maxOutputLength: bytesMax,
+    finishFlush: mustBeWhole ? constants.ZSTD_e_end : constants.ZSTD_e_flush,
+  });
+};
+
+/** It takes whole frames alone, into as many bytes as it is given, and answers nothing for what is broken or longer. */
+const portableZstd: Decode = (bytes, { bytesMax, mustBeWhole }) => {
+  const frames = walkFrames(bytes);
+  if (decodeFrames === null || frames === null || (mustBeWhole && !frames.isWhole))
+    throw new Error('Cannot decode the body: it is no whole zstd, or its decoder is not loaded');
+  const plainBytesMax = Math.min(bytesMax, frames.plainBytesMax);
+  if (plainBytesMax === 0) return Buffer.alloc(0);
+  if (bytes.length + plainBytesMax > PORTABLE_BYTES_MAX)
+    throw new Error('Cannot decode the body: it is too large');
+  const plain = decodeFrames(frames.bytes, plainBytesMax);
+  if (plain.length === 0) throw new Error('Cannot decode the body: it is broken, or too large');
+  return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
+};
 
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['gzip', gunzip],
   ['x-gzip', gunzip],
   ['deflate', inflate],
   ['br', brotli],
-  ...(zstd === null ? [] : [['zstd', zstd] as const]),
+  ['zstd', zstd],
 ]);

@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { ParleyError } from '../core/parley-error.ts';
 import type { GatewayRow } from '../core/spend.ts';
 import type { GatewayExport } from '../ports/gateway-export.ts';
-import { ACCEPT_CODING, decodedBody, type CodedBody } from './content-coding.ts';
+import { ACCEPT_CODING, decodedBody, readyCodings, type CodedBody } from './content-coding.ts';
 import { streamExportFile } from './export-file.ts';
 import { parseExport, type ExportFormat } from './export-rows.ts';
 import { gatewayDispatcher } from './gateway-connection.ts';
@@ -80,6 +80,7 @@ async function boundedText(body: AsyncIterable<Uint8Array>, coding: CodedBody['c
   }
   // Rows that are missing would be calls that nobody billed.
   const coded = { bytes: Buffer.concat(chunks), coding, mustBeWhole: true };
+  await readyCodings();
   const plain = decodedBody({ ...coded, bytesMax: EXPORT_BYTES_MAX });
   if (plain !== null) return plain.toString('utf8');
   throw new ParleyError(

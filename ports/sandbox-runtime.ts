@@ -20,6 +20,11 @@ export interface RuntimeCapabilities {
   readonly kind: string;
   /** `none` means a plain process: it separates nothing. */
   readonly isolation: 'namespaces' | 'container' | 'virtual_machine' | 'none';
+  /**
+   * Whether the tools of an agent are kept from their Agent Server: `apart`, they can neither signal nor trace it, nor
+   * reach its socket and state; `beside`, they can do to it whatever it can do itself.
+   */
+  readonly tools: 'apart' | 'beside';
   /** What a pause keeps: `files` stops every process (D6); `memory` freezes them. */
   readonly pause: readonly ('files' | 'memory')[];
   /**

@@ -2,6 +2,7 @@
  * Where the proxy's spend rows live.
  * Owns the interface; the proxy writes off its hot path, reports read.
  */
+import type { SpendLoss } from '../core/spend-loss.ts';
 import type { JoinableCall, SpendRow } from '../core/spend.ts';
 
 export interface SpendQuery {
@@ -34,6 +35,10 @@ export interface SpendLog {
   write(rows: readonly SpendRow[]): Promise<void>;
   /** Of these calls those that have no row. */
   missing(callIds: readonly string[]): Promise<readonly string[]>;
+  /** Remembers that rows were lost; the same loss, by its first and last call, is remembered once. */
+  noteLoss(loss: SpendLoss): Promise<void>;
+  /** Every loss that was seen, in the order of its first call. */
+  losses(): Promise<readonly SpendLoss[]>;
   /** Rows in (startedAt, callId) order. */
   search(query: SpendQuery): Promise<readonly SpendRow[]>;
   /** A page of calls within an interval, in the same order, with no more of each than joining needs. */

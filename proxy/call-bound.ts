@@ -7,6 +7,7 @@ import { costAtMost, type TokenPrice } from '../core/price.ts';
 import type { BudgetAsk } from '../core/reservation.ts';
 import type { SpendRow } from '../core/spend.ts';
 import type { Measured } from './entry-states.ts';
+import { OUTPUT_TOKENS_ASSUMED } from './limits.ts';
 import type { Target } from './model-table.ts';
 import type { RelayKind } from './relay-kind.ts';
 import type { RelayRequest } from './relay-request.ts';
@@ -27,21 +28,39 @@ export function askOf(call: BoundedCall): BudgetAsk {
   if (price === null || measured === null || !measured.keepsLimits) return unbounded;
   const promptTokens = promptTokensAtMost(request, target, measured);
   const own = answersNothing(kind) ? 0 : request.outputTokensMax;
-  const completionTokens = own ?? target.entry.outputTokensMax;
-  if (promptTokens === null || completionTokens === null) return unbounded;
+  const completionTokens = own ?? answerAtMost(target);
+  if (promptTokens === null) return unbounded;
   const isOwnBound = own !== null;
   return { atMostNanoUsd: costAtMost(price, { promptTokens, completionTokens }), isOwnBound };
 }
 
-/** The most that a call cost of which the caller or the connection saw `replyBytes`; null where nobody can say. */
-export function seenAtMost(call: BoundedCall & { readonly replyBytes: number }): number | null {
-  const { request, target, measured, replyBytes } = call;
+interface EndedCall extends BoundedCall {
+  readonly replyBytes: number;
+  /** It did not come to its end: the caller, the connection or the gateway gave it up. */
+  readonly isBroken: boolean;
+}
+
+/**
+ * The most that a call cost whose end does not say: of a stream by what was seen of it, of a call that was given up by
+ * what it may have been answered with. Null where nobody can say.
+ */
+export function endedAtMost(call: EndedCall): number | null {
+  const { request, target, measured } = call;
   const price = priceAt(target);
-  if (price === null || !request.streamed) return null;
+  const completionTokens = request.streamed ? call.replyBytes : givenUpAtMost(call);
+  if (price === null || completionTokens === null) return null;
   const beside = measured ?? { promptTokensBeside: 0, keepsLimits: true };
   const promptTokens = promptTokensAtMost(request, target, beside);
   // No token is shorter than a byte, and each frame around it has many more.
-  return promptTokens === null ? null : costAtMost(price, { promptTokens, completionTokens: replyBytes });
+  return promptTokens === null ? null : costAtMost(price, { promptTokens, completionTokens });
+}
+
+/** A limit of its own counts once the entry was seen to keep one. */
+function givenUpAtMost({ kind, request, target, measured, isBroken }: EndedCall): number | null {
+  if (!isBroken || measured?.keepsLimits === false) return null;
+  const own = answersNothing(kind) ? 0 : request.outputTokensMax;
+  if (own === null) return answerAtMost(target);
+  return measured === null ? Math.max(own, answerAtMost(target)) : own;
 }
 
 /** What the row of a call teaches about its entry; null when it says nothing. */
@@ -52,7 +71,7 @@ export function measuredBy(
   const { kind, request, target } = call;
   if (row.promptTokens === null) return null;
   const own = answersNothing(kind) ? null : request.outputTokensMax;
-  const limit = own ?? target.entry.outputTokensMax;
+  const limit = own ?? answerAtMost(target);
   const price = priceAt(target);
   const completionTokens = row.completionTokens ?? 0;
   const costMax =
@@ -60,12 +79,16 @@ export function measuredBy(
   const isDearer = costMax !== null && row.cost !== null && row.cost > costMax;
   return {
     promptTokensBeside: hasInputBeside(request) ? 0 : Math.max(0, row.promptTokens - request.body.length),
-    keptLimits: !isDearer && (limit === null || completionTokens <= limit),
+    keptLimits: !isDearer && completionTokens <= limit,
   };
 }
 
 function priceAt({ entry, upstreamModel }: Target): TokenPrice | null {
   return entry.price ?? listPriceOf(upstreamModel)?.price ?? null;
+}
+
+function answerAtMost({ entry }: Target): number {
+  return entry.outputTokensMax ?? OUTPUT_TOKENS_ASSUMED;
 }
 
 function answersNothing(kind: RelayKind): boolean {

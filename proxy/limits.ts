@@ -107,6 +107,12 @@ export const RUNS_IN_MEMORY_MAX = 10_000;
 export const SESSIONS_IN_MEMORY_MAX = 20_000;
 /** The largest `max_input_tokens` or `max_output_tokens` of an entry: far beyond any model. */
 export const TOKENS_OF_A_CALL_MAX = 1_000_000_000;
+/**
+ * Tokens that an answer is taken to have at most where neither the call, nor its entry, nor the public list says: twice
+ * what any listed model answers with. `max_output_tokens` of the entry overrides it; an entry that was seen to answer
+ * with more cannot be bounded.
+ */
+export const OUTPUT_TOKENS_ASSUMED = 262_144;
 /** Calls that wait for money of one budget; a run has fewer agents, and further calls are told to come again. */
 export const RESERVATIONS_WAITING_MAX = 1_000;
 /** The longest wait for money that calls in flight hold: clients give up after ten minutes. */

@@ -5,11 +5,13 @@
 import type { Socket } from 'node:net';
 import { ConnectionShares } from '../core/connection-shares.ts';
 import { HeldBytes } from '../core/held-bytes.ts';
+import type { SpendLoss } from '../core/spend-loss.ts';
 import type { KeyDirectory } from '../ports/key-directory.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendBudgets } from '../ports/spend-budgets.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
+import { readyCodings } from '../gateway-client/content-coding.ts';
 import { CallMetrics } from './call-metrics.ts';
 import { callerFinder } from './caller.ts';
 import type { ProxyConfig } from './config.ts';
@@ -31,7 +33,7 @@ import { headerRule } from './request-headers.ts';
 import { route } from './router.ts';
 import { RunBudgets } from './run-budgets.ts';
 import { SpendRetention } from './spend-retention.ts';
-import { SpendWriter, type LostRows } from './spend-writer.ts';
+import { SpendWriter } from './spend-writer.ts';
 import { VirtualKeys } from './virtual-keys.ts';
 
 export interface ProxyOptions {
@@ -56,7 +58,7 @@ export interface ProxyOptions {
   /** Told when a bound strikes that sandboxes share. */
   readonly onStrike?: (text: string) => void;
   /** Told when the store had lost calls that it was brought before. */
-  readonly onSpendLost?: (lost: LostRows) => void;
+  readonly onSpendLost?: (lost: SpendLoss) => void;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
 }
@@ -99,7 +101,7 @@ export function createProxy(options: ProxyOptions): Proxy {
     async listen(address) {
       // The store being away is no reason not to serve: the writer keeps the order and tries again.
       recovery ??= parts.writer.flush().then(() => retention?.start());
-      await recovery;
+      await Promise.all([recovery, readyCodings()]);
       const listener = await openListener(address, (req, res) => route(parts, req, res), parts.sandboxes);
       listeners.push(listener);
       return listener.address;

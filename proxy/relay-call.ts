@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts';
 import { failure, type Failure } from './failure.ts';
 import { GatewayCall, type CallEnd } from './gateway-call.ts';
 import type { ReplyHeaders } from './gateway-reply.ts';
-import { askOf, measuredBy, seenAtMost } from './call-bound.ts';
+import { askOf, endedAtMost, measuredBy } from './call-bound.ts';
 import type { CallMoney } from './call-money.ts';
 import { recordCall } from './call-record.ts';
 import { sendFailure, type Exchange } from './http-exchange.ts';
@@ -186,10 +186,10 @@ export class RelayCall implements OpenCall {
   private settled(target: Target, row: SpendRow, { replyBytes, isUnbilled }: CallEnd): SpendRow {
     const { money, live } = this.options;
     if (money.isFree) return row;
-    const call = { ...this.bounded(target), replyBytes };
+    const call = { ...this.bounded(target), replyBytes, isBroken: row.state !== 'succeeded' };
     const measured = measuredBy(call, row);
     if (measured !== null) live.models.states.measure(target.entry, measured);
-    return chargedRow(row, money.settle({ row, isUnbilled, seenNanoUsd: seenAtMost(call) }));
+    return chargedRow(row, money.settle({ row, isUnbilled, seenNanoUsd: endedAtMost(call) }));
   }
 
   private sendLater(pauseMs: number): void {

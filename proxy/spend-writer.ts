@@ -4,6 +4,8 @@
  * A row is never lost: it is on disk before it counts, and its segment is removed only after the store has it.
  * It is never counted twice: the store takes rows by `callId`.
  */
+import { nanoUsd } from '../core/money.ts';
+import type { SpendLoss } from '../core/spend-loss.ts';
 import type { SpendRow } from '../core/spend.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
 import { FLUSH_AFTER_MS, FLUSH_RETRY_MS_MAX, FLUSH_ROWS_MAX, SPOOL_BYTES_MAX } from './limits.ts';
@@ -16,17 +18,7 @@ export interface SpendWriterOptions {
   readonly clock: { now(): number };
   readonly log: ProxyLog;
   /** The store lacked calls that it had had, and has them again; called once, at the start. */
-  readonly onLost?: (lost: LostRows) => void;
-}
-
-/** Calls that the store had lost. */
-export interface LostRows {
-  readonly calls: number;
-  /** When the first and the last of them began, epoch milliseconds. */
-  readonly from: number;
-  readonly to: number;
-  /** Older ones may be lost as well: of those nothing is known any more. */
-  readonly mayBeMore: boolean;
+  readonly onLost?: (lost: SpendLoss) => void;
 }
 
 export class SpendWriter {
@@ -44,6 +36,8 @@ export class SpendWriter {
   private turn: SpendRow[] = [];
   private waiting: ((refused: Error | null) => void)[] = [];
   private isTurnPlanned = false;
+  /** Found missing at the start, until the store has it again: what is half brought back is one loss all the same. */
+  private lost: { readonly rows: readonly SpendRow[]; readonly loss: SpendLoss | null } | null = null;
 
   constructor(options: SpendWriterOptions) {
     this.options = options;
@@ -172,18 +166,27 @@ export class SpendWriter {
 
   /** What an earlier process was told is stored, and is not: a log of the database was lost, or an older copy is in use. */
   private async bringBack(): Promise<void> {
-    const { rows, hadMore } = this.spool.kept.earlier;
-    const latest = new Map(rows.map((row) => [row.callId, row]));
-    const missing = new Set(await this.options.spend.missing([...latest.keys()]));
-    const lost = [...latest.values()].filter((row) => missing.has(row.callId));
+    this.lost ??= await this.findLost();
+    const { rows, loss } = this.lost;
+    if (loss !== null) {
+      // First, because rows that are back tell nobody any more that they were gone.
+      await this.options.spend.noteLoss(loss);
+      await this.write(rows);
+      this.options.log.error({ ...loss }, 'The store had lost spend rows: they are back');
+      this.options.onLost?.(loss);
+    }
     this.spool.kept.forgetEarlier();
-    if (lost.length === 0) return;
-    await this.write(lost);
-    const begun = lost.map((row) => row.startedAt);
-    const [from, to] = [Math.min(...begun), Math.max(...begun)];
-    const mayBeMore = hadMore && missing.has([...latest.keys()][0] ?? '');
-    this.options.log.error({ calls: lost.length, from, to }, 'The store had lost spend rows: they are back');
-    this.options.onLost?.({ calls: lost.length, from, to, mayBeMore });
+    this.lost = null;
+  }
+
+  private async findLost(): Promise<NonNullable<SpendWriter['lost']>> {
+    const { rows: kept, hadMore } = this.spool.kept.earlier;
+    const latest = new Map(kept.map((row) => [row.callId, row]));
+    const missing = new Set(await this.options.spend.missing([...latest.keys()]));
+    const rows = [...latest.values()].filter((row) => missing.has(row.callId));
+    const [oldest = ''] = latest.keys();
+    const seenAt = this.options.clock.now();
+    return { rows, loss: lossOf(rows, { seenAt, mayBeMore: hadMore && missing.has(oldest) }) };
   }
 
   /** Before old rows go over into sums: what is kept of them is none the store lacks. */
@@ -206,4 +209,15 @@ export class SpendWriter {
       await this.options.spend.write(rows.slice(at, at + FLUSH_ROWS_MAX));
     }
   }
+}
+
+function lossOf(rows: readonly SpendRow[], seen: Pick<SpendLoss, 'seenAt' | 'mayBeMore'>): SpendLoss | null {
+  if (rows.length === 0) return null;
+  return {
+    calls: rows.length,
+    costNanoUsd: nanoUsd(rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0)),
+    from: rows.reduce((first, { startedAt }) => Math.min(first, startedAt), Infinity),
+    to: rows.reduce((last, { startedAt }) => Math.max(last, startedAt), -Infinity),
+    ...seen,
+  };
 }

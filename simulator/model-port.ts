@@ -21,4 +21,6 @@ export interface ModelPort {
 export interface WorldModel {
   begin(command: ActivityCommand): void;
   project(rows: readonly ProjectionRow[]): void;
+  /** What somebody says to an entity, before its machine hears of it: some of it reaches the world as well. */
+  hears?(to: EntityAddress, event: MachineEvent): void;
 }

@@ -211,8 +211,8 @@ function atSandbox(stage: Stage, action: SandboxAction, requestId: string): void
     case 'mislead':
       return stage.world.placement.mislead(id);
     case 'find':
-      return stage.world.runtime.find(id);
+      return stage.world.find(id);
     case 'lose':
-      return stage.world.runtime.lose(id, action.loss);
+      return stage.world.lose(id, action.loss);
   }
 }

@@ -107,6 +107,7 @@ export class Simulation implements ModelPort {
   }
 
   deliver(to: EntityAddress, event: MachineEvent): void {
+    this.world.hears?.(to, event);
     this.arrive({ to, event, answers: null });
   }
 

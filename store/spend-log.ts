@@ -4,9 +4,11 @@
  */
 import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
 import { ParleyError } from '../core/parley-error.ts';
+import { nanoUsd } from '../core/money.ts';
+import type { SpendLoss } from '../core/spend-loss.ts';
 import type { JoinableCall, SpendRow, SpendRowState } from '../core/spend.ts';
 import type { CallPage, SpendLog, SpendQuery } from '../ports/spend-log.ts';
-import { columnText, safeInteger } from './column-value.ts';
+import { columnText, flag, safeInteger } from './column-value.ts';
 import type { StoreConnection } from './connection.ts';
 import { beyond, type Bounds } from './keyset.ts';
 import { prepareRows } from './prepared-query.ts';
@@ -21,6 +23,8 @@ export function spendLog(connection: StoreConnection): SpendLog {
   return {
     write: (rows) => write(connection, rows),
     missing: (callIds) => missing(connection, callIds),
+    noteLoss: (loss) => noteLoss(connection, loss),
+    losses: () => losses(connection),
     search: (query) => search(connection, query),
     joinable: (page) => joinable(connection, page),
     interruptOpen: (at) => interruptOpen(connection, at),
@@ -43,6 +47,37 @@ async function missing(connection: StoreConnection, callIds: readonly string[]):
     for (const row of rows) unknown.delete(row.call_id);
   }
   return [...unknown];
+}
+
+async function noteLoss(connection: StoreConnection, loss: SpendLoss): Promise<void> {
+  await connection.write('write a loss of spend rows', (transaction) =>
+    transaction
+      .insertInto('spend_loss')
+      .values({
+        first_at: loss.from,
+        last_at: loss.to,
+        calls: loss.calls,
+        cost_nano_usd: loss.costNanoUsd,
+        may_be_more: flag(loss.mayBeMore),
+        seen_at: loss.seenAt,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute(),
+  );
+}
+
+async function losses(connection: StoreConnection): Promise<readonly SpendLoss[]> {
+  const rows = await connection.read('read losses of spend rows', (db) =>
+    db.selectFrom('spend_loss').selectAll().orderBy('first_at').orderBy('last_at').execute(),
+  );
+  return rows.map((row) => ({
+    calls: safeInteger(row.calls),
+    costNanoUsd: nanoUsd(safeInteger(row.cost_nano_usd)),
+    from: safeInteger(row.first_at),
+    to: safeInteger(row.last_at),
+    mayBeMore: row.may_be_more === 1,
+    seenAt: safeInteger(row.seen_at),
+  }));
 }
 
 const PUT = prepareRows((db, rows: readonly ReturnType<typeof spendColumns>[]) => {

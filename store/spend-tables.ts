@@ -48,3 +48,13 @@ export interface SpendDailyTable {
   readonly cached_tokens: BigIntColumn;
   readonly cost_nano_usd: BigIntColumn;
 }
+
+/** Rows that the database once had, and did not have later. */
+export interface SpendLossTable {
+  readonly first_at: BigIntColumn;
+  readonly last_at: BigIntColumn;
+  readonly calls: BigIntColumn;
+  readonly cost_nano_usd: BigIntColumn;
+  readonly may_be_more: FlagColumn;
+  readonly seen_at: BigIntColumn;
+}

@@ -5,7 +5,7 @@
  */
 import type { Generated } from 'kysely';
 import type { BigIntColumn, FlagColumn, NullableBigIntColumn } from './column-types.ts';
-import type { SpendDailyTable, SpendTable } from './spend-tables.ts';
+import type { SpendDailyTable, SpendLossTable, SpendTable } from './spend-tables.ts';
 import type { PooledAttachmentColumns, PooledSandboxColumns } from './pool-columns.ts';
 import type { TroubleTable } from './trouble-table.ts';
 import type { WarmSandboxTable } from './warm-sandbox-table.ts';
@@ -259,6 +259,7 @@ export interface Tables {
   readonly lifecycle_event: LifecycleTable;
   readonly spend: SpendTable;
   readonly spend_daily: SpendDailyTable;
+  readonly spend_loss: SpendLossTable;
   readonly proxy_key: ProxyKeyTable;
   readonly secret: SecretTable;
   readonly conversation_tag: ConversationTagTable;

@@ -107,19 +107,20 @@ function looked({ steadyClock }: CarrierOptions, { clock }: Batch): ClockLook | 
 
 async function write(
   { store, onRows, onOvertaken }: CarrierOptions,
-  { entity, number, settled, inputs, rows, tombstone }: Batch,
+  { entity, number, settled, inputs, rows, tombstone, opened }: Batch,
 ): Promise<DifferentBatch | OvertakenBatch | { readonly kind: 'applied' }> {
-  const stone = tombstone && {
+  const kept = tombstone ?? opened;
+  const own = kept && {
     address: entity,
-    state: tombstone.state as Json,
+    state: kept.state as Json,
     deadline: null,
-    done: true,
+    done: tombstone !== undefined,
   };
   const entry = { entity, number, settled, inputs: inputs as unknown as Json };
-  const verdict = await store.commitJournaled(entry, rowsAndState(rows, stone ?? null));
+  const verdict = await store.commitJournaled(entry, rowsAndState(rows, own ?? null));
   switch (verdict.kind) {
     case 'applied':
-      if (rows.length > 0 || stone !== undefined) onRows?.();
+      if (rows.length > 0 || own !== undefined) onRows?.();
       return verdict;
     case 'different':
       return { kind: 'different', inputs: verdict.inputs as unknown as readonly Input[] };

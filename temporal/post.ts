@@ -176,7 +176,13 @@ export class Post {
     const { queue, eventsMax } = this.options;
     const rows = beginning.kind === 'birth' ? beginning.rows : [];
     const attributes = attributesOf(to.machine, rows);
-    const input = { queue, eventsMax, shown: attributes?.text ?? '', carried: null };
+    const input = {
+      queue,
+      eventsMax,
+      shown: attributes?.text ?? '',
+      carried: null,
+      endsAtRest: true,
+    } as const;
     const isTakenUp = beginning.kind === 'takeUp';
     return {
       workflowId: addressKey(to),

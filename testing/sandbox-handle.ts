@@ -80,7 +80,7 @@ export class SandboxHandle implements Seen {
 
   /** It can be asked again. */
   reconnect(): void {
-    this.world.model.runtime.find(this.sandboxId);
+    this.world.model.find(this.sandboxId);
   }
 
   trace(): string {
@@ -92,7 +92,7 @@ export class SandboxHandle implements Seen {
   }
 
   private lose(loss: Loss): void {
-    this.world.model.runtime.lose(this.sandboxId, loss);
+    this.world.model.lose(this.sandboxId, loss);
   }
 
   private request(): string {

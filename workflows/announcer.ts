@@ -9,7 +9,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { isBrief } from '../core/resource.ts';
 import { restOn } from './basis.ts';
-import { announce, type AcceptedBatch } from './carrier.ts';
+import { announce, type AcceptedBatch, type Batch } from './carrier.ts';
 import type { ClockSight } from './clock-sight.ts';
 import type { Activation, Entity } from './entity.ts';
 import type { Inbox, Input } from './input.ts';
@@ -84,7 +84,7 @@ export class Announcer {
         rows,
         letters,
         commands: commands.filter(({ type }) => isBrief(type)),
-        ...(entity.isAtRest ? { tombstone: { state: entity.state } } : {}),
+        ...this.keptInStore(),
       });
       if (answers.kind === 'clockSet') {
         this.clock = answers.clock;
@@ -105,13 +105,20 @@ export class Announcer {
     }
   }
 
+  /** The store has the state of an entity at rest; while that of another time is there, that it is at work again. */
+  private keptInStore(): Pick<Batch, 'tombstone' | 'opened'> {
+    const { isAtRest, state } = this.entity;
+    if (isAtRest) return { tombstone: { state } };
+    return this.putAway === null ? {} : { opened: { state } };
+  }
+
   private acknowledge(answers: AcceptedBatch): Said {
     const { entity } = this;
     const said = { orders: entity.orders, answers };
     this.number += 1;
     this.clock = answers.clock ?? this.clock;
     this.recent.push({ number: this.number, historyLength: workflowInfo().historyLength });
-    if (entity.isAtRest) this.putAway = entity.state;
+    this.putAway = entity.isAtRest ? entity.state : null;
     entity.settle();
     return said;
   }

@@ -30,6 +30,8 @@ export interface Batch {
   readonly commands: readonly ActivityCommand[];
   /** The state of an entity at rest: of one that has ended for good its tombstone. Absent for any other. */
   readonly tombstone?: { readonly state: unknown };
+  /** The state of an entity that is at work again, in the place of the one in which it had rested. Absent otherwise. */
+  readonly opened?: { readonly state: unknown };
 }
 
 export type BatchAnswer = AcceptedBatch | DifferentBatch | OvertakenBatch | ClockSetBatch;

@@ -49,7 +49,7 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
   await CancellationScope.nonCancellable(async () => {
     const isTakenUp = input.isTakenUp === true && input.carried === null;
     const carried = isTakenUp ? await takenUp(address) : input.carried;
-    const entity = new Entity(address, carried, onStep);
+    const entity = new Entity(address, carried, { onStep, endsAtRest: input.endsAtRest === true });
     const beginning = { number: carried?.batch ?? 0, isTakenUp, clock: carried?.clock ?? null };
     const announcer = new Announcer(entity, inbox, beginning);
     const out = new HandOut(input.queue, (commandId, event) =>
@@ -126,5 +126,5 @@ function moveOn(
 ): Promise<never> {
   const { state, seenIds: seen } = entity;
   const carried = { version: 1, state, out: [...entity.out.values()], seen, ...spoken } as const;
-  return goOnWithNewestBuild({ ...input, shown, carried });
+  return goOnWithNewestBuild({ ...input, endsAtRest: true, shown, carried });
 }

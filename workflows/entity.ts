@@ -3,7 +3,7 @@
  * Owns repeats, late answers, and the way back to where the last batch was settled; must not start or send anything.
  */
 import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
-import type { EntityAddress } from '../core/ids.ts';
+import type { EntityAddress, MachineName } from '../core/ids.ts';
 import { machineOf, type HostedMachine } from '../core/machines.ts';
 import type { ProjectionRow } from '../core/projection.ts';
 import type { Input } from './input.ts';
@@ -44,6 +44,15 @@ interface Settled {
   readonly inherited: readonly ActivityCommand[];
 }
 
+export interface EntityOptions {
+  readonly onStep?: StepListener | undefined;
+  /** False: a run or a shard that rests keeps its workflow, as in older builds. True by default. */
+  readonly endsAtRest?: boolean;
+}
+
+/** These have always ended their workflow. */
+const ENDED_AT_REST_BEFORE: readonly MachineName[] = ['conversation', 'sandbox'];
+
 export class Entity {
   readonly address: EntityAddress;
   /** Commands whose answer is waited for, by id. */
@@ -52,6 +61,7 @@ export class Entity {
   private readonly machine: HostedMachine;
   private readonly seen = new Set<string>();
   private readonly onStep: StepListener | undefined;
+  private readonly mayRest: boolean;
   private steps = 0;
   private settled: Settled;
   /** What was applied since. */
@@ -59,10 +69,11 @@ export class Entity {
   private activation = empty();
   private rested: unknown = null;
 
-  constructor(address: EntityAddress, carried: Carried | null, onStep?: StepListener) {
+  constructor(address: EntityAddress, carried: Carried | null, options: EntityOptions = {}) {
     this.address = address;
     this.machine = machineOf(address.machine);
-    this.onStep = onStep;
+    this.onStep = options.onStep;
+    this.mayRest = options.endsAtRest !== false || ENDED_AT_REST_BEFORE.includes(address.machine);
     // What the last run had out is handed out again by this one.
     this.settled = {
       state: carried?.state ?? null,
@@ -82,7 +93,8 @@ export class Entity {
   get isAtRest(): boolean {
     const { state, machine } = this;
     if (state === null || this.out.size > 0) return false;
-    return machine.done(state) || (machine.rests?.(state) === true && machine.deadline(state) === null);
+    if (machine.done(state)) return true;
+    return this.mayRest && machine.rests?.(state) === true && machine.deadline(state) === null;
   }
 
   /**

@@ -58,4 +58,6 @@ export interface DriveInput {
   readonly carried: Carried | null;
   /** The entity was at rest, and its workflow had ended: its state is in the store. */
   readonly isTakenUp?: true;
+  /** Ends as soon as the entity rests, of whatever kind. Absent in runs that older builds began: they replay so. */
+  readonly endsAtRest?: true;
 }

@@ -11,23 +11,38 @@ import { callPages, type Interval } from './run-calls.ts';
 
 export type RowsSource = PlanReconcile['rows'];
 
+/** What the gateway says now. */
+export interface Bill {
+  readonly rows: readonly GatewayRow[];
+  /** When it was asked for: whatever is on it was sent before it was answered. */
+  readonly readAt: number;
+}
+
 export interface RowsQuestion {
   readonly source: RowsSource;
   readonly interval: Interval;
+  /** Of the gateway, where it is the source. */
+  readonly bill: Bill | null;
   /** The run's conversations. */
   readonly conversationIds: ReadonlySet<string>;
   /** How a saved export is read. */
   readonly reading?: ExportReading;
 }
 
+/** @throws ParleyError export_unavailable, export_invalid */
+export async function readBill(world: World, interval: Interval): Promise<Bill> {
+  const readAt = world.clock.now();
+  return { readAt, rows: await world.gatewayExport.rows(interval) };
+}
+
 /** In lists, one after the other: a saved export may be longer than the memory. @throws ParleyError export_unavailable, export_invalid */
 export async function* billedRows(
   world: World,
-  { source, interval, conversationIds, reading }: RowsQuestion,
+  { source, interval, bill, conversationIds, reading }: RowsQuestion,
 ): AsyncIterable<readonly GatewayRow[]> {
   switch (source.from) {
     case 'gateway':
-      yield await world.gatewayExport.rows(interval);
+      yield (bill ?? (await readBill(world, interval))).rows;
       return;
     case 'file':
       yield* world.gatewayExport.fileRows(source.path, reading);

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { ReconciliationSummary } from '../../core/projection.ts';
 import type { ReconcileSums, RowVerdict } from '../../core/reconcile-result.ts';
+import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { GatewayRow } from '../../core/spend.ts';
 import type { UsdSum } from '../../core/usd-sum.ts';
 import type { World } from '../world.ts';
@@ -33,6 +34,8 @@ export interface ReconciliationDone {
   readonly unbilledMax?: number;
   /** What of the unassigned amount our proxy sent for other callers: explained, and no part of the tolerance. */
   readonly otherCallersNanoUsd: UsdSum;
+  /** Calls of its time that the store had lost; absent when none are known. */
+  readonly spendLost?: SpendLoss;
   readonly result: ReconcileSums;
   /** One per row; as read, in the order of the export. */
   readonly rows: readonly RecordedRow[];

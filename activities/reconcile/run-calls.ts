@@ -2,7 +2,9 @@
  * Every call that our proxy recorded while a run went on, whoever made it.
  * Owns the interval and the paging; calls of others are needed too, because they explain rows that are not ours.
  */
+import type { RunId } from '../../core/ids.ts';
 import type { RunRow } from '../../core/projection.ts';
+import { lossWithin, type SpendLoss } from '../../core/spend-loss.ts';
 import type { JoinableCall, SpendRow } from '../../core/spend.ts';
 import type { CallPage } from '../../ports/spend-log.ts';
 import type { World } from '../world.ts';
@@ -56,6 +58,18 @@ export async function callsWithin(world: World, interval: Interval): Promise<rea
   const calls: SpendRow[] = [];
   for await (const page of callPages(world, interval)) calls.push(...page);
   return calls;
+}
+
+/** What is known to have been lost of an interval. */
+export async function lostWithin(world: World, interval: Interval): Promise<SpendLoss | null> {
+  return lossWithin(await world.spend.losses(), interval);
+}
+
+/** The same of the time of a run; null too where there is no such run. */
+export async function lostSpend(world: World, runId: RunId): Promise<SpendLoss | null> {
+  const run = await world.records.run(runId);
+  if (run === null) return null;
+  return await lostWithin(world, { from: run.createdAt, to: (run.endedAt ?? world.clock.now()) + 1 });
 }
 
 /** Calls by the conversation that made them; calls of nobody are left out. */

@@ -3,9 +3,10 @@
  * Owns the names that collecting gives; a link is made only for a file that exists.
  */
 import type { RunId } from '../../core/ids.ts';
-import type { CollectStep, Plan } from '../../core/plan.ts';
+import type { CollectStep } from '../../core/plan.ts';
 import { CHECK_LOG } from '../check-log.ts';
 import { FINDINGS_FILE } from '../collect/findings.ts';
+import { SCORES_FILE } from '../score-file.ts';
 import type { World } from '../world.ts';
 import type { CollectedFile } from './report-data.ts';
 
@@ -14,18 +15,21 @@ const NAMES_MAX = 50;
 
 export async function collectedFiles(
   world: World,
-  item: { readonly runId: RunId; readonly key: string; readonly plan: Plan },
+  item: { readonly runId: RunId; readonly key: string; readonly steps: readonly CollectStep[] },
 ): Promise<readonly CollectedFile[]> {
   const found: CollectedFile[] = [];
-  for (const name of namesOf(item.plan)) {
+  for (const name of namesOf(item.steps)) {
     const content = await world.results.read({ runId: item.runId, key: item.key, name });
     if (content !== null) found.push({ name, href: relativeLink(`${item.key}/${name}`) });
   }
   return found;
 }
 
-function namesOf({ collect }: Plan): readonly string[] {
-  return [...new Set([...collect.flatMap(namesOfStep), CHECK_LOG, FINDINGS_FILE])].slice(0, NAMES_MAX);
+function namesOf(steps: readonly CollectStep[]): readonly string[] {
+  return [...new Set([...steps.flatMap(namesOfStep), CHECK_LOG, SCORES_FILE, FINDINGS_FILE])].slice(
+    0,
+    NAMES_MAX,
+  );
 }
 
 function namesOfStep(step: CollectStep): readonly string[] {

@@ -2,6 +2,7 @@
  * Gathers what a report says from the store and the run's results.
  * Owns the reading; what is said about it is decided by pure functions.
  */
+import { collectOf } from '../../core/item-rules.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
@@ -12,9 +13,10 @@ import { readFindings } from '../collect/findings.ts';
 import { deliveryEvidence } from '../collect/deliver.ts';
 import { planOf } from '../plan-item.ts';
 import { hiddenForms, openSecrets, redactText } from '../redaction.ts';
-import { bySession, callsWithin } from '../reconcile/run-calls.ts';
+import { bySession, callsWithin, lostWithin } from '../reconcile/run-calls.ts';
 import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
+import { readScores } from '../score-file.ts';
 import type { World } from '../world.ts';
 import { collectedFiles } from './collected-files.ts';
 import { addSpend, NO_SPEND, ownSpend } from './own-spend.ts';
@@ -41,6 +43,7 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
     asksReconciliation: plan.reconcile !== null,
     items,
     spend: items.map((item) => item.spend).reduce(addSpend, NO_SPEND),
+    spendLost: await lostWithin(world, { from: run.createdAt, to }),
     lastSteps: run.phase === 'closing' || run.phase === 'finished' ? await readLastSteps(world, runId) : [],
     reconciliation,
     exactSkewsMs: exactSkews(reconciliation, calls),
@@ -98,17 +101,38 @@ async function gatherItems(
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const items: ReportItem[] = [];
   for (const item of plan.items) {
-    const { key, entry, model, matrix, tags } = item;
+    const { key, entry, model, matrix, tags, whole } = item;
+    const copy = whole === undefined ? {} : { whole };
     const row = await redacted(world, byKey.get(key) ?? null);
     const hasBegun = row !== null && row.attempt > 0;
-    const files = hasBegun ? await collectedFiles(world, { runId, key, plan }) : [];
+    const files = hasBegun ? await collectedFiles(world, { runId, key, steps: collectOf(item, plan) }) : [];
     const delivery = hasBegun && plan.deliver !== undefined ? await delivered(world, { runId, item }) : null;
     const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
     const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];
+    const scores = isJudged(row) ? ((await readScores(world, { runId, key })) ?? []) : [];
     const spent = spend.get(key) ?? NO_SPEND;
-    items.push({ row, key, entry, model, matrix, tags, spend: spent, files, findings, check, delivery });
+    items.push({
+      row,
+      key,
+      entry,
+      model,
+      matrix,
+      tags,
+      ...copy,
+      spend: spent,
+      files,
+      findings,
+      check,
+      scores,
+      delivery,
+    });
   }
   return items;
+}
+
+/** Whoever ended otherwise may have the numbers of an earlier attempt beside its results. */
+function isJudged(row: RunItemRow | null): boolean {
+  return row?.outcome === 'succeeded' || row?.outcome === 'check_failed';
 }
 
 async function checkLines(

@@ -5,6 +5,7 @@
 import { counted } from '../../core/counted.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type { AmbiguousWhy, UnassignedWhy } from '../../core/reconcile-result.ts';
+import { lossWords } from '../../core/spend-loss.ts';
 import { addSums, type UsdSum } from '../../core/usd-sum.ts';
 import type { ReconciliationDone, RecordedRow } from '../reconcile/reconciliation-record.ts';
 import { boundedList, left, right, table, text, type Block, type Section } from './document.ts';
@@ -29,6 +30,7 @@ export function moneySection(data: ReportData): Section {
       ...table(columns, [...(done === null ? [] : billedRows(done)), ...ownRows(data, done)]),
       ...(done === null ? [] : [text(`${sumVerdict(done).words}.`, sumVerdict(done).tone)]),
       ...unpricedLine(data),
+      ...lostLine(data),
     ],
   };
 }
@@ -82,6 +84,12 @@ function unpricedLine({ spend }: ReportData): readonly Block[] {
       'bad',
     ),
   ];
+}
+
+function lostLine({ spendLost }: ReportData): readonly Block[] {
+  if (spendLost === null) return [];
+  const words = lossWords(spendLost);
+  return [text(`${words.charAt(0).toUpperCase()}${words.slice(1)}.`, 'bad')];
 }
 
 /** Null when there is nothing to say beyond the verdict. */

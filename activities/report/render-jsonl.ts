@@ -2,6 +2,7 @@
  * A report as JSON lines: one record for each item, in the order of the plan.
  * Pure; owns the record's fields, whose amounts are integer nano-USD.
  */
+import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 import { billedByKey, workMs, type BilledSums } from './work-sections.ts';
 
@@ -13,8 +14,22 @@ export function renderJsonl(data: ReportData): string {
 }
 
 function record(
-  { run }: ReportData,
-  { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery }: ReportItem,
+  { run, spendLost }: ReportData,
+  {
+    key,
+    entry,
+    matrix,
+    tags,
+    model,
+    row,
+    spend,
+    files,
+    findings,
+    check,
+    scores,
+    delivery,
+    whole,
+  }: ReportItem,
   billed: BilledSums | null,
 ) {
   return {
@@ -44,10 +59,25 @@ function record(
     spent_nano_usd: spend.calls > 0 && spend.unpriced === spend.calls ? null : spend.nanoUsd,
     billed_nano_usd: billed?.assigned ?? null,
     estimated_nano_usd: billed?.estimated ?? null,
+    ...(spendLost === null ? {} : { spend_lost: lossFields(spendLost) }),
     files: files.map(({ name }) => name),
     findings,
     check,
+    ...(scores.length === 0 ? {} : { scores }),
     delivery,
+    ...(whole === undefined ? {} : { whole }),
+  };
+}
+
+/** Of the whole run: whoever sums up amounts learns with each that they may be too small. */
+function lossFields({ calls, costNanoUsd, from, to, mayBeMore, seenAt }: SpendLoss) {
+  return {
+    calls,
+    cost_nano_usd: costNanoUsd,
+    from: iso(from),
+    to: iso(to),
+    may_be_more: mayBeMore,
+    seen_at: iso(seenAt),
   };
 }
 

@@ -2,10 +2,13 @@
  * Everything a report says, gathered before a word of it is written.
  * Owns the shapes; must not read, count or lay out anything.
  */
+import type { PlanWhole } from '../../core/plan.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { Finding } from '../collect/findings.ts';
 import type { DeliveryEvidence } from '../collect/deliver.ts';
 import type { ReconciliationRecord } from '../reconcile/reconciliation-record.ts';
+import type { Score } from '../score-file.ts';
 import type { LastStep } from './last-steps.ts';
 
 /** What our proxy counted: calls of one item over all attempts, or of the whole run. */
@@ -42,12 +45,16 @@ export interface ReportItem {
   readonly model: string;
   readonly matrix: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
+  /** Copies that are judged as one; absent: by itself. */
+  readonly whole?: PlanWhole;
   readonly spend: OwnSpend;
   readonly files: readonly CollectedFile[];
   /** What the results lack, and why. */
   readonly findings: readonly Finding[];
   /** The last lines of a check that failed; empty for any other end. */
   readonly check: readonly string[];
+  /** Numbers that the job's commands said about it, in the order of the job; empty for none. */
+  readonly scores: readonly Score[];
   /** Null when nothing was to be pushed. */
   readonly delivery: DeliveredItem | null;
 }
@@ -63,6 +70,8 @@ export interface ReportData {
   /** In the order of the plan. */
   readonly items: readonly ReportItem[];
   readonly spend: OwnSpend;
+  /** Calls of its time that the store had lost; null when none are known. */
+  readonly spendLost: SpendLoss | null;
   /** Who was told of the end, in the order of the job; empty before. */
   readonly lastSteps: readonly LastStepShown[];
   readonly reconciliation: ReconciliationRecord | null;

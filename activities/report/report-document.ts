@@ -7,13 +7,17 @@ import type { ReportDocument, Section } from './document.ts';
 import { reportFigures } from './figures/report-figures.ts';
 import { moneySection, reconciliationSection } from './money-section.ts';
 import type { ReportData } from './report-data.ts';
+import { scoreSection } from './score-section.ts';
+import { wholeSection } from './whole-section.ts';
 import { evidenceSection, itemSection, outcomeSection, summarySection } from './work-sections.ts';
 
 export function reportDocument(data: ReportData): ReportDocument {
   const sections: readonly (Section | null)[] = [
     summarySection(data),
     outcomeSection(data),
+    wholeSection(data),
     itemSection(data),
+    scoreSection(data),
     evidenceSection(data),
     deliverySection(data),
     moneySection(data),

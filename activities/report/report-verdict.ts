@@ -28,11 +28,20 @@ export function workVerdict({ run, toleratedFailures }: ReportData): Verdict {
     };
   }
   const failed = unsuccessfulOf(run);
-  if (failed === 0) return { words: `Succeeded: ${succeeded} of ${all}`, tone: 'good' };
+  const forgiven =
+    (run.forgiven ?? 0) === 0 ? '' : `, ${run.forgiven} forgiven: their items succeeded as a whole`;
+  if (failed === 0) {
+    const unneeded = run.ended.not_needed ?? 0;
+    const beside = unneeded === 0 ? '' : `, ${unneeded} not needed`;
+    return { words: `Succeeded: ${succeeded} of ${all}${beside}${forgiven}`, tone: 'good' };
+  }
   const tolerated = toleratedFailures === 0 ? '' : `, ${toleratedFailures} tolerated`;
   if (failed <= toleratedFailures)
-    return { words: `Within tolerance: ${failed} of ${all} did not succeed${tolerated}`, tone: 'good' };
-  return { words: `Failed: ${failed} of ${all} did not succeed${tolerated}`, tone: 'bad' };
+    return {
+      words: `Within tolerance: ${failed} of ${all} did not succeed${tolerated}${forgiven}`,
+      tone: 'good',
+    };
+  return { words: `Failed: ${failed} of ${all} did not succeed${tolerated}${forgiven}`, tone: 'bad' };
 }
 
 function restReason({ mode, reason }: RunRow): string {

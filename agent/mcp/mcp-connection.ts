@@ -3,13 +3,13 @@
  * Owns the client of the protocol and its end; must not know a conversation. Loaded when the first one is needed.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 import { MCP_CALL_MS, MCP_CONNECT_MS, MCP_TOOLS_MAX } from '../limits.ts';
-import { toolCommand } from '../toolbox.ts';
 import type { McpServer } from './mcp-servers.ts';
+import { ToolPipes } from './tool-pipes.ts';
 
 export interface McpTool {
   readonly name: string;
@@ -38,7 +38,7 @@ export async function connectMcp(server: McpServer, workingDir: string): Promise
   client.onclose = () => (open = false);
   const timeout = MCP_CONNECT_MS;
   try {
-    await client.connect(await transportOf(server, workingDir), { timeout });
+    await client.connect(transportOf(server, workingDir), { timeout });
     const tools = client.getServerCapabilities()?.tools === undefined ? [] : await toolsOf(client);
     const callMs = server.timeout ? server.timeout * 1000 : MCP_CALL_MS;
     return {
@@ -58,7 +58,7 @@ export async function connectMcp(server: McpServer, workingDir: string): Promise
   }
 }
 
-async function transportOf(server: McpServer, workingDir: string): Promise<Transport> {
+function transportOf(server: McpServer, workingDir: string): Transport {
   const { command, args, env, cwd, url, headers } = server;
   if (url) {
     // The library's own type is wider than its interface where properties may be absent.
@@ -68,14 +68,11 @@ async function transportOf(server: McpServer, workingDir: string): Promise<Trans
   }
   // Nothing of the server's own environment but what programs need to start.
   const variables = { ...getDefaultEnvironment(), ...env };
-  const tool = await toolCommand(command ?? '', args ?? [], variables);
-  const [program = '', ...rest] = tool.command;
-  return new StdioClientTransport({
-    command: program,
-    args: rest,
-    env: tool.env,
+  return new ToolPipes({
+    program: command ?? '',
+    args: args ?? [],
+    env: variables,
     cwd: cwd ?? workingDir,
-    stderr: 'ignore',
   });
 }
 

@@ -1,7 +1,7 @@
 /**
  * Conversations as records: start, read, search, change, delete.
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { McpConfigError, expandServer, literalSecrets } from '../mcp/mcp-servers
 import { equipmentOf } from '../plugins/merge-plugins.ts';
 import type { Equipment } from '../plugins/merge-plugins.ts';
 import { hyphenatedUuid } from '../ids.ts';
-import { PAGE_ROWS_MAX, PLUGIN_CACHE } from '../limits.ts';
+import { PAGE_ROWS_MAX } from '../limits.ts';
 import type { ServerContext } from '../server-context.ts';
 import { startRequestSchema } from '../start-request.ts';
 import type { StartRequest } from '../start-request.ts';
@@ -53,7 +53,7 @@ export function addConversationRoutes(server: FastifyInstance, context: ServerCo
   server.post('/api/conversations', async (request, reply) => {
     const body = parsePart(startRequestSchema, request.body, 'body');
     const equipment = await equipmentOf(body, {
-      cacheDir: join(context.config.conversationsDir, PLUGIN_CACHE),
+      cacheDir: context.config.pluginsDir,
       workspace: workspaceToRead(context, body),
     });
     const { entry, created } = openConversation(context, body, equipment);

@@ -2,11 +2,11 @@
  * The tool that runs shell commands in the conversation's terminal.
  * Owns how long a call waits, what happens to a command that still runs, and how the outcome is told.
  */
-import { existsSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 
 import { z } from 'zod';
 
+import { isThere } from '../is-there.ts';
 import { OBSERVATION_CHARS_MAX, TERMINAL_QUIET_MS, TERMINAL_WAIT_MS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';
 import { TerminalSession } from './terminal-session.ts';
@@ -123,7 +123,7 @@ class Terminal {
     if (this.#session?.alive !== true) {
       // A command may have removed the directory the last shell was in.
       const candidates = [this.#workingDir, this.#around.workingDir];
-      this.#workingDir = candidates.find((path) => existsSync(path)) ?? '/';
+      this.#workingDir = candidates.find((path) => isThere(path)) ?? '/';
       this.#session = await TerminalSession.open({ workingDir: this.#workingDir, secrets });
     }
     this.#exported = secrets;

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { agentTarget } from '../../activities/agent-target.ts';
+import { keepContact } from '../../activities/sandbox-contact.ts';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
 import { EMPTY_TREE } from '../../core/commit-id.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -33,8 +34,7 @@ export async function openWorkspace(application: Application, row: ConversationR
   const sandbox = await usableSandbox(application, row);
   const { sandboxId, generation } = sandbox;
   const target = await agentTarget(world, { sandboxId, generation }).catch(notThere);
-  // Reading a workspace is activity of its user (D9).
-  await world.activity.touch(sandboxId, world.clock.now());
+  await keepContact(world, sandboxId, { kind: 'workspace' });
   const { workingDir, baseCommit } = await workspaceFacts(world, row.conversationId);
   // Where none was selected, all of it is the agent's work.
   const otherBase = row.selectedRepository === null ? EMPTY_TREE : null;

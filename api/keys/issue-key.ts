@@ -20,14 +20,27 @@ export interface KeyWish {
   readonly now: number;
   readonly notBefore: number | null;
   readonly expiresAt: number | null;
+  /** Its text, where the deployment gives one; else it is made. */
+  readonly key?: string;
 }
 
-/** @throws ParleyError count_limit_reached */
+/** As long as those that are made, in the letters of addresses. */
+const GIVEN_KEY = /^pa-[A-Za-z0-9_-]{43,128}$/;
+
+/** @throws ParleyError count_limit_reached; config_invalid for a given key that could be guessed */
 export async function issueKey(
   keys: ApiKeyStore,
-  { now, ...wish }: KeyWish,
+  { now, key: given, ...wish }: KeyWish,
 ): Promise<{ readonly key: string; readonly record: ApiKey }> {
-  const key = `pa-${randomBytes(KEY_BYTES).toString('base64url')}`;
+  if (given !== undefined && !GIVEN_KEY.test(given))
+    throw new ParleyError(
+      'config_invalid',
+      'Cannot issue the given key: it is not "pa-" and 43 to 128 letters',
+      {
+        remedy: `make one with: echo "pa-$(openssl rand -hex 32)"`,
+      },
+    );
+  const key = given ?? `pa-${randomBytes(KEY_BYTES).toString('base64url')}`;
   const record = await keys.add({ ...wish, createdAt: now }, hashOfKey(key), KEYS_MAX);
   if (record !== null) return { key, record };
   throw new ParleyError('count_limit_reached', `Cannot issue a key: there are ${KEYS_MAX} already`);

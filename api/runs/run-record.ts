@@ -69,6 +69,10 @@ export const runSchema = z
     waiting: z.int(),
     in_flight: z.int(),
     ended: z.record(z.string(), z.int()).meta({ description: 'Items by outcome.' }),
+    forgiven: z.int().meta({
+      description:
+        'Items that ended otherwise than well and count for nothing: others of their copies succeeded.',
+    }),
     spent_nano_usd: nanoUsd,
     created_at: instantOut,
     ended_at: instantOut.nullable(),
@@ -112,6 +116,7 @@ export function runRecord(row: RunRow): RunRecord {
     waiting: row.waiting,
     in_flight: row.inFlight,
     ended: { ...row.ended },
+    forgiven: row.forgiven ?? 0,
     spent_nano_usd: row.spentNanoUsd,
     created_at: isoInstant(row.createdAt),
     ended_at: instantOrNull(row.endedAt),

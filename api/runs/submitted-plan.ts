@@ -47,6 +47,34 @@ const repository = z.strictObject({
   author: z.strictObject({ name: word, email: word }).optional(),
 });
 
+const retryRules = z
+  .array(
+    z.strictObject({
+      on: classes,
+      attempts: count,
+      initialMs: millis,
+      factor: z.number().min(0),
+      maxMs: millis,
+    }),
+  )
+  .max(LIST_MAX);
+
+const waitRules = z.strictObject({
+  until: z.array(executionStatus).max(LIST_MAX),
+  deadlineMs: millis.nullable(),
+  noProgressMs: millis.nullable(),
+  onSessionLimit: z.enum(['resume', 'stop']),
+});
+
+const collectSteps = z
+  .array(
+    z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.enum(['trajectory', 'diff', 'usage']) }),
+      z.strictObject({ kind: z.literal('files'), globs: z.array(z.string().max(4_096)).max(LIST_MAX) }),
+    ]),
+  )
+  .max(LIST_MAX);
+
 const item = z
   .strictObject({
     key,
@@ -60,6 +88,18 @@ const item = z
     observability: z.looseObject({}).optional(),
     secrets: z.record(word, word),
     verify: z.strictObject({ command: text, timeoutMs: millis }).nullable(),
+    scores: z
+      .array(
+        z.strictObject({
+          name: word,
+          command: text,
+          timeoutMs: millis,
+          atLeast: z.number().optional(),
+          atMost: z.number().optional(),
+        }),
+      )
+      .max(LIST_MAX)
+      .optional(),
     setup: z
       .strictObject({
         command: text,
@@ -80,12 +120,18 @@ const item = z
       .array(z.strictObject({ source: word, ref: word.nullable(), path: z.string().max(4_096).nullable() }))
       .max(LIST_MAX)
       .optional(),
+    retry: retryRules.optional(),
+    wait: waitRules.optional(),
+    collect: collectSteps.optional(),
     needs: z
-      .array(z.strictObject({ entry: word, outcome: z.enum(['succeeded', 'ended']), each: z.boolean() }))
+      .array(
+        z.strictObject({ entry: word, outcome: z.enum(['succeeded', 'failed', 'ended']), each: z.boolean() }),
+      )
       .max(LIST_MAX)
       .optional(),
     index: count,
     specHash: word,
+    whole: z.strictObject({ key: word, rule: z.enum(['any', 'majority']) }).optional(),
   })
   .meta({ id: 'PlanItem' });
 
@@ -139,17 +185,7 @@ const rules = {
       softNanoUsd: nanoUsd.optional(),
     })
     .nullable(),
-  retry: z
-    .array(
-      z.strictObject({
-        on: classes,
-        attempts: count,
-        initialMs: millis,
-        factor: z.number().min(0),
-        maxMs: millis,
-      }),
-    )
-    .max(LIST_MAX),
+  retry: retryRules,
   breaker: z
     .strictObject({
       on: classes,
@@ -158,23 +194,11 @@ const rules = {
       recover: z.strictObject({ afterMs: millis, probes: z.int().min(1) }).optional(),
     })
     .nullable(),
-  wait: z.strictObject({
-    until: z.array(executionStatus).max(LIST_MAX),
-    deadlineMs: millis.nullable(),
-    noProgressMs: millis.nullable(),
-    onSessionLimit: z.enum(['resume', 'stop']),
-  }),
+  wait: waitRules,
 } as const;
 
 const endings = {
-  collect: z
-    .array(
-      z.discriminatedUnion('kind', [
-        z.strictObject({ kind: z.enum(['trajectory', 'diff', 'usage']) }),
-        z.strictObject({ kind: z.literal('files'), globs: z.array(z.string().max(4_096)).max(LIST_MAX) }),
-      ]),
-    )
-    .max(LIST_MAX),
+  collect: collectSteps,
   deliver: z.strictObject({ branch: word, message: text, when: z.enum(['succeeded', 'always']) }).optional(),
   cleanup: z.strictObject({
     sandbox: z.enum(['delete', 'pause', 'keep']),

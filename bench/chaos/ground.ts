@@ -62,7 +62,7 @@ export function openRuntime({ dir, kind, daemonSocket }: Ground): SandboxRuntime
     warn: () => undefined,
   };
   return kind === 'docker'
-    ? createDockerRuntime({ ...common, daemonSocket, image: 'host' })
+    ? createDockerRuntime({ ...common, daemonSocket, image: 'host', splitsTools: true })
     : createProcessRuntime({ ...common, isolation: 'auto', splitsTools: true });
 }
 

@@ -10,6 +10,8 @@ const WORDS_MAX = 300;
 export class Follower {
   /** By key: one that has ended is told again when its sandbox goes. */
   readonly ended = new Map<string, ParleyRecord>();
+  /** What became of an attempt that was not the last one. */
+  readonly retried: string[] = [];
   readonly #waiting: (() => void)[] = [];
   #struckAt: number | null = null;
   #pattern: RegExp | null = null;
@@ -19,6 +21,10 @@ export class Follower {
   readonly take = (record: ParleyRecord): void => {
     if (record['type'] === 'item' && record['phase'] === 'ended')
       this.ended.set(String(record['key']), record);
+    if (record['type'] === 'item' && record['phase'] === 'waiting' && Number(record['attempt']) > 0) {
+      const words = `${String(record['key'])}: ${String(record['failure_class'])}: ${String(record['detail'])}`;
+      if (!this.retried.includes(words)) this.retried.push(words);
+    }
     if (this.#struckAt !== null && this.told === null) {
       const words = JSON.stringify(record['trouble'] ?? record['detail'] ?? record['reason'] ?? null);
       if (this.#pattern?.test(words) === true) {

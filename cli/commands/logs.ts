@@ -2,6 +2,7 @@
  * `parley logs`: what agents said and did, as the store has it.
  * Owns which conversations are printed and how long; lines are made in print/event-line.ts.
  */
+import { endedWell } from '../../core/status.ts';
 import { Command } from 'commander';
 import type { RunItemRow } from '../../core/projection.ts';
 import { CliError } from '../cli-error.ts';
@@ -93,5 +94,5 @@ function choose(items: readonly RunItemRow[], { id, key, options }: LogsRequest)
     });
   }
   if (options.failed !== true) return named;
-  return named.filter((item) => item.phase === 'ended' && item.outcome !== 'succeeded');
+  return named.filter((item) => item.phase === 'ended' && !endedWell(item.outcome));
 }

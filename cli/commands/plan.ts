@@ -22,6 +22,7 @@ import { lastRun } from '../last-run.ts';
 import { loadExplainedPlan, loadPlan, type ExplainedPlan } from '../load-plan.ts';
 import { outlookLines, planOutlook } from '../plan-outlook.ts';
 import { duration, usd } from '../print/amounts.ts';
+import { ownRulesLines } from '../print/own-rules.ts';
 import { planDiffLines } from '../print/plan-diff.ts';
 import { expandedLines, expandedRecords, type Expanded } from '../print/plan-expanded.ts';
 import { openRecords } from '../print/records.ts';
@@ -124,6 +125,7 @@ function describe(loaded: Plan): string[] {
     `hash: ${loaded.hash}`,
     `ends: ${wait.until.join(', ')}; deadline ${duration(wait.deadlineMs)}, no progress ${duration(wait.noProgressMs)}`,
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,
+    ...ownRulesLines(loaded),
     ...(loaded.deliver === undefined ? [] : [deliverLine(loaded)]),
     ...(budget === null ? [] : [`budget: ${usd(budget.nanoUsd)}, ${budget.mode}`]),
     ...(loaded.reconcile === null ? [] : [`reconcile: rows from the ${loaded.reconcile.rows.from}`]),

@@ -5,7 +5,7 @@
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { reconciliationRecords, reconciliationText } from '../print/reconciliation.ts';
+import { lossFields, reconciliationRecords, reconciliationText } from '../print/reconciliation.ts';
 import { openRecords, reconciliationFields } from '../print/records.ts';
 import { reconciliationLines } from '../print/run-summary.ts';
 import { reconcileRequest, type ReconcileFlags } from '../reconcile-request.ts';
@@ -59,7 +59,7 @@ async function reconcile(shell: Shell, id: string, options: ReconcileOptions): P
   if (options.json === true) {
     const records = openRecords(shell.stdout);
     const expectations = expected.map((bound, index) => ({ bound, kept: isKept[index] === true }));
-    const fields = reconciliationFields(summary);
+    const fields = { ...reconciliationFields(summary), ...lossFields(answer.lost) };
     records.write({ type: 'reconciliation', run_id: id, ...fields, expectations });
     for (const record of reconciliationRecords(id, answer)) records.write(record);
   } else {

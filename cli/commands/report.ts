@@ -5,6 +5,8 @@
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { lossWords } from '../../core/spend-loss.ts';
+import { lossFields } from '../print/reconciliation.ts';
 import { openRecords } from '../print/records.ts';
 import type { Shell } from '../shell.ts';
 import { withHost } from '../with-host.ts';
@@ -31,9 +33,13 @@ export function reportCommand({ shell, finish }: CommandContext): Command {
 }
 
 async function report(shell: Shell, id: string, options: ReportOptions): Promise<ExitCode> {
-  const files = await withHost(shell, { id, config: options.config }, (host, runId) => host.report(runId));
-  if (options.json === true) openRecords(shell.stdout).write({ type: 'reported', run_id: id, files });
+  const { files, lost } = await withHost(shell, { id, config: options.config }, (host, runId) =>
+    host.report(runId),
+  );
+  if (options.json === true)
+    openRecords(shell.stdout).write({ type: 'reported', run_id: id, files, ...lossFields(lost) });
   else if (files.length === 0) shell.stderr.write('the job asks for no report; its key is "report"\n');
   else shell.stdout.write(`${files.join('\n')}\n`);
+  if (options.json !== true && lost !== null) shell.stderr.write(`${lossWords(lost)}\n`);
   return EXIT.ok;
 }

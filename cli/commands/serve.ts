@@ -22,6 +22,7 @@ interface ServeOptions {
   readonly corsOrigin: readonly string[];
   readonly publicUrl?: string;
   readonly accessLog?: true;
+  readonly worker: boolean;
   readonly engine?: EngineKind;
   readonly json?: true;
   readonly config?: string;
@@ -47,6 +48,9 @@ export function serveCommand({ shell, finish }: CommandContext): Command {
     .addOption(new Option('--cors-origin <origin...>', 'origins of browsers that may call').default([]))
     .addOption(new Option('--public-url <url>', 'where clients reach the API, behind a proxy of your own'))
     .addOption(new Option('--access-log', 'print one JSON line per request to standard error'))
+    .addOption(
+      new Option('--no-worker', 'leave the work to "parley worker" on Temporal, also while there is none'),
+    )
     .addOption(engineOption())
     .addOption(jsonOption())
     .addOption(configOption())
@@ -73,6 +77,7 @@ async function serve(shell: Shell, options: ServeOptions): Promise<ExitCode> {
       { ...config, dataDir },
       {
         onNotice: (text) => void shell.stderr.write(`${printable(text)}\n`),
+        onlyAsks: !options.worker,
         application: {
           host: options.host,
           port: options.port,

@@ -2,6 +2,7 @@
  * `parley wait`: until a run is over, or is at work, or one of its conversations has ended.
  * Owns what is waited for and the bound of the waiting; must not show what goes on, nor influence it.
  */
+import { endedWell } from '../../core/status.ts';
 import { Command } from 'commander';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { parseDuration } from '../../dsl/duration.ts';
@@ -95,7 +96,7 @@ function codeOf(wanted: Wanted, row: RunRow, items: readonly RunItemRow[]): Exit
       const item = items.find(({ key }) => key === wanted.key);
       if (item === undefined && items.length === row.total) throw noSuchKey(wanted.key, items);
       if (item?.phase !== 'ended') return null;
-      return item.outcome === 'succeeded' ? EXIT.ok : EXIT.failed;
+      return endedWell(item.outcome) ? EXIT.ok : EXIT.failed;
     }
   }
 }

@@ -38,6 +38,8 @@ export interface KubernetesConfig {
   readonly storageClass: string | null;
   /** Null: the cluster's default. */
   readonly runtimeClass: string | null;
+  /** The level that the namespace admits pods at; tools are another user than their Agent Server only at `baseline`. */
+  readonly podSecurity: 'baseline' | 'restricted';
   /** Name or address under which pods reach this process. */
   readonly service: string;
   /** Address of this process on which ways for pods are opened. */

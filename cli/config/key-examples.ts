@@ -27,6 +27,7 @@ export const KEY_EXAMPLES: Readonly<Record<string, string | number | boolean | r
   'runtime.kubernetes.pull_secret': 'registry',
   'runtime.kubernetes.storage_class': 'standard',
   'runtime.kubernetes.runtime_class': 'gvisor',
+  'runtime.kubernetes.pod_security': 'restricted',
   'runtime.limits.cpu_percent': 200,
   'runtime.egress.allow': ['packages.example.com', '*.example.com:8443'],
   'warm_pool.size': 3,

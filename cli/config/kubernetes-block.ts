@@ -30,6 +30,7 @@ export function readKubernetesBlock(
     pullSecret: named('runtime.kubernetes.pull_secret'),
     storageClass: named('runtime.kubernetes.storage_class'),
     runtimeClass: named('runtime.kubernetes.runtime_class'),
+    podSecurity: text('runtime.kubernetes.pod_security') === 'restricted' ? 'restricted' : 'baseline',
     service: text('runtime.kubernetes.service'),
     listen: text('runtime.kubernetes.listen'),
     memoryRequestBytes: share('runtime.kubernetes.memory_request_mb', MEBIBYTE),

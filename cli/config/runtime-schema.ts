@@ -44,6 +44,10 @@ const kubernetes = z.strictObject({
   pull_secret: fitting(CLUSTER_NAME, 'Secret of the namespace that opens the registry.'),
   storage_class: fitting(CLUSTER_NAME, 'Class of the volumes of the sandboxes.'),
   runtime_class: fitting(CLUSTER_NAME, 'Class of the container runtime, for a kernel of its own.'),
+  pod_security: oneOf(
+    ['baseline', 'restricted'],
+    'Level of admission that the pods keep to. At restricted, tools are beside their Agent Server.',
+  ),
   service: fitting(HOST, 'Name or address under which pods reach this process.'),
   listen: fitting(HOST, 'Address on which ways for pods are opened, on ports 4100 to 4103.'),
   memory_request_mb: count(0, MEGABYTES_MAX, 'Memory kept free for a sandbox, in MiB; 0 is its limit.'),

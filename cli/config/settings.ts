@@ -62,6 +62,7 @@ export const SETTINGS = [
   { path: 'runtime.kubernetes.pull_secret', fallback: '', env: 'PARLEY_KUBERNETES_PULL_SECRET' },
   { path: 'runtime.kubernetes.storage_class', fallback: '', env: 'PARLEY_KUBERNETES_STORAGE_CLASS' },
   { path: 'runtime.kubernetes.runtime_class', fallback: '', env: 'PARLEY_KUBERNETES_RUNTIME_CLASS' },
+  { path: 'runtime.kubernetes.pod_security', fallback: 'baseline', env: 'PARLEY_KUBERNETES_POD_SECURITY' },
   { path: 'runtime.kubernetes.service', fallback: 'parley-routes', env: 'PARLEY_KUBERNETES_SERVICE' },
   { path: 'runtime.kubernetes.listen', fallback: '0.0.0.0', env: 'PARLEY_KUBERNETES_LISTEN' },
   // An idle agent takes less of either; what it needs beyond is taken from what its node has left.

@@ -1,9 +1,10 @@
 /**
- * The host of a process that finds its data directory owned by an engine on Temporal: it asks, and looks at the rows.
+ * The host of a process that finds its data directory owned by an engine on Temporal, or leaves it to one: it asks, and
+ * looks at the rows.
  * Owns finding that engine; must not start one, and must not carry anything out.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ParleyError } from '../../core/parley-error.ts';
+import { ParleyError } from '../../core/parley-error.ts';
 import { loadSealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { readConfigurationNote } from '../follow/configuration-note.ts';
@@ -27,6 +28,7 @@ const LOOK_EVERY_MS = 250;
 /** An owner that has just started says within this time where its engine is. */
 const NOTE_MS_MAX = 20_000;
 const NOTE_LOOK_MS = 100;
+const OWNER_CARRIES_OUT = 'another process owns the data directory and carries this out';
 /** The proxy is the owner's, who follows the file for itself. */
 const NO_PROXY = { reload: () => undefined, reloadRefused: () => undefined } as const;
 
@@ -36,7 +38,7 @@ export async function openClientHost(
   { options, closers, locked }: ClientOpening,
 ): Promise<Host> {
   const places = placesOf(config.dataDir);
-  const note = await engineNote(places, locked);
+  const note = locked === null ? namedEngine(config) : await engineNote(places, locked);
   const store = await openDeployedStore(config);
   closers.add(() => store.close());
   const { env } = process;
@@ -55,7 +57,8 @@ export async function openClientHost(
   const requests = await openRequests(parts, note);
   const { world, agent } = wireWorld({ config, places, store, sealKey, notifier: requests, env, warn });
   closers.add(() => agent.close());
-  warn(`another process owns the data directory and carries this out, on Temporal at ${note.address}`);
+  const who = locked === null ? 'workers carry this out' : OWNER_CARRIES_OUT;
+  warn(`${who}, on Temporal at ${note.address}`);
   const looking = setInterval(() => watch.poke(), LOOK_EVERY_MS);
   closers.add(() => clearInterval(looking));
   const { address, namespace, queue } = note;
@@ -63,7 +66,7 @@ export async function openClientHost(
   const isReady = (): Promise<boolean> => Promise.resolve(true);
   const followed = openFollowedFile({ config, env, options, closers, places: null, proxy: NO_PROXY });
   const application = await openServed(options, {
-    ...{ followed, store, world, requests, closers },
+    ...{ followed, store, world, requests, closers, env },
     configurationOwner: configurationOwner(() => readConfigurationNote(places)),
   });
   return hostOf({
@@ -75,8 +78,21 @@ export async function openClientHost(
 export interface ClientOpening {
   readonly options: HostOptions;
   readonly closers: Closers;
-  /** Why this process is not the owner. */
-  readonly locked: ParleyError;
+  /** Why this process is not the owner; null when it would not be one anyway. */
+  readonly locked: ParleyError | null;
+}
+
+/** As the deployment names it: whoever leaves the directory to workers may come before them. */
+function namedEngine({ engine }: DeploymentConfig): EngineNote & { readonly address: string } {
+  const { address, namespace, queue } = engine.temporal;
+  if (engine.kind === 'temporal' && address !== null) return { address, namespace, queue, server: null };
+  throw new ParleyError(
+    'engine_misconfigured',
+    'Cannot leave the work to workers: no Temporal server is named',
+    {
+      remedy: 'set engine.kind to temporal, and engine.address or TEMPORAL_ADDRESS',
+    },
+  );
 }
 
 async function engineNote(

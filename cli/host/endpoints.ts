@@ -18,7 +18,7 @@ import type { AuditLog } from '../../ports/audit-log.ts';
 import { callIds } from '../../proxy/call-id.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
-import type { LostRows } from '../../proxy/spend-writer.ts';
+import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { conversationKeys } from './conversation-keys.ts';
@@ -120,7 +120,7 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
 }
 
 /** What became of the rest of that time nobody can say: states and events are kept nowhere else. */
-function lostRowsText({ calls, from, to, mayBeMore }: LostRows): string {
+function lostRowsText({ calls, from, to, mayBeMore }: SpendLoss): string {
   const [first, last] = [from, to].map((at) => new Date(at).toISOString());
   const more = mayBeMore ? '; older calls may be missing, too' : '';
   return `The store had lost ${counted(calls, 'call')} of ${first} to ${last}, and has them again${more}; what else was stored then is missing: docs/store.md, "Backups", says what to do`;

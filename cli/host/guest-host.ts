@@ -5,6 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReconcileAnswer } from '../../activities/reconcile-run.ts';
+import type { Reported } from '../../activities/report-run.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -95,8 +96,7 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
         (own) => own.reconcile(runId, request),
         request,
       )) as ReconcileAnswer,
-    report: async (runId) =>
-      (await guest.work(runId, 'report', (own) => own.report(runId))) as readonly string[],
+    report: async (runId) => (await guest.work(runId, 'report', (own) => own.report(runId))) as Reported,
     collect: async (runId) =>
       (await guest.work(runId, 'collect', (own) => own.collect(runId))) as readonly string[],
     async close() {

@@ -26,6 +26,8 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
 
 /** @throws as HostPort.openHost says */
 export async function openHost(config: DeploymentConfig, options: HostOptions): Promise<Host> {
+  if (options.onlyAsks === true)
+    return await openWith((closers) => openClientHost(config, { options, closers, locked: null }));
   const openOwner = (): Promise<Host> =>
     openWith((closers) =>
       openOwnerHost(withRequiredIsolation(config, options, surroundings()), options, closers),

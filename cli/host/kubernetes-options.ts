@@ -35,6 +35,8 @@ export function kubernetesOptions(common: CommonOptions, config: DeploymentConfi
     imagePullSecrets: pullSecret === null ? [] : [pullSecret],
     storageClass: kubernetes.storageClass,
     runtimeClass: kubernetes.runtimeClass,
+    podSecurity: kubernetes.podSecurity,
+    splitsTools: agent.kind === 'reference',
     programs: {
       agentServer: `${IMAGE_DIR}/${AGENT_PROGRAMS[agent.kind]}`,
       sandboxInit: `${IMAGE_DIR}/sandbox-init.cjs`,

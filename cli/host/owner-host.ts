@@ -89,7 +89,7 @@ export async function openOwnerHost(
   const isReady = (): Promise<boolean> => engine.isReady();
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const application = await openServed(options, {
-    ...{ followed, configurationOwner: null, store, world, requests, closers },
+    ...{ followed, configurationOwner: null, store, world, requests, closers, env },
   });
   const host = hostOf({
     ...{ config, store, world, facts, requests, isReady },

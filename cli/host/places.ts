@@ -38,7 +38,8 @@ export interface Places {
 export function placesOf(dataDir: string): Places {
   // A unix socket's path holds 107 bytes; a hash of the data directory keeps it short and the same after a restart.
   const mark = createHash('sha256').update(dataDir).digest('hex').slice(0, 10);
-  const sockets = join(tmpdir(), `parley-${userInfo().uid}-${mark}`);
+  // By number: in a container a user may have no name, and asking for it fails there.
+  const sockets = join(tmpdir(), `parley-${process.getuid?.() ?? userInfo().uid}-${mark}`);
   return {
     dataDir,
     database: join(dataDir, 'parley.db'),

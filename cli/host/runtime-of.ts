@@ -12,6 +12,7 @@ import { writeAuthorities } from './authorities.ts';
 import { agentProgram } from './agent-program.ts';
 import { kubernetesOptions } from './kubernetes-options.ts';
 import { builtProgram, type Places } from './places.ts';
+import { sharedProgram } from './shared-program.ts';
 
 export interface RuntimeParts {
   readonly config: DeploymentConfig;
@@ -44,8 +45,13 @@ export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntim
     case 'docker':
       return createDockerRuntime({
         ...common,
+        programs: {
+          agentServer: sharedProgram(common.programs.agentServer, places),
+          sandboxInit: sharedProgram(common.programs.sandboxInit, places),
+        },
         daemonSocket: config.docker.socket,
         image: config.docker.image,
+        splitsTools: config.agent.kind === 'reference',
       });
     case 'kubernetes':
       return createKubernetesRuntime(kubernetesOptions(common, config));

@@ -14,6 +14,11 @@ export function settledSpend(spend: SpendLog): SettledSpend {
   return {
     write: (rows) => spend.write(rows),
     missing: (callIds) => spend.missing(callIds),
+    noteLoss: (loss) => spend.noteLoss(loss),
+    async losses() {
+      await flush();
+      return spend.losses();
+    },
     interruptOpen: (at) => spend.interruptOpen(at),
     async search(query) {
       await flush();

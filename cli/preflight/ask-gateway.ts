@@ -3,7 +3,7 @@
  * Owns the connection and how its failures are worded; the key is in no answer.
  */
 import { request } from 'undici';
-import { ACCEPT_CODING, decodedBody } from '../../gateway-client/content-coding.ts';
+import { ACCEPT_CODING, decodedBody, readyCodings } from '../../gateway-client/content-coding.ts';
 import { gatewayDispatcher } from '../../gateway-client/gateway-connection.ts';
 import { reasonOfCause, remedyOfCause } from './connection-cause.ts';
 import {
@@ -75,6 +75,7 @@ async function ask(place: GatewayPlace, { path, body, signal }: Question): Promi
     });
     const coding = answer.headers['content-encoding'];
     // Some gateways pack whatever they send, asked or not. What cannot be unpacked says nothing.
+    await readyCodings();
     const bytes = decodedBody({ bytes: await bounded(answer.body), coding, bytesMax: ANSWER_BYTES_MAX });
     const text = (bytes ?? Buffer.alloc(0)).toString('utf8').replaceAll(apiKey, '…');
     return { status: answer.statusCode, location: headerOf(answer.headers.location), text };

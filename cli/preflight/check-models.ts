@@ -7,6 +7,7 @@ import type { Plan } from '../../core/plan.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
 import { quote } from '../../dsl/quote.ts';
 import type { ModelEntry, ProxyConfig } from '../../proxy/config.ts';
+import { OUTPUT_TOKENS_ASSUMED } from '../../proxy/limits.ts';
 import { ModelTable } from '../../proxy/model-table.ts';
 import { failed, passed, warned, type Finding } from '../finding.ts';
 import type { GatewayDesk } from './ask-gateway.ts';
@@ -210,13 +211,13 @@ function checkPrices(plan: Plan, routes: readonly Route[]): readonly Finding[] {
   return [warned('prices', detail, remedy)];
 }
 
-/** A call that nobody can bound holds the whole budget, and keeps it when its caller gives up before it is answered (D30). */
+/** What is assumed holds much, and counts when the caller gives up before it is answered (D30). */
 function checkBounds({ budget }: Plan, routes: readonly Route[]): readonly Finding[] {
   if (budget?.mode !== 'enforce') return [];
   const unbounded = routes.filter(({ entry }) => entry.kind === 'openai' && entry.outputTokensMax === null);
   const names = [...new Set(unbounded.map(({ model }) => quote(model)))];
   if (names.length === 0) return [];
-  const detail = `under the budget, calls of ${names.join(', ')} without max_tokens go one at a time, and one that is given up counts as all that is left`;
+  const detail = `under the budget, calls of ${names.join(', ')} without max_tokens hold ${OUTPUT_TOKENS_ASSUMED} tokens of output each, and one that is given up counts as many`;
   return [
     warned('prices', detail, 'write max_output_tokens, the most that one call is answered with, for it'),
   ];

@@ -45,7 +45,7 @@ export function planGraph({ items, collect, deliver, cleanup, reconcile, report 
     needs.map(({ entry, outcome, each }) => ({
       from: nodes.get(entry) ?? '',
       to: nodes.get(name) ?? '',
-      says: [...(each ? ['each'] : []), ...(outcome === 'ended' ? ['ended'] : [])].join(', '),
+      says: [...(each ? ['each'] : []), ...(outcome === 'succeeded' ? [] : [outcome])].join(', '),
     })),
   );
   const waitedFor = new Set(edges.map(({ from }) => from));

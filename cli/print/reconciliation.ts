@@ -4,6 +4,7 @@
  */
 import type { ReconcileAnswer } from '../../activities/reconcile-run.ts';
 import type { ConversationTotal, ReconcileGroup, ReconcileSums } from '../../core/reconcile-result.ts';
+import { lossWords, type SpendLoss } from '../../core/spend-loss.ts';
 import { addSums, compareSums, type UsdSum } from '../../core/usd-sum.ts';
 import { usd } from './amounts.ts';
 import type { JsonRecord } from './records.ts';
@@ -15,14 +16,30 @@ const NAME_WIDTH = 48;
 const UNKNOWN = '(not known)';
 
 /** What is said after the line of sums. */
-export function reconciliationText({ sums, isKept }: ReconcileAnswer, expected: readonly string[]): string[] {
+export function reconciliationText(
+  { sums, isKept, lost }: ReconcileAnswer,
+  expected: readonly string[],
+): string[] {
   return [
     countsLine(sums),
+    ...(lost === null ? [] : [lossWords(lost)]),
     ...expected.map((text, index) => `expected ${text}: ${isKept[index] === true ? 'kept' : 'NOT KEPT'}`),
     ...groupLists(sums).flatMap(({ by, groups }) => groupTable(by, groups)),
     ...conversationTable(sums.conversations),
     ...unbilledLines(sums),
   ];
+}
+
+/** Of the record of a reconciliation; none when nothing is known to have been lost. */
+export function lossFields(lost: SpendLoss | null): Readonly<Record<string, unknown>> {
+  if (lost === null) return {};
+  const { calls, costNanoUsd, from, to, mayBeMore, seenAt } = lost;
+  const known = { calls, cost_nano_usd: costNanoUsd, may_be_more: mayBeMore };
+  return { spend_lost: { ...known, from: iso(from), to: iso(to), seen_at: iso(seenAt) } };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
 }
 
 function countsLine({ counts, clockSkewMs, clocksMs }: ReconcileSums): string {

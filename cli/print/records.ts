@@ -40,6 +40,7 @@ export function runRecord(row: RunRow): JsonRecord {
     waiting: row.waiting,
     in_flight: row.inFlight,
     ended: row.ended,
+    ...(row.forgiven === undefined ? {} : { forgiven: row.forgiven }),
     spent_nano_usd: row.spentNanoUsd,
     created_at: row.createdAt,
     ended_at: row.endedAt,

@@ -5,6 +5,7 @@
 import { makespanBoundMs, mostAtOnce } from '../../core/makespan-bound.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
+import { wholeItems } from '../../core/run/whole-items.ts';
 import { OUTCOMES } from '../../core/status.ts';
 import type { Delivery } from '../deliveries.ts';
 import type { ItemEvidence } from '../item-evidence.ts';
@@ -43,6 +44,7 @@ export function runSummary(result: RunResult): string {
     [`${row.name}: ${runState(row)}${took}`, runCounts(row), ...troubleLines(row)],
     itemTable(items),
     outcomeTable(row),
+    wholeTable(items, plan),
     ...axisTables(items, plan),
     errorLines(items),
     checkLines(evidence),
@@ -92,6 +94,30 @@ function outcomeTable(row: RunRow): string[] {
     String(row.ended[outcome]),
   ]);
   return rows.length < 2 ? [] : table([{ title: 'outcome' }, { title: 'count', side: 'right' }], rows);
+}
+
+/** Items that are run several times and judged as one. */
+function wholeTable(items: readonly RunItemRow[], plan: Plan | null): string[] {
+  const byKey = new Map(items.map((item) => [item.key, item]));
+  const copies = (plan?.items ?? []).map(({ key, whole }) => ({
+    ...(whole === undefined ? {} : { whole }),
+    outcome: byKey.get(key)?.outcome ?? null,
+  }));
+  const wholes = wholeItems(copies);
+  if (wholes.length === 0) return [];
+  const rows = wholes
+    .slice(0, ITEMS_SHOWN_MAX)
+    .map(({ key, rule, copies: of, succeeded, verdict }) => [key, `${succeeded}/${of}`, rule, verdict]);
+  const lines = table(
+    [
+      { title: 'item as a whole', widthMax: 60 },
+      { title: 'succeeded', side: 'right' },
+      { title: 'rule' },
+      { title: 'outcome' },
+    ],
+    rows,
+  );
+  return wholes.length === rows.length ? lines : [...lines, `and ${wholes.length - rows.length} more`];
 }
 
 /** By every axis of the matrix: how many of each value succeeded. */

@@ -4,7 +4,7 @@
  */
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { HELD_BY_USER } from '../../core/run/control.ts';
-import { OUTCOMES } from '../../core/status.ts';
+import { countWell, OUTCOMES } from '../../core/status.ts';
 import type { Trouble } from '../../core/trouble.ts';
 import { timeOfDay } from './amounts.ts';
 
@@ -59,7 +59,7 @@ export function countEnded(row: RunRow): number {
 
 /** Ended otherwise than well. */
 export function countUnsuccessful(row: RunRow): number {
-  return countEnded(row) - (row.ended.succeeded ?? 0);
+  return countEnded(row) - countWell(row.ended);
 }
 
 /** `done 3/5, running 1, waiting 1, failed 0` */

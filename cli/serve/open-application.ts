@@ -23,6 +23,7 @@ import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import { hashPlan } from '../../dsl/plan-text.ts';
 import { CliError } from '../cli-error.ts';
+import type { Environment } from '../config/effective-values.ts';
 import type { ConfigurationOwner } from '../follow/configuration-owner.ts';
 import type { FollowedConfiguration } from '../follow/followed-configuration.ts';
 import type { Closers } from '../host/closers.ts';
@@ -43,6 +44,7 @@ export interface ServedParts {
   readonly world: World;
   readonly requests: Notifier;
   readonly closers: Closers;
+  readonly env: Environment;
 }
 
 /** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
@@ -91,21 +93,27 @@ export async function openApplication(
   return { url: listening.url, firstKey };
 }
 
-/** Null when there is a key, or other machines can call. */
-async function firstKeyOf({ host }: ApplicationOptions, { store }: ServedParts): Promise<string | null> {
+const FIRST_KEY = {
+  userId: LOCAL_USER,
+  name: 'first',
+  scope: 'admin',
+  notBefore: null,
+  expiresAt: null,
+} as const;
+
+/** Null when there is a key or the deployment gives one, which is printed nowhere. */
+async function firstKeyOf({ host }: ApplicationOptions, { store, env }: ServedParts): Promise<string | null> {
   if (await store.apiKeys.hasAny()) return null;
+  const given = env['PARLEY_FIRST_API_KEY'] ?? '';
+  if (given !== '') {
+    await issueKey(store.apiKeys, { ...FIRST_KEY, key: given, now: Date.now() });
+    return null;
+  }
   if (!isLoopback(host))
     throw new ParleyError('unauthorized', 'Cannot serve beyond this machine: there is no API key', {
-      remedy: 'issue one with "parley key create --scope admin"',
+      remedy: 'issue one with "parley key create --scope admin", or set PARLEY_FIRST_API_KEY',
     });
-  const wish = {
-    userId: LOCAL_USER,
-    name: 'first',
-    scope: 'admin',
-    notBefore: null,
-    expiresAt: null,
-  } as const;
-  return (await issueKey(store.apiKeys, { ...wish, now: Date.now() })).key;
+  return (await issueKey(store.apiKeys, { ...FIRST_KEY, now: Date.now() })).key;
 }
 
 async function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {

@@ -2,6 +2,7 @@
  * One frame of the live table as text: header, the items that matter, fitted to the terminal.
  * Owns layout and colour; pure, so that every width is a row in a test.
  */
+import { endedWell } from '../../core/status.ts';
 import type { RunItemRow, RunRow } from '../../core/projection.ts';
 import { duration, usd } from '../print/amounts.ts';
 import {
@@ -130,7 +131,7 @@ function byInterest(a: RunItemRow, b: RunItemRow): number {
 function interest(item: RunItemRow): number {
   if (item.phase === 'waiting') return 2;
   if (item.phase !== 'ended') return 0;
-  return item.outcome === 'succeeded' ? 3 : 1;
+  return endedWell(item.outcome) ? 3 : 1;
 }
 
 function elapsed(item: RunItemRow, now: number): number | null {
@@ -155,6 +156,7 @@ const SGR: Readonly<Record<Exclude<Color, 'plain'>, number>> = {
 function colorOf(item: RunItemRow): Color {
   if (item.phase === 'waiting') return 'dim';
   if (item.phase !== 'ended') return 'plain';
+  if (item.outcome === 'not_needed') return 'dim';
   return item.outcome === 'succeeded' ? 'green' : 'red';
 }
 

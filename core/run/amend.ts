@@ -69,18 +69,21 @@ function refusal(state: RunState, { basePlanHash }: Amended): string | null {
 
 /** Who has succeeded stays as it is; who has ended otherwise is taken up, with all its tries. */
 function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number], plan: string): RunItem {
-  // Whom it waits for, and for which slot, counts from now on.
-  const { groups, needs, slots, priority } = spec;
-  const { groups: _groups, needs: _needs, slots: _slots, ...rest } = item;
+  // Whom it waits for, for which slot, and with whom it is judged counts from now on.
+  const { groups, needs, slots, priority, whole } = spec;
+  const { groups: _groups, needs: _needs, slots: _slots, whole: _whole, ...rest } = item;
   const placed: RunItem = {
     ...rest,
     priority,
     ...(slots === undefined ? {} : { slots }),
     ...(groups === undefined ? {} : { groups }),
     ...(needs === undefined ? {} : { needs }),
+    ...(whole === undefined ? {} : { whole }),
   };
   if (!isAnew || item.ending?.outcome === 'succeeded') return placed;
-  const next = { hasVerify: spec.hasVerify, workingMs: spec.workingMs, plan };
+  const { hasVerify, workingMs } = spec;
+  const hasRules = spec.own !== undefined || item.own !== undefined;
+  const next = { hasVerify, workingMs, ...(hasRules ? { own: spec.own ?? null } : {}), plan };
   if (isInFlight(item)) return { ...placed, next };
   return { ...placed, ...next, ...(item.phase === 'ended' ? WAITS_AGAIN : {}) };
 }
@@ -88,7 +91,10 @@ function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number]
 /** What they needed may succeed now. */
 function takeUpSkipped(items: RunItem[]): void {
   for (const [index, item] of items.entries())
-    if (item.phase === 'ended' && item.ending?.outcome === 'skipped')
+    if (
+      item.phase === 'ended' &&
+      (item.ending?.outcome === 'skipped' || item.ending?.outcome === 'not_needed')
+    )
       items[index] = { ...item, ...WAITS_AGAIN };
 }
 

@@ -52,7 +52,7 @@ export function runBirth(
     userId,
     name: plan.name,
     planHash: plan.hash,
-    rules: shardItems === undefined ? rules : { ...rules, shardItems },
+    rules: shardItems === undefined ? rules : { ...rules, shardItems, shardsRest: true },
     items: plan.items.map((item) => itemSpec(item, { plan, groups })),
   };
 }
@@ -96,11 +96,20 @@ function itemSpec(item: PlanItem, { plan, groups }: { plan: Plan; groups: Groups
   return {
     key: item.key,
     priority: priorityOf(item, plan.admission.order),
-    hasVerify: item.verify !== null,
+    hasVerify: item.verify !== null || item.scores !== undefined,
     workingMs: item.limits.workingMs,
+    ...(item.whole === undefined ? {} : { whole: item.whole }),
     ...(slots.length === 0 ? {} : { slots }),
     ...(member === undefined ? {} : { groups: member }),
+    ...ownRules(item),
     ...(item.needs === undefined ? {} : { needs: item.needs.map((need) => groups.needOf(item, need)) }),
+  };
+}
+
+function ownRules({ retry, wait }: PlanItem): Pick<RunItemSpec, 'own'> {
+  if (retry === undefined && wait === undefined) return {};
+  return {
+    own: { ...(retry === undefined ? {} : { retry }), ...(wait === undefined ? {} : { wait }) },
   };
 }
 

@@ -2,6 +2,7 @@
  * Failures that pile up, and when a failed item may try again.
  * Owns breaker and retry rules; must not end an attempt, nor begin one.
  */
+import { retryOf } from '../item-rules.ts';
 import { SECOND_MS } from '../time.ts';
 import type { FailureClass } from '../status.ts';
 import { hold } from './hold.ts';
@@ -84,7 +85,7 @@ export function retryAt(
   state: RunState,
   now: number,
 ): number | null {
-  const rule = state.rules.retry.find(({ on }) => on.includes(failureClass));
+  const rule = retryOf(item.own, state.rules).find(({ on }) => on.includes(failureClass));
   const failures = item.failures[failureClass] ?? 0;
   if (rule === undefined || failures > rule.attempts) return null;
   const wait = Math.min(rule.maxMs, rule.initialMs * rule.factor ** Math.max(0, failures - 1));

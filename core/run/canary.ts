@@ -2,6 +2,7 @@
  * The items that go first: the others begin only if all of these succeeded.
  * Owns how many may begin and the verdict on them; must not begin anything.
  */
+import { countWell } from '../status.ts';
 import { hold } from './hold.ts';
 import { changePace, paceOf } from './pace.ts';
 import { standingOf } from './standing.ts';
@@ -20,7 +21,7 @@ export function canaryLetsGo(turn: RunTurn): boolean {
   const { state } = turn;
   if (paceOf(state).canary === null || canaryPlaces(state) > 0 || underWay(state) > 0) return true;
   changePace(turn, { canary: null });
-  if (endedCount(state) === (standingOf(state).ended.succeeded ?? 0)) return true;
+  if (endedCount(state) === countWell(standingOf(state).ended)) return true;
   hold(turn, 'canary');
   return false;
 }

@@ -109,7 +109,10 @@ export function setSettings(turn: RunTurn, event: EventOf<'settingsChanged'>): v
 function takeUp(turn: RunTurn, indexes: readonly number[]): void {
   const { state } = turn;
   if (indexes.length === 0) return;
-  const skipped = [...state.items.keys()].filter((index) => outcomeAt(state, index) === 'skipped');
+  const skipped = [...state.items.keys()].filter((index) => {
+    const outcome = outcomeAt(state, index);
+    return outcome === 'skipped' || outcome === 'not_needed';
+  });
   for (const index of new Set([...indexes, ...skipped])) changeItem(turn, index, WAITS_AGAIN);
   backToWork(turn);
 }

@@ -2,6 +2,7 @@
  * The life of one item: start, work, verify, collect, end or try again.
  * Owns how notices of its conversation are read; must not decide about the run as a whole.
  */
+import { waitOf } from '../item-rules.ts';
 import { MINUTE_MS } from '../time.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import { countForBreaker, probeEnded, retryAt } from './breaker.ts';
@@ -109,7 +110,7 @@ function readWork(turn: RunTurn, index: number, item: RunItem, conversation: Con
   if (item.ending !== null) return collect(turn, index, item.ending);
   if (conversation.interrupted && conversation.limitReached === null)
     return continueAttempt(turn, index, item, conversation);
-  const ending = endingOfRest(turn, conversation);
+  const ending = endingOfRest(turn, item, conversation);
   if (ending === null) return;
   if (ending.outcome === 'succeeded' && item.hasVerify) return verify(turn, index, ending);
   collect(turn, index, ending);
@@ -126,7 +127,10 @@ function continueAttempt(
   conversation: ConversationSnapshot,
 ): void {
   if (conversation.pauseReason === 'user') return;
-  if (conversation.pauseReason === 'session_limit' && turn.state.rules.wait.onSessionLimit === 'stop') {
+  if (
+    conversation.pauseReason === 'session_limit' &&
+    waitOf(item.own, turn.state.rules).onSessionLimit === 'stop'
+  ) {
     return collect(turn, index, endingOf({ seen: 'limit_reached', limit: 'session_limit' }));
   }
   if (item.continued >= CONTINUATIONS_MAX)
@@ -137,10 +141,10 @@ function continueAttempt(
 }
 
 /** What a resting agent means for its item; null while the job waits for something else (D28). */
-function endingOfRest({ state }: RunTurn, conversation: ConversationSnapshot): Ending | null {
+function endingOfRest({ state }: RunTurn, item: RunItem, conversation: ConversationSnapshot): Ending | null {
   const { limitReached: limit, executionStatus: status, detail } = conversation;
   if (limit !== null) return endingOf({ seen: 'limit_reached', limit });
-  if (status === null || !state.rules.wait.until.includes(status)) return null;
+  if (status === null || !waitOf(item.own, state.rules).until.includes(status)) return null;
   return endingOf({ seen: 'agent_rests', status, detail });
 }
 
@@ -249,12 +253,12 @@ export function stopItem(turn: RunTurn, index: number, ending: Ending): void {
 }
 
 /** The next instant at which this item needs a look; null when it needs none. */
-function itemDeadline(item: RunItem, deadlineMs: number | null): number | null {
+function itemDeadline(item: RunItem, rules: RunState['rules']): number | null {
   if (item.phase === 'waiting') return item.notBefore;
   if (item.phase !== 'starting' && item.phase !== 'working') return null;
   if (item.stopBy !== null) return item.stopBy;
   if (item.waitsFor !== undefined) return null;
-  const wall = attemptEndsBy(item, deadlineMs);
+  const wall = attemptEndsBy(item, waitOf(item.own, rules).deadlineMs);
   const working = workingLimitAt(item);
   if (wall === null || working === null) return wall ?? working;
   return Math.min(wall, working);
@@ -265,7 +269,7 @@ export function itemsDeadline(state: RunState): number | null {
   let first: number | null = null;
   for (const position of standingOf(state).inFlight) {
     const item = state.items[position];
-    const at = item === undefined ? null : itemDeadline(item, state.rules.wait.deadlineMs);
+    const at = item === undefined ? null : itemDeadline(item, state.rules);
     if (at !== null && (first === null || at < first)) first = at;
   }
   return first;
@@ -280,7 +284,7 @@ export function itemsExpired(turn: RunTurn): void {
 function itemExpired(turn: RunTurn, index: number): void {
   const item = itemAt(turn.state, index);
   if (item === undefined || item.phase === 'waiting') return;
-  const due = itemDeadline(item, turn.state.rules.wait.deadlineMs);
+  const due = itemDeadline(item, turn.state.rules);
   if (due === null || turn.now < due) return;
   if (item.stopBy !== null)
     return collect(turn, index, item.ending ?? endingOf({ seen: 'agent_did_not_stop' }));

@@ -23,8 +23,9 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
   name: 'run',
   step: stepRun,
   deadline: (state) => (state === null ? null : runDeadline(state)),
-  // A finished run can be resumed as long as something in it failed.
   done: (state) => state !== null && hasEndedForGood(state),
+  // As long as something in it failed, somebody may take it up again.
+  rests: (state) => state?.phase === 'finished',
   clockSet: runClockSet,
   parts: RUN_PARTS,
 };

@@ -1,5 +1,5 @@
 /**
- * Stages: items that begin only after others have ended, and that are skipped when those ended badly.
+ * Stages: items that begin only after others have ended, and that end without an attempt when those ended otherwise.
  * Owns how a need is read; must not begin anything.
  */
 import { standingOf } from './standing.ts';
@@ -12,7 +12,7 @@ export function needsMet(item: RunItem, state: RunState): boolean {
 }
 
 /**
- * Ends what waits for somebody who has ended otherwise than it needs; a skipped item may be what others wait for, so it
+ * Ends what waits for somebody who has ended otherwise than it needs; an item that ends so may be what others wait for, so it
  * looks again until nothing changes. Every look ends an item or is the last.
  */
 export function skipUnmet(turn: RunTurn): void {
@@ -21,23 +21,38 @@ export function skipUnmet(turn: RunTurn): void {
   while (changed) {
     changed = false;
     for (const index of standingOf(turn.state).waiting) {
-      const need = unmetNeed(turn.state.items[index], turn.state);
-      if (need === null) continue;
-      changeItem(turn, index, { phase: 'ended', ending: skipped(need), endedAt: turn.now, notBefore: null });
+      const ending = unmetEnding(turn.state.items[index], turn.state);
+      if (ending === null) continue;
+      changeItem(turn, index, { phase: 'ended', ending, endedAt: turn.now, notBefore: null });
       changed = true;
     }
   }
 }
 
-/** A need that can no longer be met; null when there is none. */
-function unmetNeed(item: RunItem | undefined, state: RunState): ItemNeed | null {
-  const isUnmet = (need: ItemNeed): boolean =>
-    need.outcome === 'succeeded' && openIn(need, state) === 0 && unsuccessfulIn(need, state) > 0;
-  return item?.needs?.find(isUnmet) ?? null;
+/** How an item ends that has a need which can no longer be met; null when all may be. */
+function unmetEnding(item: RunItem | undefined, state: RunState): Ending | null {
+  for (const need of item?.needs ?? []) {
+    const ending = openIn(need, state) > 0 ? null : endingOfUnmet(need, unsuccessfulIn(need, state));
+    if (ending !== null) return ending;
+  }
+  return null;
 }
 
-function skipped({ entry }: ItemNeed): Ending {
-  return { outcome: 'skipped', failureClass: null, detail: `it needs "${entry}", which did not succeed` };
+function endingOfUnmet({ entry, outcome }: ItemNeed, unsuccessful: number): Ending | null {
+  switch (outcome) {
+    case 'succeeded':
+      if (unsuccessful === 0) return null;
+      return { outcome: 'skipped', failureClass: null, detail: `it needs "${entry}", which did not succeed` };
+    case 'failed':
+      if (unsuccessful > 0) return null;
+      return {
+        outcome: 'not_needed',
+        failureClass: null,
+        detail: `it is for a failure of "${entry}", which succeeded`,
+      };
+    case 'ended':
+      return null;
+  }
 }
 
 function openIn({ group }: ItemNeed, state: RunState): number {

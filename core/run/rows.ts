@@ -5,6 +5,7 @@
 import type { ConversationId } from '../ids.ts';
 import type { RunItemRow, RunRow } from '../projection.ts';
 import { standingOf } from './standing.ts';
+import { countForgiven, type Copy } from './whole-items.ts';
 import { isInFlight, type RunItem, type RunState } from './state.ts';
 
 /** Of the items at these positions. */
@@ -44,6 +45,7 @@ function leftPlaces(item: RunItem): readonly ConversationId[] {
 
 export function runRow(state: RunState): RunRow {
   const { waiting, inFlight, ended } = standingOf(state);
+  const forgiven = forgivenIn(state);
   return {
     table: 'run',
     runId: state.runId,
@@ -59,11 +61,23 @@ export function runRow(state: RunState): RunRow {
     waiting: waiting.length,
     inFlight: inFlight.length,
     ended,
+    ...(forgiven === 0 ? {} : { forgiven }),
     spentNanoUsd: state.spentNanoUsd,
     createdAt: state.createdAt,
     endedAt: state.endedAt,
     reconciliation: state.reconciliation,
   };
+}
+
+/** A look at every item, so only once all have ended; before, a failure may still be forgiven. */
+function forgivenIn({ phase, items }: RunState): number {
+  if (phase === 'running' || !items.some(({ whole }) => whole !== undefined)) return 0;
+  return countForgiven(items.map(copyOf));
+}
+
+function copyOf({ phase, ending, whole }: RunItem): Copy {
+  const outcome = phase === 'ended' ? (ending?.outcome ?? null) : null;
+  return whole === undefined ? { outcome } : { outcome, whole };
 }
 
 /** While a run goes on: what keeps the next item from beginning. */

@@ -40,6 +40,11 @@ export interface RunRules {
   readonly finally?: readonly LastStepRule[] | undefined;
   /** Items of one shard; absent when the run hosts its items itself. */
   readonly shardItems?: number | undefined;
+  /**
+   * Shards hear that the run has finished also when items of it failed. Absent in runs that older builds began: one
+   * order more would give every later one another id, by which a driver knows it again.
+   */
+  readonly shardsRest?: true;
 }
 
 /** How many slots there can be for one user, and how many conversations a sandbox takes. */

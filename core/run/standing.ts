@@ -3,7 +3,7 @@
  * Owns this summary and how a changed item changes it, so that no step has to look at all items; must not decide
  * who begins or ends.
  */
-import { OUTCOMES, type Outcome } from '../status.ts';
+import { endedWell, OUTCOMES, type Outcome } from '../status.ts';
 import { isInFlight, type GroupStanding, type RunItem, type RunState, type Standing } from './state.ts';
 
 type Items = RunState['items'];
@@ -30,13 +30,13 @@ export function standingOfAll(items: Items): Standing {
   };
 }
 
-export function haveAllSucceeded(items: Items): boolean {
-  return items.every((item) => outcomeOf(item) === 'succeeded');
+export function haveAllEndedWell(items: Items): boolean {
+  return items.every((item) => endedWell(outcomeOf(item)));
 }
 
 /** Nobody hosts such a run any more, nor its shards, wherever it ran: nothing brings it back. */
 export function hasEndedForGood({ phase, items }: Pick<RunState, 'phase' | 'items'>): boolean {
-  return phase === 'finished' && haveAllSucceeded(items);
+  return phase === 'finished' && haveAllEndedWell(items);
 }
 
 /** The same after one item has become another; `items` has it already. */
@@ -78,7 +78,7 @@ function countIn(item: RunItem): GroupStanding {
   const outcome = outcomeOf(item);
   return {
     open: outcome === null ? 1 : 0,
-    unsuccessful: outcome === null || outcome === 'succeeded' ? 0 : 1,
+    unsuccessful: outcome === null || endedWell(outcome) ? 0 : 1,
   };
 }
 

@@ -3,7 +3,9 @@
  * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
+import type { ItemRules } from '../item-rules.ts';
 import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
+import type { PlanNeed, PlanWhole } from '../plan.ts';
 import type { SeenRequests } from '../requests.ts';
 import type { LimitReached } from '../snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
@@ -35,6 +37,10 @@ export interface RunItemSpec {
   readonly needs?: readonly ItemNeed[];
   /** It comes later than its run: it does not begin before; absent: it is there from the beginning. */
   readonly notBefore?: number | null;
+  /** Rules of its own; null where an amended plan took them away, absent where it never had any. */
+  readonly own?: ItemRules | null | undefined;
+  /** Copies that are judged as one; absent: by itself. */
+  readonly whole?: PlanWhole;
 }
 
 /** One place of the slots of a keyed limit: `slot` names the bound, `value` whose places are counted. */
@@ -46,7 +52,7 @@ export interface SlotUse {
 /** A group of items that must have ended before this one begins. */
 export interface ItemNeed {
   readonly group: number;
-  readonly outcome: 'succeeded' | 'ended';
+  readonly outcome: PlanNeed['outcome'];
   /** The entry as the job names it, for people. */
   readonly entry: string;
 }
@@ -104,7 +110,7 @@ export interface RunItem extends RunItemSpec {
   /** Hash of the amended plan that has its specification; absent: the plan that the run was begun with. */
   readonly plan?: string | undefined;
   /** What it takes over with its next attempt: the plan was amended while this one was in flight. */
-  readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'plan'> | undefined;
+  readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'own' | 'plan'> | undefined;
   /** In a shard: which wish of its run about this item was the newest; absent before the first. */
   readonly revision?: number;
 }
@@ -130,7 +136,7 @@ export interface Standing {
 export interface GroupStanding {
   /** Items of it that have not ended. */
   readonly open: number;
-  /** Items of it that have ended otherwise than well. */
+  /** Items of it that have ended otherwise than well; who was not needed has ended well. */
   readonly unsuccessful: number;
 }
 

@@ -2,9 +2,9 @@
  * What a run wants of items that live in shards: that one begins, stops, waits or has ended.
  * Owns what is told, and when; a wish is a snapshot with a number, so that the newest wins. Must not admit anything.
  */
-import type { ItemWish, ShardBirth } from '../shard/message.ts';
+import type { ItemWish, ShardBirth, ShardEvent } from '../shard/message.ts';
 import { boundsOf, shardAddress, shardOf } from './shards.ts';
-import { haveAllSucceeded } from './standing.ts';
+import { haveAllEndedWell } from './standing.ts';
 import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
@@ -43,7 +43,8 @@ export function tellWishes(turn: RunTurn, number: number, wishes: readonly ItemW
 
 /** `revision` counts the turns of the run: of two wishes about one item the later one wins. */
 export function wishOf(item: RunItem, index: number, revision: number): ItemWish {
-  const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs } = item;
+  const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs, own } =
+    item;
   return {
     index,
     revision,
@@ -54,16 +55,19 @@ export function wishOf(item: RunItem, index: number, revision: number): ItemWish
     failures,
     notBefore,
     endedAt,
-    ...(plan === undefined ? {} : { spec: { hasVerify, workingMs, plan } }),
+    ...(plan === undefined
+      ? {}
+      : { spec: { hasVerify, workingMs, ...(own === undefined ? {} : { own }), plan } }),
   };
 }
 
-/** Nothing will be asked of them any more: a run whose items have all succeeded has ended for good. */
+/** Nothing is asked of them until somebody takes the run up again; where all items have ended well nobody can. */
 export function closeShards(turn: RunTurn): void {
-  const { runId, items, shards = [] } = turn.state;
-  if (!haveAllSucceeded(items)) return;
-  for (const number of shards.keys())
-    turn.order({ type: 'tell', to: shardAddress(runId, number), event: { type: 'shardClosed' } });
+  const { runId, items, rules, shards = [] } = turn.state;
+  const isForGood = haveAllEndedWell(items);
+  if (!isForGood && rules.shardsRest !== true) return;
+  const event: ShardEvent = { type: 'shardClosed', ...(isForGood ? {} : { mayOpenAgain: true }) };
+  for (const number of shards.keys()) turn.order({ type: 'tell', to: shardAddress(runId, number), event });
 }
 
 function startShard(turn: RunTurn, number: number): void {
@@ -86,8 +90,8 @@ function startShard(turn: RunTurn, number: number): void {
 }
 
 /** Who must wait for whom, and for which slot, is for the run alone. */
-function specOf({ key, priority, hasVerify, workingMs }: RunItem): RunItemSpec {
-  return { key, priority, hasVerify, workingMs };
+function specOf({ key, priority, hasVerify, workingMs, own }: RunItem): RunItemSpec {
+  return { key, priority, hasVerify, workingMs, ...(own === undefined ? {} : { own }) };
 }
 
 /** What a shard missed while it was not there. */

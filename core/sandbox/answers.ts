@@ -2,6 +2,7 @@
  * How a sandbox takes the answers to its own commands.
  * Owns one small function per (answer, phase) pair that needs one; the table says where each applies.
  */
+import { idleAt } from '../activity.ts';
 import {
   ARCHIVE_ATTEMPTS_MAX,
   ARCHIVE_RETRY_MS,
@@ -226,7 +227,7 @@ export function idle(turn: SandboxTurn, event: EventOf<'idleReached'>): void {
   if (state.watch !== event.commandId) return;
   state.watch = null;
   const { idleTimeMs } = state.limits;
-  const isIdle = idleTimeMs !== null && turn.now - event.lastActivityAt >= idleTimeMs;
+  const isIdle = turn.now >= idleAt(event.lastActivityAt, idleTimeMs);
   if (!isIdle || isOutdated(turn, event)) return watch(turn, event.lastActivityAt);
   beginPause(turn, 'idle');
 }

@@ -5,8 +5,8 @@
 import { begin } from '../run/admission.ts';
 import { bornItem } from '../run/born.ts';
 import { noticed, startsWaitingForRate, stopItem } from '../run/items.ts';
-import { standingOfAll } from '../run/standing.ts';
-import { isInFlight, itemAt, type RunItem } from '../run/state.ts';
+import { standingOf, standingOfAll } from '../run/standing.ts';
+import { isInFlight, itemAt, type RunItem, type RunState } from '../run/state.ts';
 import { changeItem, type RunTurn } from '../run/turn.ts';
 import type { ConversationSnapshot } from '../snapshot.ts';
 import type { ItemWish, ShardEvent } from './message.ts';
@@ -29,6 +29,25 @@ export function tellReady(turn: RunTurn): void {
   const { runId, items, slice } = turn.state;
   const event = { type: 'shardReady', number: slice?.number ?? 0, items: items.length } as const;
   turn.order({ type: 'tell', to: { machine: 'run', id: runId }, event });
+}
+
+/** With its run; what is told of an earlier end comes too late for one that is at work again. */
+export function closed(turn: RunTurn, { mayOpenAgain }: EventOf<'shardClosed'>): void {
+  const { state } = turn;
+  if (hasClosedForGood(state) || standingOf(state).inFlight.length > 0) return;
+  state.phase = 'finished';
+  if (mayOpenAgain !== true) state.endedAt = turn.now;
+}
+
+/** Nothing will be wished of it any more. */
+export function hasClosedForGood({ phase, endedAt }: RunState): boolean {
+  return phase === 'finished' && endedAt !== null;
+}
+
+/** Of one that has closed, as of any other; it is at work again once an item of it begins. */
+export function wishedAgain(turn: RunTurn, event: EventOf<'itemsWished'>): void {
+  wished(turn, event);
+  if (standingOf(turn.state).inFlight.length > 0) turn.state.phase = 'running';
 }
 
 export function wished(turn: RunTurn, { wishes }: EventOf<'itemsWished'>): void {

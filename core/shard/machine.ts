@@ -12,7 +12,7 @@ import { runClockSet } from '../run/working-time.ts';
 import { runCell } from '../transition-table.ts';
 import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
 import { bornShard } from './born.ts';
-import { tellReady } from './items.ts';
+import { hasClosedForGood, tellReady } from './items.ts';
 import type { ShardEvent } from './message.ts';
 import { SHARD_TABLE, type ShardPhase } from './table.ts';
 import { settleShard } from './turn.ts';
@@ -24,7 +24,8 @@ export const shardMachine: Machine<RunState | null, ShardEvent, ShardCommand> = 
   name: 'shard',
   step: stepShard,
   deadline: (state) => (state?.phase === 'running' ? itemsDeadline(state) : null),
-  done: (state) => state?.phase === 'finished',
+  done: (state) => state !== null && hasClosedForGood(state),
+  rests: (state) => state?.phase === 'finished',
   clockSet: runClockSet,
   parts: RUN_PARTS,
 };

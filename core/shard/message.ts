@@ -32,8 +32,8 @@ export type ShardEvent =
   /** Again, with more items, when the run has taken up new ones. */
   | { readonly type: 'shardStarted'; readonly birth: ShardBirth }
   | { readonly type: 'itemsWished'; readonly wishes: readonly ItemWish[] }
-  /** The run has ended for good. */
-  | { readonly type: 'shardClosed' }
+  /** The run has finished: for good, unless items of it may be taken up again. */
+  | { readonly type: 'shardClosed'; readonly mayOpenAgain?: true }
   | ItemAnswer
   | ConversationTold
   | { readonly type: 'deadline' };

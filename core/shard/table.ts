@@ -4,13 +4,34 @@
  */
 import * as items from '../run/items.ts';
 import type { RunTurn } from '../run/turn.ts';
-import type { TransitionTable } from '../transition-table.ts';
-import { conversationNoticed, grown, wished } from './items.ts';
+import type { Cell, TransitionTable } from '../transition-table.ts';
+import { closed, conversationNoticed, grown, hasClosedForGood, wished, wishedAgain } from './items.ts';
 import type { ShardEvent } from './message.ts';
 
 export const SHARD_PHASES = ['running', 'finished'] as const;
 
 export type ShardPhase = (typeof SHARD_PHASES)[number];
+
+type ShardCell<Type extends ShardEvent['type']> = Cell<
+  ShardPhase,
+  RunTurn,
+  Extract<ShardEvent, { readonly type: Type }>
+>;
+
+/** One that has closed for good hears nothing any more. */
+function cellUnlessForGood<Type extends ShardEvent['type']>(
+  to: readonly ShardPhase[],
+  says: string,
+  run: ShardCell<Type>['run'],
+): ShardCell<Type> {
+  return {
+    to,
+    says,
+    run: (turn, event) => {
+      if (!hasClosedForGood(turn.state)) run(turn, event);
+    },
+  };
+}
 
 export const SHARD_TABLE: TransitionTable<ShardPhase, RunTurn, ShardEvent> = {
   running: {
@@ -53,10 +74,23 @@ export const SHARD_TABLE: TransitionTable<ShardPhase, RunTurn, ShardEvent> = {
     },
     shardClosed: {
       to: ['finished'],
-      says: 'its run has ended for good',
-      run: (turn) => void (turn.state.phase = 'finished'),
+      says: 'its run has finished; what is told of an earlier end finds items in flight, and changes nothing',
+      run: closed,
     },
     deadline: { to: ['running'], says: 'deadlines and limits of items', run: items.itemsExpired },
   },
-  finished: {},
+  finished: {
+    shardStarted: cellUnlessForGood(
+      ['finished'],
+      'takes up the items that it has not; the run is told how many it has',
+      grown,
+    ),
+    itemsWished: cellUnlessForGood(
+      ['finished', 'running'],
+      'newest wins: settles items; begins them, and is at work again',
+      wishedAgain,
+    ),
+    conversationNoticed: cellUnlessForGood(['finished'], 'newest wins', conversationNoticed),
+    shardClosed: cellUnlessForGood(['finished'], 'its run has finished for good', closed),
+  },
 };

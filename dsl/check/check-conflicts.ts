@@ -8,7 +8,10 @@ import { allFields, conversationsOf, type CheckContext } from './check-context.t
 
 export function checkConflicts({ root, report }: CheckContext): void {
   for (const { tree } of allFields(root)) checkBranch(tree, root, report);
-  for (const { tree } of conversationsOf(root)) checkMatrixKeys(tree, report);
+  for (const { tree } of conversationsOf(root)) {
+    checkMatrixKeys(tree, report);
+    checkOutcome(tree, report);
+  }
   checkPool(childOf(root, 'placement'), report);
 }
 
@@ -71,4 +74,16 @@ function checkMatrixKeys(tree: Tree, report: Report): void {
       remedy: 'add "matrix", or remove the key',
     });
   }
+}
+
+/** One copy is what it is, whatever is asked of several. */
+function checkOutcome(tree: Tree, report: Report): void {
+  const outcome = entryOf(tree, 'outcome');
+  const rule = textOf(outcome?.value);
+  const repeat = childOf(tree, 'repeat');
+  const isRepeated = repeat !== undefined && !(repeat.kind === 'scalar' && Number(repeat.value) === 1);
+  if (outcome === undefined || rule === null || rule === 'all' || isRepeated) return;
+  report.add('JOB215', outcome.keySpan, '"outcome" has no use without copies', {
+    remedy: 'add "repeat: 3", or remove the key',
+  });
 }

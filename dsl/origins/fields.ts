@@ -11,11 +11,21 @@ export interface PlanField {
   readonly keys: readonly string[];
   /** Each entry of a map is a value of its own. */
   readonly isMap?: true;
-  /** Of an item, and written for the whole run; said only where there is a value. */
-  readonly ofRun?: true;
+  /**
+   * Of an item, and written for the whole run; `too`: where the conversation does not write it. Said only where there is a
+   * value.
+   */
+  readonly ofRun?: 'only' | 'too';
   /** Who decides where the job says nothing; built in when absent. */
   readonly otherwise?: 'deployment';
 }
+
+const WAIT = {
+  until: 'until',
+  deadlineMs: 'deadline',
+  noProgressMs: 'no_progress',
+  onSessionLimit: 'on_session_limit',
+};
 
 export const RUN_FIELDS: readonly PlanField[] = [
   { field: 'description', keys: ['description'] },
@@ -45,12 +55,7 @@ export const RUN_FIELDS: readonly PlanField[] = [
   { field: 'budget.onExceeded', keys: ['budget.on_exceeded'] },
   { field: 'retry', keys: ['retry'] },
   { field: 'breaker', keys: ['breaker'] },
-  ...below('wait', {
-    until: 'until',
-    deadlineMs: 'deadline',
-    noProgressMs: 'no_progress',
-    onSessionLimit: 'on_session_limit',
-  }),
+  ...below('wait', WAIT),
   { field: 'collect', keys: ['collect'] },
   { field: 'deliver', keys: ['deliver'] },
   { field: 'cleanup.sandbox', keys: ['cleanup.sandbox'] },
@@ -73,6 +78,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'entry', keys: ['id'] },
   { field: 'key', keys: ['key'] },
   { field: 'repeat', keys: ['repeat'] },
+  { field: 'whole', keys: ['outcome'] },
   { field: 'matrix', keys: ['matrix'], isMap: true },
   { field: 'prompt', keys: ['prompt'] },
   { field: 'repository.name', keys: ['repo.name'] },
@@ -89,11 +95,15 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'setup', keys: ['setup'] },
   { field: 'verify.command', keys: ['verify.command'] },
   { field: 'verify.timeoutMs', keys: ['verify.timeout'] },
+  { field: 'scores', keys: ['scores'] },
   { field: 'limits.workingMs', keys: ['limits.working'] },
   { field: 'limits.turns', keys: ['limits.turns'] },
   { field: 'limits.nanoUsd', keys: ['limits.usd'] },
+  { field: 'retry', keys: ['retry'], ofRun: 'too' },
+  { field: 'collect', keys: ['collect'], ofRun: 'too' },
+  ...below('wait', WAIT).map((field) => ({ ...field, ofRun: 'too' as const })),
   { field: 'needs', keys: ['needs'] },
-  { field: 'affinity', keys: ['placement.pool.affinity'], ofRun: true },
+  { field: 'affinity', keys: ['placement.pool.affinity'], ofRun: 'only' },
   { field: 'priority', keys: ['priority'] },
   { field: 'confirmation', keys: ['confirmation'] },
   { field: 'plugins', keys: ['plugins'] },

@@ -45,8 +45,13 @@ export function planOrigins(compiled: Compiled): PlanOrigins {
       if (item === undefined || trace === undefined) return [];
       const look = { ...compiled, trace };
       const own: Search = { owners: ownersOf(root, trace), look };
-      const whole: Search = { owners: top.owners, look };
-      return ITEM_FIELDS.flatMap((field) => valuesOf(item, field, field.ofRun === true ? whole : own));
+      const searches = {
+        only: { owners: top.owners, look },
+        too: { owners: [...own.owners, ...top.owners], look },
+      };
+      return ITEM_FIELDS.flatMap((field) =>
+        valuesOf(item, field, field.ofRun === undefined ? own : searches[field.ofRun]),
+      );
     },
   };
 }
@@ -97,7 +102,7 @@ function inputValues(compiled: Compiled): EffectiveValue[] {
 function valuesOf(owner: object, field: PlanField, search: Search): EffectiveValue[] {
   const value = valueAt(owner, field.field);
   if (field.isMap !== true) {
-    if (value === undefined && (field.ofRun === true || parentIsAbsent(owner, field))) return [];
+    if (value === undefined && (field.ofRun !== undefined || parentIsAbsent(owner, field))) return [];
     return [
       { key: field.keys[0] ?? '', field: field.field, value: value ?? null, origin: originOf(field, search) },
     ];

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { duration } from '../schema/conversation-schema.ts';
+import { duration } from '../schema/amounts.ts';
 import { SHORTHANDS } from '../schema/shorthand.ts';
 import * as rules from '../schema/text-rule.ts';
 import { asExpression, distributionForm, tokensAsWritten } from './scenario-form.ts';

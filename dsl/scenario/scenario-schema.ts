@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 import { STRATEGY_WORDS } from '../schema/job-schema.ts';
 import { durationOrNone } from '../schema/run-schema.ts';
-import { amount, duration } from '../schema/conversation-schema.ts';
+import { amount, duration } from '../schema/amounts.ts';
 import * as rules from '../schema/text-rule.ts';
 import { arrivalsSchema } from './arrivals-schema.ts';
 import { behaviourSchema, expression, runtimeSchema } from './behaviour-schema.ts';

@@ -6,18 +6,20 @@ import { z } from 'zod';
 
 import { SECRETS_MAX, TAG_VALUE_CODE_POINTS_MAX } from '../../core/limits.ts';
 import {
-  asText,
-  asWritten,
   amountAsWritten,
+  asText,
   namesAsMap,
   numberAsWritten,
   promptForm,
   scalarAs,
   SHORTHANDS,
 } from './shorthand.ts';
+import { duration, positiveAmount } from './amounts.ts';
+import { collectSchema } from './collect-schema.ts';
 import { CONDITION_MAX, conditionSchema } from './inputs-schema.ts';
 import { itemsSchema } from './items-schema.ts';
 import { needsSchema } from './needs-schema.ts';
+import { retrySchema, waitSchema } from './run-schema.ts';
 import * as rules from './text-rule.ts';
 
 /** More values than this on one axis are a data file, not a job. */
@@ -27,19 +29,12 @@ const AXES_MAX = 8;
 const REPEAT_MAX = 1_000;
 const RULES_MAX = 100;
 const PLUGINS_MAX = 20;
+/** More numbers about one conversation than this are a file of its results. */
+const SCORES_MAX = 20;
 /** Lock files of all the languages in one repository. */
 const SETUP_CACHE_FILES_MAX = 20;
 /** A turn costs money: a million of them is a slip of the keyboard. */
 const TURNS_MAX = 1_000_000;
-
-export const duration = (description: string) =>
-  rules.text(rules.DURATION, description).register(SHORTHANDS, asWritten);
-export const amount = (description: string) =>
-  rules.text(rules.AMOUNT, description).register(SHORTHANDS, amountAsWritten({ minimum: 0 }));
-export const positiveAmount = (description: string) =>
-  rules
-    .text(rules.POSITIVE_AMOUNT, description)
-    .register(SHORTHANDS, amountAsWritten({ exclusiveMinimum: 0 }));
 
 /** Code points, not UTF-16 units (D21); with an interpolation the length is known later. */
 const tagValue = z
@@ -128,6 +123,24 @@ export const prioritySchema = rules
   .text(rules.PRIORITY, 'Higher starts first; from -1000 to 1000.')
   .register(SHORTHANDS, numberAsWritten({ type: 'integer', minimum: -1_000, maximum: 1_000 }));
 
+const score = z.strictObject({
+  name: rules.text(rules.SCORE_NAME, 'What is measured; unique in the conversation.'),
+  command: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .meta({ description: 'Shell command whose last line is a number.' }),
+  at_least: rules
+    .text(rules.NUMBER, 'Less than this is not good.')
+    .register(SHORTHANDS, amountAsWritten({}))
+    .optional(),
+  at_most: rules
+    .text(rules.NUMBER, 'More than this is not good.')
+    .register(SHORTHANDS, amountAsWritten({}))
+    .optional(),
+  timeout: duration('Longest time the command may take.').optional(),
+});
+
 const plugin = z
   .strictObject({
     source: rules.text(rules.PLUGIN_SOURCE, 'Repository of the plugin as owner/name.'),
@@ -148,12 +161,21 @@ const sharedFields = {
   secrets: secrets.optional(),
   setup: setup.optional(),
   verify: verify.optional(),
+  scores: z
+    .array(score)
+    .min(1)
+    .max(SCORES_MAX)
+    .meta({ description: 'Numbers that commands in the sandbox print about the work, after `verify`.' })
+    .optional(),
   limits: limitsSchema.optional(),
   priority: prioritySchema.optional(),
   confirmation: z
     .enum(['never', 'risky', 'always'])
     .meta({ description: 'When the agent asks before it acts.' })
     .optional(),
+  retry: retrySchema.optional(),
+  wait: waitSchema.optional(),
+  collect: collectSchema.optional(),
   plugins: z.array(plugin).max(PLUGINS_MAX).meta({ description: 'Plugins of the agent.' }).optional(),
 };
 
@@ -204,6 +226,10 @@ export const conversationSchema = z
       .max(REPEAT_MAX)
       .meta({ description: 'Copies of each conversation, for statistics; not retries.' })
       .optional(),
+    outcome: z
+      .enum(['all', 'any', 'majority'])
+      .meta({ description: 'How many copies of "repeat" have to succeed.' })
+      .optional(),
     matrix: z
       .record(rules.text(rules.AXIS_NAME), z.array(axisValue).min(1).max(AXIS_VALUES_MAX))
       .refine((axes) => Object.keys(axes).length <= AXES_MAX, { params: { tooMany: AXES_MAX } })
@@ -230,4 +256,5 @@ export type ConversationDocument = z.infer<typeof conversationSchema>;
 export type DefaultsDocument = z.infer<typeof defaultsSchema>;
 export type ExtensionDocument = z.infer<typeof extension>;
 export type PluginDocument = z.infer<typeof plugin>;
+export type ScoreDocument = z.infer<typeof score>;
 export type RepositoryDocument = z.infer<typeof repository>;

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { duration } from './conversation-schema.ts';
+import { duration } from './amounts.ts';
 import { addressForm, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 

@@ -7,7 +7,9 @@ import { z } from 'zod';
 
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 import { appendSchema } from './append-schema.ts';
-import { amount, conversationSchema, defaultsSchema, duration } from './conversation-schema.ts';
+import { amount, duration } from './amounts.ts';
+import { collectSchema } from './collect-schema.ts';
+import { conversationSchema, defaultsSchema } from './conversation-schema.ts';
 import {
   admissionSchema,
   breakerSchema,
@@ -58,31 +60,6 @@ export const placementSchema = z
   })
   .meta({ description: "Where conversations run; without it the user's own setting decides (D16)." })
   .register(SHORTHANDS, scalarAs('strategy'));
-
-const globs = z.array(rules.text(rules.GLOB)).min(1).max(LIST_MAX);
-const globsJson = {
-  type: 'array',
-  description: 'Patterns relative to the workspace.',
-  items: { type: 'string', pattern: rules.GLOB.pattern.source },
-  minItems: 1,
-  maxItems: LIST_MAX,
-};
-
-const collectStep = z
-  .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('trajectory') }),
-    z.strictObject({ kind: z.literal('diff') }),
-    z.strictObject({ kind: z.literal('usage') }),
-    z.strictObject({ kind: z.literal('files'), globs }),
-  ])
-  .register(
-    SHORTHANDS,
-    wordOrMap({
-      discriminator: 'kind',
-      words: ['trajectory', 'diff', 'usage'],
-      keyed: { key: 'files', field: 'globs', schema: globsJson },
-    }),
-  );
 
 const rows = z
   .discriminatedUnion('from', [
@@ -165,11 +142,7 @@ export const jobSchema = z
     retry: retrySchema.optional(),
     breaker: breakerSchema.optional(),
     wait: waitSchema.optional(),
-    collect: z
-      .array(collectStep)
-      .max(LIST_MAX)
-      .meta({ description: 'What is kept, before anything is cleaned up.' })
-      .optional(),
+    collect: collectSchema.optional(),
     deliver: deliverSchema.optional(),
     cleanup: cleanupSchema.optional(),
     tolerate: tolerateSchema.optional(),

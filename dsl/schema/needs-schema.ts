@@ -14,8 +14,8 @@ const need = z
   .strictObject({
     entry: rules.text(rules.ENTRY_ID, 'Id of the conversation that is waited for.'),
     outcome: z
-      .enum(['succeeded', 'ended'])
-      .meta({ description: 'Unless it succeeded this one is skipped; or however it ended.' })
+      .enum(['succeeded', 'failed', 'ended'])
+      .meta({ description: 'Runs if it succeeded, if it failed, or however it ended.' })
       .optional(),
     each: z
       .boolean()

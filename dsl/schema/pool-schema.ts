@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 
-import { duration } from './conversation-schema.ts';
+import { duration } from './amounts.ts';
 import * as rules from './text-rule.ts';
 
 /** More sandboxes than a plan may have conversations are of no use. */

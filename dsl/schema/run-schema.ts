@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import { FAILURE_CLASSES, type ExecutionStatus } from '../../core/status.ts';
-import { amount, duration, positiveAmount } from './conversation-schema.ts';
+import { amount, duration, positiveAmount } from './amounts.ts';
 import { asWritten, listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { duration } from './conversation-schema.ts';
+import { duration } from './amounts.ts';
 import { listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 
 /** More instants than these are better said by a step. */

@@ -17,6 +17,7 @@ import {
 } from '../on-host/inside-view.ts';
 import { TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
+import { SERVER_RIGHTS, SERVER_USER } from '../on-host/tools-user.ts';
 import { containerUser } from './container-user.ts';
 import type { SandboxImage } from './image/sandbox-image.ts';
 import { LOG_FILES, LOG_FILE_SIZE, SHARED_MEMORY_BYTES_MAX, STOP_GRACE_S } from './limits.ts';
@@ -28,6 +29,8 @@ import { seccompProfile } from './seccomp-profile.ts';
 /** The first program reads the session key from descriptor 5; the daemon hands it over on standard input. */
 const KEY_SCRIPT = 'exec "$@" 5<&0 </dev/null';
 const NANO = 1e9;
+/** Of folders that hold mounts and nothing else. */
+const ROOTS_BYTES_MAX = 64 * 1024;
 /** What the daemon makes read-only by itself, and one that every user may write to. */
 const KERNEL_SETTINGS = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger', 'pressure'].map(
   (name) => `/proc/${name}`,
@@ -41,19 +44,21 @@ export interface ContainerOrder {
   readonly image: SandboxImage;
   /** On the host; null where there is none. */
   readonly guard: string | null;
+  /** On the host: with it the Agent Server is another user than its tools; null: it is the same one. */
+  readonly filesAs: string | null;
 }
 
 export function containerSpec(order: ContainerOrder): Docker.ContainerCreateOptions {
-  const { options, marks, image } = order;
-  const view = boundView(options, image);
+  const { options, marks, image, filesAs } = order;
+  const user = containerUser();
+  const view = boundView(options, { ...image, toolsUser: filesAs === null ? null : user });
   const environment = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
-  const { uid, gid } = containerUser();
   return {
     Image: image.reference,
     Entrypoint: ['/bin/sh', '-c', KEY_SCRIPT, 'sh'],
     Cmd: [...initCommand(view, BOUND_PORTS)],
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-    User: `${uid}:${gid}`,
+    User: filesAs === null ? `${user.uid}:${user.gid}` : `${SERVER_USER}:${SERVER_USER}`,
     Hostname: 'sandbox',
     WorkingDir: INSIDE.workspace,
     Labels: labelsOf(options.dataDir, marks),
@@ -79,9 +84,11 @@ function hostConfig(order: ContainerOrder): Docker.HostConfig {
     IpcMode: 'private',
     ReadonlyRootfs: true,
     Mounts: mountsOf(order),
-    Tmpfs: tmpfsOf(memoryBytes),
+    Tmpfs: tmpfsOf(order),
     ShmSize: bounded(SHARED_MEMORY_BYTES_MAX, memoryBytes),
     CapDrop: ['ALL'],
+    // The tools have none all the same: it goes with the change to their user.
+    ...(order.filesAs === null ? {} : { CapAdd: SERVER_RIGHTS }),
     ReadonlyPaths: KERNEL_SETTINGS,
     SecurityOpt: ['no-new-privileges:true', ...(profile === null ? [] : [`seccomp=${profile}`])],
     // Memory and swap together: without it a bomb would go on in the swap of the host.
@@ -97,7 +104,7 @@ function hostConfig(order: ContainerOrder): Docker.HostConfig {
   };
 }
 
-function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettings[] {
+function mountsOf({ options, place, guard, filesAs }: ContainerOrder): Docker.MountSettings[] {
   const bind = (Source: string, Target: string, ReadOnly: boolean): Docker.MountSettings => ({
     Type: 'bind',
     Source,
@@ -108,8 +115,14 @@ function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettin
   const compiled = compiledAgent(programs.agentServer);
   return [
     bind(place.workspace, INSIDE.workspace, false),
-    bind(place.agent, INSIDE.agent, false),
-    bind(place.offeredDir, INSIDE.agentSockets, false),
+    ...(filesAs === null
+      ? [bind(place.agent, INSIDE.agent, false), bind(place.offeredDir, INSIDE.agentSockets, false)]
+      : [
+          bind(place.agent, INSIDE.serverState, false),
+          bind(place.offeredDir, INSIDE.serverSockets, false),
+          bind(place.plugins, INSIDE.plugins, false),
+          bind(filesAs, INSIDE.filesAs, true),
+        ]),
     ...HOST_SOCKET_NAMES.map((name) =>
       bind(dirname(hostSockets[name]), join(INSIDE.hostSockets, name), true),
     ),
@@ -123,14 +136,18 @@ function mountsOf({ options, place, guard }: ContainerOrder): Docker.MountSettin
 }
 
 /** What is run from them was put there by the agent, so nothing is forbidden but what gives rights. */
-function tmpfsOf(memoryBytes: number | null): Record<string, string> {
+function tmpfsOf({ limits: { memoryBytes }, filesAs }: ContainerOrder): Record<string, string> {
   const { uid, gid } = containerUser();
+  const roots = (mode: string): string => `rw,noexec,nosuid,nodev,size=${ROOTS_BYTES_MAX},mode=${mode}`;
   const own = (bytes: number, mode: string): string =>
     `rw,exec,nosuid,nodev,size=${bounded(bytes, memoryBytes)},mode=${mode},uid=${uid},gid=${gid}`;
   return {
     '/tmp': own(TMPFS_BYTES_MAX['/tmp'], '1777'),
     '/run': own(TMPFS_BYTES_MAX['/run'], '0755'),
     [INSIDE.home]: own(TMPFS_BYTES_MAX['/home'], '0700'),
+    // A file system of its own: what it is in is the tools', who would move it away and put theirs in its place.
+    [INSIDE.run]: roots('0755'),
+    ...(filesAs === null ? {} : { [INSIDE.server]: roots('0700') }),
   };
 }
 

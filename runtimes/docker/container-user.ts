@@ -1,19 +1,15 @@
 /**
- * Whom the processes of a container belong to on the host.
+ * Whom the tools of a container, and all its files, belong to on the host.
  * Owns the choice: never root. Root's own files stay closed to a container that got out, so it is somebody without a
  * name then; an ordinary user can own nothing but what is its own, so it is that user.
  */
+import type { ToolsUser } from '../on-host/tools-user.ts';
 
 /** Without a name on any host, and the number that images of agent servers use. */
 const NOBODY_IN_PARTICULAR = 10_001;
 const ROOT = 0;
 
-export interface ContainerUser {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-export function containerUser(): ContainerUser {
+export function containerUser(): ToolsUser {
   const uid = process.getuid?.() ?? ROOT;
   if (uid === ROOT) return { uid: NOBODY_IN_PARTICULAR, gid: NOBODY_IN_PARTICULAR };
   return { uid, gid: process.getgid?.() ?? uid };

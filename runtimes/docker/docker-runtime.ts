@@ -21,11 +21,13 @@ import { leaveDiskLimit } from '../on-host/last-words.ts';
 import { DEFAULT_LIMITS, DISK_LOOK_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
 import { overtakenOrder } from '../on-host/order-refusals.ts';
 import { presenceByRecord } from '../on-host/presence-by-record.ts';
+import { filesAsObject } from '../on-host/tools-user.ts';
 import { sandboxIds, sandboxPlace } from '../on-host/sandbox-place.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
 import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
+import { containerUser } from './container-user.ts';
 import { findContainer, killContainer, listContainers, setFrozen } from './containers.ts';
 import type { Containers } from './containers.ts';
 import { dockerDaemon } from './docker-daemon.ts';
@@ -78,10 +80,14 @@ export function createDockerRuntime(options: DockerRuntimeOptions): SandboxRunti
   };
 }
 
-function capabilitiesOf({ egressSocket = null }: DockerRuntimeOptions): RuntimeCapabilities {
+function capabilitiesOf({
+  egressSocket = null,
+  splitsTools = false,
+}: DockerRuntimeOptions): RuntimeCapabilities {
   return {
     kind: 'docker',
     isolation: 'container',
+    tools: splitsTools && filesAsObject(process.arch, containerUser()) !== null ? 'apart' : 'beside',
     pause: ['files', 'memory'],
     resume: { files: 'boot', memory: 'thaw' },
     egress: egressSocket === null ? 'none' : 'allow_list',
@@ -202,7 +208,10 @@ function watchWorkspaces(context: Context): void {
     filesMax: context.options.filesMax ?? SANDBOX_FILES_MAX,
     everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
     upNow: async () => (await list(context)).filter((sandbox) => sandbox.up),
-    treesOf: ({ sandboxId: id }) => [context.placeOf(id).workspace, context.placeOf(id).agent],
+    treesOf: ({ sandboxId: id }) => {
+      const { workspace, agent, plugins } = context.placeOf(id);
+      return [workspace, agent, plugins];
+    },
     socketDirOf: ({ sandboxId: id }) => context.placeOf(id).offeredDir,
     // What runs in a container is the daemon's to tell, and it does not tell what is open.
     processesOf: () => Promise.resolve([]),

@@ -20,6 +20,8 @@ export interface DockerRuntimeOptions {
   readonly image: string;
   /** Absolute paths of programs in one file each, run by the image's Node.js. */
   readonly programs: { readonly agentServer: string; readonly sandboxInit: string };
+  /** Whether that server can be another user than its tools; OpenHands' own cannot. */
+  readonly splitsTools?: boolean;
   /**
    * Unix sockets of the host. They may appear, and be replaced, at any time, so their directories are bound into
    * every sandbox, read-only: such a directory must hold nothing else. The user of the containers must be able to

@@ -14,6 +14,7 @@ import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeTree } from '../on-host/remove-tree.ts';
 import { sealedHealth } from '../on-host/sealed-socket.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
+import { prepareFilesAs } from '../on-host/tools-user.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
 import { containerSpec } from './container-spec.ts';
 import { containerUser } from './container-user.ts';
@@ -81,6 +82,7 @@ async function launch(order: StartOrder, name: string): Promise<void> {
   const image = await ensureImage(containers.daemon, options.image);
   await prepareDirectories(order);
   const guard = await prepareGuard(place.etc);
+  const filesAs = options.splitsTools === true ? await prepareFilesAs(place.etc, containerUser()) : null;
   await writeRecord(place, {
     version: 1,
     sandboxId,
@@ -90,7 +92,7 @@ async function launch(order: StartOrder, name: string): Promise<void> {
     launchedAt: options.clock.now(),
   });
   const marks = { sandboxId, generation };
-  const spec = containerSpec({ options, limits, place, marks, image, guard });
+  const spec = containerSpec({ options, limits, place, marks, image, guard, filesAs });
   const warnings = await launchContainer(containers, { name, spec, sessionKey });
   for (const text of warnings) options.warn(`Docker: ${text}`);
 }
@@ -107,6 +109,7 @@ async function prepareDirectories({ options, place }: StartOrder): Promise<void>
   for (const [dir, mode] of [
     [place.workspace, 0o755],
     [place.agent, 0o700],
+    [place.plugins, 0o700],
     [place.offeredDir, 0o700],
   ] as const) {
     await mkdir(dir, { recursive: true, mode });

@@ -27,6 +27,7 @@ import { ensurePolicy } from './network-policy.ts';
 import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
 import { openGates, resolveRoutes } from './pod-routes.ts';
 import { createPodWatch } from './pod-watch.ts';
+import { toolsUserOf } from './pod-spec.ts';
 import { findPod, listPods } from './pods.ts';
 import type { Pods } from './pods.ts';
 import { startSandbox } from './start-sandbox.ts';
@@ -72,13 +73,14 @@ export function createKubernetesRuntime(options: KubernetesRuntimeOptions): Sand
   };
 }
 
-function capabilitiesOf({ routes }: KubernetesRuntimeOptions): RuntimeCapabilities {
+function capabilitiesOf(options: KubernetesRuntimeOptions): RuntimeCapabilities {
   return {
     kind: 'kubernetes',
     isolation: 'container',
+    tools: toolsUserOf(options) === null ? 'beside' : 'apart',
     pause: ['files'],
     resume: { files: 'boot', memory: null },
-    egress: routes.egress === null ? 'none' : 'allow_list',
+    egress: options.routes.egress === null ? 'none' : 'allow_list',
     limits: {
       memory: 'sandbox',
       // How many processes a pod may have is set on the nodes, and no pod can ask for it.

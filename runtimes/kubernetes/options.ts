@@ -6,6 +6,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 import type { HostSockets } from '../on-host/host-sockets.ts';
 
+/** Levels of the cluster's own admission. */
+export type PodSecurity = 'baseline' | 'restricted';
+
 /** `HOST:PORT` of each way out, as this process and the pods resolve it; null: there is none. */
 export interface PodRoutes {
   readonly proxy: string;
@@ -50,6 +53,10 @@ export interface KubernetesRuntimeOptions {
     readonly sandboxInit: string;
     readonly workspaceReader: string;
   };
+  /** Whether that server can be another user than its tools; OpenHands' own cannot. */
+  readonly splitsTools?: boolean;
+  /** What the namespace admits: below `baseline` nobody in a pod may begin as root, so nobody can change users. */
+  readonly podSecurity?: PodSecurity;
   readonly routes: PodRoutes;
   /** Null: others serve all routes. */
   readonly gates: RouteGates | null;

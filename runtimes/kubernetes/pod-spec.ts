@@ -1,7 +1,8 @@
 /**
  * What a pod of ours is made with.
  * Owns everything that separates it: user, network name service, files, privileges, system calls, limits. Whoever may
- * read pods reads it, so no secret is in it. The form passes the admission level `restricted`.
+ * read pods reads it, so no secret is in it. The form passes the admission level `restricted`, or `baseline` where the
+ * Agent Server is another user than its tools: to change users it begins as root, without any other right of root's.
  */
 import type {
   V1Container,
@@ -11,6 +12,7 @@ import type {
   V1Volume,
   V1VolumeMount,
 } from '@kubernetes/client-node';
+import { basename } from 'node:path';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 import {
   BOUND_PORTS,
@@ -21,16 +23,18 @@ import {
   insideEnvironment,
 } from '../on-host/inside-view.ts';
 import { LOG_BYTES_MAX, TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
+import { SERVER_RIGHTS, SERVER_USER } from '../on-host/tools-user.ts';
+import type { ToolsUser } from '../on-host/tools-user.ts';
 import { AGENT_PORT, NODE_DISK, STOP_GRACE_S } from './limits.ts';
 import { labelsOf, volumeName } from './names.ts';
 import type { Marks } from './names.ts';
 import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
 import { MAIN_CONTAINER } from './pod-state.ts';
-import { GUARD_MOUNT, guardVolume, keyVariable, launchScript } from './session-secret.ts';
+import { GUARD_MOUNT, POD_USER, guardVolume, keyVariable, launchScript } from './session-secret.ts';
 
-/** Without a name in any image, and the number that images of agent servers use. */
-const POD_USER = 10_001;
-const AGENT_SOCKET = `${INSIDE.agentSockets}/agent.sock`;
+/** Where the folder of a server that is another user is prepared: its socket is made as the tools' user. */
+const SERVER_AT_FIRST = '/server';
+const SOCKETS_AT_FIRST = `${SERVER_AT_FIRST}/${basename(INSIDE.serverSockets)}`;
 /** Answers nothing: a sandbox resolves no name, or names would carry its secrets out. */
 const NO_NAME_SERVER = '127.0.0.1';
 
@@ -43,19 +47,28 @@ export interface PodOrder {
   readonly routes: PodRoutes;
 }
 
+/** Whom the tools of a pod run as, where that is another user than their Agent Server; null: it is the same one. */
+export function toolsUserOf({
+  splitsTools = false,
+  podSecurity = 'baseline',
+}: Pick<KubernetesRuntimeOptions, 'splitsTools' | 'podSecurity'>): ToolsUser | null {
+  return splitsTools && podSecurity === 'baseline' ? POD_USER : null;
+}
+
 export function agentPod(order: PodOrder): V1Pod {
   const { options, limits, marks, name } = order;
-  const mounts = agentMounts();
+  const user = toolsUserOf(options);
+  const mounts = agentMounts(user);
   const agent: V1Container = {
     name: MAIN_CONTAINER,
     image: options.image,
-    command: ['sh', '-c', launchScript(limits.fileBytes), 'node', ...initArguments(order)],
+    command: ['sh', '-c', launchScript(limits.fileBytes, user), 'node', ...initArguments(order)],
     env: [...agentEnvironment(order), keyVariable(name)],
     workingDir: INSIDE.workspace,
     ports: [{ name: 'agent', containerPort: AGENT_PORT }],
     volumeMounts: [...mounts],
     resources: resourcesOf(order),
-    securityContext: CONTAINER_SECURITY,
+    securityContext: user === null ? CONTAINER_SECURITY : SERVER_SECURITY,
   };
   const memory = { memoryBytes: limits.memoryBytes };
   return podOf(order, {
@@ -64,6 +77,7 @@ export function agentPod(order: PodOrder): V1Pod {
     volumes: [
       workspaceVolume(options.installation, marks),
       memoryVolume('tmp', TMPFS_BYTES_MAX['/tmp'], memory),
+      // Of a server that is another user only folders are in it, and its socket.
       memoryVolume('run', TMPFS_BYTES_MAX['/run'], memory),
       memoryVolume('home', TMPFS_BYTES_MAX['/home'], memory),
       guardVolume(name),
@@ -102,9 +116,9 @@ export function podOf(order: Pick<PodOrder, 'options' | 'marks' | 'name'>, spec:
 
 const POD_SECURITY = {
   runAsNonRoot: true,
-  runAsUser: POD_USER,
-  runAsGroup: POD_USER,
-  fsGroup: POD_USER,
+  runAsUser: POD_USER.uid,
+  runAsGroup: POD_USER.gid,
+  fsGroup: POD_USER.gid,
   // A workspace has many files: they are not handed over anew at every start.
   fsGroupChangePolicy: 'OnRootMismatch',
   seccompProfile: { type: 'RuntimeDefault' },
@@ -117,28 +131,56 @@ export const CONTAINER_SECURITY = {
   capabilities: { drop: ['ALL'] },
 };
 
+/** Of an Agent Server that is another user than its tools; they have none of these rights. */
+const SERVER_SECURITY = {
+  ...CONTAINER_SECURITY,
+  runAsNonRoot: false,
+  runAsUser: SERVER_USER,
+  runAsGroup: SERVER_USER,
+  capabilities: { drop: ['ALL'], add: [...SERVER_RIGHTS] },
+};
+
 export function workspaceVolume(installation: string, { sandboxId }: Marks): V1Volume {
   return { name: 'sandbox', persistentVolumeClaim: { claimName: volumeName(installation, sandboxId) } };
 }
 
 /** Directories of the volume belong to who makes them; the cluster would make them for root, and Git trusts its own only. */
 function preparation({ options }: PodOrder): V1Container {
+  const isSplit = toolsUserOf(options) !== null;
+  const made = [
+    '/volume/workspace',
+    '/volume/agent',
+    ...(isSplit ? ['/volume/plugins', SOCKETS_AT_FIRST] : []),
+  ];
   return {
     name: 'prepare',
     image: options.image,
-    command: ['sh', '-c', 'mkdir -p /volume/workspace /volume/agent && chmod 700 /volume/agent'],
-    volumeMounts: [{ name: 'sandbox', mountPath: '/volume' }],
+    command: ['sh', '-c', `mkdir -p ${made.join(' ')} && chmod 700 /volume/agent`],
+    volumeMounts: [
+      { name: 'sandbox', mountPath: '/volume' },
+      ...(isSplit ? [{ name: 'run', mountPath: SERVER_AT_FIRST }] : []),
+    ],
     resources: { limits: { memory: NODE_DISK, cpu: '100m' }, requests: { memory: NODE_DISK, cpu: '10m' } },
     securityContext: CONTAINER_SECURITY,
   };
 }
 
-function agentMounts(): readonly V1VolumeMount[] {
+function agentMounts(user: ToolsUser | null): readonly V1VolumeMount[] {
+  const own: readonly V1VolumeMount[] =
+    user === null
+      ? [
+          { name: 'sandbox', mountPath: INSIDE.agent, subPath: 'agent' },
+          { name: 'run', mountPath: INSIDE.agentSockets },
+        ]
+      : [
+          { name: 'run', mountPath: INSIDE.server },
+          { name: 'sandbox', mountPath: INSIDE.serverState, subPath: 'agent' },
+          { name: 'sandbox', mountPath: INSIDE.plugins, subPath: 'plugins' },
+        ];
   return [
     { name: 'sandbox', mountPath: INSIDE.workspace, subPath: 'workspace' },
-    { name: 'sandbox', mountPath: INSIDE.agent, subPath: 'agent' },
+    ...own,
     { name: 'tmp', mountPath: '/tmp' },
-    { name: 'run', mountPath: INSIDE.agentSockets },
     { name: 'home', mountPath: INSIDE.home },
     GUARD_MOUNT,
   ];
@@ -156,10 +198,14 @@ function memoryVolume(
 function initArguments({ options, routes }: PodOrder): readonly string[] {
   const bridges = HOST_SOCKET_NAMES.flatMap((name) => ['--bridge', `${BOUND_PORTS[name]}=${routes[name]}`]);
   const egress = routes.egress === null ? [] : ['--bridge', `${EGRESS_PORT}=${routes.egress}`];
-  const entrance = ['--entrance', `${AGENT_PORT}=${AGENT_SOCKET}`];
+  const entrance = ['--entrance', `${AGENT_PORT}=${socketOf(toolsUserOf(options))}`];
   const log = ['--log-bytes-max', String(LOG_BYTES_MAX)];
   const { sandboxInit, agentServer } = options.programs;
   return [sandboxInit, ...bridges, ...egress, ...entrance, ...log, '--', agentServer];
+}
+
+function socketOf(user: ToolsUser | null): string {
+  return `${user === null ? INSIDE.agentSockets : INSIDE.serverSockets}/agent.sock`;
 }
 
 function agentEnvironment({
@@ -168,20 +214,22 @@ function agentEnvironment({
   routes,
 }: PodOrder): readonly { readonly name: string; readonly value: string }[] {
   const { agentServer, sandboxInit } = options.programs;
+  const toolsUser = toolsUserOf(options);
   const view = {
     workspace: INSIDE.workspace,
-    agent: INSIDE.agent,
+    agent: toolsUser === null ? INSIDE.agent : INSIDE.serverState,
     home: INSIDE.home,
     node: 'node',
     searchPath: SYSTEM_PATH,
     agentServer,
     sandboxInit,
-    agentSocket: AGENT_SOCKET,
+    agentSocket: socketOf(toolsUser),
     hostSockets: { proxy: '', webhook: '', git: '' },
     egressSocket: routes.egress,
     authorities: null,
     guard: null,
     toolbox: null,
+    toolsUser,
   };
   const variables = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
   return Object.entries(variables).map(([name, value]) => ({ name, value }));

@@ -1,10 +1,14 @@
 /**
- * The secret of one pod: the key it is to accept, and the object that closes a process to others.
+ * The secret of one pod: the key it is to accept, the object that closes a process to others, and the one that makes a
+ * process touch files as another user.
  * Owns its content and the script that takes the key out of the environment again. It is removed as soon as the Agent
  * Server answers, so that the key stands in the cluster's store for seconds only.
  */
 import type { V1EnvVar, V1Secret, V1Volume } from '@kubernetes/client-node';
 import { guardObject } from '../on-host/guard-object.ts';
+import { otherUserArguments } from '../on-host/inside-view.ts';
+import { filesAsObject } from '../on-host/tools-user.ts';
+import type { ToolsUser } from '../on-host/tools-user.ts';
 import { labelsOf } from './names.ts';
 import type { Marks } from './names.ts';
 
@@ -31,17 +35,19 @@ export interface SecretOrder {
 }
 
 export function sessionSecret({ name, installation, marks, key }: SecretOrder): V1Secret {
-  const guards = PROCESSORS.flatMap(([processor, machine]) => {
-    const bytes = guardObject(processor);
-    return bytes === null ? [] : [[guardFile(machine), Buffer.from(bytes).toString('base64')] as const];
-  });
+  const objects = PROCESSORS.flatMap(([processor, machine]) => [
+    [guardFile(machine), guardObject(processor)] as const,
+    [filesAsFile(machine), filesAsObject(processor, POD_USER)] as const,
+  ]).flatMap(([file, bytes]) =>
+    bytes === null ? [] : [[file, Buffer.from(bytes).toString('base64')] as const],
+  );
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name, labels: labelsOf(installation, marks) },
     type: 'Opaque',
     immutable: true,
-    data: { [KEY]: Buffer.from(key).toString('base64'), ...Object.fromEntries(guards) },
+    data: { [KEY]: Buffer.from(key).toString('base64'), ...Object.fromEntries(objects) },
   };
 }
 
@@ -49,19 +55,25 @@ export function keyVariable(secretName: string): V1EnvVar {
   return { name: KEY_VARIABLE, valueFrom: { secretKeyRef: { name: secretName, key: KEY } } };
 }
 
-/** The guards without the key: what is mounted can be read by the agent. */
+/** Without a name in any image, and the number that images of agent servers use. */
+export const POD_USER: ToolsUser = { uid: 10_001, gid: 10_001 };
+/** In words of the shell that starts the first program. */
+const FILES_AS = `${GUARD_DIR}/\`uname -m\`.files-as.node`;
+
+/** The objects without the key: what is mounted can be read by the agent. */
 export function guardVolume(secretName: string): V1Volume {
-  const items = PROCESSORS.map(([, machine]) => ({ key: guardFile(machine), path: guardFile(machine) }));
+  const files = PROCESSORS.flatMap(([, machine]) => [guardFile(machine), filesAsFile(machine)]);
+  const items = files.map((file) => ({ key: file, path: file }));
   return { name: 'guard', secret: { secretName, items, defaultMode: 0o444 } };
 }
 
 export const GUARD_MOUNT = { name: 'guard', mountPath: GUARD_DIR, readOnly: true } as const;
 
 /**
- * Hands the key over on descriptor 5 and in no environment, bounds files, and chooses the guard of this processor.
- * `$0` is Node.js, `$1` the first program; `fileBytes` null sets no bound.
+ * Hands the key over on descriptor 5 and in no environment, bounds files, and chooses the objects of this processor.
+ * `$0` is Node.js, `$1` the first program; `fileBytes` null sets no bound, `toolsUser` null changes no user.
  */
-export function launchScript(fileBytes: number | null): string {
+export function launchScript(fileBytes: number | null, toolsUser: ToolsUser | null = null): string {
   // The unit of a shell's limit on files is 512 bytes.
   const limits = ['ulimit -c 0', ...(fileBytes === null ? [] : [`ulimit -f ${Math.ceil(fileBytes / 512)}`])];
   return [
@@ -72,11 +84,16 @@ export function launchScript(fileBytes: number | null): string {
     `guard="${GUARD_DIR}/\`uname -m\`.node"`,
     'init="$1"; shift',
     'if [ -e "$guard" ]; then set -- --guard "$guard" "$@"; fi',
+    ...(toolsUser === null ? [] : [`set -- ${otherUserArguments(toolsUser, FILES_AS).join(' ')} "$@"`]),
     'exec "$0" "$init" "$@" 5<<END </dev/null',
     '$key',
     'END',
     '',
   ].join('\n');
+}
+
+function filesAsFile(machine: string): string {
+  return `${machine}.files-as.node`;
 }
 
 function guardFile(machine: string): string {

@@ -8,6 +8,8 @@ import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import { guardObject } from './guard-object.ts';
 import type { HostSockets } from './host-sockets.ts';
 import { LOG_BYTES_MAX } from './limits.ts';
+import { SERVER_GROUP } from './tools-user.ts';
+import type { ToolsUser } from './tools-user.ts';
 
 /** Loopback ports that lead to the host; as seen from inside. */
 export interface RoutePorts {
@@ -37,6 +39,14 @@ export const INSIDE = {
   compiledAgent: `/opt/parley/agent-server.cjs${COMPILED_SUFFIX}`,
   sandboxInit: '/opt/parley/sandbox-init.cjs',
   toolFilter: '/opt/parley/tools.bpf',
+  filesAs: '/opt/parley/files-as.node',
+  /** Nothing of it can be moved away by tools, whose `/run` may be their own. */
+  run: '/run/parley',
+  /** Opens for the Agent Server alone, where it is another user than its tools; holds the two below. */
+  server: '/run/parley/server',
+  serverState: '/run/parley/server/state',
+  serverSockets: '/run/parley/server/socket',
+  plugins: '/plugins',
 } as const;
 /** Callbacks leave after this many seconds: a status that arrives late delays every pause decision. */
 const WEBHOOK_FLUSH_DELAY_S = 1;
@@ -60,8 +70,10 @@ export interface InsideView {
   readonly authorities: string | null;
   /** The object that closes a process to others; null where there is none. */
   readonly guard: string | null;
-  /** With what the Agent Server makes a place for its tools; null: they run beside it. */
+  /** With what the Agent Server makes a place for its tools; null: it makes none. */
   readonly toolbox: Toolbox | null;
+  /** Whom its tools run as, where it is another user; null: as itself. */
+  readonly toolsUser: ToolsUser | null;
 }
 
 /** Bubblewrap, and the filter of system calls that tools get. agent/toolbox.ts uses both. */
@@ -84,21 +96,28 @@ export function boundView(
     readonly egressSocket?: string | null;
     readonly authorities?: string | null;
   },
-  programs: { readonly node: string; readonly searchPath: string; readonly toolbox?: Toolbox | null },
+  programs: {
+    readonly node: string;
+    readonly searchPath: string;
+    readonly toolbox?: Toolbox | null;
+    readonly toolsUser?: ToolsUser | null;
+  },
 ): InsideView {
   const { hostSockets, egressSocket = null, authorities = null } = sockets;
+  const { toolsUser = null } = programs;
   const hostSocket = (name: keyof HostSockets): string =>
     join(INSIDE.hostSockets, name, basename(hostSockets[name]));
   return {
     workspace: INSIDE.workspace,
-    agent: INSIDE.agent,
+    agent: toolsUser === null ? INSIDE.agent : INSIDE.serverState,
     home: INSIDE.home,
     node: programs.node,
     searchPath: programs.searchPath,
     toolbox: programs.toolbox ?? null,
+    toolsUser,
     agentServer: INSIDE.agentServer,
     sandboxInit: INSIDE.sandboxInit,
-    agentSocket: join(INSIDE.agentSockets, 'agent.sock'),
+    agentSocket: join(toolsUser === null ? INSIDE.agentSockets : INSIDE.serverSockets, 'agent.sock'),
     hostSockets: { proxy: hostSocket('proxy'), webhook: hostSocket('webhook'), git: hostSocket('git') },
     egressSocket: egressSocket === null ? null : join(INSIDE.egressSocket, basename(egressSocket)),
     authorities: authorities === null ? null : INSIDE.authorities,
@@ -121,7 +140,20 @@ export function initCommand(view: InsideView, ports: RoutePorts): readonly strin
   const egress = view.egressSocket === null ? [] : ['--bridge', `${EGRESS_PORT}=${view.egressSocket}`];
   const guard = view.guard === null ? [] : ['--guard', view.guard];
   const log = ['--log-bytes-max', String(LOG_BYTES_MAX)];
-  return [view.node, view.sandboxInit, ...bridges, ...egress, ...guard, ...log, '--', view.agentServer];
+  const options = [
+    ...bridges,
+    ...egress,
+    ...guard,
+    ...otherUserArguments(view.toolsUser, INSIDE.filesAs),
+    ...log,
+  ];
+  return [view.node, view.sandboxInit, ...options, '--', view.agentServer];
+}
+
+/** `object` is where the first program finds what it takes the tools' user on with. */
+export function otherUserArguments(user: ToolsUser | null, object: string): readonly string[] {
+  if (user === null) return [];
+  return ['--other-user', `${user.uid}:${user.gid}:${SERVER_GROUP}=${object}`, '--door', INSIDE.server];
 }
 
 /** The whole environment inside: nothing of the host's is inherited. The session key is not in it. */
@@ -143,9 +175,15 @@ export function insideEnvironment(view: InsideView, inside: Incarnation): Readon
     ...(view.toolbox === null
       ? {}
       : { PARLEY_TOOLBOX_BWRAP: view.toolbox.bwrap, PARLEY_TOOLBOX_FILTER: view.toolbox.filter }),
+    ...(view.toolsUser === null ? {} : toolsUserVariables(view.toolsUser)),
     ...(view.egressSocket === null ? {} : egressVariables(inside.sandboxId)),
     ...(view.authorities === null ? {} : trustVariables(view.authorities)),
   };
+}
+
+/** Plugins are the tools' as well, so they are not where the Agent Server keeps its state. */
+function toolsUserVariables({ uid, gid }: ToolsUser): Readonly<Record<string, string>> {
+  return { PARLEY_TOOLBOX_USER: `${uid}:${gid}`, PARLEY_PLUGINS_DIR: INSIDE.plugins };
 }
 
 /**

@@ -25,6 +25,8 @@ export interface SandboxPlace {
   readonly workspace: string;
   /** State of the agent server; conversation logs survive a stop here (D15). */
   readonly agent: string;
+  /** Clones of plugins, where they are not in the agent server's state: tools change and run them. */
+  readonly plugins: string;
   readonly record: string;
   /** Why we ended the incarnation although nobody ordered it. */
   readonly endedFor: string;
@@ -59,6 +61,7 @@ export function sandboxPlace(
     dir,
     workspace: join(dir, 'workspace'),
     agent: join(dir, 'agent'),
+    plugins: join(dir, 'plugins'),
     record: join(dir, 'spec.json'),
     endedFor: join(dir, 'ended-for'),
     etc: join(dir, 'etc'),

@@ -1,5 +1,5 @@
 /**
- * A shared object of some hundred bytes whose only work is one system call when it is loaded: Node.js cannot make these
+ * A shared object of some hundred bytes whose only work is system calls when it is loaded: Node.js cannot make these
  * calls itself, and no compiler is needed to install us. Owns the bytes; must not load them.
  */
 
@@ -8,7 +8,7 @@ const SEGMENT_BYTES = 56;
 /** The largest page of the processors below: both segments keep their place in the file. */
 const ALIGNMENT = 0x10000;
 /** Where the parts lie in the file. */
-const AT = { code: 0x140, hash: 0x180, symbols: 0x190, strings: 0x1a8, dynamic: 0x200, end: 0x270 } as const;
+const AT = { code: 0x140, hash: 0x280, symbols: 0x290, strings: 0x2a8, dynamic: 0x300, end: 0x370 } as const;
 
 /** One call: its number on each processor, and three unsigned arguments of 32 bits; all others are 0. */
 export interface SystemCall {
@@ -20,28 +20,32 @@ interface Machine {
   /** `e_machine` of an ELF file. */
   readonly elf: number;
   readonly code: (call: SystemCall) => readonly number[];
+  /** Ends it. */
+  readonly back: readonly number[];
 }
 
 const MACHINES: Readonly<Record<string, Machine>> = {
   x64: {
     elf: 62,
-    // mov eax, number; mov edi, esi and edx; clear r10 and r8; syscall; ret
+    // mov eax, number; mov edi, esi and edx; clear r10 and r8; syscall
     code: ({ number, args: [first, second, third] }) => [
       ...[0xb8, ...bytesOf(number.x64), 0xbf, ...bytesOf(first), 0xbe, ...bytesOf(second)],
-      ...[0xba, ...bytesOf(third), 0x45, 0x31, 0xd2, 0x45, 0x31, 0xc0, 0x0f, 0x05, 0xc3],
+      ...[0xba, ...bytesOf(third), 0x45, 0x31, 0xd2, 0x45, 0x31, 0xc0, 0x0f, 0x05],
     ],
+    back: [0xc3],
   },
   arm64: {
     elf: 183,
-    // movz and movk for each of w0, w1 and w2; clear x3 and x4; mov x8, number; svc 0; ret
+    // movz and movk for each of w0, w1 and w2; clear x3 and x4; mov x8, number; svc 0
     code: ({ number, args }) =>
       [
         ...args.flatMap((value, register) => [
           0x52800000 + (value & 0xffff) * 32 + register,
           0x72a00000 + (value >>> 16) * 32 + register,
         ]),
-        ...[0xd2800003, 0xd2800004, 0xd2800008 + number.arm64 * 32, 0xd4000001, 0xd65f03c0],
+        ...[0xd2800003, 0xd2800004, 0xd2800008 + number.arm64 * 32, 0xd4000001],
       ].flatMap(bytesOf),
+    back: bytesOf(0xd65f03c0),
   },
 };
 
@@ -49,8 +53,8 @@ function bytesOf(word: number): readonly number[] {
   return [word & 0xff, (word >>> 8) & 0xff, (word >>> 16) & 0xff, word >>> 24];
 }
 
-/** Null for a processor it was not written for. */
-export function systemCallObject(processor: string, call: SystemCall): Uint8Array | null {
+/** One after the other, whatever each answers. Null for a processor it was not written for. */
+export function systemCallObject(processor: string, ...calls: readonly SystemCall[]): Uint8Array | null {
   const machine = MACHINES[processor];
   if (machine === undefined) return null;
   const bytes = new Uint8Array(AT.end);
@@ -63,7 +67,10 @@ export function systemCallObject(processor: string, call: SystemCall): Uint8Arra
   writeSegment(view, 2, { type: 2, flags: 6, ...dynamic, align: 8 });
   // Without this mark a loader makes the stack executable.
   writeSegment(view, 3, { type: 0x6474e551, flags: 6, from: 0, bytes: 0, align: 16 });
-  bytes.set(machine.code(call), AT.code);
+  const code = [...calls.flatMap(machine.code), ...machine.back];
+  if (code.length > AT.hash - AT.code)
+    throw new RangeError(`${calls.length} calls are too many for an object`);
+  bytes.set(code, AT.code);
   // A hash table with one bucket, and in it the one symbol that every table begins with.
   view.setUint32(AT.hash, 1, true);
   view.setUint32(AT.hash + 4, 1, true);

@@ -17,6 +17,8 @@ const USR_LINKS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 /** The few files of /etc that programs need. Keys lie beside the certificates, so only these two are bound. */
 const ETC_BOUND = ['ssl/certs', 'ssl/openssl.cnf', 'pki/tls/certs', 'ld.so.cache', 'alternatives'];
 
+/** Of a folder that holds mounts and nothing else. */
+const WAYS_BYTES_MAX = 64 * 1024;
 /** Directories and files of /proc that change the whole machine when they are written. */
 const KERNEL_SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'mtrr', 'pressure', 'scsi'].map(
   (name) => `/proc/${name}`,
@@ -96,6 +98,8 @@ export function sandboxArguments(
   const bind = (option: string, binds: readonly Bind[]): readonly string[] =>
     binds.flatMap(({ from, to }) => [option, at(from), to]);
   const compiled = compiledAgent(parts.programs.agentServer);
+  // A file system of its own: `/run` is the tools', who would move it away and put theirs in its place.
+  const ways = ['--size', String(WAYS_BYTES_MAX), '--tmpfs', INSIDE.run];
   const writable = bind('--bind', [
     { from: paths.workspace, to: INSIDE.workspace },
     { from: paths.agent, to: INSIDE.agent },
@@ -124,10 +128,12 @@ export function sandboxArguments(
     ETC_BOUND.map((name) => ({ from: join('/etc', name), to: join('/etc', name) })),
   );
   // What is left of the root is memory too, and nobody's: only the binds and the file systems above stay writable.
-  const end = ['--remount-ro', '/', '--chdir', INSIDE.workspace, '--json-status-fd', '3', '--'];
+  const sealed = ['/', INSIDE.run].flatMap((path) => ['--remount-ro', path]);
+  const end = [...sealed, '--chdir', INSIDE.workspace, '--json-status-fd', '3', '--'];
   return [
     ...isolationArguments(parts.seals, parts.memoryBytes),
     ...optional,
+    ...ways,
     ...writable,
     ...readable,
     ...end,

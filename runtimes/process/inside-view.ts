@@ -25,6 +25,7 @@ export function plainView(options: ProcessRuntimeOptions, paths: SandboxPaths): 
     authorities: options.authorities ?? null,
     guard: null,
     toolbox: null,
+    toolsUser: null,
   };
 }
 

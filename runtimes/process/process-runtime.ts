@@ -88,6 +88,7 @@ function capabilitiesOf({ isolation, limits, options }: Context): RuntimeCapabil
   return {
     kind: 'process',
     isolation: isolation.kind,
+    tools: isolation.kind === 'namespaces' && isolation.seals.nests ? 'apart' : 'beside',
     pause: canFreeze ? ['files', 'memory'] : ['files'],
     resume: { files: 'boot', memory: canFreeze ? 'thaw' : null },
     egress: isolation.kind === 'none' ? 'open' : narrow,

@@ -2,6 +2,7 @@
  * R6: no attempt ends by its deadline, or by the limit of its working time, before that much true time has passed (D36).
  * Owns the memory of since when each is admitted and at work, by the true clock: the one of the machines may be set.
  */
+import { waitOf } from '../../core/item-rules.ts';
 import { addressKey } from '../../core/ids.ts';
 import { isSharded } from '../../core/run/shards.ts';
 import { isInFlight, type RunItem, type RunState } from '../../core/run/state.ts';
@@ -63,7 +64,7 @@ function endedEarly(
 ): string | null {
   if (was?.ending !== null || is.ending === null || !isInFlight(is)) return null;
   const { detail } = is.ending;
-  const { deadlineMs } = rules.wait;
+  const { deadlineMs } = waitOf(is.own, rules);
   if (detail === 'the deadline of the job' && deadlineMs !== null && at < admittedAt + deadlineMs)
     return `ends by its deadline ${admittedAt + deadlineMs - at} ms early`;
   const atWorkMs = workedMs + (workingSince === null ? 0 : at - workingSince);

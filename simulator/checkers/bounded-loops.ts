@@ -11,6 +11,7 @@ import {
   RESUME_ATTEMPTS_MAX,
   RESUME_REQUESTS_MAX,
 } from '../../core/limits.ts';
+import { retryOf } from '../../core/item-rules.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { changedItems } from './changed-items.ts';
@@ -92,10 +93,11 @@ function isResumeRequest(command: Step['commands'][number]): boolean {
 function ofRun(moment: Moment): string | null {
   const { items, rules } = moment.step.after as RunState;
   for (const index of changedItems(moment)) {
-    const { key, phase, failures, ending } = items[index] as RunItem;
+    const item = items[index] as RunItem;
+    const { key, phase, failures, ending } = item;
     const failureClass = ending?.failureClass ?? null;
     if (phase !== 'waiting' || failureClass === null) continue;
-    const max = rules.retry.find(({ on }) => on.includes(failureClass))?.attempts ?? 0;
+    const max = retryOf(item.own, rules).find(({ on }) => on.includes(failureClass))?.attempts ?? 0;
     const count = failures[failureClass] ?? 0;
     if (count > max) return `item "${key}" is tried again after ${count} failures, and ${max} is the bound`;
   }

@@ -14,7 +14,7 @@ export function idleMeansIdle({ step, facts, timeliness = PUNCTUAL }: Moment): s
   const { lookedAt } = step.event;
   // What happened between the look and its answer could not be seen; an answer that is too old is not believed.
   const isOfLate = step.at - lookedAt <= LOOK_AGE_MAX_MS + timeliness.clockOffMs;
-  const lastActivityAt = facts.lastActivityAt(sandboxId, step.at);
+  const lastActivityAt = Math.max(before.sessionStartedAt ?? 0, facts.lastActivityAt(sandboxId, step.at));
   if (timeliness.isDisturbed && isOfLate && lastActivityAt >= lookedAt) return null;
   const quietMs = step.at - lastActivityAt;
   if (limits.idleTimeMs !== null && quietMs >= limits.idleTimeMs - timeliness.clockOffMs) return null;

@@ -14,7 +14,12 @@ export function itemsStayAsGiven(moment: Moment): string | null {
     if (was?.next !== undefined && is.attempt > was.attempt && is.plan !== was.next.plan)
       return `item "${is.key}" begins as it was before its plan was amended`;
     if (was === undefined || !isInFlight(was) || !isInFlight(is) || was.attempt !== is.attempt) continue;
-    if (was.plan !== is.plan || was.hasVerify !== is.hasVerify || was.workingMs !== is.workingMs)
+    if (
+      was.plan !== is.plan ||
+      was.hasVerify !== is.hasVerify ||
+      was.workingMs !== is.workingMs ||
+      JSON.stringify(was.own) !== JSON.stringify(is.own)
+    )
       return `item "${is.key}" is in flight, and has become another one`;
   }
   return null;

@@ -41,6 +41,7 @@ export class AgentsModel {
   private readonly keys = new Map<ConversationId, string>();
   private readonly modelNames = new Map<ConversationId, string>();
   private readonly taken = new Map<ConversationId, Set<string>>();
+  private readonly dead = new Set<ConversationId>();
   private outage: GatewayOutage | null = null;
   private readonly port: ModelPort;
   private readonly options: ModelOptions;
@@ -70,6 +71,19 @@ export class AgentsModel {
   /** The agent's server went down: what it was at is cut off, and is there when it comes back (D15). */
   cut(ids: Iterable<ConversationId>): void {
     for (const id of ids) this.agents.get(id)?.cut(this.port.now(), 'IDLE');
+  }
+
+  /** The agent's server is dead: what it was at is cut off, and nobody hears of it until it is watched again. */
+  die(ids: Iterable<ConversationId>): void {
+    for (const id of ids) {
+      this.agents.get(id)?.cut(this.port.now(), 'IDLE');
+      this.dead.add(id);
+    }
+  }
+
+  /** It was not dead after all, or is there again. */
+  revive(ids: Iterable<ConversationId>): void {
+    for (const id of ids) if (this.dead.delete(id)) this.lookAgain(id);
   }
 
   /** From now until then the gateway answers every agent with this status; null: it answers as it should. */
@@ -142,11 +156,13 @@ export class AgentsModel {
   /** Ends when the agent rests, or when a limit of the item is met. */
   watch(command: Watch): void {
     this.watches.set(command.conversationId, command);
+    this.dead.delete(command.conversationId);
     this.port.later(command.id, this.port.now(), () => this.look(command));
   }
 
   private look(command: Watch): void {
     const { conversationId, id: commandId } = command;
+    if (this.dead.has(conversationId)) return;
     const now = this.port.now();
     const agent = this.agent(conversationId);
     if (agent.settle(now)) this.askUser(conversationId, agent);

@@ -152,21 +152,23 @@ export class Outcomes {
     agents.cut(placement.membersOf(sandboxId));
   }
 
-  /** What it did stays activity of the sandbox, which may be idle from now on. */
+  /** Its agent stops and spends nothing more. What it did stays activity of the sandbox, which may be idle from now on. */
   private remove({ id: commandId, conversationId }: CommandOf<'removeConversation'>): MachineEvent {
     const { port, runtime, watches, placement, agents } = this.parts;
     const home = placement.homeOf(conversationId);
+    const lastActivityAt = agents.find(conversationId)?.lastActivityAt(port.now()) ?? 0;
+    agents.cut([conversationId]);
     const sandboxToRemove = placement.detach(conversationId);
     if (home === null || sandboxToRemove) offerRoom(port, placement);
     if (home !== null) {
-      runtime.touch(home, agents.find(conversationId)?.lastActivityAt(port.now()) ?? 0);
+      runtime.touch(home, lastActivityAt);
       watches.reconsider(home);
     }
     return { type: 'conversationRemoved', commandId, sandboxToRemove };
   }
 
   private ofAgent(command: AgentCommand): Outcome {
-    const { port, runtime, agents } = this.parts;
+    const { runtime, agents } = this.parts;
     const commandId = command.id;
     const missing = this.missing(command);
     if (missing !== null) return missing;
@@ -182,7 +184,7 @@ export class Outcomes {
       case 'openAgent':
         return { type: 'agentOpened', commandId, report: agents.open(command) };
       case 'deliverItem':
-        runtime.touch(command.sandboxId, port.now());
+        runtime.contact(command.sandboxId, { kind: 'delivery' });
         return {
           type: 'itemDelivered',
           commandId,

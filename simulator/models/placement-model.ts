@@ -2,15 +2,15 @@
  * Placement and capacity in memory, each call whole or not at all.
  * Owns attachments and what the projections say of sandboxes; the choice itself is the pure `place` (D16).
  */
-import { isAtWork } from '../../core/at-work.ts';
 import type { CommandOf } from '../../core/command.ts';
 import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
 import type { PlacementCandidate, PlacementRefusal } from '../../core/place.ts';
 import { placeWithPool } from '../../core/place-in-pool.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
-import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/projection.ts';
+import type { ProjectionRow, SandboxRow } from '../../core/projection.ts';
 import { isNewer } from '../../core/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';
+import { KnownConversations } from './known-conversations.ts';
 import { PoolModel } from './pool-model.ts';
 import type { Policy } from './model-options.ts';
 import { SlotModel, type FullSlots } from './slot-model.ts';
@@ -58,8 +58,7 @@ export class PlacementModel {
   private readonly left = new Map<ConversationId, SandboxId | null>();
   /** Asked again, whoever was refused for good is refused again. */
   private readonly refusals = new Map<ConversationId, PlaceOutcome>();
-  /** Conversations whose row says that they are not at work. */
-  private readonly resting = new Set<ConversationId>();
+  private readonly conversations = new KnownConversations();
   private readonly draining = new Set<SandboxId>();
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
@@ -71,7 +70,7 @@ export class PlacementModel {
 
   project(rows: readonly ProjectionRow[]): void {
     for (const row of rows) {
-      if (row.table === 'conversation') this.note(row);
+      if (row.table === 'conversation') this.conversations.note(row);
       if (row.table === 'run_item') this.pools.note(row);
       if (row.table !== 'sandbox' || !isNewer(row, this.rows.get(row.sandboxId) ?? null)) continue;
       this.rows.set(row.sandboxId, row);
@@ -79,14 +78,9 @@ export class PlacementModel {
     }
   }
 
-  private note(row: ConversationRow): void {
-    if (isAtWork(row)) this.resting.delete(row.conversationId);
-    else this.resting.add(row.conversationId);
-  }
-
   /** Somebody in it is at work; one that was attached and has no record yet is: its start goes on. An old row knows of none. */
   hasWork(sandboxId: SandboxId): boolean {
-    for (const id of this.membersOf(sandboxId)) if (!this.resting.has(id)) return true;
+    for (const id of this.membersOf(sandboxId)) if (!this.conversations.isResting(id)) return true;
     return false;
   }
 
@@ -103,6 +97,13 @@ export class PlacementModel {
   /** The sandbox a conversation was placed in; null before, and once it has left. */
   homeOf(id: ConversationId): SandboxId | null {
     return this.attached.get(id)?.sandboxId ?? null;
+  }
+
+  /** The sandbox whose workspace somebody can read now: its conversation has started, and it is up; null for none. */
+  openTo(id: ConversationId): SandboxId | null {
+    const home = this.homeOf(id);
+    const isOpen = home !== null && this.conversations.isReady(id) && this.rows.get(home)?.available === true;
+    return isOpen ? home : null;
   }
 
   membersOf(sandboxId: SandboxId): Iterable<ConversationId> {

@@ -5,6 +5,7 @@
 import type { CommandOf, MachineEvent } from '../../core/command.ts';
 import type { ConversationBirth } from '../../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
+import { waitOf } from '../../core/item-rules.ts';
 import type { Plan } from '../../core/plan.ts';
 import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../../core/pool-placement.ts';
 import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
@@ -75,7 +76,7 @@ export class RunModel {
       iterationsMax: item.limits.turns ?? ITERATIONS_DEFAULT,
       confirmation: 'never',
       nanoUsdMax: item.limits.nanoUsd,
-      noProgressMs: plan.wait.noProgressMs,
+      noProgressMs: waitOf(item, plan).noProgressMs,
       ...(pool === null ? {} : { pool }),
     };
   }

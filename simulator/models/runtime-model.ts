@@ -2,6 +2,7 @@
  * The runtime: which incarnations are up, which may still come up, and what it answers when it is asked.
  * Owns live objects, archives and the fence of ports/sandbox-runtime.ts; must not decide what a sandbox's status is.
  */
+import { isActivity, type Contact } from '../../core/activity.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
 import { ForeignObjects } from './foreign-objects.ts';
@@ -22,7 +23,7 @@ interface Fence {
 export class RuntimeModel {
   readonly live = new Map<SandboxId, Set<number>>();
   readonly archived = new Set<SandboxId>();
-  /** Boots, deliveries and accesses count as activity at their instant (D9). */
+  /** When something that counts last reached a sandbox (D9). */
   readonly touched = new Map<SandboxId, number>();
   readonly foreign: ForeignObjects;
   /** Sandboxes that somebody froze: there, and silent. */
@@ -56,7 +57,7 @@ export class RuntimeModel {
     this.live.set(sandboxId, new Set([generation]));
     this.lost.delete(sandboxId);
     this.mistaken.delete(sandboxId);
-    this.touched.set(sandboxId, this.port.now());
+    this.contact(sandboxId, { kind: 'up', generation });
     return 'up';
   }
 
@@ -167,6 +168,11 @@ export class RuntimeModel {
   /** It cannot be asked for now, whatever it is. */
   isSilent(sandboxId: SandboxId): boolean {
     return this.isAway || this.frozen.has(sandboxId);
+  }
+
+  /** Something reaches it now; what counts is the product's to say. */
+  contact(sandboxId: SandboxId, contact: Contact): void {
+    if (isActivity(contact)) this.touch(sandboxId, this.port.now());
   }
 
   touch(sandboxId: SandboxId, at: number): void {

@@ -95,6 +95,10 @@ export class SlotSeeker {
     const { placement, policy } = this.parts;
     const { id: commandId, sandboxId: waiterId, inRun = false } = command;
     const user = userId(command.userId);
+    // Given up meanwhile, it would have nobody who gives it back.
+    const row = placement.rows.get(waiterId);
+    if (row !== undefined && (row.transition !== 'resuming' || row.generation !== command.generation))
+      return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
     const full = placement.slots.take(waiterId, user, waiterId);
     if (full !== null && (inRun || policy.onFull !== 'refuse')) {
       placement.slots.joinLine({ waiterId, machine: 'sandbox', userId: user });

@@ -2,8 +2,9 @@
  * The world behind the commands: runtime, placement, Agent Servers, gateway and store as one model.
  * Owns when each command's outcome comes and what it is; must not know a rule of the machines.
  */
-import type { ActivityCommand, CommandOf } from '../../core/command.ts';
-import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
+import { latestActivity } from '../../core/activity.ts';
+import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/command.ts';
+import type { ConversationId, EntityAddress, RunId, SandboxId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan.ts';
 import type { ProjectionRow } from '../../core/projection.ts';
 import type { ModelPort, WorldModel } from '../model-port.ts';
@@ -21,7 +22,7 @@ import { IdleWatches } from './idle-watches.ts';
 import { isAnswer, Outcomes, type CarriedOut } from './outcomes.ts';
 import { PlacementModel } from './placement-model.ts';
 import { RunModel } from './run-model.ts';
-import { RuntimeModel } from './runtime-model.ts';
+import { RuntimeModel, type Loss } from './runtime-model.ts';
 import { SlotSeeker } from './slot-seeker.ts';
 
 export interface WorldOptions {
@@ -164,10 +165,30 @@ export class World implements WorldModel, WorldFacts {
   }
 
   lastActivityAt(sandboxId: SandboxId, now: number): number {
-    let last = this.runtime.touched.get(sandboxId) ?? 0;
-    for (const id of this.placement.membersOf(sandboxId))
-      last = Math.max(last, this.agents.find(id)?.lastActivityAt(now) ?? 0);
-    return last;
+    const { placement, agents } = this;
+    const ofAgents = [...placement.membersOf(sandboxId)].map(
+      (id) => agents.find(id)?.lastActivityAt(now) ?? null,
+    );
+    return latestActivity(this.contactAt(sandboxId), ofAgents);
+  }
+
+  /** Somebody reads a workspace: one that is released is resumed for it, and that counts once it is up (D7, D9). */
+  hears({ machine, id }: EntityAddress, { type }: MachineEvent): void {
+    if (machine !== 'conversation' || type !== 'accessRequested') return;
+    const home = this.placement.openTo(id as ConversationId);
+    if (home !== null) this.runtime.contact(home, { kind: 'workspace' });
+  }
+
+  /** Something happens to a runtime that nobody ordered; whoever works in it works on only where it just cannot be asked. */
+  lose(sandboxId: SandboxId, loss: Loss): void {
+    this.runtime.lose(sandboxId, loss);
+    if (loss !== 'unknown') this.agents.die(this.placement.membersOf(sandboxId));
+  }
+
+  /** It can be asked again. */
+  find(sandboxId: SandboxId): void {
+    this.runtime.find(sandboxId);
+    this.agents.revive(this.placement.membersOf(sandboxId));
   }
 
   /** Every fault under way ends: what is frozen thaws, what is away answers, what is short is there again. */
@@ -219,10 +240,16 @@ export class World implements WorldModel, WorldFacts {
     return { runtime: incidents, agents: new AgentIncidents({ port, injector, agents, pollMs }) };
   }
 
+  /** When it came to be, or something that counts last reached it. */
+  private contactAt(sandboxId: SandboxId): number {
+    const since = this.placement.rows.get(sandboxId)?.createdAt ?? 0;
+    return latestActivity(since, [this.runtime.touched.get(sandboxId) ?? null]);
+  }
+
   /** Not before all that is known of it has been quiet for so long. */
   private idleAt(sandboxId: SandboxId, idleTimeMs: number): number {
     const now = this.port.now();
-    let at = (this.runtime.touched.get(sandboxId) ?? 0) + idleTimeMs;
+    let at = this.contactAt(sandboxId) + idleTimeMs;
     for (const id of this.placement.membersOf(sandboxId))
       at = Math.max(at, this.agents.find(id)?.idleAt(now, idleTimeMs) ?? 0);
     return at;

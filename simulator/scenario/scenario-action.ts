@@ -8,7 +8,7 @@ import { isInFlight, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ScenarioAction, ScenarioTarget } from '../../dsl/scenario/scenario.ts';
 import type { AgentsModel } from '../models/agents-model.ts';
-import type { Loss, RuntimeModel } from '../models/runtime-model.ts';
+import type { Loss } from '../models/runtime-model.ts';
 import { concurrency, CONVERSATION_REQUESTS, message, RUN_REQUESTS, SANDBOX_REQUESTS } from '../requests.ts';
 
 /** What an action can reach. */
@@ -22,7 +22,8 @@ export interface ActionStage {
   };
   readonly world: {
     readonly agents: AgentsModel;
-    readonly runtime: RuntimeModel;
+    lose(id: SandboxId, loss: Loss): void;
+    find(id: SandboxId): void;
     readonly accepted: Map<string, ConversationId>;
     lastActivityAt(id: SandboxId, now: number): number;
   };
@@ -80,9 +81,9 @@ function act(
     case 'crash':
     case 'lose':
     case 'disconnect':
-      return world.runtime.lose(id, LOSSES[what]);
+      return world.lose(id, LOSSES[what]);
     case 'reconnect':
-      return world.runtime.find(id);
+      return world.find(id);
     case 'pause':
     case 'resume':
     case 'delete':

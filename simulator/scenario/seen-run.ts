@@ -2,6 +2,7 @@
  * The run as a whole, as expectations see it: budget, phase, and what has been counted since the beginning.
  * Owns the sums; must not compute what a machine decides.
  */
+import { endedWell } from '../../core/status.ts';
 import { NANO_PER_USD } from '../../core/money.ts';
 import { countBy, isInFlight, type RunState } from '../../core/run/state.ts';
 import type { Observation } from '../../dsl/expression/observation.ts';
@@ -45,7 +46,7 @@ export function summarySeen(
     makespan_ms: (allEnded ? lastEnd : now) - startAt,
     cost_usd: (run?.spentNanoUsd ?? 0) / NANO_PER_USD,
     succeeded: BigInt(succeeded),
-    failed: BigInt(ended.length - succeeded),
+    failed: BigInt(ended.filter(({ ending }) => !endedWell(ending?.outcome)).length),
     retried: BigInt(items.reduce((sum, { attempt }) => sum + Math.max(0, attempt - 1), 0)),
     paused_idle: BigInt(tally.paused.idle),
     paused_session_limit: BigInt(tally.paused.session_limit),

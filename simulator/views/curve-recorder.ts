@@ -30,14 +30,18 @@ export class CurveRecorder {
   }
 
   add({ at, address, after }: SeenStep): void {
-    if (address.machine === 'conversation')
-      this.conversations.add((after as ConversationState).birth.conversationId);
+    if (address.machine === 'conversation') this.note(after as ConversationState);
     const held = this.facts.slots.size;
     if (this.slots.at(-1)?.value !== held) {
       if (this.slots.at(-1)?.at === at) this.slots.pop();
       this.slots.push({ at, value: held });
     }
     if (at - (this.cost.at(-1)?.at ?? 0) > this.everyMs) this.sample(at);
+  }
+
+  /** The spend is that of the run: what others cost is no part of its summary either. */
+  private note({ birth }: ConversationState): void {
+    if (birth.runId !== null) this.conversations.add(birth.conversationId);
   }
 
   /** The curves up to now, epoch milliseconds. */

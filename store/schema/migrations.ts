@@ -9,13 +9,16 @@ import { createTables } from './create-tables.ts';
 import { ENGINE_TABLES } from './engine-tables.ts';
 import { PLACEMENT_TABLES } from './placement-tables.ts';
 import { RECORD_TABLES } from './record-tables.ts';
-import { SPEND_TABLES } from './spend-tables.ts';
+import { SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
 
 const FIRST = { ...ENGINE_TABLES, ...RECORD_TABLES, ...PLACEMENT_TABLES, ...SPEND_TABLES, ...ACCESS_TABLES };
 
 /** Names sort by age; the last is the version of this program. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-schema': { up: (db: Kysely<unknown>) => createTables(db, FIRST, isPostgres(db)) },
+  '0002-spend-loss': {
+    up: (db: Kysely<unknown>) => createTables(db, SPEND_LOSS_TABLES, isPostgres(db)),
+  },
 };
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

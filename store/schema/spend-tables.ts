@@ -56,3 +56,18 @@ export const SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
     unique: ['name'],
   },
 };
+
+/** What databases had lost of it. */
+export const SPEND_LOSS_TABLES: Readonly<Record<string, TableDefinition>> = {
+  spend_loss: {
+    columns: {
+      first_at: 'bigint',
+      last_at: 'bigint',
+      calls: 'bigint',
+      cost_nano_usd: 'bigint',
+      may_be_more: 'flag',
+      seen_at: 'bigint',
+    },
+    primaryKey: ['first_at', 'last_at'],
+  },
+};

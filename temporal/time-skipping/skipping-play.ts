@@ -107,6 +107,7 @@ export class SkippingPlay implements ModelPort {
 
   /** A person asks for something; it is said when the play goes on. */
   request(to: EntityAddress, event: MachineEvent): void {
+    this.world.hears?.(to, event);
     this.orders.push({ do: 'request', to, event });
   }
 

@@ -101,6 +101,15 @@ describe('collectItem: trajectory', () => {
     expect(result(around, 'trajectory.zip').equals(first)).toBe(true);
   });
 
+  it('is kept where the conversation says so itself, whatever the job keeps', async () => {
+    const around = await activityWorld();
+    await inSandbox(around);
+    const own = planWith({ collect: [{ kind: 'usage' }] }, { collect: [{ kind: 'trajectory' }] });
+    await around.world.plans.putPlan(RUN, own);
+    await answerOf(around, ORDER);
+    expect(results(around)).toEqual(['usage.json']);
+  });
+
   it('holds every event over many pages', async () => {
     const around = await collecting({ kind: 'trajectory' });
     around.agent.pages = [Array.from({ length: 2_345 }, (_, index) => agentEvent(`e${index}`))];

@@ -15,6 +15,7 @@ export class FakeRuntime implements SandboxRuntime {
   readonly capabilities = {
     kind: 'fake',
     isolation: 'none',
+    tools: 'beside',
     pause: ['files'],
     resume: { files: 'boot', memory: null },
     egress: 'none',

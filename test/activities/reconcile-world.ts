@@ -47,6 +47,12 @@ export interface RunShape {
   readonly items?: readonly Partial<RunItemRow>[];
   readonly export?: Partial<GatewayExport>;
   readonly forwardsHeaders?: boolean;
+  /** For those that wait. */
+  readonly clock?: World['clock'];
+}
+
+function neverWaited(): never {
+  throw new Error('nothing is waited for here');
 }
 
 /** Two conversations that both succeeded, unless the shape says otherwise. */
@@ -54,7 +60,7 @@ export async function runUnderTest(shape: RunShape = {}): Promise<RunUnderTest> 
   const folder = tempDir();
   const store = await openStore({ kind: 'sqlite', path: path.join(folder, 'parley.db') });
   onTestFinished(() => store.close());
-  const clock = { now: () => NOW } as unknown as World['clock'];
+  const clock = shape.clock ?? { now: () => NOW, steady: () => NOW, setTimer: neverWaited };
   const bare = instantWorld({ store, clock, notifier: { deliver: () => Promise.resolve() } });
   const world: World = {
     ...bare,

@@ -62,6 +62,7 @@ export function reportItem(
     spend: { ...NO_SPEND, ...spend },
     files: files.map((name) => ({ name, href: relativeLink(`${key}/${name}`) })),
     findings: [],
+    scores: [],
     check: [],
     delivery: null,
     ...evidence,
@@ -178,6 +179,7 @@ export const COMPLETE: ReportData = {
   asksReconciliation: true,
   items: ITEMS.map((item, index) => ({ ...item, delivery: DELIVERIES[index] ?? null })),
   spend: { calls: 17, unpriced: 3, promptTokens: 34_667, completionTokens: 900, nanoUsd: 1_235_067 },
+  spendLost: null,
   lastSteps: [
     { step: 0, state: 'sent', at: START + 131_000, problem: null },
     {

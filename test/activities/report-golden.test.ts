@@ -9,6 +9,7 @@ import { reportDocument } from '../../activities/report/report-document.ts';
 import { renderHtml } from '../../activities/report/render-html.ts';
 import { renderJsonl } from '../../activities/report/render-jsonl.ts';
 import { renderJunit } from '../../activities/report/render-junit.ts';
+import { workVerdict } from '../../activities/report/report-verdict.ts';
 import { renderMarkdown } from '../../activities/report/render-markdown.ts';
 import { COMPLETE, HOSTILE, INCOMPLETE, UNRECONCILED } from './report-data.ts';
 
@@ -28,6 +29,27 @@ describe('golden reports', () => {
     const file = path.join(FOLDER, name);
     if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, text);
     expect(text).toBe(readFileSync(file, 'utf8'));
+  });
+});
+
+describe('what was not needed', () => {
+  const detail = 'it is for a failure of "build", which succeeded';
+  const items = COMPLETE.items.slice(0, 1).map((item) => ({
+    ...item,
+    row: item.row && { ...item.row, outcome: 'not_needed' as const, failureClass: null, detail },
+  }));
+  const run = { ...COMPLETE.run, total: 2, ended: { succeeded: 1, not_needed: 1 } };
+
+  it('is a success of the run, and a skipped test with its reason', () => {
+    expect(workVerdict({ ...COMPLETE, run, toleratedFailures: 0 })).toEqual({
+      words: 'Succeeded: 1 of 2 conversations, 1 not needed',
+      tone: 'good',
+    });
+    const xml = renderJunit({ ...COMPLETE, run, items });
+    expect(xml).toContain('<skipped message=');
+    expect(xml).toContain('it is for a failure of &quot;build&quot;, which succeeded');
+    expect(renderMarkdown(reportDocument({ ...COMPLETE, run, items }))).toContain('which succeeded');
+    expect(renderJsonl({ ...COMPLETE, run, items })).toContain('"not_needed"');
   });
 });
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { reconcileRun } from '../../activities/reconcile-run.ts';
+import { reconcileNow, reconcileRun } from '../../activities/reconcile-run.ts';
 import { reportNow, reportRun } from '../../activities/report-run.ts';
 import { secretScope } from '../../activities/redaction.ts';
 import { nanoUsd } from '../../core/money.ts';
@@ -21,8 +21,8 @@ const RECONCILE_COMMAND = { id: 'run/first-batch-1#9', type: 'reconcileRun', run
 describe('reportNow()', () => {
   it('writes every report of the plan and says where', async () => {
     const test = await runUnderTest({ plan: { report: REPORT } });
-    const written = await reportNow(test.world, RUN);
-    expect(written).toEqual(
+    const { files } = await reportNow(test.world, RUN);
+    expect(files).toEqual(
       ['report.md', 'report.html', 'items.jsonl'].map((name) => path.join(test.folder, 'out', RUN, name)),
     );
     expect(await test.resultText('report.html')).toMatch(/^<!doctype html>/);
@@ -31,10 +31,41 @@ describe('reportNow()', () => {
 
   it('writes nothing when the plan asks for nothing', async () => {
     const test = await runUnderTest();
-    expect(await reportNow(test.world, RUN)).toEqual([]);
+    expect(await reportNow(test.world, RUN)).toEqual({ files: [], lost: null });
     await expect(reportNow(test.world, 'nobody' as typeof RUN)).rejects.toMatchObject({
       code: 'plan_invalid',
     });
+  });
+
+  it('says in every form which calls of its time the store had lost, and not those of another time', async () => {
+    const test = await runUnderTest({
+      plan: { report: REPORT },
+      run: { endedAt: START + 70_000 },
+      export: rowsOf([]),
+    });
+    const loss = { calls: 2, costNanoUsd: nanoUsd(1_500_000), mayBeMore: false, seenAt: START + 90_000 };
+    await test.world.spend.noteLoss({ ...loss, from: START - 200_000, to: START - 100_000 });
+    expect((await reportNow(test.world, RUN)).lost).toBeNull();
+    const ours = { ...loss, from: START + 1_000, to: START + 5_000 };
+    await test.world.spend.noteLoss(ours);
+    // The same at another start, when it was half brought back.
+    await test.world.spend.noteLoss({ ...ours, seenAt: START + 95_000 });
+    expect((await reportNow(test.world, RUN)).lost).toEqual(ours);
+    const words = /the store had lost 2 calls of all runs, \$0\.001500, from 2026-11-21T04:30:01.000Z to/i;
+    expect(await test.resultText('report.md')).toMatch(words);
+    expect(await test.resultText('report.html')).toMatch(words);
+    const [item = ''] = (await test.resultText('items.jsonl')).split('\n');
+    expect(JSON.parse(item)).toMatchObject({ spend_lost: { calls: 2, cost_nano_usd: 1_500_000 } });
+    const { lost } = await reconcileNow(test.world, RUN);
+    expect(lost).toEqual(ours);
+    expect(await test.resultText('reconciliation.json')).toContain('"spendLost"');
+  });
+
+  it('says of a run before that what was lost for good may be of it', async () => {
+    const test = await runUnderTest({ run: { endedAt: START + 70_000 } });
+    const later = { from: START + 500_000, to: START + 510_000, seenAt: START + 520_000 };
+    await test.world.spend.noteLoss({ ...later, calls: 1, costNanoUsd: nanoUsd(0), mayBeMore: true });
+    expect((await reportNow(test.world, RUN)).lost).toMatchObject({ calls: 1, mayBeMore: true });
   });
 
   it("prints the gateway's total, and a foreign row as unassigned", async () => {

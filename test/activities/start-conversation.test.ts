@@ -33,6 +33,18 @@ const refused = (code: string): unknown => ({
 });
 
 describe('startConversation', () => {
+  it('gives a conversation that has one its own time without progress', async () => {
+    const wait = {
+      until: ['FINISHED'],
+      deadlineMs: null,
+      noProgressMs: 7_000,
+      onSessionLimit: 'resume',
+    } as const;
+    const around = await planned({ wait });
+    await answerOf(around, ORDER);
+    expect(around.told[0]).toMatchObject({ event: { birth: { noProgressMs: 7_000 } } });
+  });
+
   it('tells the conversation everything but secrets, and seals those', async () => {
     const repository = { name: 'acme/tool', branch: 'main', host: 'forge', tokenSecret: 'deploy' };
     const limits = { workingMs: null, turns: 7, nanoUsd: 9 };

@@ -138,6 +138,7 @@ export class Harness {
       sessionKey: SESSION_KEY,
       conversationsDir: this.conversationsDir,
       workspaceDir: this.workspace,
+      pluginsDir: join(this.conversationsDir, '.plugins'),
       webhook: null,
       ...this.#changes,
     };

@@ -102,6 +102,7 @@ describe('the server', () => {
         sessionKey: null,
         conversationsDir: join(folder, 'c'),
         workspaceDir: folder,
+        pluginsDir: join(folder, 'p'),
         webhook: null,
       },
       { world: { nowMs: () => nowMs, uuid: () => crypto.randomUUID(), sleep: () => Promise.resolve() } },

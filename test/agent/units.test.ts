@@ -102,6 +102,7 @@ describe('readConfig()', () => {
       sessionKey: 'key',
       conversationsDir: '/base/conversations',
       workspaceDir: '/base',
+      pluginsDir: '/base/conversations/.plugins',
       webhook: {
         baseUrl: 'http://127.0.0.1:1/hooks',
         bufferSize: 5,

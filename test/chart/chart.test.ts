@@ -211,10 +211,16 @@ describeWith('helm', 'the chart', () => {
     expect(service).toMatchObject({ selector: peer.podSelector.matchLabels });
   });
 
-  it('holds the namespace of the sandboxes to the strictest level and to its quota, and keeps it', () => {
+  it.each(['baseline', 'restricted'])('holds the namespace of the sandboxes to the level %s', (level) => {
+    const manifests = manifestsOf(level === 'baseline' ? [] : [`sandboxes.podSecurity=${level}`]);
+    const { metadata } = named(manifests, 'Namespace', 'parley-sandboxes');
+    expect(metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': level });
+    expect(JSON.stringify(manifests)).toContain(`pod_security: ${level}`);
+  });
+
+  it('holds the namespace of the sandboxes to its quota, and keeps it', () => {
     const manifests = manifestsOf(['sandboxes.pods=20', 'sandboxes.volumes=50']);
     const { metadata } = named(manifests, 'Namespace', 'parley-sandboxes');
-    expect(metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
     expect(metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
     expect(named(manifests, 'ResourceQuota', 'parley-sandboxes')['spec']).toEqual({
       hard: { pods: '22', persistentvolumeclaims: '50', 'requests.storage': '512000Mi', services: '0' },

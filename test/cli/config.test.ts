@@ -70,6 +70,7 @@ describe('loadDeployment()', () => {
         pullSecret: null,
         storageClass: null,
         runtimeClass: null,
+        podSecurity: 'baseline',
         service: 'parley-routes',
         listen: '0.0.0.0',
         memoryRequestBytes: 512 * 1_024 ** 2,

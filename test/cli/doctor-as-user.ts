@@ -11,7 +11,7 @@ export type ToldFinding = Finding;
 
 async function main(): Promise<void> {
   const [socket = '', runtimeKind = ''] = process.argv.slice(2);
-  const config = { docker: { socket }, runtimeKind } as DeploymentConfig;
+  const config = { docker: { socket }, runtimeKind, agent: { kind: 'reference' } } as DeploymentConfig;
   process.stdout.write(JSON.stringify(await checkDocker(config)));
 }
 

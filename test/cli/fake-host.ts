@@ -6,6 +6,7 @@ import type { ReconcileAnswer, ReconcileRequest } from '../../activities/reconci
 import { reconcile } from '../../core/reconcile.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
+import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
 import { hostLife } from '../../cli/host/host-life.ts';
 import type { EngineConfig } from '../../cli/config/deployment-config.ts';
@@ -44,6 +45,8 @@ export interface FakeHostOptions {
   readonly warnings?: readonly string[];
   readonly summary?: ReconciliationSummary;
   readonly keepsExpectations?: boolean;
+  /** Of spend rows. */
+  readonly lost?: SpendLoss;
   readonly engine?: EngineFacts;
   /** The end of a host waits for this. */
   readonly closing?: Promise<void>;
@@ -82,7 +85,7 @@ function answerTo(host: FakeHost, request: ReconcileRequest, options: FakeHostOp
   host.calls.push(`reconcile ${request.rowsFile ?? 'as planned'}`);
   host.reconciled.push(request);
   const isKept = (request.expectations ?? []).map(() => options.keepsExpectations ?? true);
-  return { summary: options.summary ?? SUMMARY, sums: SUMS, isKept };
+  return { summary: options.summary ?? SUMMARY, sums: SUMS, isKept, lost: options.lost ?? null };
 }
 
 export const SUMMARY: ReconciliationSummary = {
@@ -159,7 +162,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       }
     },
     reconcile: (_runId, request) => Promise.resolve(answerTo(host, request, options)),
-    report: () => Promise.resolve(['/results/report.md']),
+    report: () => Promise.resolve({ files: ['/results/report.md'], lost: options.lost ?? null }),
     collect: () => Promise.resolve(['/results/first/changes.patch']),
     async close() {
       await options.closing;

@@ -22,6 +22,7 @@ export class EmbeddedPort implements ModelPort {
   /** Counts whatever happens: when it stands still, everything is settled. */
   activity = 0;
   notifier: Notifier | null = null;
+  world: World | null = null;
   private readonly clock: OrderedClock;
   private readonly out = new Map<
     string,
@@ -53,6 +54,7 @@ export class EmbeddedPort implements ModelPort {
   deliver(to: EntityAddress, event: MachineEvent): void {
     this.activity += 1;
     const { notifier } = this;
+    this.world?.hears(to, event);
     if (notifier === null) throw new Error('Cannot deliver: there is no engine yet');
     this.delivered = this.delivered.then(() =>
       notifier.deliver({ to, event } as Parameters<Notifier['deliver']>[0]),
@@ -112,6 +114,7 @@ export async function openEmbeddedStage(
   const port = new EmbeddedPort(clock);
   const { models, policy } = script;
   const world = new World(port, { models, policy, random: new RandomStream(script.seed) });
+  port.world = world;
   const store = await openStore({ kind: 'sqlite', path: ':memory:' });
   const problems: unknown[] = [];
   const note = (problem: unknown): void => void problems.push(problem);

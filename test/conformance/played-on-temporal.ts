@@ -85,7 +85,10 @@ export const COINCIDENCES: ReadonlyMap<string, Coincidence> = new Map([
  * Scripts in which a clock ends the work, with what a millisecond of it costs, in nano-USD: an agent works a few real
  * milliseconds longer, and is billed for them.
  */
-export const BILLED_BY_TIME: ReadonlyMap<string, number> = new Map([['an item works too long', 1_320]]);
+export const BILLED_BY_TIME: ReadonlyMap<string, number> = new Map([
+  ['an item works too long', 1_320],
+  ['items have ends of their own', 1_320],
+]);
 
 export function playedOnTemporal<One extends Script>(
   scripts: readonly One[],

@@ -31,6 +31,30 @@ const RETRY = [
 ];
 const ERRORS = agent({ outcomes: { FINISHED: 0, ERROR: 1, STUCK: 0 } });
 
+const FOR_A_FAILURE: Parameters<typeof plan>[1] = {
+  items: [
+    item(0, { entry: 'build' }),
+    item(1, { entry: 'fix', needs: [{ entry: 'build', outcome: 'failed', each: false }] }),
+    item(2, { entry: 'publish', needs: [{ entry: 'fix', outcome: 'succeeded', each: false }] }),
+  ],
+};
+const OWN_RETRIES: Parameters<typeof plan>[1] = {
+  items: [
+    item(0),
+    item(1, { retry: [] }),
+    // Due in instants of its own: none of another item falls on them.
+    item(2, { retry: [{ on: ['agent_error'], attempts: 3, initialMs: 47 * S, factor: 2, maxMs: 10 * M }] }),
+  ],
+  retry: RETRY,
+};
+const OWN_ENDS: Parameters<typeof plan>[1] = {
+  items: [
+    item(0),
+    item(1, { wait: { ...plan(1).wait, deadlineMs: 5 * M } }),
+    item(2, { wait: { ...plan(1).wait, onSessionLimit: 'stop' } }),
+  ],
+  admission: { concurrency: 3 },
+};
 const RECOVERING = {
   on: ['infra'],
   windowMs: H,
@@ -155,6 +179,16 @@ export const WORK_SCRIPTS: readonly Script[] = [
     models: ERRORS,
     untilMs: 6 * H,
   }),
+  script('a stage for a failure that does not come', [[0, run(3, FOR_A_FAILURE)]], { untilMs: 6 * H }),
+  script('a stage for a failure that comes', [[0, run(3, FOR_A_FAILURE)]], {
+    models: ERRORS,
+    untilMs: 6 * H,
+  }),
+  script('items are tried again by rules of their own', [[0, run(3, OWN_RETRIES)]], {
+    models: ERRORS,
+    untilMs: 6 * H,
+  }),
+  script('items have ends of their own', [[0, run(3, OWN_ENDS)]], { models: BUSY, untilMs: 2 * D }),
   script(
     'the breaker holds a batch, somebody resumes it',
     [
@@ -288,6 +322,14 @@ export const WORK_SCRIPTS: readonly Script[] = [
     policy: TWO_SLOTS,
     untilMs: 8 * H,
   }),
+  script(
+    'what failed of a batch that has ended is taken up again',
+    [
+      [0, run(2)],
+      [2 * H, { do: 'resumeRun', classes: ['infra'] }],
+    ],
+    { models: failing({ startConversation: { first: 1 } }), untilMs: 6 * H },
+  ),
   script(
     'a report without its reconciliation',
     [

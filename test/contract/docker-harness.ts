@@ -39,6 +39,7 @@ export async function createDockerHarness(
     socketDir: path.join(dir, 's'),
     daemonSocket: dockerSocket(),
     image: 'host',
+    splitsTools: true,
     programs: {
       agentServer: await bundleProgram(agentSource.name, agentSource.source),
       sandboxInit: await bundleProgram('sandbox-init', 'runtimes/process/inside/init.ts'),

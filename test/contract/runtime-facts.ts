@@ -148,9 +148,18 @@ function describeAnswers(given: () => { readonly harness: RuntimeHarness; readon
     expect(await given().harness.runtime.inspect(id())).toEqual({ kind: 'gone' });
   });
 
-  it.each(['kind', 'isolation', 'pause', 'resume', 'egress', 'limits', 'export', 'survivesRestart'] as const)(
-    'publishes %s of its capabilities',
-    (name) => expect(given().harness.runtime.capabilities[name]).toBeDefined(),
+  it.each([
+    'kind',
+    'isolation',
+    'tools',
+    'pause',
+    'resume',
+    'egress',
+    'limits',
+    'export',
+    'survivesRestart',
+  ] as const)('publishes %s of its capabilities', (name) =>
+    expect(given().harness.runtime.capabilities[name]).toBeDefined(),
   );
 
   it('freezes exactly where it says that a pause keeps memory', () => {

@@ -16,7 +16,8 @@ export interface InsideResult {
   readonly stderr: string;
 }
 
-const COMMAND_TIMEOUT_MS = 20_000;
+/** A command that hangs is ended and says so; one of a loaded machine is not. */
+const COMMAND_TIMEOUT_MS = 120_000;
 const socket = process.env['PARLEY_AGENT_SOCKET'] ?? '';
 const key = process.env['OH_SESSION_API_KEYS_0'];
 const workspace = process.env['PARLEY_WORKSPACE_DIR'] ?? '';
@@ -40,12 +41,17 @@ async function run(command: string, response: ServerResponse): Promise<void> {
   const env = { ...(process.env as Record<string, string>), ...more };
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   const { child, signal } = await startTool('/bin/sh', ['-c', command], { cwd: workspace, env, stdio });
-  const timer = setTimeout(() => signal('SIGKILL'), COMMAND_TIMEOUT_MS);
+  let late = '';
+  const timer = setTimeout(() => {
+    late = `stand-in agent: ended after ${COMMAND_TIMEOUT_MS} ms\n`;
+    signal('SIGKILL');
+  }, COMMAND_TIMEOUT_MS);
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const [stdout, stderr] = await Promise.all(
     [child.stdout, child.stderr].map((one) => (one ? text(one) : '')),
   );
-  const result: InsideResult = { code: (await ended) ?? -1, stdout: stdout ?? '', stderr: stderr ?? '' };
+  const code = (await ended) ?? -1;
+  const result: InsideResult = { code, stdout: stdout ?? '', stderr: `${stderr ?? ''}${late}` };
   clearTimeout(timer);
   response.end(JSON.stringify(result));
 }

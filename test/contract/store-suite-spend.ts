@@ -160,6 +160,22 @@ export function spendSuite(open: OpenEmptyStore): void {
       expect(pages).toEqual(rows.filter((_, i) => i % 3 === 0).map((row) => row.callId));
     });
 
+    it('remembers each loss once, in the order of time', async () => {
+      const { spend } = await open();
+      const loss = {
+        calls: 3,
+        costNanoUsd: nanoUsd(7),
+        from: NOW,
+        to: NOW + 9,
+        mayBeMore: false,
+        seenAt: NOW,
+      };
+      const earlier = { ...loss, from: NOW - 5, mayBeMore: true, costNanoUsd: nanoUsd(0) };
+      expect(await spend.losses()).toEqual([]);
+      for (const one of [loss, { ...loss, seenAt: NOW + 1 }, earlier]) await spend.noteLoss(one);
+      expect(await spend.losses()).toEqual([earlier, loss]);
+    });
+
     it('returns pages that add up to the whole, in order, with many calls at one instant', async () => {
       const { spend } = await open();
       const rows = Array.from({ length: 60 }, (_, index) =>

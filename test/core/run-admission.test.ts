@@ -1,6 +1,8 @@
 /** What limits how a run begins its items: stages, keyed limits, rate, ramp, adaptive places, canary, budget. */
 import { describe, expect, it } from 'vitest';
 import type { RunItemSpec } from '../../core/run/state.ts';
+import { unsuccessfulOf } from '../../core/projection.ts';
+import { hasEndedForGood, standingOf } from '../../core/run/standing.ts';
 import * as at from './run-life.ts';
 
 const phases = (life: at.RunLife): string =>
@@ -8,7 +10,7 @@ const phases = (life: at.RunLife): string =>
 const heldBy = (life: at.RunLife): string | null => life.its.pace?.heldBy ?? null;
 const ends = (life: at.RunLife, index: number, status: 'FINISHED' | 'ERROR' = 'FINISHED'): at.RunLife =>
   life.works(index).rests(status, index).collected(1, index);
-const needs = (outcome: 'succeeded' | 'ended'): Partial<RunItemSpec> => ({
+const needs = (outcome: 'succeeded' | 'failed' | 'ended'): Partial<RunItemSpec> => ({
   needs: [{ group: 0, outcome, entry: 'plan' }],
 });
 const stage: Partial<RunItemSpec> = { groups: [0] };
@@ -37,6 +39,31 @@ describe('stages', () => {
   it('begin however the others ended when that is enough', () => {
     const life = new at.RunLife({ concurrency: 9 }, [stage, needs('ended')]);
     expect(phases(ends(life, 0, 'ERROR'))).toBe('failed starting');
+  });
+
+  it('that are for a failure begin when there is one, and else are not needed, which is no failure', () => {
+    const after: Partial<RunItemSpec> = { needs: [{ group: 1, outcome: 'succeeded', entry: 'fix' }] };
+    const items = [stage, stage, { ...needs('failed'), groups: [1] }, after];
+    const failed = ends(new at.RunLife({ concurrency: 9 }, items), 0, 'ERROR');
+    expect(phases(failed)).toBe('failed starting waiting waiting');
+    expect(phases(ends(failed, 1))).toBe('failed succeeded starting waiting');
+    const good = ends(ends(new at.RunLife({ concurrency: 9 }, items), 0), 1);
+    expect(phases(good)).toBe('succeeded succeeded not_needed starting');
+    expect(good.item(2)).toMatchObject({
+      attempt: 0,
+      ending: { failureClass: null, detail: 'it is for a failure of "plan", which succeeded' },
+    });
+    expect(unsuccessfulOf({ total: 4, ended: standingOf(ends(good, 3).its).ended })).toBe(0);
+    expect(hasEndedForGood({ ...good.its, phase: 'finished' })).toBe(true);
+  });
+
+  it('that were not needed are looked at again with what they are for', () => {
+    const life = new at.RunLife({ concurrency: 9 }, [stage, needs('failed'), {}]);
+    ends(life, 0);
+    expect(phases(life)).toBe('succeeded not_needed starting');
+    life.send({ type: 'requeueRequested', requestId: 'again', keys: ['k0'], by: 'ann' });
+    expect(phases(life)).toBe('starting waiting starting');
+    expect(phases(ends(life, 0, 'ERROR'))).toBe('failed starting starting');
   });
 
   it('wait for another try, and are looked at again when a failure is taken up later', () => {

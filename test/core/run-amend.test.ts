@@ -227,6 +227,34 @@ describe('a run in shards that takes up a changed plan', () => {
   });
 });
 
+describe('rules of an item', () => {
+  const own = { retry: [] };
+  const change = (life: at.RunLife, planHash: string, basePlanHash: string, rules: Partial<RunItemSpec>) =>
+    life.send({
+      type: 'planAmended',
+      requestId: planHash,
+      basePlanHash,
+      planHash,
+      changed: [{ index: 0, spec: { ...at.ITEM, ...rules }, isAnew: true }],
+      added: [],
+      retired: [],
+    });
+
+  it('are given and taken by an amended plan, from the next attempt on, also through what is stored', () => {
+    const life = new at.RunLife({ concurrency: 1 }, [{}, { priority: -1 }]);
+    change(life, 'h2', 'h', { own });
+    expect(life.item().own).toBeUndefined();
+    expect(life.item().next).toMatchObject({ own });
+    const once = { on: ['agent_error'], attempts: 1, initialMs: 1, factor: 1, maxMs: 1 } as const;
+    const again = new at.RunLife({ concurrency: 1 }, [{ own: { retry: [once] } }]);
+    change(again, 'h2', 'h', {});
+    again.state = JSON.parse(JSON.stringify(again.state)) as typeof again.state;
+    again.works().rests('ERROR').collected();
+    again.timer();
+    expect(again.item()).toMatchObject({ attempt: 2, own: null });
+  });
+});
+
 describe('planChanges()', () => {
   const ids = { runId: runId('r'), userId: userId('u') };
 

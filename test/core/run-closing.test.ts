@@ -69,4 +69,24 @@ describe('the last steps of a run', () => {
     expect(life.its).toMatchObject({ phase: 'closing', mode: 'cancelling' });
     expect(ordered(life)).toEqual([0]);
   });
+
+  it.each([
+    ['failed', { mayOpenAgain: true }],
+    ['succeeded', {}],
+  ] as const)('tell its shards, whose only item has %s, whether they may be wanted again', (outcome, how) => {
+    const rest = (shardsRest: boolean) => {
+      const rules = { shardItems: 1, settleMs: null, ...(shardsRest ? { shardsRest } : {}) };
+      const life = new at.RunLife(rules).send({ type: 'shardReady', number: 0, items: 1 });
+      const ending = { outcome, failureClass: outcome === 'failed' ? 'infra' : null, detail: null } as const;
+      const attempt = { index: 0, attempt: 1, phase: 'ended', ending, notBefore: null } as const;
+      const left = { costNanoUsd: 0, conversationId: null, sandboxId: null, sandboxStatus: null } as const;
+      life.send({ type: 'attemptEnded', ...attempt, ...left, isUncollected: false });
+      answer(life, { type: 'runReported' });
+      expect(life.its.phase).toBe('finished');
+      return life.orders.flatMap((order) => (order.type === 'tell' ? [order.event] : []));
+    };
+    expect(rest(true)).toEqual([{ type: 'shardClosed', ...how }]);
+    // A run of an older build gives no order more than it did: its ids would be others.
+    expect(rest(false)).toEqual(outcome === 'failed' ? [] : [{ type: 'shardClosed' }]);
+  });
 });

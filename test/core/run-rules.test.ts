@@ -60,6 +60,39 @@ describe('retries', () => {
   });
 });
 
+describe('an item with rules of its own', () => {
+  it('is tried again by its own rules, beside others that go by those of the run', () => {
+    const [rule] = retry;
+    const after = (initialMs: number) => ({ retry: [{ ...rule, initialMs, maxMs: initialMs }] });
+    const life = new at.RunLife({ ...after(60_000), concurrency: 3 }, [
+      {},
+      { own: { retry: [] } },
+      { own: after(77_000) },
+    ]);
+    for (const index of [0, 1, 2]) life.works(index).rests('ERROR', index).collected(5, index);
+    expect(life.its.items.map(({ phase }) => phase)).toEqual(['waiting', 'ended', 'waiting']);
+    expect((life.item(2).notBefore ?? 0) - life.now).toBe(77_000);
+  });
+
+  it('ends by its own deadline, and rests in statuses of its own', () => {
+    const { wait } = at.RULES;
+    const own = { wait: { ...wait, deadlineMs: 5_000, until: ['ERROR'] as const } };
+    const life = new at.RunLife({ concurrency: 2 }, [{}, { own }]).works(0).works(1);
+    life.rests('FINISHED', 1).rests('FINISHED', 0);
+    expect(life.its.items.map(({ phase }) => phase)).toEqual(['collecting', 'working']);
+    life.timer();
+    expect(life.item(1)).toMatchObject({ ending: { detail: 'the deadline of the job' } });
+    expect(life.now - (life.item(1).admittedAt ?? 0)).toBe(5_000);
+  });
+
+  it('is collected at the end of its session where it says so', () => {
+    const own = { wait: { ...at.RULES.wait, onSessionLimit: 'stop' as const } };
+    const life = new at.RunLife({ concurrency: 2 }, [{}, { own }]).works(0).works(1);
+    for (const index of [0, 1]) life.notice({ ...cutOff, pauseReason: 'session_limit' }, index);
+    expect(life.its.items.map(({ phase }) => phase)).toEqual(['working', 'collecting']);
+  });
+});
+
 describe('the budget', () => {
   const budget = { nanoUsd: 10, reserveNanoUsd: 5, mode: 'enforce' } as const;
 

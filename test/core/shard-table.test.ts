@@ -24,6 +24,8 @@ const LIVES: Readonly<Record<string, () => ShardLife>> = {
   'running (waits after a try)': () => new ShardLife({ retry }).works().rests('ERROR').collected(),
   'running (has ended)': () => new ShardLife().works().rests('FINISHED').collected(),
   finished: () => new ShardLife().works().rests('FINISHED').collected().send({ type: 'shardClosed' }),
+  'finished (may open again)': () =>
+    new ShardLife().works().rests('ERROR').collected().send({ type: 'shardClosed', mayOpenAgain: true }),
 };
 
 const item = ({ items }: RunState) => ({ commandId: items[0]?.awaiting ?? 'none', index: INDEX });
@@ -161,6 +163,29 @@ describe('a shard and its run', () => {
     const life = new ShardLife().works();
     expect(told(life)).toMatchObject([{ type: 'conversationNoticed' }]);
     expect(told(life.notice({ executionStatus: 'IDLE' }))).toEqual([]);
+    expect(told(life.notice({ sandboxStatus: 'MISSING' }))).toMatchObject([{ type: 'conversationNoticed' }]);
+  });
+
+  it('rests with its run, unless what it is told of is an earlier end, and has ended with it for good', () => {
+    const closed = { type: 'shardClosed', mayOpenAgain: true } as const;
+    const life = new ShardLife().works();
+    expect(life.send(closed).its.phase).toBe('running');
+    life.rests('ERROR').collected().send(closed);
+    const looked = () => [shardMachine.rests?.(life.its), shardMachine.done(life.its)];
+    expect(looked()).toEqual([true, false]);
+    expect(life.wish({ phase: 'waiting' }).its.phase).toBe('finished');
+    expect(life.begins().its.phase).toBe('running');
+    expect(looked()).toEqual([false, false]);
+    life.started().notice().rests('FINISHED').collected().send({ type: 'shardClosed' });
+    expect(looked()).toEqual([true, true]);
+    const ended = life.its;
+    expect(life.begins().its).toBe(ended);
+    expect(life.notice({ sandboxStatus: 'MISSING' }).its).toBe(ended);
+  });
+
+  it('tells its run what becomes of a sandbox after both have finished', () => {
+    const life = new ShardLife().works().rests('ERROR').collected();
+    life.send({ type: 'shardClosed', mayOpenAgain: true });
     expect(told(life.notice({ sandboxStatus: 'MISSING' }))).toMatchObject([{ type: 'conversationNoticed' }]);
   });
 

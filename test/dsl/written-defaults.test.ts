@@ -35,6 +35,7 @@ conversations:
     repo: {name: acme/shop}
     setup: {command: npm ci}
     verify: {command: npm test}
+    scores: [{name: lines, command: wc -l < made}]
     limits: {usd: 2}
     plugins: [{source: acme/tools}]
   - id: b
@@ -42,6 +43,9 @@ conversations:
     model: m
     repo: {name: acme/shop}
     needs: [{entry: a}]
+    retry: [{on: [infra], attempts: 1}]
+    wait: {}
+    collect: [trajectory, diff]
   - id: c
     prompt: Then \${{ item.value }}.
     model: m
@@ -58,17 +62,30 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   'conversations[].tags': {},
   'conversations[].secrets[]': [],
   'conversations[].setup.timeout': '10m',
+  'conversations[].scores[].timeout': '10m',
   'conversations[].plugins[]': [{ source: 'acme/tools' }],
   'conversations[].confirmation': 'never',
   'conversations[].repo.submodules': false,
   'conversations[].key': 'a',
   'conversations[].repeat': 1,
+  'conversations[].outcome': 'all',
   'conversations[].exclude[]': [],
   'conversations[].include[]': [],
   'conversations[].extend[]': [],
   'conversations[1].needs[].outcome': 'succeeded',
   'conversations[1].needs[].each': false,
   'conversations[2].items.allow_empty': false,
+  'conversations[].retry[]': [{ on: ['infra'], attempts: 1 }],
+  'conversations[1].retry[].backoff': { initial: '30s', factor: 2, max: '10m' },
+  'conversations[1].retry[].backoff.initial': '30s',
+  'conversations[1].retry[].backoff.factor': 2,
+  'conversations[1].retry[].backoff.max': '10m',
+  'conversations[].wait': {},
+  'conversations[].wait.until[]': ['FINISHED', 'ERROR', 'STUCK', 'WAITING_FOR_CONFIRMATION'],
+  'conversations[].wait.deadline': '11h30m',
+  'conversations[].wait.no_progress': '30m',
+  'conversations[].wait.on_session_limit': 'resume',
+  'conversations[].collect[]': ['trajectory', 'diff'],
   'admission.per': {},
   'admission.adaptive.on[]': ['rate_limited'],
   'admission.adaptive.min': 1,
@@ -120,6 +137,9 @@ const NONE: readonly string[] = [
   'conversations[].branch',
   'conversations[].model',
   'conversations[].setup.cache[]',
+  'conversations[].scores[]',
+  'conversations[].scores[].at_least',
+  'conversations[].scores[].at_most',
   'conversations[].limits.working',
   'conversations[].limits.turns',
   'conversations[].limits.usd',
@@ -207,6 +227,9 @@ describe('a default that is written out', () => {
     expect(hashOf(job(', confirmation: always', ''))).not.toBe(least);
     expect(hashOf(job('', ', repeat: 1'))).toBe(least);
     expect(hashOf(job('', ', repeat: 2'))).not.toBe(least);
+    const copies = hashOf(job('', ', repeat: 2'));
+    expect(hashOf(job('', ', repeat: 2, outcome: all'))).toBe(copies);
+    expect(hashOf(job('', ', repeat: 2, outcome: any'))).not.toBe(copies);
   });
 
   it('is known for every key that need not be written', () => {

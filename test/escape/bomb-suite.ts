@@ -140,7 +140,7 @@ export function describeBombs(create: () => Promise<RuntimeHarness>): void {
     const ended = await endedFor(fill);
     if (ended !== null)
       expect(ended).toMatchObject({ cause: { kind: 'disk_limit', bound: 'socket_folder' } });
-    expect(ended === null).toBe(harness.runtime.capabilities.kind === 'process');
+    expect(ended === null).toBe(harness.runtime.capabilities.tools === 'apart');
     await neighbourWorks();
   });
 

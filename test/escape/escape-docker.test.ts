@@ -7,13 +7,15 @@ import { createDockerHarness } from '../contract/docker-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { BOUNDS, DISK_LOOK_MS, FILES_MAX, describeBombs } from './bomb-suite.ts';
 import { describeEscapes } from './escape-suite.ts';
-import { SERVER_PROBES } from './server-probes.ts';
+import { SEEN, describeBeside } from './server-suite.ts';
 
 describeWith('dockerd', 'in a container', () => {
   describe('escapes', () => {
-    // The tools of a container are beside their Agent Server, as docs/security.md tells.
-    const exceptions = SERVER_PROBES.map(({ name }) => name);
-    describeEscapes({ create: () => createDockerHarness(), isolated: true, exceptions });
+    // One list of processes for all of a container, as docs/security.md tells.
+    describeEscapes({ create: () => createDockerHarness(), isolated: true, exceptions: SEEN });
+  });
+  describe('tools beside their Agent Server', () => {
+    describeBeside(() => createDockerHarness({ splitsTools: false }));
   });
   describe('what uses up everything', () => {
     describeBombs(() =>

@@ -20,7 +20,8 @@ import {
   serverInfoSchema,
 } from '../../agent-client/wire.ts';
 import { jsonOf } from '../../agent-client/call.ts';
-import { isActivity, syncTranscript } from '../../activities/transcript.ts';
+import { isActivity } from '../../core/activity.ts';
+import { syncTranscript } from '../../activities/transcript.ts';
 import { checkLog, lastLines } from '../../activities/check-log.ts';
 import { shownName } from '../../activities/collect/matches.ts';
 import { answerHeaders } from '../../api/relay/relay-headers.ts';
@@ -102,7 +103,11 @@ describe('what a sandbox says', () => {
           played();
           refusedAtMost(() => readView(value));
           refusedAtMost(() => readError(value));
-          refusedAtMost(() => parseAnswer(eventPageSchema, value).items.map(isActivity));
+          refusedAtMost(() =>
+            parseAnswer(eventPageSchema, value).items.map(({ kind }) =>
+              isActivity({ kind: 'event', event: kind }),
+            ),
+          );
           refusedAtMost(() => readView(jsonOf({ status: 200, body: Buffer.from(body), header: () => null })));
           expect(readPatchFindings(header).length).toBeLessThanOrEqual(1_000);
           readPatchFindings(Buffer.from(JSON.stringify(value) ?? '').toString('base64url'));

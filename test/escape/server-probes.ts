@@ -14,6 +14,9 @@ const ofAServer = (name: string, command: string, onPlain: Probe['onPlain']): Pr
   script: () => `for p in ${SERVERS}; do ${command} && echo ${ESCAPED}; done 2> /dev/null`,
   onPlain,
 });
+/** A call on a process, by its numbers on x64 and arm64; perl has no names for them. */
+const called = (x64: number, arm64: number, rest: string): string =>
+  `perl -e '$n = \`uname -m\` =~ /aarch64/ ? ${arm64} : ${x64}; exit(syscall($n, $ARGV[0] + 0, ${rest}) < 0)' "$p"`;
 const succeeds = (name: string, command: string, onPlain: Probe['onPlain'] = 'escapes'): Probe => ({
   name,
   script: () => ifSucceeds(`sh -c '${command}'`),
@@ -27,6 +30,22 @@ export const SERVER_PROBES: readonly Probe[] = [
   ofAServer('halts the Agent Server', 'kill -STOP "$p" && kill -CONT "$p"', 'escapes'),
   ofAServer('sees the Agent Server', 'test -d "/proc/$p/task"', 'escapes'),
   ofAServer('changes the priority of the Agent Server', 'renice -n 5 "$p" > /dev/null', 'not_run'),
+  ofAServer(
+    'chooses the processors of the Agent Server',
+    called(203, 122, '8, $m = pack("Q", 2 ** 32 - 1)'),
+    'escapes',
+  ),
+  ofAServer(
+    'changes the limits of the Agent Server',
+    called(302, 261, '4, $m = pack("QQ", 0, 0), 0'),
+    'escapes',
+  ),
+  {
+    name: 'puts its own in the place of what leads to the host',
+    script: () =>
+      `mv /run/parley /run/parley.away && echo ${ESCAPED} && mv /run/parley.away /run/parley 2> /dev/null`,
+    onPlain: 'not_run',
+  },
   succeeds('lists the state of the Agent Server', `ls ${STATE}/boots`),
   {
     name: 'reads the state of the Agent Server',

@@ -1,4 +1,6 @@
 /** Replies that are coded although nobody asked: passed on as they came, read for their usage (D26). */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DECODED_BYTES_MAX } from '../../proxy/limits.ts';
@@ -16,6 +18,30 @@ const CODINGS: readonly [string, Code][] = [
   ['gzip, br', (bytes) => brotliCompressSync(gzipSync(bytes))],
 ];
 const EVENTS = { 'content-type': 'text/event-stream' };
+
+const zstd = (name: string): Buffer =>
+  readFileSync(path.join(import.meta.dirname, '../gateway-client/fixtures/zstd', `${name}.zst`));
+
+describe('a reply in zstd', () => {
+  it('is passed on as it came and counted, and one that breaks off is cut', async () => {
+    const headers = { 'content-encoding': 'zstd' };
+    const gateway = await startStubGateway(answerBytes(zstd('reply'), headers));
+    const { url, rows } = await startProxy({ origin: gateway.origin });
+    expect((await sendForBytes(url)).bytes.equals(zstd('reply'))).toBe(true);
+    gateway.answer = answerBytes(zstd('stream'), { ...EVENTS, ...headers });
+    expect((await sendForBytes(url, STREAM_BODY)).bytes.equals(zstd('stream'))).toBe(true);
+    gateway.answer = answerBytes(zstd('stream').subarray(0, -500), { ...EVENTS, ...headers });
+    expect((await sendForBytes(url, STREAM_BODY)).isCut).toBe(true);
+    gateway.answer = answerBytes(zstd('bomb'), headers);
+    expect((await sendForBytes(url)).bytes.equals(zstd('bomb'))).toBe(true);
+    expect((await rows()).map((row) => [row.state, row.promptTokens, row.completionTokens])).toEqual([
+      ['succeeded', 10, 40],
+      ['succeeded', 7, 9_000],
+      ['cut', null, null],
+      ['succeeded', null, null],
+    ]);
+  });
+});
 
 describe('a coded reply', () => {
   it('is asked not to be', async () => {

@@ -16,7 +16,10 @@ export interface KillableSetup {
 
 const setup = JSON.parse(process.argv[2] ?? '') as KillableSetup;
 const away = (): Promise<never> => Promise.reject(new Error('Cannot reach the store: it is away'));
-const spend: SpendLog = { write: away, missing: away, search: away, joinable: away, interruptOpen: away };
+const spend: SpendLog = {
+  ...{ write: away, missing: away, noteLoss: away, losses: away },
+  ...{ search: away, joinable: away, interruptOpen: away },
+};
 const { config } = parseProxyConfig({ model_list: [setup.entry] }, {}, { vendor: 'proxyvendor' });
 let calls = 0;
 const proxy = createProxy({

@@ -2,12 +2,14 @@
  * A spend log in memory with a switch that makes it fail.
  * Owns the contract of the port as the proxy relies on it; nothing more.
  */
+import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { SpendRow } from '../../core/spend.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { CallPage, SpendLog, SpendQuery } from '../../ports/spend-log.ts';
 
 export class MemorySpendLog implements SpendLog {
   readonly rows = new Map<string, SpendRow>();
+  readonly lost: SpendLoss[] = [];
   isAway = false;
   writes = 0;
 
@@ -24,6 +26,16 @@ export class MemorySpendLog implements SpendLog {
 
   missing(callIds: readonly string[]): Promise<readonly string[]> {
     return this.isAway ? this.refuse() : Promise.resolve(callIds.filter((id) => !this.rows.has(id)));
+  }
+
+  noteLoss(loss: SpendLoss): Promise<void> {
+    if (this.isAway) return this.refuse();
+    this.lost.push(loss);
+    return Promise.resolve();
+  }
+
+  losses(): Promise<readonly SpendLoss[]> {
+    return Promise.resolve(this.lost);
   }
 
   search(query: SpendQuery): Promise<readonly SpendRow[]> {

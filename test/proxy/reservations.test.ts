@@ -118,6 +118,34 @@ describe('an enforced budget', () => {
     ]);
   });
 
+  it('counts for a call that is given up no more than an answer may have, also where nobody says how much', async () => {
+    const { url, gateway, rows } = await startLimited(5_000_000_000);
+    const givesUp = async (body: string): Promise<void> => {
+      const leaving = new AbortController();
+      gateway.answer = () => leaving.abort();
+      await send({ url, body, signal: leaving.signal }).catch(() => null);
+      const { length } = await rows();
+      await expect.poll(async () => (await rows())[length - 1]?.state).toBe('aborted');
+    };
+    const assumed = (body: string): number => 262_144 * 2_000 + Buffer.byteLength(body) * 1_000;
+    await givesUp(bodyOf({}));
+    // Nobody has seen yet that the gateway keeps what a call says.
+    await givesUp(bodyOf({ max_tokens: 10 }));
+    gateway.answer = answerJson(200, REPLY.replace('1000', '10').replace('500', '10'));
+    expect((await send({ url, body: bodyOf({ max_tokens: 10 }) })).status).toBe(200);
+    await givesUp(bodyOf({ max_tokens: 10 }));
+    await givesUp(bodyOf({}));
+    gateway.answer = answerJson(200, REPLY.replace('500', '262145'));
+    expect((await send({ url, body: bodyOf({}) })).status).toBe(200);
+    // One that answers with more than was assumed cannot be bounded any more.
+    await givesUp(bodyOf({}));
+    const [first, second, , known, third, , last] = (await rows()).map(({ held }) => held ?? 0);
+    expect([first, second]).toEqual([assumed(bodyOf({})), assumed(bodyOf({ max_tokens: 10 }))]);
+    expect(known).toBeLessThan(1_000_000);
+    expect(third).toBe(assumed(bodyOf({})));
+    expect(last).toBeGreaterThan(2_000_000_000);
+  });
+
   it('lets go who waits when a caller leaves', async () => {
     const { url, gateway } = await startLimited(5 * COST);
     let release: () => void = () => undefined;

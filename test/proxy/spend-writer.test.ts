@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { SpendRow } from '../../core/spend.ts';
 import { KEPT_FILES_MAX } from '../../proxy/limits.ts';
 import { SpendSpool } from '../../proxy/spend-spool.ts';
-import { SpendWriter, type LostRows } from '../../proxy/spend-writer.ts';
+import type { SpendLoss } from '../../core/spend-loss.ts';
+import { SpendWriter } from '../../proxy/spend-writer.ts';
 import { spendRow } from '../contract/store-rows.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
@@ -118,8 +119,8 @@ describe('a store that has lost rows', () => {
     }
     await writer.stop();
     lose(spend);
-    const told: LostRows[] = [];
-    const onLost = (lost: LostRows): void => void told.push(lost);
+    const told: SpendLoss[] = [];
+    const onLost = (lost: SpendLoss): void => void told.push(lost);
     const later = new SpendWriter({ spend, spoolDir, clock: { now: () => 5 }, log: SILENT_LOG, onLost });
     return { spend, later, told };
   }
@@ -131,7 +132,9 @@ describe('a store that has lost rows', () => {
     );
     await later.flush();
     expect([...spend.rows.keys()].sort()).toEqual(['a', 'b', 'c', 'd']);
-    expect(told).toEqual([{ calls: 2, from: 1_002, to: 1_003, mayBeMore: false }]);
+    const costNanoUsd = rows.slice(2).reduce((sum, { cost }) => sum + (cost ?? 0), 0);
+    expect(told).toEqual([{ calls: 2, costNanoUsd, from: 1_002, to: 1_003, mayBeMore: false, seenAt: 5 }]);
+    expect(spend.lost).toEqual(told);
     await later.stop();
   });
 

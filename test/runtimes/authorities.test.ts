@@ -72,8 +72,8 @@ describeWith('openssl', 'a registry with an authority of its own', () => {
       const call = { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
       const said: string[] = [];
       for (const command of commands) {
-        const { stdout } = await runInside(call, command);
-        said.push(stdout.trim());
+        const { stdout, stderr } = await runInside(call, command);
+        said.push(`${stdout}${stderr}`.trim());
       }
       return { said, sandboxId: request.sandboxId };
     } finally {

@@ -6,7 +6,8 @@ import type { AddressInfo, Server } from 'node:net';
 import { chmodSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseInitArguments } from '../../runtimes/process/inside/arguments.ts';
+import { otherUserArguments, parseInitArguments } from '../../runtimes/process/inside/arguments.ts';
+import type { OtherUser } from '../../runtimes/process/inside/other-user.ts';
 import { openBridge, openEntrance } from '../../runtimes/process/inside/bridge.ts';
 import { createProcessHarness } from '../contract/process-harness.ts';
 import { runInside } from '../contract/runtime-inside.ts';
@@ -71,6 +72,22 @@ describe('openEntrance()', () => {
 });
 
 describe('parseInitArguments()', () => {
+  it('reads whom tools run as, and hands the second process all of it but the folders', () => {
+    const given = ['--other-user', '10001:10002:7=/o', '--door', '/run/a', '--door', '/run/b'];
+    const { otherUser } = parseInitArguments([...given, '--log-bytes-max', '9', '--', '/a']);
+    expect(otherUser).toEqual({
+      ...{ uid: 10_001, gid: 10_002, group: 7, object: '/o' },
+      doors: ['/run/a', '/run/b'],
+    });
+    const second = otherUserArguments(otherUser as OtherUser);
+    expect(parseInitArguments(['--agent', ...second, '--', '/a']).otherUser).toEqual({
+      ...otherUser,
+      doors: [],
+    });
+    for (const wrong of ['10001:10001=/o', 'a:1:1=/o', '1:1:1=o'])
+      expect(() => parseInitArguments(['--other-user', wrong, '--', '/a'])).toThrow('UID:GID:GROUP=FILE');
+  });
+
   it('reads bridges, the log bound, the guard and the agent server', () => {
     const argv = ['--bridge', '4100=/a.sock', '--log-bytes-max', '10', '--guard', '/g', '--', '/a.cjs'];
     expect(parseInitArguments(argv)).toEqual({
@@ -78,6 +95,7 @@ describe('parseInitArguments()', () => {
       bridges: [{ port: 4100, socketPath: '/a.sock' }],
       entrance: null,
       guard: '/g',
+      otherUser: null,
       logBytesMax: 10,
       agentServer: '/a.cjs',
     });

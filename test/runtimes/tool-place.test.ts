@@ -1,108 +1,50 @@
 /**
- * The tools of the real Agent Server, in a place of their own: what they must still be able to do there, and what the
- * server must not do for them. The attempts of the escape suite are made with the stand-in; here the server itself is
- * the way that is tried.
+ * The tools of the real Agent Server in a place of their own: in namespaces of the process runtime, and as another user
+ * in a container.
  */
-import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { END_OTHERS } from '../../activities/leftover-processes.ts';
-import { createAgentClient } from '../../agent-client/agent-client.ts';
-import type { AgentTarget } from '../../ports/agent-server.ts';
-import { agentConversation } from '../contract/agent-conversation.ts';
-import { createProcessHarness } from '../contract/process-harness.ts';
-import type { ProcessHarness } from '../contract/process-harness.ts';
-import { newRequest } from '../contract/runtime-suite.ts';
-import { describeWith } from '../helpers/requires.ts';
+import { describe, expect, it } from 'vitest';
+import { INSIDE } from '../../runtimes/on-host/inside-view.ts';
+import { sandboxPlace } from '../../runtimes/on-host/sandbox-place.ts';
 import { sandboxPaths } from '../../runtimes/process/sandbox-paths.ts';
+import { createDockerHarness } from '../contract/docker-harness.ts';
+import { createProcessHarness } from '../contract/process-harness.ts';
+import { describeWith } from '../helpers/requires.ts';
+import { AGENT, describeToolPlace } from './tool-place-suite.ts';
 
-const AGENT = { name: 'agent-server', source: 'agent/main.ts' };
-const WORKSPACE = '/workspace';
+const NOBODY_IN_PARTICULAR = 10_001;
 
 describeWith('bwrap', 'tools in a place of their own', () => {
-  const client = createAgentClient();
-  let harness: ProcessHarness;
-  let target: AgentTarget;
-  let paths: ReturnType<typeof sandboxPaths>;
-  const sh = async (command: string, timeoutMs = 20_000): Promise<string> => {
-    const ended = await client.execute(target, { command, workingDir: WORKSPACE, timeoutMs });
-    return `${ended.exitCode} ${ended.stdout}`;
-  };
-
-  beforeAll(async () => {
-    harness = await createProcessHarness('namespaces', AGENT);
-    const request = newRequest();
-    target = { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
-    paths = sandboxPaths(harness.options, request.sandboxId);
-    await client.openConversation(target, agentConversation(WORKSPACE));
-  });
-  afterAll(async () => {
-    await client.close();
-    for (const { sandboxId } of await harness.runtime.list()) await harness.runtime.destroy(sandboxId);
-    await harness.close();
-  });
-
-  it('keeps what a command leaves running for the next one, and reaps what is left behind', async () => {
-    expect(await sh('sleep 300 > /dev/null 2>&1 & setsid sleep 301 > /dev/null 2>&1 & echo started')).toBe(
-      '0 started\n',
-    );
-    await sh('(sleep 0.1 &) ; (true &) ; true');
-    expect(await sh('cat /proc/[0-9]*/comm | grep -c ^sleep$')).toBe('0 2\n');
-    expect(await sh('sleep 0.3; grep -l "^State:.Z" /proc/[0-9]*/status | wc -l')).toBe('0 0\n');
-  });
-
-  it('ends the whole of a command that runs out of time', async () => {
-    const loop = 'for i in 1 2 3 4 5 6; do sleep 7.5; done; echo never';
-    expect(await sh(loop, 1_000)).toMatch(/^-1/);
-    expect(await sh('cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -c "sleep 7[.]5"; true')).toBe('0 0\n');
-  });
-
-  it('goes on when tools end all they can', async () => {
-    await sh('kill -9 -1; kill -9 1; for p in /proc/[0-9]*; do kill -STOP ${p#/proc/}; done', 2_000).catch(
-      () => null,
-    );
-    expect(await sh('echo well')).toBe('0 well\n');
-    expect(await sh('setsid sleep 300 > /dev/null 2>&1 & echo x')).toBe('0 x\n');
-    await sh(END_OTHERS);
-    expect(await sh('cat /proc/[0-9]*/comm | grep -c ^sleep$; true')).toBe('0 0\n');
-  });
-
-  it('writes nothing to its own state through a link of a tool', async () => {
-    const before = readdirSync(path.join(paths.agent, 'conversations')).sort();
-    await sh(
-      'ln -s /agent/conversations out; ln -s /agent/conversations/planted file; ln -s /proc/self/fd fd',
-    );
-    for (const name of ['out/planted', 'file', 'out/deep/planted', '/agent/planted'])
-      await client.writeFile(target, path.posix.resolve(WORKSPACE, name), Buffer.from('x')).catch(() => null);
-    expect(readdirSync(path.join(paths.agent, 'conversations')).sort()).toEqual(before);
-    expect(existsSync(path.join(paths.agent, 'planted'))).toBe(false);
-  });
-
-  it('reads nothing of its own through a link of a tool', async () => {
-    const meta = readdirSync(path.join(paths.agent, 'conversations')).find((name) =>
-      /^[0-9a-f]{32}$/.test(name),
-    );
-    await sh(`ln -sfn /agent/conversations/${meta} mine; ln -sfn /proc/self/environ environ`);
-    for (const name of ['mine/meta.json', 'mine/events.jsonl', 'environ', '/proc/self/maps'])
-      await expect(client.readFile(target, path.posix.resolve(WORKSPACE, name))).rejects.toThrow();
-    expect(await sh(`cat mine/meta.json 2> /dev/null; echo end`)).toBe('0 end\n');
-  });
-
-  it('writes files that tools own, also over what is there', async () => {
-    const file = path.posix.join(WORKSPACE, 'deep/er/file');
-    for (const text of ['first, and longer', 'second'])
-      await client.writeFile(target, file, Buffer.from(text));
-    expect(await sh('cat deep/er/file; echo; echo more >> deep/er/file && stat -c %U deep/er')).toBe(
-      '0 second\nagent\n',
-    );
-    expect(String(await client.readFile(target, file))).toBe('secondmore\n');
+  const { harness, sandbox } = describeToolPlace({
+    create: () => createProcessHarness('namespaces', AGENT),
+    stateOf: ({ options }, id) => sandboxPaths(options, id).agent,
+    inside: INSIDE.agent,
   });
 
   it('belongs to a user of its own on the host, where root starts it', () => {
+    const paths = sandboxPaths(harness().options, sandbox());
     const own = lstatSync(paths.workspace).uid;
     if (process.getuid?.() === 0) expect(own).toBeGreaterThanOrEqual(1_900_000_000);
     else expect(own).toBe(process.getuid?.());
-    expect(statSync(path.join(paths.workspace, 'deep/er/file')).uid).toBe(own);
+    expect(lstatSync(path.join(paths.workspace, 'environ')).uid).toBe(own);
     expect(statSync(path.join(paths.agent, 'conversations')).uid).toBe(own);
+  });
+});
+
+describeWith('dockerd', 'tools that are another user', () => {
+  describe('of a container', () => {
+    const { harness, sandbox } = describeToolPlace({
+      create: () => createDockerHarness({}, AGENT),
+      stateOf: ({ options }, id) => sandboxPlace(options, id).agent,
+      inside: INSIDE.serverState,
+    });
+
+    it('leaves all files to one user of the host, whoever made them', () => {
+      const { workspace, agent } = sandboxPlace(harness().options, sandbox());
+      const uid = process.getuid?.() === 0 ? NOBODY_IN_PARTICULAR : process.getuid?.();
+      for (const file of ['fd', 'environ']) expect(lstatSync(path.join(workspace, file)).uid).toBe(uid);
+      expect(statSync(path.join(agent, 'conversations')).uid).toBe(uid);
+    });
   });
 });

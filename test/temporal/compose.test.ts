@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
+import { loadSealKey } from '../../store/seal-key.ts';
 import { missing } from '../helpers/requires.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -40,6 +41,14 @@ const documented = ['configuration', 'proxy', 'temporal-payloads']
   .join('\n');
 
 describe('temporal-compose.yml', () => {
+  it('asks for keys as they are taken', () => {
+    expect(text).toContain('${PARLEY_SEAL_KEY:?set it to what openssl rand -base64 32 prints}');
+    expect(() => loadSealKey({ env: Buffer.alloc(32, 7).toString('base64'), path: '' })).not.toThrow();
+    // An API beyond loopback needs a key, and must not own what the worker has to own.
+    expect(compose.services['api']?.environment).toHaveProperty('PARLEY_FIRST_API_KEY');
+    expect(compose.services['api']?.command).toContain('--no-worker');
+  });
+
   it('has the database, Temporal, its UI, and our three', () => {
     expect(services.map(([name]) => name).sort()).toEqual(
       ['api', 'postgresql', 'proxy', 'register', 'temporal', 'temporal-ui', 'worker'].sort(),
@@ -111,7 +120,8 @@ describe('temporal-compose.yml with Docker', async () => {
     ...process.env,
     COMPOSE_PROJECT_NAME: `parley-test-${process.pid}`,
     POSTGRES_PASSWORD: 'made-up',
-    PARLEY_SEAL_KEY: '0'.repeat(64),
+    PARLEY_SEAL_KEY: Buffer.alloc(32).toString('base64'),
+    PARLEY_FIRST_API_KEY: `pa-${'0'.repeat(64)}`,
     PARLEY_GATEWAY_URL: 'http://127.0.0.1:9/v1',
     PARLEY_GATEWAY_KEY: 'made-up',
     PARLEY_MODEL: 'openai/made-up',

@@ -140,7 +140,9 @@ describe('an entity', () => {
   it('that is taken back counts its steps from there anew, so that a step taken twice has one number', () => {
     const told: string[] = [];
     const carried = { version: 1, state: born().state, out: [], seen: [], batch: 0 } as const;
-    const entity = new Entity(ADDRESS, carried, ({ event }, number) => told.push(`${number} ${event.type}`));
+    const entity = new Entity(ADDRESS, carried, {
+      onStep: ({ event }, number) => told.push(`${number} ${event.type}`),
+    });
     live(entity, [{ word: 'attach first', index: 1 }]);
     entity.settle();
     const before = told.splice(0);

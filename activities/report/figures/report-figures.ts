@@ -149,7 +149,7 @@ function outcomeWords(row: ReportItem['row']): string {
 }
 
 function toneOf(row: ReportItem['row']): FigureTone {
-  if (row?.phase !== 'ended' || row.outcome === 'skipped') return 'rest';
+  if (row?.phase !== 'ended' || row.outcome === 'skipped' || row.outcome === 'not_needed') return 'rest';
   return row.outcome === 'succeeded' ? 'good' : 'bad';
 }
 

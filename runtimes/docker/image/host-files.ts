@@ -16,8 +16,8 @@ import {
 } from './host-programs.ts';
 
 const run = promisify(execFile);
-/** Questions to programs of this host; each answers in far less. */
-const ASK_TIMEOUT_MS = 60_000;
+/** Questions to programs of this host; each answers in far less, but on a machine that is all at work. */
+const ASK_TIMEOUT_MS = 300_000;
 const ASK_OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
 /** Symbolic links in a row; the system takes no more either. */
 const LINKS_MAX = 40;
@@ -69,17 +69,27 @@ async function librariesOf(paths: readonly string[]): Promise<readonly string[]>
   return [...new Set(found)];
 }
 
-/** What is no program makes `ldd` end with an error; what it told of the others counts all the same. */
+/**
+ * What is no program makes `ldd` end with an error; what it told of the others counts all the same. Half an answer does
+ * not: an image without the libraries that were still to come would be kept for good.
+ */
 async function linesOf(program: string, args: readonly string[]): Promise<readonly string[]> {
   const options = {
     timeout: ASK_TIMEOUT_MS,
     maxBuffer: ASK_OUTPUT_BYTES_MAX,
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
   };
-  const { stdout } = await run(program, args, options).catch((error: { readonly stdout?: string }) => ({
-    stdout: error.stdout ?? '',
-  }));
+  const { stdout } = await run(program, args, options).catch((error: AskError) => {
+    if (error.killed === true) throw new Error(`"${program}" did not answer within ${ASK_TIMEOUT_MS} ms`);
+    return { stdout: error.stdout ?? '' };
+  });
   return stdout.split('\n').filter((line) => line !== '');
+}
+
+interface AskError {
+  readonly stdout?: string;
+  /** It was ended here: time ran out, or it said more than is taken. */
+  readonly killed?: boolean;
 }
 
 /** On most systems the old directories are links; elsewhere they come with the files in them. */

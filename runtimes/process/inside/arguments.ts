@@ -1,9 +1,10 @@
 /**
  * The command line of the sandbox's first program.
- * Owns its grammar: `[--bridge PORT=SOCKET|PORT=HOST:PORT]… [--entrance PORT=SOCKET] [--guard FILE] --log-bytes-max N --
- * AGENT-SERVER`, and for the process it starts `--agent [--guard FILE] -- AGENT-SERVER`; carries no secret, for process
- * lists are public. Must not touch the system.
+ * Owns its grammar: `[--bridge PORT=SOCKET|PORT=HOST:PORT]… [--entrance PORT=SOCKET] [--guard FILE] [--other-user
+ * UID:GID:GROUP=FILE [--door FOLDER]…] --log-bytes-max N -- AGENT-SERVER`, and for the process it starts `--agent [--guard
+ * FILE] [--other-user …] -- AGENT-SERVER`; carries no secret, for process lists are public. Must not touch the system.
  */
+import type { OtherUser } from './other-user.ts';
 
 /** One port inside that leads to a unix socket. */
 export interface SocketBridge {
@@ -27,6 +28,8 @@ export interface InitArguments {
   readonly entrance: SocketBridge | null;
   /** The object that closes a process to others; null where there is none. */
   readonly guard: string | null;
+  /** Null: this program is whoever its tools are. */
+  readonly otherUser: OtherUser | null;
   readonly logBytesMax: number;
   /** The agent server: one file that Node.js runs. */
   readonly agentServer: string;
@@ -39,6 +42,8 @@ export function parseInitArguments(argv: readonly string[]): InitArguments {
   let logBytesMax: number | null = null;
   let guard: string | null = null;
   let entrance: SocketBridge | null = null;
+  let otherUser: Omit<OtherUser, 'doors'> | null = null;
+  const doors: string[] = [];
   let index = role === 'agent' ? 1 : 0;
   for (; index < argv.length && argv[index] !== '--'; index += 2) {
     const name = argv[index];
@@ -47,6 +52,8 @@ export function parseInitArguments(argv: readonly string[]): InitArguments {
     else if (name === '--entrance') entrance = parseEntrance(value);
     else if (name === '--log-bytes-max') logBytesMax = parseCount(value);
     else if (name === '--guard') guard = value;
+    else if (name === '--other-user') otherUser = parseOtherUser(value);
+    else if (name === '--door') doors.push(value);
     else throw new Error(`Cannot read arguments: "${name}" is not known`);
   }
   const agentServer = argv[index + 1];
@@ -54,7 +61,22 @@ export function parseInitArguments(argv: readonly string[]): InitArguments {
   if (role === 'first' && logBytesMax === null) {
     throw new Error('Cannot read arguments: "--log-bytes-max" is missing');
   }
-  return { role, bridges, entrance, guard, logBytesMax: logBytesMax ?? 0, agentServer };
+  return {
+    ...{ role, bridges, entrance, guard, logBytesMax: logBytesMax ?? 0, agentServer },
+    otherUser: otherUser === null ? null : { ...otherUser, doors },
+  };
+}
+
+/** For the second process: the folders are its own already. */
+export function otherUserArguments({ uid, gid, group, object }: OtherUser): readonly string[] {
+  return ['--other-user', `${uid}:${gid}:${group}=${object}`];
+}
+
+function parseOtherUser(text: string): Omit<OtherUser, 'doors'> {
+  const match = /^(\d{1,10}):(\d{1,10}):(\d{1,10})=(\/.+)$/.exec(text);
+  if (match === null) throw new Error(`Cannot read arguments: "${text}" is not UID:GID:GROUP=FILE`);
+  const [uid = 0, gid = 0, group = 0] = match.slice(1, 4).map(Number);
+  return { uid, gid, group, object: match[4] ?? '' };
 }
 
 function parseBridge(text: string): Bridge {

@@ -8,11 +8,12 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { KEY_DESCRIPTOR, becomeAgent, takeText } from './agent-role.ts';
-import { parseInitArguments } from './arguments.ts';
+import { otherUserArguments, parseInitArguments } from './arguments.ts';
 import type { InitArguments } from './arguments.ts';
 import { openBridge, openEntrance } from './bridge.ts';
 import { createBoundedLog } from './bounded-log.ts';
-import { loadGuard } from './guard.ts';
+import { loadObject } from './guard.ts';
+import { openDoors, takeOn } from './other-user.ts';
 
 /** Exit code when the agent server was never started. */
 const SETUP_FAILED = 70;
@@ -22,12 +23,13 @@ const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 async function main(): Promise<void> {
   const parsed = parseInitArguments(process.argv.slice(2));
-  const { role, bridges, entrance, guard, logBytesMax, agentServer } = parsed;
+  const { role, bridges, entrance, guard, otherUser, logBytesMax } = parsed;
   if (role === 'agent') {
-    becomeAgent(guard, agentServer);
+    becomeAgent(parsed);
     return;
   }
-  if (guard !== null) loadGuard(guard);
+  if (otherUser !== null) openDoors(otherUser);
+  if (guard !== null) loadObject(guard);
   // A shell that hands it over ends it with a line break.
   const sessionKey = takeText(HOST_KEY_DESCRIPTOR).replace(/\n$/, '');
   // Whoever was to hand it over has gone: without a key nobody could ever speak to the agent.
@@ -35,6 +37,8 @@ async function main(): Promise<void> {
   const log = createBoundedLog(1, logBytesMax);
   await Promise.all([...bridges.map(openBridge), ...(entrance === null ? [] : [openEntrance(entrance)])]);
   const child = startAgent(parsed, sessionKey);
+  // Not before: the second process begins with the rights that go with it. The ways to the host are asked for later.
+  if (otherUser !== null) takeOn(otherUser);
   child.stdout?.on('data', log);
   child.stderr?.on('data', log);
   forwardSignals(child);
@@ -43,9 +47,12 @@ async function main(): Promise<void> {
 }
 
 /** This program again, in its other role: it takes the key before the agent server sees anything. */
-function startAgent({ guard, agentServer }: InitArguments, sessionKey: string): ChildProcess {
+function startAgent({ guard, otherUser, agentServer }: InitArguments, sessionKey: string): ChildProcess {
   const own = process.argv[1] ?? '';
-  const guarded = guard === null ? [] : ['--guard', guard];
+  const guarded = [
+    ...(guard === null ? [] : ['--guard', guard]),
+    ...(otherUser === null ? [] : otherUserArguments(otherUser)),
+  ];
   const stdio: ('ignore' | 'pipe')[] = ['ignore', 'pipe', 'pipe'];
   stdio[KEY_DESCRIPTOR] = 'pipe';
   const child = spawn(process.execPath, [own, '--agent', ...guarded, '--', agentServer], { stdio });

@@ -177,7 +177,7 @@ it('tells of folders that take no file, ports that are taken, and secrets that a
 it('says that calls without a bound hold a whole budget, where one is enforced', async () => {
   const origin = await gateway('big');
   const item = '  - { id: a, prompt: Hi }\n';
-  const said = 'warning: under the budget, calls of "coder" without max_tokens go one at a time';
+  const said = 'warning: under the budget, calls of "coder" without max_tokens hold 262144 tokens';
   const enforced = await look({ origin, items: `${item}budget: { usd: 2, mode: enforce }\n` });
   expect(told(enforced, 'prices')).toContainEqual(expect.stringContaining(said));
   const observed = await look({ origin, items: `${item}budget: { usd: 2, mode: observe }\n` });

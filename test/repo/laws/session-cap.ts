@@ -34,7 +34,7 @@ export const ALLOWED: readonly Allowed[] = [
   { name: /^session_limit$/, why: 'the reason of a released pause (D6); a fact, not a setting' },
   { name: /^paused_session_limit$/, why: 'how many pauses had that reason; a count, not a setting' },
   {
-    name: /^(on_session_limit|onSessionLimit)$/,
+    name: /^(wait\.)?(on_session_limit|onSessionLimit)$/,
     why: 'resume or stop after the cap has struck (D15); sets no duration',
   },
 ];

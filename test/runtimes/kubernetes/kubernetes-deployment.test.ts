@@ -57,6 +57,8 @@ describe('a deployment on Kubernetes', () => {
       imagePullSecrets: [],
       storageClass: 'fast',
       runtimeClass: null,
+      podSecurity: 'baseline',
+      splitsTools: false,
       programs: {
         agentServer: '/opt/parley/agent-openhands.cjs',
         sandboxInit: '/opt/parley/sandbox-init.cjs',
@@ -104,7 +106,7 @@ describe('parley doctor about Kubernetes', () => {
     expect(await check()).toEqual({
       check: 'kubernetes',
       status: 'ok',
-      detail: 'Kubernetes v1.34.0, namespace "parley-test"',
+      detail: 'Kubernetes v1.34.0, namespace "parley-test"; tools are another user than their Agent Server',
       remedy: null,
     });
   });

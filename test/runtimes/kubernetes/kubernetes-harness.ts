@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createKubernetesRuntime } from '../../../runtimes/kubernetes/kubernetes-runtime.ts';
 import { volumeName } from '../../../runtimes/kubernetes/names.ts';
-import type { KubernetesRuntimeOptions } from '../../../runtimes/kubernetes/options.ts';
+import type { KubernetesRuntimeOptions, PodSecurity } from '../../../runtimes/kubernetes/options.ts';
 import { bundleProgram } from '../../contract/process-harness.ts';
 import { realClock } from '../../contract/real-clock.ts';
 import type { RuntimeHarness } from '../../contract/runtime-suite.ts';
@@ -20,6 +20,8 @@ import type { Kubelet, PodRunner } from './fake-api/kubelet.ts';
 import { createScriptedRunner } from './fake-api/scripted-runner.ts';
 import type { ScriptedRunner } from './fake-api/scripted-runner.ts';
 
+/** A pod that begins as root needs users of its own on this side, which only root can give it. */
+export const STAND_IN_LEVEL: PodSecurity = process.getuid?.() === 0 ? 'baseline' : 'restricted';
 export const IMAGE = 'registry.test/sandbox@sha256:0000';
 const STAND_IN = { name: 'stand-in-agent', source: 'test/contract/stand-in-agent.ts' };
 
@@ -42,12 +44,12 @@ export async function createKubernetesHarness(
     return late.api.store;
   };
   const runner = createBwrapRunner({ dir, store, programs });
-  const parts = await clusterOf(dir, runner);
+  const parts = await clusterOf(dir, runner, given.podSecurity ?? STAND_IN_LEVEL);
   late.api = parts.api;
   return harnessOf({
     ...parts,
     dir,
-    given,
+    given: { splitsTools: true, podSecurity: STAND_IN_LEVEL, ...given },
     workspaceOf: (uid) => path.join(runner.volumeDir(uid), 'workspace'),
   });
 }
@@ -71,7 +73,7 @@ export async function createScriptedHarness(
 ): Promise<ScriptedHarness> {
   const dir = newDir();
   const runner = createScriptedRunner();
-  const parts = await clusterOf(dir, runner);
+  const parts = await clusterOf(dir, runner, given.podSecurity ?? 'restricted');
   return { ...harnessOf({ ...parts, dir, given, workspaceOf: (uid) => uid }), runner };
 }
 
@@ -82,6 +84,7 @@ function newDir(): string {
 async function clusterOf(
   dir: string,
   runner: PodRunner,
+  podSecurity: PodSecurity,
 ): Promise<{ readonly api: FakeApi; readonly kubelet: Kubelet }> {
   const logOf = (pod: string, lines: number): string =>
     runner
@@ -89,7 +92,7 @@ async function clusterOf(
       .split('\n')
       .slice(-lines - 1)
       .join('\n');
-  const api = await startFakeApi({ dir, logOf });
+  const api = await startFakeApi({ dir, logOf, podSecurity });
   return { api, kubelet: startKubelet(api.store, runner) };
 }
 

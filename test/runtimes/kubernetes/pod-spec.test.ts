@@ -55,6 +55,7 @@ describe('a pod of a sandbox', () => {
 
   it('is nobody, writes to its volume and to bounded memory, and has nothing of its node', () => {
     expect(pod.spec?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10_001 });
+    expect(pod.spec?.containers[0]?.securityContext).not.toHaveProperty('runAsUser');
     for (const container of [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]) {
       expect(container.securityContext).toMatchObject({
         allowPrivilegeEscalation: false,
@@ -75,17 +76,54 @@ describe('a pod of a sandbox', () => {
     }
   });
 
+  it('begins as root with four rights where its server is to be another user than its tools', () => {
+    const split = agentPod({
+      options: { ...options, splitsTools: true },
+      limits,
+      marks,
+      name,
+      routes: ROUTES,
+    });
+    const [main] = split.spec?.containers ?? [];
+    expect(main?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      privileged: false,
+      runAsNonRoot: false,
+      runAsUser: 0,
+      runAsGroup: 0,
+      capabilities: { drop: ['ALL'], add: ['SETUID', 'SETGID', 'KILL', 'SETPCAP'] },
+    });
+    expect(split.spec?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10_001 });
+    expect(main?.env).toContainEqual({ name: 'PARLEY_TOOLBOX_USER', value: '10001:10001' });
+    const mounted = new Map(main?.volumeMounts?.map(({ mountPath, name: volume }) => [mountPath, volume]));
+    expect(mounted.get('/run/parley/server')).toBe('run');
+    expect(mounted.get('/run/parley/server/state')).toBe('sandbox');
+    expect(mounted.has('/agent')).toBe(false);
+  });
+
+  it.each([
+    ['the namespace admits nothing else', { splitsTools: true, podSecurity: 'restricted' }],
+    ['its server cannot be split', { splitsTools: false, podSecurity: 'baseline' }],
+  ] as const)('is as `restricted` admits it where %s', (_, given) => {
+    expect(agentPod({ options: { ...options, ...given }, limits, marks, name, routes: ROUTES })).toEqual(pod);
+  });
+
   it('asks for no more than it may have', () => {
     const resources = pod.spec?.containers[0]?.resources;
     expect(resources?.limits).toMatchObject({ memory: String(4_096 * 1024 ** 2), cpu: '100m' });
     expect(resources?.requests).toMatchObject({ memory: String(512 * 1024 ** 2), cpu: '100m' });
   });
 
-  it('mounts the guards of its secret and never the key', () => {
+  it('mounts the objects of its secret and never the key', () => {
     const secret = sessionSecret({ name, installation: 'parley', marks, key: 'the-key' });
     const mounted = pod.spec?.volumes?.find(({ name: volume }) => volume === 'guard')?.secret?.items;
-    expect(mounted?.map(({ key }) => key)).toEqual(['x86_64.node', 'aarch64.node']);
-    expect(Object.keys(secret.data ?? {})).toEqual(['session-key', 'x86_64.node', 'aarch64.node']);
+    const objects = ['x86_64', 'aarch64'].flatMap((machine) => [
+      `${machine}.node`,
+      `${machine}.files-as.node`,
+    ]);
+    expect(mounted?.map(({ key }) => key)).toEqual(objects);
+    expect(Object.keys(secret.data ?? {})).toEqual(['session-key', ...objects]);
     expect(JSON.stringify(pod)).not.toContain('the-key');
   });
 

@@ -11,7 +11,15 @@ interface Event {
   [attributes: string]: unknown;
 }
 
+interface Completed {
+  readonly sdkMetadata?: {
+    readonly coreUsedFlags?: readonly number[];
+    readonly langUsedFlags?: readonly number[];
+  };
+}
+
 const COMPLETED = 'WORKFLOW_TASK_COMPLETED';
+const COMPLETED_ATTRIBUTES = 'workflowTaskCompletedEventAttributes';
 const MARKER = 'MARKER_RECORDED';
 const SCHEDULED = 'WORKFLOW_TASK_SCHEDULED';
 const SIGNALED = 'WORKFLOW_EXECUTION_SIGNALED';
@@ -25,7 +33,8 @@ export function withTasksJoined(history: History): readonly History[] {
   const around = [STARTED, COMPLETED, MARKER, SIGNALED, SCHEDULED, STARTED, COMPLETED, MARKER];
   return edits(history, around, (found) => {
     const [started, completed, marker, signal, scheduled, next, nextCompleted, ...rest] = found;
-    return [started, timedOut(completed), signal, scheduled, next, nextCompleted, marker, ...rest];
+    const whole = withFlagsOf(completed, nextCompleted);
+    return [started, timedOut(completed), signal, scheduled, next, whole, marker, ...rest];
   });
 }
 
@@ -93,11 +102,30 @@ function copies(found: Found): Found {
   });
 }
 
+/**
+ * Whoever took a lost task anew said in its end which ways of Temporal's SDK it went by, those of the lost one as well: a
+ * history without them would be replayed in ways of older SDKs, which end a run before a request of the same task.
+ */
+function withFlagsOf(lost: Event | undefined, completed: Event | undefined): Event | undefined {
+  if (completed === undefined) return undefined;
+  const own = completed[COMPLETED_ATTRIBUTES] as Completed;
+  const flagsOf = (of: 'coreUsedFlags' | 'langUsedFlags'): readonly number[] =>
+    [lost?.[COMPLETED_ATTRIBUTES] as Completed | undefined, own].flatMap(
+      (one) => one?.sdkMetadata?.[of] ?? [],
+    );
+  const sdkMetadata = {
+    ...own.sdkMetadata,
+    coreUsedFlags: [...new Set(flagsOf('coreUsedFlags'))],
+    langUsedFlags: [...new Set(flagsOf('langUsedFlags'))],
+  };
+  return { ...completed, [COMPLETED_ATTRIBUTES]: { ...own, sdkMetadata } };
+}
+
 /** The same task, but lost. */
 function timedOut(completed: Event | undefined): Event {
   if (completed === undefined) throw new Error('Cannot edit the history: an event is missing');
   const { eventId, eventTime } = completed;
-  const { scheduledEventId, startedEventId } = completed['workflowTaskCompletedEventAttributes'] as {
+  const { scheduledEventId, startedEventId } = completed[COMPLETED_ATTRIBUTES] as {
     readonly [id: string]: string;
   };
   return {

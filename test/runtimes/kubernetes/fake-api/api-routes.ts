@@ -2,6 +2,7 @@
  * The calls of the stand-in API server.
  * Owns the translation from method and path to the store; the connection itself is in fake-api.ts.
  */
+import type { PodSecurity } from '../../../../runtimes/kubernetes/options.ts';
 import { ApiRefusal, KINDS } from './api-object.ts';
 import type { ApiObject, Resource } from './api-object.ts';
 import { checkPodSecurity, checkQuota } from './admission.ts';
@@ -22,6 +23,7 @@ export interface RouteContext {
   /** `VERB resource` that this account may not do. */
   readonly forbidden: Set<string>;
   readonly logOf: (pod: string, lines: number) => string;
+  readonly podSecurity: PodSecurity;
 }
 
 export interface Target {
@@ -112,10 +114,14 @@ function list({ store }: RouteContext, resource: Resource, { searchParams }: URL
   return { apiVersion, kind: `${kind}List`, metadata, items };
 }
 
-function create({ store, namespace, quota }: RouteContext, resource: Resource, body: Body): ApiObject {
+function create(
+  { store, namespace, quota, podSecurity }: RouteContext,
+  resource: Resource,
+  body: Body,
+): ApiObject {
   const name = String(body.metadata?.name ?? '');
   if (store.find(resource, name) === null) checkQuota(store, quota, resource, name);
-  if (resource === 'pods') checkPodSecurity(body as unknown as ApiObject);
+  if (resource === 'pods') checkPodSecurity(body as unknown as ApiObject, podSecurity);
   if (resource !== 'persistentvolumeclaims') return store.create(resource, namespace, body);
   // As the cluster does: a volume in use is kept until its pods are gone.
   const finalizers = [...(body.metadata?.finalizers ?? []), 'kubernetes.io/pvc-protection'];

@@ -1,11 +1,22 @@
 /**
  * Pods as real processes: each container in namespaces of its own, as a node would run it.
  * Owns the translation from a pod's form to bubblewrap: user, read-only root, mounts, environment, network. A pod has
- * only its loopback; what asks for its address is led there through a socket, as the network of a cluster would.
+ * only its loopback; what asks for its address is led there through a socket, as the network of a cluster would. Where
+ * root runs the test, users of a pod are users of this side, as on a node; else all of them are whoever runs it.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import path from 'node:path';
@@ -17,6 +28,7 @@ import type { ObjectStore } from './object-store.ts';
 import { nextAddress } from './pod-addresses.ts';
 
 const AGENT_PORT = 8_000;
+const IS_ROOT = process.getuid?.() === 0;
 const NETWORK_DIR = '/run/pod-network';
 /** Runs inside: leads a socket that the node sees to the loopback of the pod. */
 const NETWORK_PROGRAM = `
@@ -52,6 +64,7 @@ export function createBwrapRunner(
     async run(pod) {
       const dir = path.join(options.dir, 'pods', pod.metadata.uid);
       mkdirSync(path.join(dir, 'network'), { recursive: true });
+      chmodSync(path.join(dir, 'network'), 0o777);
       writeFileSync(path.join(dir, 'network', 'network.cjs'), NETWORK_PROGRAM);
       const log = path.join(dir, 'log');
       logs.set(pod.metadata.name, log);
@@ -116,7 +129,8 @@ function launch(
   const command = hasNetwork
     ? ['/bin/sh', '-c', NETWORK_SCRIPT, 'sh', ...container.command]
     : container.command;
-  const child = spawn('bwrap', ['--info-fd', '3', ...bwrapArguments(place, container), '--', ...command], {
+  const whole = [...bwrapArguments(place, container), '--', ...becoming(place, container), ...command];
+  const child = spawn('bwrap', ['--info-fd', '3', ...whole], {
     stdio: ['ignore', out, out, 'pipe'],
     env: {},
     cwd: '/',
@@ -126,6 +140,7 @@ function launch(
 }
 
 function bwrapArguments({ pod, sources, dir, options }: PodPlace, container: Container): readonly string[] {
+  const targets = (container.volumeMounts ?? []).map(({ mountPath }) => mountPath);
   const mounts = (container.volumeMounts ?? []).flatMap(
     ({ name, mountPath, subPath = '', readOnly = false }) => {
       const source = path.join(sources.get(name) ?? '', subPath);
@@ -145,18 +160,14 @@ function bwrapArguments({ pod, sources, dir, options }: PodPlace, container: Con
         : secretData(options, valueFrom.secretKeyRef.name)[valueFrom.secretKeyRef.key];
     return ['--setenv', name, encoded == null ? (value ?? '') : Buffer.from(encoded, 'base64').toString()];
   });
-  const security = pod.spec?.securityContext ?? {};
+  const { uid, gid, rights } = identityOf({ pod, container });
+  const asUser = IS_ROOT
+    ? (uid === 0 ? rights : CHANGE_USER).flatMap((right) => ['--cap-add', `CAP_${right}`])
+    : ['--unshare-user', '--uid', String(uid), '--gid', String(gid)];
   return [
-    ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--as-pid-1'],
-    ...['--uid', String(security['runAsUser']), '--gid', String(security['runAsGroup'])],
-    ...[
-      '--hostname',
-      pod.spec?.hostname ?? pod.metadata.name,
-      '--cap-drop',
-      'ALL',
-      '--die-with-parent',
-      '--new-session',
-    ],
+    ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--as-pid-1'],
+    ...['--hostname', pod.spec?.hostname ?? pod.metadata.name],
+    ...['--cap-drop', 'ALL', ...asUser, '--die-with-parent', '--new-session'],
     ...['--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin', '--symlink', 'usr/sbin', '/sbin'],
     ...[
       '--symlink',
@@ -170,7 +181,8 @@ function bwrapArguments({ pod, sources, dir, options }: PodPlace, container: Con
       '--dev',
       '/dev',
     ],
-    ...['--ro-bind-try', '/etc/alternatives', '/etc/alternatives', '--dir', '/etc'],
+    ...foldersTo(['/etc/any', '/opt/parley/any', NETWORK_DIR, ...targets]),
+    ...['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
     ...programs,
     ...mounts,
     ...['--bind', path.join(dir, 'network'), NETWORK_DIR],
@@ -189,24 +201,86 @@ function bwrapArguments({ pod, sources, dir, options }: PodPlace, container: Con
   ];
 }
 
+/** What mounts are made in: left to bubblewrap they would open for root only. */
+function foldersTo(targets: readonly string[]): readonly string[] {
+  const above = targets.flatMap((target) => {
+    const parts = path.dirname(target).split('/').slice(1);
+    return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`);
+  });
+  return [...new Set(above)].flatMap((folder) => ['--perms', '0755', '--dir', folder]);
+}
+
+/** What it takes to become somebody who has none of it. */
+const CHANGE_USER = ['SETUID', 'SETGID', 'SETPCAP'];
+
+interface Identity {
+  readonly uid: number;
+  readonly gid: number;
+  /** What the container adds. */
+  readonly rights: readonly string[];
+}
+
+function identityOf({
+  pod,
+  container,
+}: {
+  readonly pod: ApiObject;
+  readonly container: Container;
+}): Identity {
+  const security = { ...pod.spec?.securityContext, ...container.securityContext };
+  const { add = [] } = (security['capabilities'] ?? {}) as { readonly add?: readonly string[] };
+  return { uid: Number(security['runAsUser']), gid: Number(security['runAsGroup']), rights: add };
+}
+
+/** Before the program of the container, where its user is one of this side. */
+function becoming({ pod }: PodPlace, container: Container): readonly string[] {
+  const { uid, gid, rights } = identityOf({ pod, container });
+  if (!IS_ROOT) return [];
+  // A container can come to no other right than those it has; bubblewrap leaves that open.
+  const bounding = ['-all', ...rights.map((right) => `+${right.toLowerCase()}`)].join();
+  if (uid === 0) return ['setpriv', '--bounding-set', bounding, '--inh-caps', '-all', '--'];
+  const group = String(pod.spec?.securityContext?.['fsGroup'] ?? gid);
+  const user = ['--reuid', String(uid), '--regid', String(gid), '--groups', group];
+  return ['setpriv', ...user, '--bounding-set', '-all', '--inh-caps', '-all', '--'];
+}
+
+/** As a node hands a volume to the group of a pod, on the way down to it only. */
+function handOver(directory: string, pod: ApiObject): void {
+  const group = Number(pod.spec?.securityContext?.['fsGroup'] ?? 0);
+  if (!IS_ROOT) return;
+  chownSync(directory, 0, group);
+  chmodSync(directory, 0o2777);
+}
+
 function volumeSources(
   options: BwrapRunnerOptions,
   pod: ApiObject,
   dir: string,
 ): ReadonlyMap<string, string> {
   return new Map(
-    (pod.spec?.volumes ?? []).map((volume) => [volume.name, volumeSource(options, volume, dir)]),
+    (pod.spec?.volumes ?? []).map((volume) => [volume.name, volumeSource(options, { pod, volume, dir })]),
   );
 }
 
-function volumeSource(options: BwrapRunnerOptions, volume: Volume, dir: string): string {
+interface VolumeOrder {
+  readonly pod: ApiObject;
+  readonly volume: Volume;
+  /** Of the pod. */
+  readonly dir: string;
+}
+
+function volumeSource(options: BwrapRunnerOptions, { pod, volume, dir }: VolumeOrder): string {
   const { persistentVolumeClaim: claim, secret, name } = volume;
   if (claim !== undefined) {
     const { uid } = options.store().get('persistentvolumeclaims', claim.claimName).metadata;
-    return path.join(options.dir, 'volumes', uid);
+    const directory = path.join(options.dir, 'volumes', uid);
+    mkdirSync(directory, { recursive: true });
+    handOver(directory, pod);
+    return directory;
   }
   const source = path.join(dir, 'volumes', name);
   mkdirSync(source, { recursive: true });
+  if (secret === undefined) handOver(source, pod);
   const data = secret === undefined ? {} : secretData(options, secret.secretName);
   for (const { key, path: file } of secret?.items ?? []) {
     writeFileSync(path.join(source, file), Buffer.from(data[key] ?? '', 'base64'));

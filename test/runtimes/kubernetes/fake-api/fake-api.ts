@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { PodSecurity } from '../../../../runtimes/kubernetes/options.ts';
 import { ApiRefusal, statusBody } from './api-object.ts';
 import { answer, checkRights, targetOf } from './api-routes.ts';
 import type { ApiCall, RouteContext } from './api-routes.ts';
@@ -37,16 +38,18 @@ export interface FakeApiOptions {
   /** Where the kubeconfig is written. */
   readonly dir: string;
   readonly logOf: (pod: string, lines: number) => string;
+  /** What its namespace admits. */
+  readonly podSecurity: PodSecurity;
 }
 
-export async function startFakeApi({ dir, logOf }: FakeApiOptions): Promise<FakeApi> {
+export async function startFakeApi({ dir, logOf, podSecurity }: FakeApiOptions): Promise<FakeApi> {
   const namespace = 'parley-test';
   const store = createObjectStore();
   store.create('namespaces', '', { metadata: { name: namespace } });
   const watches = createWatches(store);
   const faults = createFaults();
   const calls: string[] = [];
-  const routes: RouteContext = { store, namespace, quota: {}, forbidden: new Set(), logOf };
+  const routes: RouteContext = { store, namespace, quota: {}, forbidden: new Set(), logOf, podSecurity };
   const server = createServer((request, response) => {
     calls.push(`${request.method} ${request.url}`);
     void serve({ routes, watches, faults }, request, response);

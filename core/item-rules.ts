@@ -1,0 +1,32 @@
+/**
+ * Rules that an item may have of its own: when it is tried again, when it has ended, and what is kept of it.
+ * Owns that its own come before those of its run, in a plan and in the state of a run alike.
+ */
+import type { CollectStep, PlanRetryRule, PlanWait } from './plan.ts';
+
+/** What the machine of a run must know of them; absent where the item has those of the run. */
+export interface ItemRules {
+  readonly retry?: readonly PlanRetryRule[];
+  readonly wait?: PlanWait;
+}
+
+export function waitOf(
+  own: Pick<ItemRules, 'wait'> | null | undefined,
+  run: Required<Pick<ItemRules, 'wait'>>,
+): PlanWait {
+  return own?.wait ?? run.wait;
+}
+
+export function retryOf(
+  own: Pick<ItemRules, 'retry'> | null | undefined,
+  run: Required<Pick<ItemRules, 'retry'>>,
+): readonly PlanRetryRule[] {
+  return own?.retry ?? run.retry;
+}
+
+export function collectOf(
+  item: { readonly collect?: readonly CollectStep[] },
+  plan: { readonly collect: readonly CollectStep[] },
+): readonly CollectStep[] {
+  return item.collect ?? plan.collect;
+}
