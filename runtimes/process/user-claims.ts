@@ -49,7 +49,7 @@ type Claim = z.infer<typeof claimSchema>;
 export async function claimUser(sandboxDir: string, options: ClaimOptions = {}): Promise<number> {
   const claimsDir = options.claimsDir ?? (await sharedOrOwn(sandboxDir));
   const noted = await notedUser(sandboxDir);
-  if (noted !== null && (await claimOf(claimsDir, noted))?.dir === sandboxDir) return noted;
+  if (noted !== null && (await readableClaimOf(claimsDir, noted))?.dir === sandboxDir) return noted;
   // What grows with the sandboxes and processes of the host is read before anybody has to wait for us.
   const look = await lookAround(claimsDir, sandboxDir);
   const { dev: device } = await lstat(sandboxDir);
@@ -77,7 +77,7 @@ async function lookAround(claimsDir: string, sandboxDir: string): Promise<Look> 
   const gone: number[] = [];
   for (const name of await namesIn(claimsDir)) {
     if (!/^\d+$/.test(name)) continue;
-    const claim = await claimOf(claimsDir, Number(name)).catch(() => null);
+    const claim = await readableClaimOf(claimsDir, Number(name));
     claims.set(Number(name), claim);
     if (claim !== null && (await isGone(claim))) gone.push(Number(name));
   }
@@ -94,7 +94,7 @@ interface Choice extends ClaimOptions {
 async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   const { claimsDir, noted, look, firstUser = FIRST_USER, users = USERS } = choice;
   await forget(claimsDir, look.gone);
-  // One that cannot be read stands.
+  // One that cannot be read stands against everybody who did not note it.
   const isClaimed = (user: number): Promise<boolean> =>
     claimOf(claimsDir, user).then(
       (claim) => claim !== null,
@@ -102,9 +102,10 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
     );
   // What was broken off between the claim and the note.
   for (const [user, claim] of look.claims)
-    if (claim?.dir === sandboxDir && (await claimOf(claimsDir, user))?.dir === sandboxDir) return user;
-  // A folder that was moved, or claims that were lost; a copy of a folder has the number of another.
-  if (noted !== null && !(await isClaimed(noted))) return noted;
+    if (claim?.dir === sandboxDir && (await readableClaimOf(claimsDir, user))?.dir === sandboxDir) return user;
+  // A folder that was moved, or claims that were lost or cut off by a loss of power: whose they were, the folder itself
+  // knows. A copy of a folder has the number of another.
+  if (noted !== null && (await readableClaimOf(claimsDir, noted)) === null) return noted;
   const start = createHash('sha256').update(sandboxDir).digest().readUInt32BE(0);
   for (let tries = 0; tries < users; tries += 1) {
     const user = firstUser + ((start + tries) % users);
@@ -119,7 +120,7 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
 /** Removes claims of folders that are gone; one that was given to another since then stays. */
 async function forget(claimsDir: string, users: readonly number[]): Promise<void> {
   for (const user of users) {
-    const claim = await claimOf(claimsDir, user).catch(() => null);
+    const claim = await readableClaimOf(claimsDir, user);
     if (claim !== null && (await isGone(claim))) await rm(join(claimsDir, String(user)), { force: true });
   }
 }
@@ -138,6 +139,10 @@ async function isGone({ dir, device }: Claim): Promise<boolean> {
 
 async function claimOf(claimsDir: string, user: number): Promise<Claim | null> {
   return await readRecordFile(join(claimsDir, String(user)), (value) => claimSchema.parse(value));
+}
+
+async function readableClaimOf(claimsDir: string, user: number): Promise<Claim | null> {
+  return await claimOf(claimsDir, user).catch(() => null);
 }
 
 /** Beside the sandbox's own files, where the agent does not reach. */

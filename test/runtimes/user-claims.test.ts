@@ -62,6 +62,21 @@ it('is the same at the next start, after a crash between claim and note, and whe
   expect(await claimUser(a, options)).toBe(user);
 });
 
+it('outlives a claim that a loss of power has emptied: it is its own again, and nobody else gets it', async () => {
+  const folder = tempDir();
+  const claimsDir = path.join(folder, 'claims');
+  mkdirSync(claimsDir);
+  const [a = '', b = ''] = installation(folder, 2);
+  const options = { ...RANGE, claimsDir, users: 2 };
+  const user = await claimUser(a, options);
+  for (const left of ['', '{"dir":', '\0\0\0\0']) {
+    writeFileSync(path.join(claimsDir, String(user)), left);
+    expect(await claimUser(b, options)).not.toBe(user);
+    expect(await claimUser(a, options)).toBe(user);
+    expect(await claimUser(a, options)).toBe(user);
+  }
+});
+
 it('stays with a folder that is moved, and a copy of it has another', async () => {
   const folder = tempDir();
   const claimsDir = path.join(folder, 'claims');
