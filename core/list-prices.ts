@@ -15,6 +15,8 @@ interface ListedModel {
   readonly output: string;
   readonly cachedRead?: string;
   readonly cacheWrite?: string;
+  /** To be kept for an hour. */
+  readonly cacheWriteLong?: string;
   /** Only where it is named apart from the output. */
   readonly reasoning?: string;
   readonly inputTokensMax: number;
@@ -159,6 +161,7 @@ export const LIST_PRICES: Readonly<Record<string, ListedModel>> = {
     output: '25',
     cachedRead: '0.5',
     cacheWrite: '6.25',
+    cacheWriteLong: '10',
     inputTokensMax: 200_000,
     outputTokensMax: 64_000,
   },
@@ -167,6 +170,7 @@ export const LIST_PRICES: Readonly<Record<string, ListedModel>> = {
     output: '25',
     cachedRead: '0.5',
     cacheWrite: '6.25',
+    cacheWriteLong: '10',
     inputTokensMax: 1_000_000,
     outputTokensMax: 128_000,
   },
@@ -175,6 +179,7 @@ export const LIST_PRICES: Readonly<Record<string, ListedModel>> = {
     output: '15',
     cachedRead: '0.3',
     cacheWrite: '3.75',
+    cacheWriteLong: '6',
     inputTokensMax: 200_000,
     outputTokensMax: 64_000,
   },
@@ -183,6 +188,7 @@ export const LIST_PRICES: Readonly<Record<string, ListedModel>> = {
     output: '15',
     cachedRead: '0.3',
     cacheWrite: '3.75',
+    cacheWriteLong: '6',
     inputTokensMax: 1_000_000,
     outputTokensMax: 128_000,
   },
@@ -191,6 +197,7 @@ export const LIST_PRICES: Readonly<Record<string, ListedModel>> = {
     output: '5',
     cachedRead: '0.1',
     cacheWrite: '1.25',
+    cacheWriteLong: '2',
     inputTokensMax: 200_000,
     outputTokensMax: 64_000,
   },
@@ -264,12 +271,13 @@ export function listPriceOf(upstreamModel: string): ListPrice | null {
   const key = [name, name.replace(SNAPSHOT, '')].find((one) => Object.hasOwn(LIST_PRICES, one));
   const listed = key === undefined ? undefined : LIST_PRICES[key];
   if (listed === undefined) return null;
-  const { cachedRead, cacheWrite, reasoning, inputTokensMax, outputTokensMax } = listed;
+  const { cachedRead, cacheWrite, cacheWriteLong, reasoning, inputTokensMax, outputTokensMax } = listed;
   const price: TokenPrice = {
     inputFemtoUsd: aToken(listed.input),
     outputFemtoUsd: aToken(listed.output),
     ...(cachedRead === undefined ? {} : { cachedInputFemtoUsd: aToken(cachedRead) }),
     ...(cacheWrite === undefined ? {} : { cacheWriteFemtoUsd: aToken(cacheWrite) }),
+    ...(cacheWriteLong === undefined ? {} : { cacheWriteLongFemtoUsd: aToken(cacheWriteLong) }),
     ...(reasoning === undefined ? {} : { reasoningFemtoUsd: aToken(reasoning) }),
   };
   return { price, inputTokensMax, outputTokensMax };

@@ -16,6 +16,8 @@ export interface TokenPrice {
   readonly cachedInputFemtoUsd?: bigint;
   /** Tokens that it wrote into its cache; absent: they cost what other input costs. */
   readonly cacheWriteFemtoUsd?: bigint;
+  /** Tokens that it wrote there to keep for an hour; absent: they cost what others cost that it wrote. */
+  readonly cacheWriteLongFemtoUsd?: bigint;
   /** Tokens of the completion that it only thought; absent: they cost what other output costs. */
   readonly reasoningFemtoUsd?: bigint;
 }
@@ -29,6 +31,8 @@ export interface TokenCounts {
   readonly cachedTokens?: number;
   /** Those of `promptTokens` that were written into the cache; none of them came from it. */
   readonly cacheWriteTokens?: number;
+  /** Those of `cacheWriteTokens` that are kept for an hour. */
+  readonly cacheWriteLongTokens?: number;
   /** Those of `completionTokens` that were only thought. */
   readonly reasoningTokens?: number;
 }
@@ -59,16 +63,20 @@ export function costOf(price: TokenPrice, tokens: TokenCounts): NanoUsd {
   const completion = count(tokens.completionTokens);
   const cached = count(tokens.cachedTokens ?? 0);
   const written = count(tokens.cacheWriteTokens ?? 0);
+  const writtenLong = count(tokens.cacheWriteLongTokens ?? 0);
   const reasoning = count(tokens.reasoningTokens ?? 0);
   if (cached + written > prompt)
     throw new RangeError('Cannot price the call: more tokens are cached than were sent');
+  if (writtenLong > written)
+    throw new RangeError('Cannot price the call: more tokens are cached for an hour than are cached');
   if (reasoning > completion)
     throw new RangeError('Cannot price the call: more tokens are reasoning than were answered');
-  const { inputFemtoUsd, outputFemtoUsd } = price;
+  const { inputFemtoUsd, outputFemtoUsd, cacheWriteFemtoUsd = inputFemtoUsd } = price;
   const femto =
     inputFemtoUsd * (prompt - cached - written) +
     (price.cachedInputFemtoUsd ?? inputFemtoUsd) * cached +
-    (price.cacheWriteFemtoUsd ?? inputFemtoUsd) * written +
+    cacheWriteFemtoUsd * (written - writtenLong) +
+    (price.cacheWriteLongFemtoUsd ?? cacheWriteFemtoUsd) * writtenLong +
     outputFemtoUsd * (completion - reasoning) +
     (price.reasoningFemtoUsd ?? outputFemtoUsd) * reasoning;
   return nanoUsd(Number(divideHalfEven(femto, FEMTO_PER_NANO)));
@@ -81,7 +89,12 @@ export function costAtMost(
 ): NanoUsd | null {
   const { inputFemtoUsd: input, outputFemtoUsd: output } = price;
   const dearest = {
-    inputFemtoUsd: greatest(input, price.cachedInputFemtoUsd, price.cacheWriteFemtoUsd),
+    inputFemtoUsd: greatest(
+      input,
+      price.cachedInputFemtoUsd,
+      price.cacheWriteFemtoUsd,
+      price.cacheWriteLongFemtoUsd,
+    ),
     outputFemtoUsd: greatest(output, price.reasoningFemtoUsd),
   };
   try {

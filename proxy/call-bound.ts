@@ -107,7 +107,7 @@ const BESIDE_PARTS = ['image_url', 'input_image', 'input_audio', 'input_file', '
 );
 /** As the `type` of a part, or of a tool of the gateway's own whose findings it adds to the prompt. */
 const BESIDE_TYPES =
-  /"type"\s*:\s*"(?:file|image|document|video|web_search|file_search|code_interpreter|mcp|computer)/;
+  /"type"\s*:\s*"(?:file|image|document|video|web_search|web_fetch|file_search|code_interpreter|code_execution|mcp|computer)/;
 const LOOKED_THROUGH = new WeakMap<RelayRequest, boolean>();
 
 /**

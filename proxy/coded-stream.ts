@@ -64,7 +64,7 @@ export class CodedStream implements Reply {
   }
 
   end(): ReplyEnd {
-    const { res, handOver, modelName, ownHeaders } = this.options;
+    const { res, handOver, modelName } = this.options;
     if (this.isRefused) return 'failed';
     const { watch, isRead } = this.decoded();
     if (watch.error !== null && !res.headersSent) {
@@ -75,7 +75,7 @@ export class CodedStream implements Reply {
     const isCut = watch.error === null && !watch.isWhole && isRead;
     if (isCut && res.headersSent) breakOff(res);
     else if (isCut) {
-      if (!handOver(null)) sendFailure(res, cutFailure(modelName), ownHeaders);
+      if (!handOver(null)) sendFailure(res, cutFailure(modelName), this.options);
     } else {
       if (!res.headersSent) {
         beginStream(this.options);
@@ -88,10 +88,10 @@ export class CodedStream implements Reply {
 
   /** No frame can be put behind what is coded: a caller that has a part sees the connection break off. */
   drop(failed: Failure): boolean {
-    const { res, ownHeaders } = this.options;
+    const { res } = this.options;
     if (this.isRefused) return false;
     const isComplete = this.watch.isDone && this.watch.error === null;
-    if (!res.headersSent) sendFailure(res, failed, ownHeaders);
+    if (!res.headersSent) sendFailure(res, failed, this.options);
     else if (isComplete) res.end();
     else breakOff(res);
     return isComplete && res.headersSent;

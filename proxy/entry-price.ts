@@ -12,6 +12,7 @@ import { TOKENS_OF_A_CALL_MAX } from './limits.ts';
 const FURTHER = {
   cache_read_input_token_cost: 'cachedInputFemtoUsd',
   cache_creation_input_token_cost: 'cacheWriteFemtoUsd',
+  cache_creation_input_token_cost_above_1hr: 'cacheWriteLongFemtoUsd',
   output_cost_per_reasoning_token: 'reasoningFemtoUsd',
 } as const satisfies Readonly<Record<string, keyof TokenPrice>>;
 

@@ -1,8 +1,9 @@
 /**
- * Errors as a caller of the proxy sees them: OpenAI's envelope on every route (D22).
+ * Errors as a caller of the proxy sees them: in the envelope of the route's own words, OpenAI's wherever it has none (D22).
  * Owns status and type of each code; must not hold a key, a gateway's address or a stack.
  */
 import { ERROR_CATALOGUE, type ErrorCode } from '../core/error-catalogue.ts';
+import type { RouteWords } from './relay-kind.ts';
 
 /** OpenAI's word for each code of the catalogue that a caller of the proxy can meet. */
 const TYPES = {
@@ -51,7 +52,28 @@ export function failure(code: FailureCode, message: string, param: string | null
 }
 
 /** The envelope, ready to send or to stand in an error frame. */
-export function envelope(failed: Failure): string {
-  const { code, message, param } = failed;
-  return JSON.stringify({ error: { message, type: TYPES[code], param, code } });
+export function envelope(failed: Failure, words: RouteWords = 'openai'): string {
+  const { code, status, message, param } = failed;
+  switch (words) {
+    case 'openai':
+      return JSON.stringify({ error: { message, type: TYPES[code], param, code } });
+    case 'anthropic':
+      return JSON.stringify({ type: 'error', error: { type: anthropicType(status), message, param, code } });
+  }
+}
+
+const ANTHROPIC_TYPES: ReadonlyMap<number, string> = new Map([
+  [401, 'authentication_error'],
+  [402, 'billing_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [504, 'timeout_error'],
+  [529, 'overloaded_error'],
+]);
+
+/** Anthropic's word for an error of this status. */
+export function anthropicType(status: number): string {
+  return ANTHROPIC_TYPES.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
 }

@@ -120,7 +120,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.isClosed) return;
-    const { res, row, ownHeaders } = this.options;
+    const { res, row } = this.options;
     this.wasReached = wasReached(error);
     // The answer that is not passed on was cut: its status is known, and the next try is decided.
     if (this.nextTryMs !== null || (!res.headersSent && this.handsOver(null))) {
@@ -128,7 +128,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
       return;
     }
     const failed = connectionFailure(error, { modelName: row.modelName, hadReply: this.reply !== null });
-    if (this.reply === null) sendFailure(res, failed, ownHeaders);
+    if (this.reply === null) sendFailure(res, failed, this.options);
     this.close(this.reply?.drop(failed) === true ? 'succeeded' : 'failed');
   }
 

@@ -4,9 +4,10 @@
  * Must not let the gateway's key or address through (D19).
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeader } from 'node:http';
-import { failure, type Failure } from './failure.ts';
-import { asObject, asText, parseJson } from './json-value.ts';
+import { anthropicType, failure, type Failure } from './failure.ts';
+import { asObject, asText, parseJson, type JsonObject } from './json-value.ts';
 import { ERROR_TEXT_LENGTH_MAX, RELAYED_VALUE_LENGTH_MAX, SECRET_LENGTH_MIN } from './limits.ts';
+import type { RouteWords } from './relay-kind.ts';
 
 export type ReplyHeaders = Readonly<IncomingHttpHeaders>;
 
@@ -17,7 +18,9 @@ const RELAYED_NAMES = new Set([
   'retry-after',
   'retry-after-ms',
   'x-request-id',
+  'request-id',
 ]);
+const RELAYED_PREFIXES = ['x-ratelimit-', 'openai-', 'anthropic-ratelimit-'];
 
 /**
  * Name and value alternating, after `ownHeaders`: in this form Node writes them out without a table of its own.
@@ -46,7 +49,7 @@ function addShort(relayed: OutgoingHttpHeader[], name: string, value: string): v
 }
 
 function isRelayed(name: string): boolean {
-  return RELAYED_NAMES.has(name) || name.startsWith('x-ratelimit-') || name.startsWith('openai-');
+  return RELAYED_NAMES.has(name) || RELAYED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
 /**
@@ -55,18 +58,23 @@ function isRelayed(name: string): boolean {
  */
 export function relayedError(
   body: Buffer,
-  gateway: { readonly status: number; readonly apiKey: string },
+  gateway: { readonly status: number; readonly apiKey: string; readonly words: RouteWords },
 ): Buffer {
   const text = body.toString('utf8');
   const clean = withoutKey(text, gateway.apiKey);
   const value = parseJson(clean);
   // Some gateways send a list of one error.
   const json = asObject(Array.isArray(value) ? value[0] : value);
-  if (asObject(json?.['error']) !== null)
+  const own = asObject(json?.['error']);
+  if (json !== null && own !== null && gateway.words === 'anthropic' && json['type'] !== 'error')
+    return Buffer.from(anthropicError(gateway.status, own));
+  if (own !== null)
     return json !== value ? Buffer.from(JSON.stringify(json)) : clean === text ? body : Buffer.from(clean);
   const said =
     asText(json?.['error']) ?? asText(json?.['message']) ?? asText(json?.['detail']) ?? clean.trim();
   const message = said === '' ? `The gateway answered ${gateway.status} without a text` : said;
+  if (gateway.words === 'anthropic')
+    return Buffer.from(anthropicError(gateway.status, { message: message.slice(0, ERROR_TEXT_LENGTH_MAX) }));
   const type = gateway.status < 500 ? 'invalid_request_error' : 'server_error';
   const error = {
     message: message.slice(0, ERROR_TEXT_LENGTH_MAX),
@@ -75,6 +83,11 @@ export function relayedError(
     code: String(gateway.status),
   };
   return Buffer.from(JSON.stringify({ error }));
+}
+
+/** In the envelope of messages, whoever's the words inside are: its clients look at the status and at the type. */
+function anthropicError(status: number, own: JsonObject): string {
+  return JSON.stringify({ type: 'error', error: { ...own, type: anthropicType(status) } });
 }
 
 /** A key that is long enough to be one is cut out. */

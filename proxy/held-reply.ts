@@ -64,7 +64,7 @@ export class HeldReply implements Reply {
   drop(failed: Failure): boolean {
     const { res } = this.options;
     if (res.headersSent) breakOff(res);
-    else sendFailure(res, failed, this.options.ownHeaders);
+    else sendFailure(res, failed, this.options);
     return false;
   }
 
@@ -104,11 +104,11 @@ export class HeldReply implements Reply {
 
   /** JSON that began and did not end was cut; what never was any is no answer. */
   private endWithoutAnswer(plain: Buffer): ReplyEnd {
-    const { res, handOver, modelName, apiKey, ownHeaders } = this.options;
+    const { res, handOver, modelName, apiKey } = this.options;
     const text = plain.toString('utf8', 0, HEAD_BYTES).trimStart();
     const isCut = text === '' || text.startsWith('{') || text.startsWith('[');
     const failed = isCut ? cutFailure(modelName) : noAnswerFailure(plain, { modelName, apiKey });
-    if (!handOver(isCut ? null : failed.status)) sendFailure(res, failed, ownHeaders);
+    if (!handOver(isCut ? null : failed.status)) sendFailure(res, failed, this.options);
     return isCut ? 'cut' : 'failed';
   }
 
@@ -135,10 +135,10 @@ export class HeldReply implements Reply {
   }
 
   private endWithError(body: Buffer, plain: Buffer | null): void {
-    const { res, status, headers, ownHeaders, apiKey } = this.options;
+    const { res, kind, status, headers, ownHeaders, apiKey } = this.options;
     if (plain !== null) this.learn(plain);
     const read = plain ?? Buffer.from(unreadText(headers['content-encoding']));
-    const error = relayedError(read, { status, apiKey });
+    const error = relayedError(read, { status, apiKey, words: kind.words });
     // Its own bytes go on as they came.
     const isAsItCame = error === plain;
     const sent = isAsItCame ? body : error;
@@ -150,9 +150,9 @@ export class HeldReply implements Reply {
 
   /** Following it would send the key to an address nobody configured. */
   private refuseRedirect(): void {
-    const { res, status, ownHeaders } = this.options;
+    const { res, status } = this.options;
     const message = `Cannot use the gateway's reply: it answered ${status}, a redirect`;
-    sendFailure(res, failure('gateway_failed', message), ownHeaders);
+    sendFailure(res, failure('gateway_failed', message), this.options);
   }
 }
 

@@ -7,6 +7,7 @@ import type { ByteHold } from '../core/held-bytes.ts';
 import { BodyChunks } from './body-chunks.ts';
 import { envelope, failure, type Failure } from './failure.ts';
 import { asObject, parseJson, type JsonObject } from './json-value.ts';
+import type { RelayKind } from './relay-kind.ts';
 import { ADMIN_REQUEST_BYTES_MAX, CROWDED_RETRY_AFTER_S } from './limits.ts';
 
 export interface Exchange {
@@ -19,16 +20,23 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
   sendBody(res, { status, headers: [], body: JSON.stringify(body) });
 }
 
-/** `ownHeaders` are name and value alternating. */
+/** What a failure of a relayed call is sent with. */
+export interface FailureForm {
+  /** Name and value alternating. */
+  readonly ownHeaders?: readonly OutgoingHttpHeader[];
+  /** Absent: in the words of all other routes. */
+  readonly kind?: Pick<RelayKind, 'words'>;
+}
+
 export function sendFailure(
   res: ServerResponse,
   failed: Failure,
-  ownHeaders: readonly OutgoingHttpHeader[] = [],
+  { ownHeaders = [], kind }: FailureForm = {},
 ): void {
   const { retryAfterS } = failed;
   const headers =
     typeof retryAfterS === 'number' ? [...ownHeaders, 'retry-after', retryAfterS] : [...ownHeaders];
-  sendBody(res, { status: failed.status, headers, body: envelope(failed) });
+  sendBody(res, { status: failed.status, headers, body: envelope(failed, kind?.words) });
 }
 
 /** Nothing is sent to a caller that already has a reply or is gone. */

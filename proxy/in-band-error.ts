@@ -73,7 +73,7 @@ const WORDS: Readonly<Record<number, readonly string[]>> = {
     ...['context_length_exceeded', 'context_window_exceeded', 'content_filter', 'content_policy_violation'],
   ],
   401: ['authentication', 'unauthorized', 'unauthenticated', 'invalid_api_key'],
-  402: ['payment_required', 'insufficient_credits', 'insufficient_balance'],
+  402: ['payment_required', 'billing', 'insufficient_credits', 'insufficient_balance'],
   403: ['permission', 'permission_denied', 'forbidden', 'access_denied'],
   404: ['not_found', 'model_not_found', 'resource_not_found'],
   408: ['request_timeout'],

@@ -64,7 +64,7 @@ export class RecognisedReply implements Reply {
 
   drop(failed: Failure): boolean {
     if (this.reply !== null) return this.reply.drop(failed);
-    sendFailure(this.options.res, failed, this.options.ownHeaders);
+    sendFailure(this.options.res, failed, this.options);
     return false;
   }
 

@@ -7,18 +7,18 @@ import { statusOfError } from './in-band-error.ts';
 import type { JsonObject } from './json-value.ts';
 import type { ReplyOptions } from './reply.ts';
 
-type RefusalOptions = Pick<ReplyOptions, 'res' | 'headers' | 'ownHeaders' | 'apiKey' | 'handOver'>;
+type RefusalOptions = Pick<ReplyOptions, 'res' | 'kind' | 'headers' | 'ownHeaders' | 'apiKey' | 'handOver'>;
 
 const PLAIN = { contentType: 'application/json', isCoded: false };
 
 /** Unless it is tried again, while the caller has nothing of a reply yet. `frame` is the object around `error`. */
 export function refuse(
-  { res, headers, ownHeaders, apiKey, handOver }: RefusalOptions,
+  { res, kind, headers, ownHeaders, apiKey, handOver }: RefusalOptions,
   frame: JsonObject,
 ): void {
   const status = statusOfError(frame);
   if (handOver(status)) return;
-  const body = relayedError(Buffer.from(JSON.stringify(frame)), { status, apiKey });
+  const body = relayedError(Buffer.from(JSON.stringify(frame)), { status, apiKey, words: kind.words });
   const own = relayedHeaders(headers, ownHeaders, PLAIN);
   own.push('content-length', body.length);
   res.writeHead(status, own);

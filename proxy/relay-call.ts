@@ -37,7 +37,7 @@ export interface RelayCallOptions {
   readonly money: CallMoney;
 }
 
-/** A try that waits for its row to be on disk. */
+/** A try that waits for its row to be on disk; one that costs nothing has none there. */
 interface ReadyTry {
   readonly target: Target;
   readonly row: SpendRow;
@@ -69,7 +69,7 @@ export class RelayCall implements OpenCall {
     const target = this.options.targets[this.tries];
     // A caller that left meanwhile is owed nothing, so nothing more is sent for it.
     if (target === undefined || exchange.res.destroyed) return this.end(null);
-    if (money.isFree) return this.open(target);
+    if (money.isFree || this.options.kind.isFree) return this.open(target);
     const reserved = money.reserve(() => askOf(this.bounded(target)));
     if (!(reserved instanceof Promise))
       return reserved === null ? this.open(target) : this.end(null, reserved);
@@ -94,6 +94,7 @@ export class RelayCall implements OpenCall {
       sessionId: caller.sessionId,
       entry: target.entry,
       contentLength: sentLength(body),
+      words: kind.words,
     });
     if (!outcome.ok) {
       const message = `Cannot forward header "${outcome.name}": its value holds a character that cannot be sent`;
@@ -108,11 +109,17 @@ export class RelayCall implements OpenCall {
     };
     const row = openRow(this.options.facts, facts, money.heldNanoUsd);
     this.tries += 1;
-    parts.writer.open(row, (refused) => {
-      if (refused === null) this.dispatch({ target, row, headers: outcome.headers, body });
-      else this.refuse(row, refused);
-    });
+    const ready = { target, row, headers: outcome.headers, body };
+    if (kind.isFree) this.dispatch(ready);
+    else this.openRow(ready);
     return null;
+  }
+
+  private openRow(ready: ReadyTry): void {
+    this.options.parts.writer.open(ready.row, (refused) => {
+      if (refused === null) this.dispatch(ready);
+      else this.refuse(ready.row, refused);
+    });
   }
 
   leave(): void {
@@ -126,7 +133,7 @@ export class RelayCall implements OpenCall {
   /** The row is on disk. A caller that left meanwhile has its row closed, and nothing is sent for it. */
   private dispatch({ target, row, headers, body }: ReadyTry): void {
     const { parts, live, exchange, request, kind } = this.options;
-    parts.counters.callsTotal += 1;
+    if (!kind.isFree) parts.counters.callsTotal += 1;
     live.models.states.begin(target.entry);
     this.ownHeaders = [`x-${parts.vendor}-call-id`, row.callId];
     if (this.tries > 1) this.ownHeaders.push(`x-${parts.vendor}-attempted-retries`, String(this.tries - 1));
@@ -147,12 +154,12 @@ export class RelayCall implements OpenCall {
   }
 
   private refuse(row: SpendRow, cause: Error): void {
-    const { parts, exchange } = this.options;
+    const { parts } = this.options;
     const fields = { callId: row.callId, cause: cause.message };
     parts.log.error(fields, 'Cannot open a spend row: the call was not sent');
     const message = 'Cannot send the call: its spend row cannot be kept';
     this.end(null);
-    sendFailure(exchange.res, failure('store_unavailable', message), this.ownHeaders);
+    this.tell(failure('store_unavailable', message));
   }
 
   /** Milliseconds until the next try after such an answer; null when it is the caller's answer. */
@@ -170,8 +177,10 @@ export class RelayCall implements OpenCall {
     const ended = this.settled(target, closeRow(row, at, closed), closed);
     const isFailure = closed.state === 'failed' || closed.state === 'cut';
     live.models.states.end(target.entry, { isFailure, status: closed.httpStatus, at });
-    parts.writer.close(ended);
-    recordCall(parts, ended, target.entry.modelName);
+    if (!this.options.kind.isFree) {
+      parts.writer.close(ended);
+      recordCall(parts, ended, target.entry.modelName);
+    }
     const { nextTryMs } = closed;
     if (nextTryMs === null || closed.state === 'aborted') {
       this.end(ended);
@@ -184,8 +193,8 @@ export class RelayCall implements OpenCall {
 
   /** Settles what was held for the try, and learns from it what the next ones have to hold. */
   private settled(target: Target, row: SpendRow, { replyBytes, isUnbilled }: CallEnd): SpendRow {
-    const { money, live } = this.options;
-    if (money.isFree) return row;
+    const { money, live, kind } = this.options;
+    if (money.isFree || kind.isFree) return row;
     const call = { ...this.bounded(target), replyBytes, isBroken: row.state !== 'succeeded' };
     const measured = measuredBy(call, row);
     if (measured !== null) live.models.states.measure(target.entry, measured);
@@ -206,7 +215,12 @@ export class RelayCall implements OpenCall {
 
   private async sendNext(): Promise<void> {
     const failed = await this.send();
-    if (failed !== null) sendFailure(this.options.exchange.res, failed, this.ownHeaders);
+    if (failed !== null) this.tell(failed);
+  }
+
+  private tell(failed: Failure): void {
+    const { exchange, kind } = this.options;
+    sendFailure(exchange.res, failed, { ownHeaders: this.ownHeaders, kind });
   }
 
   /** Nothing further will be sent; the row of the last try, null when none was sent. */

@@ -1,11 +1,19 @@
 /**
- * The three calls that are relayed, and in what they differ.
- * Owns path, required member and form of a stream of each; must not read a body.
+ * The calls that are relayed, and in what they differ.
+ * Owns path, required member, words and form of a stream of each; must not read a body.
  */
+
+/** Whose words a route and its errors are in. */
+export type RouteWords = 'openai' | 'anthropic';
 
 export interface RelayKind {
   /** As it stands in spend rows, whichever alias the caller used. */
-  readonly route: '/v1/chat/completions' | '/v1/responses' | '/v1/embeddings';
+  readonly route:
+    | '/v1/chat/completions'
+    | '/v1/responses'
+    | '/v1/embeddings'
+    | '/v1/messages'
+    | '/v1/messages/count_tokens';
   /** Added to the base path of an entry. */
   readonly suffix: string;
   /** The member without which no gateway can answer; null when there is none. */
@@ -14,6 +22,9 @@ export interface RelayKind {
   readonly asksUsage: boolean;
   /** Events of a stream that end it; null for chat, which ends with `[DONE]`. */
   readonly lastEvents: ReadonlySet<string> | null;
+  readonly words: RouteWords;
+  /** No model answers, so that nothing is billed and no spend row is kept. */
+  readonly isFree: boolean;
 }
 
 export const CHAT: RelayKind = {
@@ -22,6 +33,8 @@ export const CHAT: RelayKind = {
   required: { name: 'messages', isList: true },
   asksUsage: true,
   lastEvents: null,
+  words: 'openai',
+  isFree: false,
 };
 
 export const RESPONSES: RelayKind = {
@@ -30,6 +43,8 @@ export const RESPONSES: RelayKind = {
   required: null,
   asksUsage: false,
   lastEvents: new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']),
+  words: 'openai',
+  isFree: false,
 };
 
 export const EMBEDDINGS: RelayKind = {
@@ -38,4 +53,23 @@ export const EMBEDDINGS: RelayKind = {
   required: { name: 'input', isList: false },
   asksUsage: false,
   lastEvents: null,
+  words: 'openai',
+  isFree: false,
+};
+
+export const MESSAGES: RelayKind = {
+  route: '/v1/messages',
+  suffix: '/messages',
+  required: { name: 'messages', isList: true },
+  asksUsage: false,
+  lastEvents: new Set(['message_stop', 'error']),
+  words: 'anthropic',
+  isFree: false,
+};
+
+export const COUNT_TOKENS: RelayKind = {
+  ...MESSAGES,
+  route: '/v1/messages/count_tokens',
+  suffix: '/messages/count_tokens',
+  isFree: true,
 };

@@ -1,6 +1,6 @@
 /**
  * The body of a relayed call: what the proxy reads of it and what it changes.
- * Owns the three edits (`model`, `user`, `stream_options`); every other byte goes upstream as it came.
+ * Owns the edits (`model`, who the user is, `stream_options`); every other byte goes upstream as it came.
  */
 import type { BodyChunks, Edit, SentBody } from './body-chunks.ts';
 import { asObject, parseJson, type JsonObject } from './json-value.ts';
@@ -10,7 +10,7 @@ import type { RelayKind } from './relay-kind.ts';
 
 export interface RelayRequest {
   readonly model: string;
-  /** The body field `user`: recorded, never forwarded (D23). */
+  /** Who the caller says it works for, `user` or in messages `metadata.user_id`: recorded, never forwarded (D23). */
   readonly user: string | null;
   readonly streamed: boolean;
   /** Whether the caller itself asked for the usage frame of a stream. */
@@ -37,7 +37,10 @@ export interface RelayForm {
 
 const EDITED = ['model', 'user', 'stream', 'stream_options', 'metadata'];
 /** Members that name what is not in the body, or let the gateway add to it. */
-const BESIDE_MEMBERS = ['previous_response_id', 'conversation', 'prompt', 'prediction', 'web_search_options'];
+const BESIDE_MEMBERS = [
+  ...['previous_response_id', 'conversation', 'prompt', 'prediction', 'web_search_options'],
+  ...['mcp_servers', 'container'],
+];
 /** How much a call may answer, in the words of each route; the smallest counts. */
 const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
 
@@ -101,7 +104,9 @@ export function readByParsing(body: BodyChunks, form: RelayForm): RelayReading {
   const parsed = parsedBody(body);
   if (typeof parsed === 'string') return { ok: false, param: 'request_body', reason: parsed };
   return reading(parsed, { form, body }, (upstreamModel) => {
-    const { user: _recorded, ...rest } = parsed;
+    const { user: _recorded, ...others } = parsed;
+    const metadata = metadataWithoutUser(parsed, form.kind);
+    const rest = metadata === null ? others : { ...others, metadata };
     const isAsked = form.kind.asksUsage && parsed['stream'] === true;
     const usage = isAsked ? { stream_options: withUsage(parsed['stream_options']) } : {};
     return Buffer.from(JSON.stringify({ ...rest, model: upstreamModel, ...usage }));
@@ -123,7 +128,7 @@ function reading(
   { form, body }: { readonly form: RelayForm; readonly body: BodyChunks },
   rewrite: RelayRequest['rewrite'],
 ): RelayReading {
-  const { user, stream, stream_options: options } = fields;
+  const { stream, stream_options: options } = fields;
   const model = form.pathModel ?? fields['model'];
   if (typeof model !== 'string' || model === '') return refused('model', '"model" must be a text');
   if (model.includes('://')) return refused('model', '"model" must be a name and no address');
@@ -136,7 +141,7 @@ function reading(
     ok: true,
     request: {
       model,
-      user: typeof user === 'string' ? user.slice(0, USER_LENGTH_MAX) : null,
+      user: userIn(fields, form.kind),
       streamed: stream === true,
       outputTokensMax: outputTokensMax(fields),
       namesInputBeside: BESIDE_MEMBERS.some((name) => (fields[name] ?? null) !== null),
@@ -145,6 +150,19 @@ function reading(
       rewrite,
     },
   };
+}
+
+function userIn(fields: JsonObject, { words }: RelayKind): string | null {
+  const user = words === 'anthropic' ? asObject(fields['metadata'])?.['user_id'] : fields['user'];
+  return typeof user === 'string' ? user.slice(0, USER_LENGTH_MAX) : null;
+}
+
+/** What takes the place of `metadata`; null where it goes on as it came. */
+function metadataWithoutUser(fields: JsonObject, { words }: RelayKind): JsonObject | null {
+  const metadata = words === 'anthropic' ? asObject(fields['metadata']) : null;
+  if (metadata === null || !('user_id' in metadata)) return null;
+  const { user_id: _recorded, ...rest } = metadata;
+  return rest;
 }
 
 /** Null as well for a value that is no count: what the gateway makes of it nobody knows. */
@@ -194,6 +212,7 @@ function editsOf(top: TopLevel, { fields, form, upstreamModel }: Change): readon
   const model = JSON.stringify(upstreamModel);
   const asksUsage = form.kind.asksUsage && fields['stream'] === true;
   const usage = asksUsage ? JSON.stringify(withUsage(fields['stream_options'])) : null;
+  const metadata = metadataWithoutUser(fields, form.kind);
   const edits: Edit[] = [];
   if (!top.members.has('model')) edits.push(insertion(top, `"model":${model},`));
   if (usage !== null && !top.members.has('stream_options'))
@@ -202,6 +221,8 @@ function editsOf(top: TopLevel, { fields, form, upstreamModel }: Change): readon
     if (key === 'model') edits.push(replacement(member, model));
     else if (key === 'user') edits.push(removal(member));
     else if (key === 'stream_options' && usage !== null) edits.push(replacement(member, usage));
+    else if (key === 'metadata' && metadata !== null)
+      edits.push(replacement(member, JSON.stringify(metadata)));
   }
   return edits;
 }

@@ -1,5 +1,5 @@
 /**
- * The relayed calls: chat completions, responses, embeddings. The hot path.
+ * The relayed calls: chat completions, responses, messages, embeddings. The hot path.
  * Owns the order of the checks before anything is sent; must not touch a reply's bytes.
  */
 import { normalUuid } from '../core/ids.ts';
@@ -26,7 +26,7 @@ export async function serveRelay(
   call: { readonly kind: RelayKind; readonly pathModel: string },
 ): Promise<void> {
   const failed = await startCall(parts, exchange, { kind: call.kind, pathModel: call.pathModel || null });
-  if (failed !== null) sendFailure(exchange.res, failed);
+  if (failed !== null) sendFailure(exchange.res, failed, call);
 }
 
 async function startCall(

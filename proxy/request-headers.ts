@@ -11,6 +11,7 @@ import {
   sessionHeader,
   tagsHeader,
 } from './header-names.ts';
+import type { RouteWords } from './relay-kind.ts';
 
 /** The part of the rule that is the same for every call, computed once. */
 export interface HeaderRule {
@@ -31,6 +32,7 @@ export interface HeaderInput {
   readonly sessionId: string | null;
   readonly entry: Pick<ModelEntry, 'apiKey' | 'extraHeaders'>;
   readonly contentLength: number;
+  readonly words: RouteWords;
 }
 
 export type HeaderOutcome =
@@ -39,6 +41,11 @@ export type HeaderOutcome =
   | { readonly ok: false; readonly name: string };
 
 const FORWARDED_PREFIXES = ['x-', 'anthropic-'];
+/** They say how the body of a call of messages is to be read, and belong to it as its type does. */
+const VERSION = 'anthropic-version';
+const PROTOCOL: ReadonlySet<string> = new Set([VERSION, 'anthropic-beta']);
+/** For a caller that names none, as its SDKs do. */
+const VERSION_DEFAULT = '2023-06-01';
 /** Without the dash on purpose: `x-stainless` alone describes the SDK just as well. */
 const SDK_PREFIX = 'x-stainless';
 
@@ -69,11 +76,19 @@ export function headerRule(
  */
 export function upstreamHeaders(rule: HeaderRule, input: HeaderInput): HeaderOutcome {
   const length = String(input.contentLength);
-  if (!rule.forward) return { ok: true, headers: [...fixedOf(input.entry), 'content-length', length] };
+  const isVersioned = input.words === 'anthropic';
+  if (!rule.forward && !isVersioned)
+    return { ok: true, headers: [...fixedOf(input.entry), 'content-length', length] };
   const headers = new Map<string, string>();
-  const refused = forwardInto(headers, rule, input.rawHeaders);
+  const refused = forwardInto(
+    headers,
+    input.rawHeaders,
+    (name) =>
+      (isForwarded(name, rule) || (isVersioned && PROTOCOL.has(name))) && !isKeptBack(name, rule),
+  );
   if (refused !== null) return { ok: false, name: refused };
-  if (input.sessionId !== null) headers.set(rule.sessionHeader, input.sessionId);
+  if (isVersioned && !headers.has(VERSION)) headers.set(VERSION, VERSION_DEFAULT);
+  if (rule.forward && input.sessionId !== null) headers.set(rule.sessionHeader, input.sessionId);
   setFixed(headers, input.entry);
   headers.set('content-length', length);
   return { ok: true, headers: [...headers].flat() };
@@ -107,13 +122,13 @@ function setFixed(headers: Map<string, string>, entry: HeaderEntry): void {
 /** Adds what is forwarded; a name that comes twice is joined. Returns the name of a value that cannot be sent. */
 function forwardInto(
   headers: Map<string, string>,
-  rule: HeaderRule,
   rawHeaders: readonly string[],
+  goes: (name: string) => boolean,
 ): string | null {
   const connectionNames = namesInConnection(rawHeaders);
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] ?? '').toLowerCase();
-    if (!isForwarded(rule, name) || connectionNames.has(name)) continue;
+    if (!goes(name) || connectionNames.has(name)) continue;
     const value = rawHeaders[i + 1] ?? '';
     if (!isSendableValue(value)) return name;
     const earlier = headers.get(name);
@@ -122,9 +137,12 @@ function forwardInto(
   return null;
 }
 
-function isForwarded(rule: HeaderRule, name: string): boolean {
-  if (!FORWARDED_PREFIXES.some((prefix) => name.startsWith(prefix))) return false;
-  return !rule.keptBack.has(name) && !rule.keptBackPrefixes.some((prefix) => name.startsWith(prefix));
+function isForwarded(name: string, { forward }: HeaderRule): boolean {
+  return forward && FORWARDED_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
+
+function isKeptBack(name: string, { keptBack, keptBackPrefixes }: HeaderRule): boolean {
+  return keptBack.has(name) || keptBackPrefixes.some((prefix) => name.startsWith(prefix));
 }
 
 /** A header that `Connection` lists belongs to this hop only. */

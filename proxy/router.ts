@@ -12,7 +12,7 @@ import { blockKey, deleteKeys, listKeys, makeKey, showKey, updateKey, withKeys }
 import { showMetrics } from './metrics-route.ts';
 import { addModel, deleteModel, listModels, showEntries, showModel } from './models-route.ts';
 import type { ProxyParts } from './proxy-parts.ts';
-import { CHAT, EMBEDDINGS, RESPONSES, type RelayKind } from './relay-kind.ts';
+import { CHAT, COUNT_TOKENS, EMBEDDINGS, MESSAGES, RESPONSES, type RelayKind } from './relay-kind.ts';
 import { serveRelay } from './relay-route.ts';
 import { exportSpend, showDaily } from './spend-route.ts';
 
@@ -32,6 +32,8 @@ const FIXED: Readonly<Record<string, Readonly<Partial<Record<string, Serve>>>>> 
   '/responses': { POST: relay(RESPONSES) },
   '/v1/embeddings': { POST: relay(EMBEDDINGS) },
   '/embeddings': { POST: relay(EMBEDDINGS) },
+  '/v1/messages': { POST: relay(MESSAGES) },
+  '/v1/messages/count_tokens': { POST: relay(COUNT_TOKENS) },
   '/v1/models': { GET: forCaller(listModels) },
   '/models': { GET: forCaller(listModels) },
   '/model/new': { POST: forAdmin(addModel) },

@@ -141,12 +141,14 @@ function tokenCost(price: TokenPrice | null, usage: Usage | null): NanoUsd | nul
   // Some replies (embeddings) have no completion at all, which is 0 tokens and not an unknown number.
   const completionTokens = usage.completionTokens ?? 0;
   const cachedTokens = Math.min(usage.cachedTokens ?? 0, promptTokens);
+  const cacheWriteTokens = Math.min(usage.cacheWriteTokens ?? 0, promptTokens - cachedTokens);
   try {
     return costOf(price, {
       promptTokens,
       completionTokens,
       cachedTokens,
-      cacheWriteTokens: Math.min(usage.cacheWriteTokens ?? 0, promptTokens - cachedTokens),
+      cacheWriteTokens,
+      cacheWriteLongTokens: Math.min(usage.cacheWriteLongTokens ?? 0, cacheWriteTokens),
       reasoningTokens: Math.min(usage.reasoningTokens ?? 0, completionTokens),
     });
   } catch {

@@ -123,8 +123,8 @@ export class StreamWatch {
     if (!hasUsage && !wantsId && !isLast && valueAt(frame, ERROR_KEY) < 0) return true;
     const json = asObject(frameJson(frame));
     if (json === null) return true;
-    const response = asObject(json['response']);
-    this.responseId ??= asText(json['id']) ?? asText(response?.['id']);
+    const inner = asObject(json['response']) ?? asObject(json['message']);
+    this.responseId ??= asText(json['id']) ?? asText(inner?.['id']);
     if (this.responseId === null) this.framesWithoutId += 1;
     this.error ??= errorOf(json);
     const type = asText(json['type']);

@@ -60,7 +60,7 @@ export class StreamedReply implements Reply {
     const isComplete = this.watch.isDone && this.watch.error === null;
     if (this.isRefused) return false;
     if (!res.headersSent) {
-      sendFailure(res, failed, this.options.ownHeaders);
+      sendFailure(res, failed, this.options);
       return false;
     }
     res.end(isComplete || this.watch.error !== null ? undefined : errorFrame(kind, failed));
@@ -68,10 +68,10 @@ export class StreamedReply implements Reply {
   }
 
   private endCut(isInFrame: boolean): ReplyEnd {
-    const { res, kind, modelName, ownHeaders, handOver } = this.options;
+    const { res, kind, modelName, handOver } = this.options;
     const failed = cutFailure(modelName);
     if (res.headersSent) res.end(`${isInFrame ? '\n\n' : ''}${errorFrame(kind, failed)}`);
-    else if (!handOver(null)) sendFailure(res, failed, ownHeaders);
+    else if (!handOver(null)) sendFailure(res, failed, this.options);
     return 'cut';
   }
 
@@ -101,6 +101,7 @@ export class StreamedReply implements Reply {
 /** One frame in the words of the route, so that a client of it reports the failure. */
 function errorFrame(kind: RelayKind, failed: Failure): string {
   if (kind.lastEvents === null) return `data: ${envelope(failed)}\n\n`;
+  if (kind.words === 'anthropic') return `event: error\ndata: ${envelope(failed, kind.words)}\n\n`;
   const { code, message, param } = failed;
   return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`;
 }

@@ -12,20 +12,23 @@ export interface Usage {
   readonly completionTokens: number | null;
   readonly cachedTokens: number | null;
   readonly cacheWriteTokens: number | null;
+  /** Those of `cacheWriteTokens` that are kept for an hour, at a price of their own. */
+  readonly cacheWriteLongTokens: number | null;
   readonly reasoningTokens: number | null;
   /** The gateway's own price of the call (`usage.cost`); null when it names none. */
   readonly cost: NanoUsd | null;
 }
 
 /**
- * What a reply or frame says wherever vendors put it: at the top, in a response of events, beside a vendor's own id
- * (`x_groq`), or in each choice. What stands twice is the same call; null when it stands nowhere.
+ * What a reply or frame says wherever vendors put it: at the top, in a response or a message of events, beside a
+ * vendor's own id (`x_groq`), or in each choice. What stands twice is the same call; null when it stands nowhere.
  */
 export function usageOf(reply: JsonObject): Usage | null {
   const choices = reply['choices'];
   const places: readonly unknown[] = [
     reply,
     reply['response'],
+    reply['message'],
     reply['x_groq'],
     ...(Array.isArray(choices) ? choices : []),
   ];
@@ -58,6 +61,7 @@ export function readUsage(value: unknown): Usage | null {
     ...bothSides(usage, (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)),
     cachedTokens,
     cacheWriteTokens,
+    cacheWriteLongTokens: readCount(asObject(usage['cache_creation'])?.['ephemeral_1h_input_tokens']),
     reasoningTokens: first(output?.['reasoning_tokens'], usage['reasoning_tokens']),
     cost: readCost(usage['cost']),
   };
@@ -98,6 +102,7 @@ export function joinUsage(before: Usage | null, now: Usage): Usage {
     completionTokens: greater(before.completionTokens, now.completionTokens),
     cachedTokens: greater(before.cachedTokens, now.cachedTokens),
     cacheWriteTokens: greater(before.cacheWriteTokens, now.cacheWriteTokens),
+    cacheWriteLongTokens: greater(before.cacheWriteLongTokens, now.cacheWriteLongTokens),
     reasoningTokens: greater(before.reasoningTokens, now.reasoningTokens),
     cost: greater(before.cost, now.cost),
   };

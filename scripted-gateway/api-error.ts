@@ -30,6 +30,12 @@ export function errorEnvelope(error: ApiError) {
   };
 }
 
+/** The same for a client of messages. */
+export function messagesErrorEnvelope(error: ApiError) {
+  const type = error.status >= 500 ? 'api_error' : error.type;
+  return { type: 'error', error: { type, message: error.message } };
+}
+
 /** The `type` a vendor gives an error of this status. */
 export function errorTypeOf(status: number): string {
   if (status === 401) return 'authentication_error';

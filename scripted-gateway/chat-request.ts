@@ -25,7 +25,12 @@ export type ChatMessage = z.infer<typeof messageSchema>;
 
 /** Reads a body. Throws an ApiError 400 that names the first field at fault. */
 export function parseChatRequest(body: unknown): ChatRequest {
-  const parsed = requestSchema.safeParse(body);
+  return readBody(requestSchema, body);
+}
+
+/** Reads a body by its schema. Throws an ApiError 400 that names the first field at fault. */
+export function readBody<Body>(schema: z.ZodType<Body>, body: unknown): Body {
+  const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const field = issue?.path[0];

@@ -6,11 +6,12 @@ import { Readable } from 'node:stream';
 import { fastify } from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 
-import { ApiError, errorEnvelope, errorTypeOf } from './api-error.ts';
-import { addChatRoute } from './chat-route.ts';
+import { ApiError, errorEnvelope, errorTypeOf, messagesErrorEnvelope } from './api-error.ts';
+import { addCallRoutes } from './call-routes.ts';
 import { exportChunks, exportMediaTypes } from './export-rows.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { requestBytesMax } from './limits.ts';
+import { presentedKey } from './presented-key.ts';
 import { parseSpendQuery, spendFilter, totalOf } from './spend-query.ts';
 
 /** What a real gateway answers here; clients compare nothing with it. */
@@ -23,22 +24,24 @@ export function createServer(context: GatewayContext): FastifyInstance {
   const server = fastify({
     logger: false,
     bodyLimit: requestBytesMax,
-    frameworkErrors: (error, _request, reply) => void sendError(reply, error),
+    frameworkErrors: (error, request, reply) => void sendError(request.url, reply, error),
   });
-  server.setErrorHandler((error: FastifyError | ApiError, _request, reply) => sendError(reply, error));
+  server.setErrorHandler((error: FastifyError | ApiError, request, reply) =>
+    sendError(request.url, reply, error),
+  );
   server.setNotFoundHandler((request, reply) => {
     const [path] = request.url.split('?', 1);
     const message = `Cannot ${request.method} "${path}": there is no such route`;
-    return sendError(reply, new ApiError({ status: 404, type: 'invalid_request_error', message }));
+    return sendError(request.url, reply, new ApiError({ status: 404, type: 'invalid_request_error', message }));
   });
   for (const path of healthPaths) server.get(path, () => ({ status: 'ok' }));
   void server.register((guarded, _options, done) => {
     // Before the body is read: who has no key learns nothing from how a body fails.
     guarded.addHook('onRequest', (request, _reply, next) => {
-      context.ring(request.headers.authorization);
+      context.ring(presentedKey(request.headers));
       next();
     });
-    addChatRoute(guarded, context);
+    addCallRoutes(guarded, context);
     addModelRoutes(guarded, context);
     addSpendRoutes(guarded, context);
     done();
@@ -49,7 +52,7 @@ export function createServer(context: GatewayContext): FastifyInstance {
 function addModelRoutes(server: FastifyInstance, context: GatewayContext): void {
   for (const path of ['/v1/models', '/models']) {
     server.get(path, (request) => {
-      const { models } = context.ring(request.headers.authorization);
+      const { models } = context.ring(presentedKey(request.headers));
       const ids = [...context.script.models.keys()].filter((id) => models === null || models.includes(id));
       const row = (id: string) => ({
         id,
@@ -65,21 +68,22 @@ function addModelRoutes(server: FastifyInstance, context: GatewayContext): void 
 function addSpendRoutes(server: FastifyInstance, context: GatewayContext): void {
   server.get('/spend/export', (request, reply) => {
     const query = parseSpendQuery(request.query);
-    const isWanted = spendFilter(query, context.ring(request.headers.authorization));
+    const isWanted = spendFilter(query, context.ring(presentedKey(request.headers)));
     const chunks = exportChunks(context.ledger.rows(), { format: query.format, isWanted });
     return reply.header('content-type', exportMediaTypes[query.format]).send(Readable.from(chunks));
   });
   server.get('/spend/total', (request) => {
     const query = parseSpendQuery(request.query);
-    const isWanted = spendFilter(query, context.ring(request.headers.authorization));
+    const isWanted = spendFilter(query, context.ring(presentedKey(request.headers)));
     return totalOf(context.ledger.rows().filter(isWanted));
   });
 }
 
-function sendError(reply: FastifyReply, error: FastifyError | ApiError): FastifyReply {
+function sendError(url: string, reply: FastifyReply, error: FastifyError | ApiError): FastifyReply {
   const known = error instanceof ApiError ? error : apiErrorOf(error);
   if (known.retryAfterSeconds !== null) reply.header('retry-after', String(known.retryAfterSeconds));
-  return reply.status(known.status).send(errorEnvelope(known));
+  const envelope = url.startsWith('/v1/messages') ? messagesErrorEnvelope(known) : errorEnvelope(known);
+  return reply.status(known.status).send(envelope);
 }
 
 /** The framework's own errors are about the body, or defects of this program whose text is nobody's business. */

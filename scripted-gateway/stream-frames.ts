@@ -51,7 +51,7 @@ function* callDeltas(call: ToolCall, index: number): Generator<unknown> {
 }
 
 /** Pieces of a text that never cut a character in two. */
-function* fragments(text: string): Generator<string> {
+export function* fragments(text: string): Generator<string> {
   const chars = Array.from(text);
   const size = Math.max(fragmentCharsMin, Math.ceil(chars.length / fragmentsMax));
   for (let start = 0; start < chars.length; start += size) yield chars.slice(start, start + size).join('');

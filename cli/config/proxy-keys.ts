@@ -54,6 +54,10 @@ const params: Json = {
     output_cost_per_token: price('token of an answer', '0.000002'),
     cache_read_input_token_cost: price('token of a prompt that the gateway had kept', '0.000000025'),
     cache_creation_input_token_cost: price('token of a prompt that the gateway keeps', '0.0000003'),
+    cache_creation_input_token_cost_above_1hr: price(
+      'token of a prompt that the gateway keeps for an hour',
+      '0.0000005',
+    ),
     output_cost_per_reasoning_token: price('token of reasoning', '0.000002'),
     cost_from_gateway: {
       description: 'Says that the gateway names the cost of each call. Budgets then need no price here.',

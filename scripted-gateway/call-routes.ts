@@ -1,4 +1,4 @@
-// One chat completion from request to answer: who, which turn, wait, bill, send. Billing is on disk before the first byte.
+// One call from request to answer: who, which turn, wait, bill, send. Billing is on disk before the first byte.
 // It must not parse scripts or know how rows are kept.
 
 import { Readable } from 'node:stream';
@@ -17,9 +17,12 @@ import { formatUsd } from './decimal-usd.ts';
 import { hasGap } from './gap-text.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { KeyHolder } from './key-ring.ts';
+import { messagesForm, readCounted } from './messages-form.ts';
+import { presentedKey } from './presented-key.ts';
 import { price } from './price.ts';
 import type { AnswerTurn, ErrorTurn, ModelPrice, Usage } from './script.ts';
 import { streamFrames } from './stream-frames.ts';
+import type { WireForm } from './wire-form.ts';
 import { findWorkingDir } from './working-dir.ts';
 
 /** The header that carries what a call was billed, in USD. */
@@ -37,19 +40,38 @@ interface Call {
 
 type PlacedTurn = Extract<TurnChoice, { kind: 'turn' }>;
 
-/** Adds the route under its two usual paths. */
-export function addChatRoute(server: FastifyInstance, context: GatewayContext): void {
-  for (const path of ['/v1/chat/completions', '/chat/completions']) {
-    server.post(path, (request, reply) => answerChat(request, reply, context));
+const chatForm: WireForm = {
+  read: parseChatRequest,
+  idPrefix: 'chatcmpl-',
+  body: completionBody,
+  frames: (head, answer, { usage, request }) =>
+    streamFrames(head, answer, usage, { includeUsage: request.stream_options?.include_usage === true }),
+};
+
+/** Adds chat completions under their two usual paths, and messages with their count. */
+export function addCallRoutes(server: FastifyInstance, context: GatewayContext): void {
+  const forms = { '/v1/chat/completions': chatForm, '/chat/completions': chatForm, '/v1/messages': messagesForm };
+  for (const [path, form] of Object.entries(forms)) {
+    server.post(path, (request, reply) => answerCall(request, reply, { context, form }));
   }
+  server.post('/v1/messages/count_tokens', (request) => {
+    const nothing = { content: null, toolCalls: [], finishReason: 'stop' } as const;
+    return { input_tokens: estimateUsage(nothing, [...readCounted(request.body)]).promptTokens };
+  });
 }
 
-async function answerChat(
+/** What a call is answered from, and in which words. */
+interface Answering {
+  readonly context: GatewayContext;
+  readonly form: WireForm;
+}
+
+async function answerCall(
   http: FastifyRequest,
   reply: FastifyReply,
-  context: GatewayContext,
+  { context, form }: Answering,
 ): Promise<FastifyReply> {
-  const call = readCall(http, reply, context);
+  const call = readCall(http, reply, { context, form });
   const choice = chooseTurn(call.request, context.script);
   if (choice.kind === 'noScript') {
     throw new ApiError({
@@ -63,7 +85,7 @@ async function answerChat(
   const workingDir = workingDirFor(choice.answer, call.request, context);
   try {
     await answerPendingError(call, choice, context);
-    return await answerTurn(call, { ...choice, workingDir }, { reply, context });
+    return await answerTurn(call, { ...choice, workingDir }, { reply, context, form });
   } catch (error) {
     // Nobody is there to read an error, and a call whose client left before it was billed costs nothing.
     if (call.signal.aborted) return reply.hijack();
@@ -71,10 +93,10 @@ async function answerChat(
   }
 }
 
-function readCall(http: FastifyRequest, reply: FastifyReply, context: GatewayContext): Call {
+function readCall(http: FastifyRequest, reply: FastifyReply, { context, form }: Answering): Call {
   const startMs = context.nowMs();
-  const holder = context.ring(http.headers.authorization);
-  const request = parseChatRequest(http.body);
+  const holder = context.ring(presentedKey(http.headers));
+  const request = form.read(http.body);
   const leaving = new AbortController();
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) leaving.abort();
@@ -149,24 +171,23 @@ function scriptedError(turn: ErrorTurn): ApiError {
 async function answerTurn(
   call: Call,
   choice: PlacedTurn & { readonly workingDir: string },
-  out: { readonly reply: FastifyReply; readonly context: GatewayContext },
+  out: Answering & { readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
-  const { reply, context } = out;
+  const { reply, context, form } = out;
   await context.sleep(choice.answer.latencyMs ?? context.script.latencyMs, call.signal);
   const answer = answerOf(choice.answer, choice);
   const usage = choice.answer.usage ?? estimateUsage(answer, call.request.messages);
   const endMs = context.nowMs();
-  const id = `chatcmpl-${context.randomId()}`;
+  const id = `${form.idPrefix}${context.randomId()}`;
   const cost = await bill(call, { id, endMs, usage }, context);
   const head = { id, created: Math.floor(endMs / 1000), model: call.request.model };
   reply.header(costHeader, cost);
-  if (call.request.stream !== true) return reply.send(completionBody(head, answer, usage));
-  const includeUsage = call.request.stream_options?.include_usage === true;
+  if (call.request.stream !== true) return reply.send(form.body(head, answer, usage));
   return reply
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-cache')
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(streamFrames(head, answer, usage, { includeUsage })));
+    .send(Readable.from(form.frames(head, answer, { usage, request: call.request })));
 }
 
 /** Writes the row and returns the amount in USD. Throws an ApiError 503 when the row cannot be kept. */
