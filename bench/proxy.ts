@@ -18,7 +18,7 @@ const { values } = parseArgs({
     role: { type: 'string', default: 'bench' },
     upstream: { type: 'string', default: '' },
     'piece-ms': { type: 'string', default: '0' },
-    only: { type: 'string', default: 'small,stream,large,paced' },
+    only: { type: 'string', default: 'small,stream,large,messages,paced' },
     pairs: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '5' },
     soak: { type: 'string' },
@@ -36,6 +36,7 @@ const LARGE = JSON.stringify({
   })),
   user: 'u1',
 });
+const MESSAGE = '{"model":"bench","max_tokens":64,"messages":[{"role":"user","content":"hello"}]}';
 const SOAK_STREAMS = 200;
 const RATE = 1_000;
 
@@ -87,6 +88,38 @@ async function benchPart(name: string, contenders: readonly Contender[], folder:
     console.log(`  parley is ${(rate('parley') / rate(one)).toFixed(1)} times ${one}`);
   }
   for (const one of taking) console.log(`  event loop of ${one.name}: p99 ${await loopDelay(one)} ms`);
+}
+
+/** The same proxy by both of its words in turn, plain and streamed: a call of messages beside one of chat. */
+async function benchMessages(contenders: readonly Contender[], folder: string): Promise<void> {
+  const parley = contenders.find(({ name }) => name === 'parley');
+  if (parley === undefined) return;
+  const seconds = Number(values.seconds);
+  console.log(`\nmessages: beside chat through the same proxy, load ${load()}`);
+  for (const [name, connections] of [['small', 32] as const, ['stream', 8] as const]) {
+    const streamed = (body: string): string =>
+      name === 'stream' ? `${body.slice(0, -1)},"stream":true}` : body;
+    const calls = [
+      { route: '/v1/chat/completions', body: streamed('{"max_tokens":64,' + SMALL.slice(1)) },
+      { route: '/v1/messages', body: streamed(MESSAGE) },
+    ].map((call) => ({ ...call, rates: [] as number[], cpuUs: [] as number[], errors: 0 }));
+    for (let pair = 0; pair < Number(values.pairs); pair += 1) {
+      for (const call of calls) {
+        const { route, body } = call;
+        const before = cpuSeconds(parley);
+        const figures = await wrkLoad(parley, { folder, route, body, connections, seconds });
+        call.rates.push(figures.perSecond);
+        call.cpuUs.push(((cpuSeconds(parley) - before) * 1e6) / (figures.perSecond * seconds));
+        call.errors += figures.errors;
+      }
+    }
+    for (const { route, rates, cpuUs, errors } of calls)
+      console.log(
+        `  ${name.padEnd(7)} ${route.padEnd(21)} ${median(rates).toFixed(0).padStart(7)}/s  ${median(cpuUs).toFixed(0).padStart(6)} µs CPU each  errors ${errors}`,
+      );
+    const [chat, messages] = calls.map(({ cpuUs }) => median(cpuUs));
+    console.log(`  ${name.padEnd(7)} a call of messages costs ${((messages ?? NaN) / (chat ?? NaN)).toFixed(2)} of one of chat`);
+  }
 }
 
 /** From the process itself; "-" where it does not say. */
@@ -172,7 +205,7 @@ async function bench(): Promise<void> {
   const parts = isSoak ? [] : values.only.split(',');
   const without = new Set(values.without.split(','));
   const names = isSoak ? ['parley'] : ['bare relay', 'parse relay', 'parley', 'litellm', 'portkey'];
-  if (!HAS_WRK && !isSoak) console.log('skipped: small, stream, large: the program wrk is not installed');
+  if (!HAS_WRK && !isSoak) console.log('skipped: small, stream, large, messages: the program wrk is not installed');
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
   const self = process.argv[1] ?? '';
   if (cpus().length > 1 && process.platform === 'linux')
@@ -187,6 +220,7 @@ async function bench(): Promise<void> {
   for (const one of absent) console.log(`skipped: ${one.name}: ${one.reason}`);
   for (const name of HAS_WRK ? ['small', 'stream', 'large'].filter((part) => parts.includes(part)) : [])
     await benchPart(name, present, folder);
+  if (HAS_WRK && parts.includes('messages')) await benchMessages(present, folder);
   if (parts.includes('paced')) await benchPaced(present);
   if (isSoak) await benchSoak(present);
   for (const one of present) one.child?.kill('SIGTERM');

@@ -17,6 +17,8 @@ export interface LoadFigures {
 
 export interface LoadOptions {
   readonly folder: string;
+  /** Absent: chat completions. */
+  readonly route?: string;
   readonly body: string;
   readonly connections: number;
   readonly seconds: number;
@@ -25,12 +27,13 @@ export interface LoadOptions {
 export const HAS_WRK = spawnSync('wrk', ['--version']).error === undefined;
 
 export async function wrkLoad(contender: Contender, options: LoadOptions): Promise<LoadFigures> {
+  const { route = '/v1/chat/completions' } = options;
   const file = path.join(options.folder, 'body.json');
   writeFileSync(file, options.body);
   const script = path.join(options.folder, 'load.lua');
   writeFileSync(script, luaScript(contender.headers, file));
   const args = ['-t1', `-c${options.connections}`, `-d${options.seconds}s`, '--timeout', '60s', '-s', script];
-  const output = await run('taskset', ['-c', '1', 'wrk', ...args, `${contender.url}/v1/chat/completions`]);
+  const output = await run('taskset', ['-c', '1', 'wrk', ...args, `${contender.url}${route}`]);
   const [, perSecond = 'NaN', p50 = 'NaN', p99 = 'NaN', errors = 'NaN'] =
     /FIGURES (\S+) (\S+) (\S+) (\S+)/.exec(output) ?? [];
   return {
