@@ -23,6 +23,7 @@ import { planItem } from './plan-item.ts';
 import { hiddenForms, openSecrets, redactText, secretForms } from './redaction.ts';
 import { spentBy } from './spend.ts';
 import { syncTranscript } from './transcript.ts';
+import { readScores } from './score-file.ts';
 import type { World } from './world.ts';
 
 type Collect = CommandOf<'collectItem'>;
@@ -151,7 +152,7 @@ const NOTHING: CollectedStep = { made: [], findings: [] };
 
 /**
  * Whether the result is one that the plan pushes. That it is good is not said in the command: it ended well, its agent
- * says that it has finished, and the check, where there is one, has written down that it passed (D28).
+ * says that it has finished, and the check and scores, where there are any, say in writing that it is good (D28).
  */
 async function maySend(
   world: World,
@@ -164,7 +165,10 @@ async function maySend(
   if (conversation?.executionStatus !== 'FINISHED') return false;
   const row = await world.records.runItem(runId, key);
   if (row === null || row.failureClass !== null) return false;
-  return item.verify === null || (await hasPassed(world, { runId, key }));
+  if (item.verify !== null && !(await hasPassed(world, { runId, key }))) return false;
+  if (item.scores === undefined) return true;
+  const scores = await readScores(world, { runId, key });
+  return scores !== null && scores.every(({ problem }) => problem === null);
 }
 
 /** What holds the value of a secret is left out, and the fact is recorded (D20). Null when it is kept. */

@@ -1,8 +1,9 @@
 /**
- * verifyItem: runs the job's own check in the sandbox, before anything is collected (D28).
- * Owns the log of it; `execution_status` is not rewritten by its result.
+ * verifyItem: runs the job's own check and scorers in the sandbox, before anything is collected (D28).
+ * Owns the log and the numbers of them; `execution_status` is not rewritten by its result.
  */
 import type { CommandOf, MachineEvent } from '../core/command.ts';
+import type { PlanScore, PlanVerify } from '../core/plan.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
@@ -10,6 +11,7 @@ import { CHECK_LOG, checkLog } from './check-log.ts';
 import { workspaceFacts } from './in-sandbox.ts';
 import { planItem } from './plan-item.ts';
 import { hiddenForms, openSecrets, redactText } from './redaction.ts';
+import { scoreOf, SCORES_FILE, scoresText, type Score } from './score-file.ts';
 import type { World } from './world.ts';
 
 type Verify = CommandOf<'verifyItem'>;
@@ -27,19 +29,66 @@ export const verifyItem = (world: World): Activity<'verifyItem'> => ({
 });
 
 async function verify(world: World, command: Verify): Promise<MachineEvent> {
-  const { conversationId, sandboxId } = command;
   const { item } = await planItem(world, command);
-  if (item.verify === null) return answer(command, { passed: true, detail: null });
+  if (item.verify === null && item.scores === undefined)
+    return answer(command, { passed: true, detail: null });
+  const place = await placeOf(world, command);
+  const problems = [
+    ...(item.verify === null ? [] : await check(place, item.verify)),
+    ...(item.scores === undefined ? [] : await measure(place, item.scores)),
+  ];
+  return answer(command, {
+    passed: problems.length === 0,
+    detail: problems.length === 0 ? null : problems.join('; '),
+  });
+}
+
+/** Where commands of the job run, and what of their output nobody may read. */
+interface Place {
+  readonly world: World;
+  readonly command: Verify;
+  readonly run: (command: string, timeoutMs: number) => Promise<CommandResult>;
+  /** Secret values removed (D20). */
+  readonly redact: (text: string) => string;
+}
+
+async function placeOf(world: World, command: Verify): Promise<Place> {
+  const { conversationId, sandboxId } = command;
   const record = await world.records.sandbox(sandboxId);
   const target = await agentTarget(world, { sandboxId, generation: record?.generation ?? 0 });
   const { workingDir } = await workspaceFacts(world, conversationId);
-  const { command: script, timeoutMs } = item.verify;
-  const result = await world.agent.execute(target, { command: IN_ORDER + script, workingDir, timeoutMs });
-  await keepLog(world, command, result);
-  if (result.exitCode === 0) return answer(command, { passed: true, detail: null });
-  const why =
-    result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
-  return answer(command, { passed: false, detail: `verify: ${why}` });
+  const forms = hiddenForms(Object.values(await openSecrets(world, conversationId)));
+  return {
+    world,
+    command,
+    run: (script, timeoutMs) => world.agent.execute(target, { command: script, workingDir, timeoutMs }),
+    redact: (text) => redactText(text, forms),
+  };
+}
+
+/** What the check printed is kept, for whoever reads why it failed. */
+async function check(place: Place, { command: script, timeoutMs }: PlanVerify): Promise<readonly string[]> {
+  const { exitCode, stdout, stderr } = await place.run(IN_ORDER + script, timeoutMs);
+  await keep(place, CHECK_LOG, checkLog(exitCode, `${stdout}\n${stderr}`));
+  if (exitCode === 0) return [];
+  const why = exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${exitCode}`;
+  return [`verify: ${why}`];
+}
+
+/** Each is told, whatever became of the check and of the others: work is compared by them. */
+async function measure(place: Place, plans: readonly PlanScore[]): Promise<readonly string[]> {
+  const scores: Score[] = [];
+  for (const plan of plans) {
+    const { name, value, problem, ...bounds } = scoreOf(plan, await place.run(plan.command, plan.timeoutMs));
+    scores.push({ name, value, ...bounds, problem: problem === null ? null : place.redact(problem) });
+  }
+  await keep(place, SCORES_FILE, scoresText(scores));
+  return scores.flatMap(({ name, problem }) => (problem === null ? [] : [`score ${name}: ${problem}`]));
+}
+
+async function keep({ world, command, redact }: Place, name: string, text: string): Promise<void> {
+  const { runId, key } = command;
+  await world.results.write({ runId, key, name }, new TextEncoder().encode(redact(text)));
 }
 
 /** Errors stand among the other lines where they were printed, so that the last lines are the last ones. */
@@ -50,12 +99,4 @@ function answer(
   verdict: { readonly passed: boolean; readonly detail: string | null },
 ): MachineEvent {
   return { type: 'itemVerified', commandId: command.id, index: command.index, ...verdict };
-}
-
-/** What the check printed, for whoever reads why it failed; secret values removed (D20). */
-async function keepLog(world: World, command: Verify, result: CommandResult): Promise<void> {
-  const forms = hiddenForms(Object.values(await openSecrets(world, command.conversationId)));
-  const text = redactText(checkLog(result.exitCode, `${result.stdout}\n${result.stderr}`), forms);
-  const file = { runId: command.runId, key: command.key, name: CHECK_LOG };
-  await world.results.write(file, new TextEncoder().encode(text));
 }

@@ -20,6 +20,18 @@ export interface PlanVerify {
   readonly timeoutMs: number;
 }
 
+/** A number that a command prints about the work, and its bounds. */
+export interface PlanScore {
+  /** Unique in its conversation. */
+  readonly name: string;
+  /** Its last line is the number. */
+  readonly command: string;
+  readonly timeoutMs: number;
+  /** Outside of these the work is not good, as where a check fails; absent for no bound. */
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
 /** One conversation of the batch, fully resolved. */
 export interface PlanItem {
   /** Unique in the plan, `[A-Za-z0-9._/-]{1,200}`: artefact folder, tag and spend-join key. */
@@ -38,6 +50,8 @@ export interface PlanItem {
   /** Environment name → job secret name. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly verify: PlanVerify | null;
+  /** Absent for none. */
+  readonly scores?: readonly PlanScore[];
   readonly setup?: PlanSetup;
   readonly limits: PlanItemLimits;
   readonly priority: number;

@@ -6,7 +6,7 @@ import { normalUuid } from '../core/ids.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { parseUsd } from '../core/money.ts';
 import type { PlanPlugin, PlanRepository } from '../core/plan-repository.ts';
-import type { PlanItemLimits, PlanPlacement, PlanVerify } from '../core/plan.ts';
+import type { PlanItemLimits, PlanPlacement, PlanScore, PlanVerify } from '../core/plan.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { buildNeeds } from './build-needs.ts';
 import { parseDuration } from './duration.ts';
@@ -16,6 +16,7 @@ import type {
   ConversationDocument,
   PluginDocument,
   RepositoryDocument,
+  ScoreDocument,
 } from './schema/conversation-schema.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 
@@ -40,7 +41,7 @@ export interface FilledFields {
 /** What every item of a conversation has alike, resolved once. */
 export interface ItemBase extends Pick<ItemSpec, 'entry' | 'secrets' | 'verify' | 'limits'> {
   /** Absent from an item where the job does not write them, or writes what holds without them. */
-  readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins' | 'setup'> & OwnRules;
+  readonly optional: Pick<ItemSpec, 'needs' | 'confirmation' | 'plugins' | 'scores' | 'setup'> & OwnRules;
   readonly repository: Omit<PlanRepository, 'name' | 'branch' | 'ref'> | null;
 }
 
@@ -48,7 +49,7 @@ export interface ItemBase extends Pick<ItemSpec, 'entry' | 'secrets' | 'verify' 
 type OwnRules = Pick<ItemSpec, 'retry' | 'wait' | 'collect'>;
 
 export function resolveBase(conversation: ConversationDocument, rules: OwnRules): ItemBase {
-  const { confirmation, plugins, repo } = conversation;
+  const { confirmation, plugins, repo, scores } = conversation;
   return {
     entry: conversation.id,
     secrets: sorted(conversation.secrets ?? {}),
@@ -58,6 +59,7 @@ export function resolveBase(conversation: ConversationDocument, rules: OwnRules)
       ...rules,
       ...(conversation.needs === undefined ? {} : { needs: buildNeeds(conversation.needs) }),
       ...(conversation.setup === undefined ? {} : { setup: resolveSetup(conversation.setup) }),
+      ...(scores === undefined ? {} : { scores: scores.map(resolveScore) }),
       ...(confirmation === undefined || confirmation === 'never' ? {} : { confirmation }),
       ...(plugins === undefined || plugins.length === 0 ? {} : { plugins: plugins.map(resolvePlugin) }),
     },
@@ -72,7 +74,7 @@ export function resolveItem(
   { matrix, repeat }: { readonly matrix: Combination; readonly repeat: number | null },
 ): ItemSpec {
   const { repositoryName: name } = filled;
-  const { needs, confirmation, plugins, setup, retry, wait, collect } = base.optional;
+  const { needs, confirmation, plugins, scores, setup, retry, wait, collect } = base.optional;
   // Field by field: copies of parts cost most of the time of a plan of 100,000.
   const item: Writable<ItemSpec> = {
     key: filled.key,
@@ -96,6 +98,7 @@ export function resolveItem(
   if (confirmation !== undefined) item.confirmation = confirmation;
   if (plugins !== undefined) item.plugins = plugins;
   if (setup !== undefined) item.setup = setup;
+  if (scores !== undefined) item.scores = scores;
   return item;
 }
 
@@ -128,6 +131,16 @@ function resolvePlugin({ source, ref, path }: PluginDocument): PlanPlugin {
 function resolveVerify({ verify }: ConversationDocument): PlanVerify | null {
   if (verify === undefined) return null;
   return { command: verify.command, timeoutMs: durationMs(verify.timeout) ?? VERIFY_TIMEOUT_DEFAULT_MS };
+}
+
+function resolveScore({ name, command, timeout, at_least, at_most }: ScoreDocument): PlanScore {
+  return {
+    name,
+    command,
+    timeoutMs: durationMs(timeout) ?? VERIFY_TIMEOUT_DEFAULT_MS,
+    ...(at_least === undefined ? {} : { atLeast: Number(at_least) }),
+    ...(at_most === undefined ? {} : { atMost: Number(at_most) }),
+  };
 }
 
 function resolveSetup({

@@ -106,7 +106,7 @@ export const RULE_CATALOGUE = {
     'A cron expression of the schedule cannot be read, or its time zone is not known.',
   ),
   // References
-  JOB301: error('duplicate id', 'Two conversations have the same id.'),
+  JOB301: error('duplicate id', 'Two conversations have the same id, or two scores of one the same name.'),
   JOB302: error('unknown secret', 'A conversation uses a secret that the job does not declare.'),
   JOB303: error('file missing', 'A file that the job names does not exist.'),
   JOB304: error('empty prompt', 'A prompt holds nothing but blank space.'),

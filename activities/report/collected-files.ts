@@ -6,6 +6,7 @@ import type { RunId } from '../../core/ids.ts';
 import type { CollectStep } from '../../core/plan.ts';
 import { CHECK_LOG } from '../check-log.ts';
 import { FINDINGS_FILE } from '../collect/findings.ts';
+import { SCORES_FILE } from '../score-file.ts';
 import type { World } from '../world.ts';
 import type { CollectedFile } from './report-data.ts';
 
@@ -25,7 +26,10 @@ export async function collectedFiles(
 }
 
 function namesOf(steps: readonly CollectStep[]): readonly string[] {
-  return [...new Set([...steps.flatMap(namesOfStep), CHECK_LOG, FINDINGS_FILE])].slice(0, NAMES_MAX);
+  return [...new Set([...steps.flatMap(namesOfStep), CHECK_LOG, SCORES_FILE, FINDINGS_FILE])].slice(
+    0,
+    NAMES_MAX,
+  );
 }
 
 function namesOfStep(step: CollectStep): readonly string[] {

@@ -15,7 +15,21 @@ export function renderJsonl(data: ReportData): string {
 
 function record(
   { run, spendLost }: ReportData,
-  { key, entry, matrix, tags, model, row, spend, files, findings, check, delivery, whole }: ReportItem,
+  {
+    key,
+    entry,
+    matrix,
+    tags,
+    model,
+    row,
+    spend,
+    files,
+    findings,
+    check,
+    scores,
+    delivery,
+    whole,
+  }: ReportItem,
   billed: BilledSums | null,
 ) {
   return {
@@ -49,6 +63,7 @@ function record(
     files: files.map(({ name }) => name),
     findings,
     check,
+    ...(scores.length === 0 ? {} : { scores }),
     delivery,
     ...(whole === undefined ? {} : { whole }),
   };

@@ -7,6 +7,7 @@ import type { RunItemRow } from '../../core/projection.ts';
 import type { WholeItem } from '../../core/run/whole-items.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { findingWords } from '../collect/findings.ts';
+import type { Score } from '../score-file.ts';
 import { oneLine, plainLine } from './plain-text.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 import { workMs } from './work-sections.ts';
@@ -66,20 +67,29 @@ function verdictIn({ row, whole }: ReportItem, wholes: Wholes): Verdict {
 }
 
 function testCase(item: ReportItem, wholes: Wholes): string {
-  const { key, entry, row, check, findings } = item;
+  const { key, entry, row, check, scores, findings } = item;
   const attributes = { classname: entry, name: key, time: seconds(workMs(row) ?? 0) };
   const verdict = verdictIn(item, wholes);
   const head = `    <testcase${written(attributes)}`;
   const lacking = findings.map((finding) => escapeMarkup(oneLine(findingWords(finding))));
+  const measured = propertiesOf(scores);
   const said = lacking.length === 0 ? '' : `<system-out>${lacking.join('\n')}</system-out>`;
-  if (verdict === 'passed') return said === '' ? `${head}/>` : `${head}>${said}</testcase>`;
+  if (verdict === 'passed')
+    return measured + said === '' ? `${head}/>` : `${head}>${measured}${said}</testcase>`;
   const type = row?.failureClass ?? row?.outcome ?? 'not_ended';
   const whole = wholes.get(item.whole?.key ?? '');
   const message = `${words(row)}${whole === undefined ? '' : ` (${wholeWords(whole)}: ${whole.verdict})`}`;
   const about = verdict === 'skipped' ? { message } : { type, message };
   const output = check.map((line) => escapeMarkup(plainLine(line))).join('\n');
   const body = output === '' ? '/>' : `>${output}</${verdict}>`;
-  return `${head}><${verdict}${written(about)}${body}${said}</testcase>`;
+  return `${head}>${measured}<${verdict}${written(about)}${body}${said}</testcase>`;
+}
+
+/** As build servers take numbers about a case. */
+function propertiesOf(scores: readonly Score[]): string {
+  const told = scores.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]));
+  if (told.length === 0) return '';
+  return `<properties>${told.map((one) => `<property${written(one)}/>`).join('')}</properties>`;
 }
 
 function words(row: RunItemRow | null): string {

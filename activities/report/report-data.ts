@@ -8,6 +8,7 @@ import type { SpendLoss } from '../../core/spend-loss.ts';
 import type { Finding } from '../collect/findings.ts';
 import type { DeliveryEvidence } from '../collect/deliver.ts';
 import type { ReconciliationRecord } from '../reconcile/reconciliation-record.ts';
+import type { Score } from '../score-file.ts';
 import type { LastStep } from './last-steps.ts';
 
 /** What our proxy counted: calls of one item over all attempts, or of the whole run. */
@@ -52,6 +53,8 @@ export interface ReportItem {
   readonly findings: readonly Finding[];
   /** The last lines of a check that failed; empty for any other end. */
   readonly check: readonly string[];
+  /** Numbers that the job's commands said about it, in the order of the job; empty for none. */
+  readonly scores: readonly Score[];
   /** Null when nothing was to be pushed. */
   readonly delivery: DeliveredItem | null;
 }

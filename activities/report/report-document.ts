@@ -7,6 +7,7 @@ import type { ReportDocument, Section } from './document.ts';
 import { reportFigures } from './figures/report-figures.ts';
 import { moneySection, reconciliationSection } from './money-section.ts';
 import type { ReportData } from './report-data.ts';
+import { scoreSection } from './score-section.ts';
 import { wholeSection } from './whole-section.ts';
 import { evidenceSection, itemSection, outcomeSection, summarySection } from './work-sections.ts';
 
@@ -16,6 +17,7 @@ export function reportDocument(data: ReportData): ReportDocument {
     outcomeSection(data),
     wholeSection(data),
     itemSection(data),
+    scoreSection(data),
     evidenceSection(data),
     deliverySection(data),
     moneySection(data),

@@ -88,6 +88,18 @@ const item = z
     observability: z.looseObject({}).optional(),
     secrets: z.record(word, word),
     verify: z.strictObject({ command: text, timeoutMs: millis }).nullable(),
+    scores: z
+      .array(
+        z.strictObject({
+          name: word,
+          command: text,
+          timeoutMs: millis,
+          atLeast: z.number().optional(),
+          atMost: z.number().optional(),
+        }),
+      )
+      .max(LIST_MAX)
+      .optional(),
     setup: z
       .strictObject({
         command: text,

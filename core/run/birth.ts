@@ -96,7 +96,7 @@ function itemSpec(item: PlanItem, { plan, groups }: { plan: Plan; groups: Groups
   return {
     key: item.key,
     priority: priorityOf(item, plan.admission.order),
-    hasVerify: item.verify !== null,
+    hasVerify: item.verify !== null || item.scores !== undefined,
     workingMs: item.limits.workingMs,
     ...(item.whole === undefined ? {} : { whole: item.whole }),
     ...(slots.length === 0 ? {} : { slots }),

@@ -1,6 +1,6 @@
 /**
- * Ids of conversations are unique, and so are files of reports.
- * Owns these two comparisons; keys after expansion are compared in expand-items.ts.
+ * Ids of conversations are unique, and so are names of scores and files of reports.
+ * Owns these comparisons; keys after expansion are compared in expand-items.ts.
  */
 import { quote } from '../quote.ts';
 import type { Span } from '../text-position.ts';
@@ -15,9 +15,21 @@ export function checkIds({ root, report }: CheckContext): void {
       related: [{ span: first, message: 'first here' }],
     });
   }
+  for (const entry of itemsOf(childOf(root, 'conversations'))) checkScores(entry, report);
+  checkScores(childOf(root, 'defaults'), report);
   const files = itemsOf(childOf(root, 'report')).map((tree) => childOf(tree, 'to'));
   for (const { text, span, first } of repeated(files)) {
     report.add('JOB312', span, `a report is written to ${quote(text)} already`, {
+      related: [{ span: first, message: 'first here' }],
+    });
+  }
+}
+
+function checkScores(tree: Tree | undefined, report: CheckContext['report']): void {
+  const names = itemsOf(childOf(tree, 'scores')).map((score) => childOf(score, 'name'));
+  for (const { text, span, first } of repeated(names)) {
+    report.add('JOB301', span, `the name ${quote(text)} is taken`, {
+      remedy: 'names of scores are unique in a conversation',
       related: [{ span: first, message: 'first here' }],
     });
   }

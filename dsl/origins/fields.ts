@@ -95,6 +95,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'setup', keys: ['setup'] },
   { field: 'verify.command', keys: ['verify.command'] },
   { field: 'verify.timeoutMs', keys: ['verify.timeout'] },
+  { field: 'scores', keys: ['scores'] },
   { field: 'limits.workingMs', keys: ['limits.working'] },
   { field: 'limits.turns', keys: ['limits.turns'] },
   { field: 'limits.nanoUsd', keys: ['limits.usd'] },

@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { SECRETS_MAX, TAG_VALUE_CODE_POINTS_MAX } from '../../core/limits.ts';
 import {
+  amountAsWritten,
   asText,
   namesAsMap,
   numberAsWritten,
@@ -28,6 +29,8 @@ const AXES_MAX = 8;
 const REPEAT_MAX = 1_000;
 const RULES_MAX = 100;
 const PLUGINS_MAX = 20;
+/** More numbers about one conversation than this are a file of its results. */
+const SCORES_MAX = 20;
 /** Lock files of all the languages in one repository. */
 const SETUP_CACHE_FILES_MAX = 20;
 /** A turn costs money: a million of them is a slip of the keyboard. */
@@ -120,6 +123,24 @@ export const prioritySchema = rules
   .text(rules.PRIORITY, 'Higher starts first; from -1000 to 1000.')
   .register(SHORTHANDS, numberAsWritten({ type: 'integer', minimum: -1_000, maximum: 1_000 }));
 
+const score = z.strictObject({
+  name: rules.text(rules.SCORE_NAME, 'What is measured; unique in the conversation.'),
+  command: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .meta({ description: 'Shell command whose last line is a number.' }),
+  at_least: rules
+    .text(rules.NUMBER, 'Less than this is not good.')
+    .register(SHORTHANDS, amountAsWritten({}))
+    .optional(),
+  at_most: rules
+    .text(rules.NUMBER, 'More than this is not good.')
+    .register(SHORTHANDS, amountAsWritten({}))
+    .optional(),
+  timeout: duration('Longest time the command may take.').optional(),
+});
+
 const plugin = z
   .strictObject({
     source: rules.text(rules.PLUGIN_SOURCE, 'Repository of the plugin as owner/name.'),
@@ -140,6 +161,12 @@ const sharedFields = {
   secrets: secrets.optional(),
   setup: setup.optional(),
   verify: verify.optional(),
+  scores: z
+    .array(score)
+    .min(1)
+    .max(SCORES_MAX)
+    .meta({ description: 'Numbers that commands in the sandbox print about the work, after `verify`.' })
+    .optional(),
   limits: limitsSchema.optional(),
   priority: prioritySchema.optional(),
   confirmation: z
@@ -229,4 +256,5 @@ export type ConversationDocument = z.infer<typeof conversationSchema>;
 export type DefaultsDocument = z.infer<typeof defaultsSchema>;
 export type ExtensionDocument = z.infer<typeof extension>;
 export type PluginDocument = z.infer<typeof plugin>;
+export type ScoreDocument = z.infer<typeof score>;
 export type RepositoryDocument = z.infer<typeof repository>;

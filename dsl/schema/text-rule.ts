@@ -167,6 +167,18 @@ export const TAG_KEY = rule({
   what: 'a tag key',
   remedy: 'use lower-case letters and digits only',
 });
+export const SCORE_NAME = rule({
+  code: 'JOB208',
+  pattern: /^[A-Za-z][A-Za-z0-9_-]{0,62}$/,
+  what: 'a name of a score',
+  remedy: 'use 1 to 63 letters, digits, underscores and hyphens, starting with a letter',
+});
+export const NUMBER = rule({
+  code: 'JOB205',
+  pattern: /^-?\d{1,15}(?:\.\d{1,9})?$/,
+  what: 'a plain number',
+  remedy: 'write digits with at most nine after the point, such as 80 or 0.95',
+});
 export const DURATION = rule({
   code: 'JOB206',
   pattern: DURATION_PATTERN,

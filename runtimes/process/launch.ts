@@ -61,14 +61,14 @@ export interface LaunchOrder {
  */
 export async function launch(order: LaunchOrder): Promise<SandboxRecord> {
   const { paths } = order;
-  await prepareDirectories(order);
+  const user = await prepareDirectories(order);
   const record = await newRecord(order);
   await rm(paths.process, { force: true });
   await rm(paths.status, { force: true });
   await rm(paths.endedFor, { force: true });
   await writeRecord(paths, record);
   const filter = await writeFilter(order);
-  const { command, view } = await commandOf(order, record);
+  const { command, view } = await commandOf(order, { record, user });
   if (record.group !== null) await makeGroup(record.group, order.limits.bounds);
   await spawnDetached(order, {
     command,
@@ -79,8 +79,11 @@ export async function launch(order: LaunchOrder): Promise<SandboxRecord> {
   return record;
 }
 
-/** The agent may have left anything in its socket directory and home; workspace and state are kept (D15). */
-async function prepareDirectories({ options, paths, isolation }: LaunchOrder): Promise<void> {
+/**
+ * The agent may have left anything in its socket directory and home; workspace and state are kept (D15).
+ * The user of the host whose they are; null where that is our own.
+ */
+async function prepareDirectories({ options, paths, isolation }: LaunchOrder): Promise<number | null> {
   await mkdir(paths.dir, { recursive: true, mode: 0o700 });
   await mkdir(paths.workspace, { recursive: true, mode: 0o755 });
   await mkdir(paths.agent, { recursive: true, mode: 0o700 });
@@ -88,12 +91,13 @@ async function prepareDirectories({ options, paths, isolation }: LaunchOrder): P
   await ensurePrivateDir(paths.socketDir);
   await removeContents(paths.socketDir);
   await mkdir(paths.offeredDir, { mode: 0o700 });
-  if (isolation.kind === 'namespaces' && isolation.ownUsers) {
-    const user = await claimUser(paths.dir);
+  const isOwn = isolation.kind === 'namespaces' && isolation.ownUsers;
+  const user = isOwn ? await claimUser(paths.dir) : null;
+  if (user !== null)
     for (const dir of [paths.workspace, paths.agent, paths.offeredDir]) await giveTo(user, dir);
-  }
   await removeTree(paths.home);
   if (isolation.kind === 'none') await mkdir(paths.home, { mode: 0o700 });
+  return user;
 }
 
 /** The path of the filter of the first program; empty where the sandbox has none. Beside it that of tools. */
@@ -134,7 +138,7 @@ async function newRecord(order: LaunchOrder): Promise<SandboxRecord> {
 
 async function commandOf(
   { options, isolation, limits, paths }: LaunchOrder,
-  record: SandboxRecord,
+  { record, user }: { readonly record: SandboxRecord; readonly user: number | null },
 ): Promise<{ readonly command: readonly string[]; readonly view: InsideView }> {
   if (isolation.kind === 'none') {
     const view = plainView(options, paths);
@@ -162,14 +166,14 @@ async function commandOf(
     memoryBytes: limits.bounds.memoryBytes,
   };
   const inside = [...processCountPrefix(limits), ...initCommand(view, record.ports)];
-  if (!isolation.ownUsers)
+  if (user === null)
     return { command: [isolation.bwrap, ...sandboxArguments(parts, paths), ...inside], view };
   const sources: string[] = [];
   sandboxArguments(parts, paths, (path) => sources[sources.push(path) - 1] ?? path);
   const stage = createStage(sources);
   const command = [isolation.bwrap, ...sandboxArguments(parts, paths, stage.at), ...inside];
   await writeFile(paths.stage, stage.table(), { mode: 0o600 });
-  return { command: stage.command(await claimUser(paths.dir), paths.stage, command), view };
+  return { command: stage.command(user, paths.stage, command), view };
 }
 
 interface Launched {

@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstat, mkdir, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -24,8 +24,8 @@ const FIRST_USER = 1_900_000_000;
 const USERS = 2 ** 26;
 /** Belongs to no sandbox. */
 export const TRIAL_USER = FIRST_USER - 1;
-/** Others hold the lock for some milliseconds; one that is stopped must not stop us for good. */
-const LOCK_TIMEOUT_MS = 60_000;
+/** Others hold the lock for some milliseconds, on a busy host some seconds; one that is stopped must not stop us for good. */
+const LOCK_TIMEOUT_MS = 300_000;
 
 export interface ClaimOptions {
   /** Where claims are kept. */
@@ -50,37 +50,66 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
   const claimsDir = options.claimsDir ?? (await sharedOrOwn(sandboxDir));
   const noted = await notedUser(sandboxDir);
   if (noted !== null && (await claimOf(claimsDir, noted))?.dir === sandboxDir) return noted;
-  return await locked(join(claimsDir, 'lock'), async () => {
-    const user = await chooseUser(sandboxDir, { ...options, claimsDir, noted });
-    const { dev: device } = await lstat(sandboxDir);
-    const claim: Claim = { dir: sandboxDir, device };
-    await writeRecordFile(join(claimsDir, String(user)), claim);
-    await writeRecordFile(noteIn(sandboxDir), user);
-    return user;
+  // What grows with the sandboxes and processes of the host is read before anybody has to wait for us.
+  const look = await lookAround(claimsDir, sandboxDir);
+  const { dev: device } = await lstat(sandboxDir);
+  const user = await locked(join(claimsDir, 'lock'), async () => {
+    const chosen = await chooseUser(sandboxDir, { ...options, claimsDir, noted, look });
+    await writeClaim(join(claimsDir, String(chosen)), { dir: sandboxDir, device });
+    return chosen;
   });
+  await writeRecordFile(noteIn(sandboxDir), user);
+  return user;
+}
+
+/** Without waiting for a disk under the lock: what a loss of power takes of it, the note of the sandbox brings back. */
+async function writeClaim(file: string, claim: Claim): Promise<void> {
+  await writeFile(`${file}.new`, `${JSON.stringify(claim)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+/** Who has what, as it was before the lock: claims that came or went since then are seen under it. */
+interface Look {
+  readonly claims: ReadonlyMap<number, Claim | null>;
+  /** Of claims whose folders are gone. */
+  readonly gone: readonly number[];
+  /** Users that somebody has without a claim, or still has after it. */
+  readonly others: ReadonlySet<number>;
+}
+
+async function lookAround(claimsDir: string, sandboxDir: string): Promise<Look> {
+  const claims = new Map<number, Claim | null>();
+  const gone: number[] = [];
+  for (const name of await namesIn(claimsDir)) {
+    if (!/^\d+$/.test(name)) continue;
+    const claim = await claimOf(claimsDir, Number(name)).catch(() => null);
+    claims.set(Number(name), claim);
+    if (claim !== null && (await isGone(claim))) gone.push(Number(name));
+  }
+  const others = new Set([...(await notedBeside(sandboxDir)), ...(await usersOfProcesses())]);
+  return { claims, gone, others };
 }
 
 interface Choice extends ClaimOptions {
   readonly claimsDir: string;
   readonly noted: number | null;
+  readonly look: Look;
 }
 
 async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
-  const { claimsDir, noted, firstUser = FIRST_USER, users = USERS } = choice;
-  const claims = await livingClaims(claimsDir);
+  const { claimsDir, noted, look, firstUser = FIRST_USER, users = USERS } = choice;
+  await forget(claimsDir, look.gone);
+  const isClaimed = async (user: number): Promise<boolean> =>
+    (await claimOf(claimsDir, user).catch(() => UNREADABLE)) !== null;
   // What was broken off between the claim and the note.
-  for (const [user, claim] of claims) if (claim?.dir === sandboxDir) return user;
+  for (const [user, claim] of look.claims)
+    if (claim?.dir === sandboxDir && (await claimOf(claimsDir, user))?.dir === sandboxDir) return user;
   // A folder that was moved, or claims that were lost; a copy of a folder has the number of another.
-  if (noted !== null && !claims.has(noted)) return noted;
-  const taken = new Set([
-    ...claims.keys(),
-    ...(await notedBeside(sandboxDir)),
-    ...(await usersOfProcesses()),
-  ]);
+  if (noted !== null && !(await isClaimed(noted))) return noted;
   const start = createHash('sha256').update(sandboxDir).digest().readUInt32BE(0);
-  for (let tries = 0; tries < Math.min(users, taken.size + 1); tries += 1) {
+  for (let tries = 0; tries < users; tries += 1) {
     const user = firstUser + ((start + tries) % users);
-    if (!taken.has(user)) return user;
+    if (!look.others.has(user) && !(await isClaimed(user))) return user;
   }
   throw new ParleyError(
     'runtime_failed',
@@ -88,16 +117,15 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   );
 }
 
-/** Removes the claims of folders that are gone; null for one that cannot be read, which stands. */
-async function livingClaims(claimsDir: string): Promise<ReadonlyMap<number, Claim | null>> {
-  const living = new Map<number, Claim | null>();
-  for (const name of await namesIn(claimsDir)) {
-    if (!/^\d+$/.test(name)) continue;
-    const claim = await claimOf(claimsDir, Number(name)).catch(() => null);
-    if (claim !== null && (await isGone(claim))) await rm(join(claimsDir, name), { force: true });
-    else living.set(Number(name), claim);
+/** One that cannot be read stands. */
+const UNREADABLE = 'unreadable';
+
+/** Removes claims of folders that are gone; one that was given to another since then stays. */
+async function forget(claimsDir: string, users: readonly number[]): Promise<void> {
+  for (const user of users) {
+    const claim = await claimOf(claimsDir, user).catch(() => null);
+    if (claim !== null && (await isGone(claim))) await rm(join(claimsDir, String(user)), { force: true });
   }
-  return living;
 }
 
 /** A folder is gone where the nearest one above it is on the same file system; else it may only be unmounted. */
@@ -162,7 +190,10 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
       delay(LOCK_TIMEOUT_MS, false, { ref: false }),
     ]);
     if (!isHeld)
-      throw new ParleyError('runtime_failed', `Cannot lock "${file}": flock did not come to hold it`);
+      throw new ParleyError(
+        'runtime_failed',
+        `Cannot lock "${file}" within ${LOCK_TIMEOUT_MS / 1_000} s: "fuser ${file}" names who holds it`,
+      );
     return await work();
   } finally {
     if (holder.pid !== undefined) {

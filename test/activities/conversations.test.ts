@@ -203,15 +203,14 @@ describe('verifyItem', () => {
     sandboxId: SANDBOX,
   } as const;
   const order = { type: 'verifyItem', ...ids } as const;
-  async function checking(command: string | null): Promise<ActivityWorld> {
+  async function judging(judged: Parameters<typeof planWith>[0]): Promise<ActivityWorld> {
     const around = await ready();
     await around.world.vault.put(secretScope(CONVERSATION), 'TOKEN', 'hunter2');
-    await around.world.plans.putPlan(
-      RUN,
-      planWith({ verify: command === null ? null : { command, timeoutMs: 5_000 } }),
-    );
+    await around.world.plans.putPlan(RUN, planWith(judged));
     return around;
   }
+  const checking = (command: string | null): Promise<ActivityWorld> =>
+    judging({ verify: command === null ? null : { command, timeoutMs: 5_000 } });
   const log = ({ resultsDir }: ActivityWorld): string =>
     readFileSync(path.join(resultsDir, RUN, 'one/verify.log'), 'utf8');
 
@@ -252,5 +251,37 @@ describe('verifyItem', () => {
       type: 'verifyFailed',
       reason: expect.stringMatching(/^runtime_gone: /),
     });
+  });
+
+  it('measures after the check, whatever it said, and keeps each number', async () => {
+    const score = (name: string, command: string, bounds = {}) => ({
+      name,
+      command,
+      timeoutMs: 5_000,
+      ...bounds,
+    });
+    const scores = [
+      score('coverage', 'echo from 9; echo 79.5%', { atLeast: 80 }),
+      score('size', 'echo noise >&2; echo 12', { atMost: 12 }),
+      score('none', 'echo hunter2'),
+      score('broken', 'echo 5; exit 3'),
+    ];
+    const around = await judging({ verify: { command: 'exit 7', timeoutMs: 5_000 }, scores });
+    const said = [
+      'verify: exit code 7',
+      'score coverage: 79.5 is less than 80',
+      'score none: its last line is no number: "<secret-hidden>"',
+      'score broken: exit code 3',
+    ];
+    expect(await attempt(around, order)).toMatchObject({ passed: false, detail: said.join('; ') });
+    const kept = JSON.parse(
+      readFileSync(path.join(around.resultsDir, RUN, 'one/scores.json'), 'utf8'),
+    ) as unknown;
+    expect(kept).toMatchObject({
+      format: 1,
+      scores: [{ value: 79.5, at_least: 80 }, { value: 12, problem: null }, { value: null }, { value: null }],
+    });
+    const good = await judging({ scores: [score('size', 'echo 3')] });
+    expect(await attempt(good, order)).toMatchObject({ passed: true, detail: null });
   });
 });

@@ -62,6 +62,7 @@ export function reportItem(
     spend: { ...NO_SPEND, ...spend },
     files: files.map((name) => ({ name, href: relativeLink(`${key}/${name}`) })),
     findings: [],
+    scores: [],
     check: [],
     delivery: null,
     ...evidence,

@@ -35,6 +35,7 @@ conversations:
     repo: {name: acme/shop}
     setup: {command: npm ci}
     verify: {command: npm test}
+    scores: [{name: lines, command: wc -l < made}]
     limits: {usd: 2}
     plugins: [{source: acme/tools}]
   - id: b
@@ -61,6 +62,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   'conversations[].tags': {},
   'conversations[].secrets[]': [],
   'conversations[].setup.timeout': '10m',
+  'conversations[].scores[].timeout': '10m',
   'conversations[].plugins[]': [{ source: 'acme/tools' }],
   'conversations[].confirmation': 'never',
   'conversations[].repo.submodules': false,
@@ -135,6 +137,9 @@ const NONE: readonly string[] = [
   'conversations[].branch',
   'conversations[].model',
   'conversations[].setup.cache[]',
+  'conversations[].scores[]',
+  'conversations[].scores[].at_least',
+  'conversations[].scores[].at_most',
   'conversations[].limits.working',
   'conversations[].limits.turns',
   'conversations[].limits.usd',
