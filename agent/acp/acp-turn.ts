@@ -72,8 +72,12 @@ export class AcpTurn {
       const news = this.#news.shift() ?? this.#end;
       if (news !== null && news !== undefined) return news;
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#wake = wake;
+        signal.addEventListener('abort', wake, { once: true });
       });
     }
   }
