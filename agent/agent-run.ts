@@ -2,9 +2,12 @@
  * The run of one conversation: at most one loop at a time, started, paused, interrupted and ended from outside.
  * Owns when a loop starts; what it does is the loop's part.
  */
+import { runAcpLoop } from './acp/acp-loop.ts';
+import type { AcpSession } from './acp/acp-session.ts';
 import type { Activity } from './activity.ts';
 import type { Conversation } from './conversation.ts';
 import type { Action } from './event.ts';
+import { HttpError } from './http-error.ts';
 import { runHooks } from './hooks/run-hooks.ts';
 import { LOG_WRITE_WAIT_MS, LOG_WRITES_MAX, SETTLE_MS } from './limits.ts';
 import { messageOf } from './log.ts';
@@ -12,7 +15,7 @@ import type { Log } from './log.ts';
 import { endWithError, interruptedError, runLoop } from './loop.ts';
 import { askAside, condense } from './model-call.ts';
 import type { ModelContext } from './model-call.ts';
-import type { RunControl } from './loop-context.ts';
+import type { LoopContext, RunControl } from './loop-context.ts';
 import type { ToolSet } from './tools/tool-set.ts';
 import { settledWithin } from './world.ts';
 import type { World } from './world.ts';
@@ -23,6 +26,8 @@ export type RunStart = 'started' | 'already_running' | 'nothing_to_do';
 
 export interface RunSurroundings {
   readonly tools: ToolSet;
+  /** Null: the loop is our own. */
+  readonly acp: AcpSession | null;
   readonly world: World;
   readonly log: Log;
   readonly activity: Activity;
@@ -62,10 +67,26 @@ export class AgentRun {
     const run = { conversation, control, signal: abort.signal, rawActions: this.#rawActions, stuckFloor };
     // The loop before it may still be returning; two must never overlap.
     this.#current = this.#current
-      .then(() => runLoop({ ...this.#around, ...run }, { approved: cause === 'approval' }))
+      .then(() => this.#loop({ ...this.#around, ...run }, { approved: cause === 'approval' }))
       .catch((error: unknown) => this.#endUnrecorded(messageOf(error), abort.signal))
       .then(() => this.#around.ended());
     return 'started';
+  }
+
+  #loop(context: LoopContext, options: { readonly approved: boolean }): Promise<void> {
+    const { acp } = this.#around;
+    return acp === null ? runLoop(context, options) : runAcpLoop(acp, context, options);
+  }
+
+  /** Actions that wait for the user; null: every one without a result. */
+  get heldActionIds(): readonly string[] | null {
+    const { acp } = this.#around;
+    return acp === null || acp.turn === null ? null : acp.heldActionIds;
+  }
+
+  /** What waits was refused: an agent that waits for the answer gets it. */
+  refuse(reason: string): void {
+    this.#around.acp?.refuse(reason);
   }
 
   /**
@@ -89,11 +110,13 @@ export class AgentRun {
 
   /** Asks the model aside; nothing of it becomes part of the conversation. @throws LlmError */
   async ask(question: string, signal: AbortSignal): Promise<string> {
+    this.#requireOwnLoop();
     return await askAside(this.#modelContext(signal), question);
   }
 
   /** Replaces older steps by a summary; `busy` while the loop is at work. @throws LlmError */
   async condense(signal: AbortSignal): Promise<'condensed' | 'nothing_to_do' | 'busy'> {
+    this.#requireOwnLoop();
     if (this.#conversation.status === 'running') return 'busy';
     return (await condense(this.#modelContext(signal))) ? 'condensed' : 'nothing_to_do';
   }
@@ -103,6 +126,12 @@ export class AgentRun {
     const { secrets } = this.#around;
     const signal = AbortSignal.timeout(SETTLE_MS);
     await runHooks(this.#conversation, { event: 'session_end' }, { secrets, signal }).catch(() => undefined);
+  }
+
+  /** @throws HttpError 409 the agent keeps its conversation with the model to itself */
+  #requireOwnLoop(): void {
+    if (this.#around.acp === null) return;
+    throw new HttpError(409, 'Cannot ask the model aside: the agent of this conversation calls it by itself');
   }
 
   #modelContext(signal: AbortSignal): ModelContext {

@@ -61,10 +61,13 @@ export function answerConfirmation(
     run.start('approval');
     return;
   }
+  const held = run.heldActionIds;
   for (const action of pendingActions(conversation.log.all())) {
-    rejectAction(conversation, action, { reason: answer.reason, by: 'user' });
+    if (held === null || held.includes(action.id))
+      rejectAction(conversation, action, { reason: answer.reason, by: 'user' });
   }
   conversation.setStatus('idle');
+  run.refuse(answer.reason);
 }
 
 export function setConfirmationPolicy({ conversation }: Entry, policy: ConfirmationPolicy): void {

@@ -1,6 +1,7 @@
 /**
  * A conversation as answers and webhooks tell it. Owns the shape; reads only.
  */
+import type { AcpAgent } from './acp/acp-agent.ts';
 import type { Conversation } from './conversation.ts';
 import { totalMetrics } from './metrics.ts';
 import { wireSkill } from './skills.ts';
@@ -51,10 +52,24 @@ export function conversationInfo(
   };
 }
 
+/** Values of variables may be secrets, so only their names are told. */
+function acpInfo(acp: AcpAgent): Record<string, unknown> {
+  const { name, command, environment, mode, told_name: toldName, told_version: toldVersion } = acp;
+  return {
+    kind: 'ACPAgent',
+    acp_server: name,
+    acp_command: command,
+    acp_env: Object.fromEntries(Object.keys(environment).map((variable) => [variable, null])),
+    acp_session_mode: mode,
+    acp_agent_name: toldName,
+    acp_agent_version: toldVersion,
+  };
+}
+
 function agentInfo({ meta }: Conversation, withSkills: boolean): Record<string, unknown> {
   const { needs_api_key: _needsApiKey, extra_headers: extraHeaders, ...llm } = meta.llm;
   return {
-    kind: 'Agent',
+    ...(meta.acp === null ? { kind: 'Agent' } : acpInfo(meta.acp)),
     llm: { ...llm, api_key: null, extra_headers: extraHeaders },
     tools: meta.tools.map((name) => ({ name, params: {} })),
     include_default_tools: ['FinishTool', 'ThinkTool'],

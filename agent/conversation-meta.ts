@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 
+import { acpAgentSchema } from './acp/acp-agent.ts';
+import type { AcpAgent } from './acp/acp-agent.ts';
 import { isCredentialHeader } from './credential-header.ts';
 import { hookConfigSchema } from './hooks/hook-config.ts';
 import { mcpServersSchema } from './mcp/mcp-servers.ts';
@@ -56,6 +58,8 @@ export const conversationMetaSchema = z.object({
   summarize: z.boolean().default(false),
   /** Null: the model's own word on a risk is not taken, and every risk is unknown. */
   security_analyzer: z.enum(['LLMSecurityAnalyzer']).nullable().default('LLMSecurityAnalyzer'),
+  /** Null: the loop is our own. */
+  acp: acpAgentSchema.nullable().default(null),
 });
 export type ConversationMeta = z.infer<typeof conversationMetaSchema>;
 
@@ -75,6 +79,21 @@ export function storedLlm(llm: LlmRequest): StoredLlm {
     max_output_tokens: llm.max_output_tokens ?? null,
     max_input_tokens: llm.max_input_tokens,
     needs_api_key: llm.api_key !== null,
+  };
+}
+
+function newAcpAgent(agent: StartRequest['agent']): AcpAgent {
+  const command = [...(agent.acp_command ?? []), ...(agent.acp_args ?? [])];
+  return {
+    name: agent.acp_server ?? command[0] ?? '',
+    command,
+    environment: agent.acp_env ?? {},
+    mode: agent.acp_session_mode ?? null,
+    version: agent.acp_version ?? null,
+    session_id: null,
+    prompted_event_id: null,
+    told_name: null,
+    told_version: null,
   };
 }
 
@@ -113,5 +132,6 @@ export function newMeta(
     mcp_servers: mcpServers,
     summarize: agent.condenser?.kind === 'LLMSummarizingCondenser',
     security_analyzer: request.security_analyzer === null ? null : 'LLMSecurityAnalyzer',
+    acp: agent.kind === 'ACPAgent' ? newAcpAgent(agent) : null,
   };
 }

@@ -5,6 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 
+import { acpToolSet } from './acp/acp-tool-set.ts';
+import { AcpSession } from './acp/acp-session.ts';
 import type { Activity } from './activity.ts';
 import { AgentRun } from './agent-run.ts';
 import { Conversation } from './conversation.ts';
@@ -99,7 +101,7 @@ export class ConversationRegistry {
 
   /** `servers` are those of the meta, with the values that stand in no file. */
   #open(meta: ConversationMeta, servers: McpServers = meta.mcp_servers): Entry {
-    const { store, vault, activity, world, log, listener } = this.#around;
+    const { store, vault, activity, world, log, listener, workspaceDir } = this.#around;
     const conversation = new Conversation(meta, store.openLog(meta.id), {
       listener,
       redactor: vault,
@@ -113,11 +115,20 @@ export class ConversationRegistry {
       nowMs: () => world.nowMs(),
       uuid: () => world.uuid(),
     };
-    const external = new McpTools(servers, surroundings);
-    const tools = makeToolSet(meta.tools, surroundings, { events: conversation.log.all(), external });
+    const acp =
+      meta.acp === null
+        ? null
+        : new AcpSession(servers, { conversation, log, workspaceDir, ...surroundings });
+    const tools =
+      acp === null
+        ? makeToolSet(meta.tools, surroundings, {
+            events: conversation.log.all(),
+            external: new McpTools(servers, surroundings),
+          })
+        : acpToolSet(acp);
     const ended = (): void => listener.runEnded(conversation);
     const { secrets } = surroundings;
-    const run = new AgentRun(conversation, { tools, world, log, activity, secrets, ended });
+    const run = new AgentRun(conversation, { tools, acp, world, log, activity, secrets, ended });
     const entry = { conversation, run, tools };
     this.#entries.set(meta.id, entry);
     // Also after a crash between the two files of a new conversation.

@@ -163,3 +163,19 @@ export const STOP_RUNS_MS = 2_000;
 export const STOP_WEBHOOKS_MS = 1_000;
 /** Time an interrupt or a deletion waits for the run to settle before it answers. */
 export const SETTLE_MS = 10_000;
+
+/** An agent's program says what it can, opens a session or chooses a mode: a package may be unpacked first. */
+export const ACP_ANSWER_MS = 300_000;
+/** A turn that was cancelled is given so long to end before its program is ended. */
+export const ACP_CANCEL_MS = 8_000;
+/** One message of an agent's program; files come in one, and images. */
+export const ACP_MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
+/** Text or thoughts of an agent without a break. */
+export const ACP_TEXT_CHARS_MAX = 256 * 1024;
+/** Calls without a result; more are a runaway agent. */
+export const ACP_CALLS_OPEN_MAX = 200;
+/** Commands that an agent has its client run at once, and the output kept of one when it names no bound. */
+export const ACP_TERMINALS_MAX = 50;
+export const ACP_TERMINAL_BYTES_DEFAULT = 1024 * 1024;
+/** The last words of an agent's program that an error repeats. */
+export const ACP_COMPLAINT_CHARS_MAX = 1_000;

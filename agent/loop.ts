@@ -57,7 +57,7 @@ export async function runLoop(context: LoopContext, options: { readonly approved
 }
 
 /** Hooks of a session's begin and of messages that they have not seen; true when a message is forbidden. */
-async function forbiddenAtStart(context: LoopContext): Promise<boolean> {
+export async function forbiddenAtStart(context: LoopContext): Promise<boolean> {
   const { conversation } = context;
   if (conversation.meta.hook_config === null) return false;
   const events = conversation.log.all();
@@ -76,7 +76,7 @@ async function forbiddenAtStart(context: LoopContext): Promise<boolean> {
 }
 
 /** Whether a hook forbids the end; its reason is then what the agent is told. */
-async function mustGoOn(context: LoopContext): Promise<boolean> {
+export async function mustGoOn(context: LoopContext): Promise<boolean> {
   const { conversation } = context;
   const forbidden = await runHooks(conversation, { event: 'stop' }, context);
   if (forbidden === null) return false;
@@ -102,7 +102,7 @@ function endedBy({ conversation, control, signal }: LoopContext, outcome: StepOu
   }
 }
 
-function detectStuck({ conversation, stuckFloor }: LoopContext): string | null {
+export function detectStuck({ conversation, stuckFloor }: LoopContext): string | null {
   const { stuck_detection: wanted, thresholds } = conversation.meta;
   if (!wanted) return null;
   const lastUser = conversation.log.indexOf(conversation.lastUserMessageId ?? '') ?? -1;
@@ -110,7 +110,7 @@ function detectStuck({ conversation, stuckFloor }: LoopContext): string | null {
   return stuckPattern(turnsOf(recent), thresholds);
 }
 
-function endPaused({ conversation }: LoopContext): void {
+export function endPaused({ conversation }: LoopContext): void {
   conversation.append({ kind: 'PauseEvent', source: 'user' });
   conversation.setStatus('paused');
 }
@@ -126,7 +126,7 @@ export function endWithError({ conversation }: Pick<LoopContext, 'conversation'>
   conversation.setStatus('error', { error_code: error.code, error_detail: error.detail });
 }
 
-function endFailed(context: LoopContext, error: unknown): void {
+export function endFailed(context: LoopContext, error: unknown): void {
   const { conversation, control, log } = context;
   if (context.signal.aborted) {
     endAborted(context);

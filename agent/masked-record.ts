@@ -43,6 +43,7 @@ export function maskMeta(meta: ConversationMeta, redactor: Redactor): Conversati
     skills: redactor.deep(meta.skills),
     hook_config: redactor.deep(meta.hook_config),
     mcp_servers: redactor.deep(meta.mcp_servers),
+    acp: meta.acp === null ? null : { ...meta.acp, environment: redactor.deep(meta.acp.environment) },
     llm: { ...meta.llm, extra_headers: redactor.deep(meta.llm.extra_headers) },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { acpEnvironmentSchema } from './acp/acp-agent.ts';
 import { hookConfigSchema } from './hooks/hook-config.ts';
 import {
   ITERATIONS_DEFAULT,
@@ -68,8 +69,18 @@ export const llmSchema = z.object({
 });
 export type LlmRequest = z.infer<typeof llmSchema>;
 
-const agentSchema = z.object({
-  kind: z.literal('Agent').default('Agent'),
+const agentObjectSchema = z.object({
+  /** An `ACPAgent` is a program that speaks the Agent Client Protocol in place of our own loop. */
+  kind: z.enum(['Agent', 'ACPAgent']).default('Agent'),
+  /** The program and its first arguments. */
+  acp_command: z.array(z.string().min(1).max(65_536)).max(100).nullish(),
+  acp_args: z.array(z.string().max(65_536)).max(100).nullish(),
+  acp_env: acpEnvironmentSchema.nullish(),
+  acp_session_mode: z.string().min(1).max(200).nullish(),
+  /** What it is called where conversations are told apart. */
+  acp_server: z.string().min(1).max(200).nullish(),
+  /** What it must say of itself. */
+  acp_version: z.string().min(1).max(200).nullish(),
   llm: llmSchema,
   tools: z
     .array(z.object({ name: z.string() }))
@@ -86,6 +97,10 @@ const agentSchema = z.object({
     })
     .nullish(),
 });
+const agentSchema = agentObjectSchema.refine(
+  ({ kind, acp_command: command }) => kind === 'Agent' || (command ?? []).length > 0,
+  { message: 'An agent of its own needs a command', path: ['acp_command'] },
+);
 export type AgentRequest = z.infer<typeof agentSchema>;
 
 const threshold = (fallback: number): z.ZodDefault<z.ZodNumber> =>

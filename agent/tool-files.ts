@@ -18,6 +18,7 @@ import { withheldFolders } from './toolbox.ts';
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Through a link into its file: mode, owner and links stay. */
 const WRITE = 'mkdir -p -- "$2" && exec cat <&3 > "$1"';
+const MAKE = 'exec mkdir -p -- "$1"';
 const MOVE = 'exec mv -f -- "$1" "$2"';
 const REMOVE = 'exec rm -rf -- "$1"';
 /** Of what a program says of its failure, up to here. */
@@ -56,6 +57,11 @@ export async function readReachable(path: string): Promise<Buffer> {
 /** Writes in place, and makes missing folders on the way. @throws Error it cannot be written, with the reason */
 export async function writeReachable(path: string, content: string | Buffer | Readable): Promise<void> {
   await run(WRITE, [path, dirname(path)], content);
+}
+
+/** With those on the way to it, as whoever tools run as. @throws Error as `writeReachable` */
+export async function makeFolder(path: string): Promise<void> {
+  await run(MAKE, [path]);
 }
 
 /** Takes the place of what is there. @throws Error as `writeReachable` */
