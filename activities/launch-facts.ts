@@ -1,6 +1,6 @@
 /**
  * What a conversation was launched with beside its birth: headers of its model profile, the author of its
- * commits, and its plugins.
+ * commits, its plugins and its agent.
  * Owns their place, which is sealed: a header may hold a credential (D20). Must not hold what a machine decides by.
  */
 import { z } from 'zod';
@@ -31,6 +31,14 @@ const repositorySchema = z.object({
   submodules: z.boolean(),
 });
 
+const agentSchema = z.object({
+  name: z.string(),
+  command: z.array(z.string()),
+  environment: z.record(z.string(), z.string()),
+  mode: z.string().nullable(),
+  version: z.string().nullable(),
+});
+
 const factsSchema = z.object({
   /** Sent with every model call of this conversation (spec "Model profile"). */
   extraHeaders: z.record(z.string(), z.string()),
@@ -42,6 +50,8 @@ const factsSchema = z.object({
   setup: setupSchema.nullable().default(null),
   /** Null: as the host has it. */
   repository: repositorySchema.nullable().default(null),
+  /** Null: the deployment's. */
+  agent: agentSchema.nullable().default(null),
 });
 
 export type LaunchFacts = z.infer<typeof factsSchema>;
@@ -51,7 +61,9 @@ export type LaunchPlugin = z.infer<typeof pluginSchema>;
 
 const FACTS = 'facts';
 /** Of a conversation that nobody launched through the application API. */
-const NONE: LaunchFacts = { extraHeaders: {}, gitAuthor: null, plugins: [], setup: null, repository: null };
+const NONE: LaunchFacts = {
+  ...{ extraHeaders: {}, gitAuthor: null, plugins: [], setup: null, repository: null, agent: null },
+};
 
 export function launchScope(conversationId: ConversationId): string {
   return `launch/${conversationId}`;

@@ -2,6 +2,7 @@
  * openAgent: opens the agent's conversation, or arms the one that exists with this incarnation's keys (D15).
  * Owns what the agent gets to know: a virtual proxy key of its own conversation, never the gateway's (D19).
  */
+import type { PlanAgent } from '../core/plan-agent.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
@@ -21,7 +22,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
     const { conversationId, generation } = command;
     const target = await agentTarget(world, command);
     const { workingDir } = await workspaceFacts(world, conversationId);
-    const { extraHeaders, plugins } = await launchFacts(world.vault, conversationId);
+    const { extraHeaders, plugins, agent } = await launchFacts(world.vault, conversationId);
     const folders = await preparePlugins(world, target, { command, plugins });
     const view = await world.agent.openConversation(target, {
       conversationId,
@@ -39,6 +40,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
       confirmation: command.confirmation,
       userId: command.userId,
       ...(folders.length === 0 ? {} : { plugins: folders }),
+      ...agentFor(agent ?? world.deployment.agent ?? null),
     });
     return { type: 'agentOpened', commandId: command.id, report: reportOf(view, generation) };
   },
@@ -49,3 +51,8 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
     reason: error.message,
   }),
 });
+
+/** Our own agent needs no word. */
+function agentFor(agent: PlanAgent | null): { readonly agent?: PlanAgent } {
+  return agent === null || agent.command.length === 0 ? {} : { agent };
+}

@@ -42,9 +42,11 @@ export const startConversation = (world: World): Activity<'startConversation'> =
     const plugins = (item.plugins ?? []).map((plugin) => ({ ...plugin, host: null }));
     const setup = item.setup === undefined ? null : setupOf(item.setup);
     const repository = repositoryFacts(item);
-    if (gitAuthor !== null || plugins.length > 0 || setup !== null || repository !== null)
+    const agent = item.agent ?? null;
+    const isPlain = [gitAuthor, setup, repository, agent].every((fact) => fact === null);
+    if (!isPlain || plugins.length > 0)
       await putLaunchFacts(world.vault, conversationId, {
-        ...{ extraHeaders: {}, gitAuthor, plugins, setup, repository },
+        ...{ extraHeaders: {}, gitAuthor, plugins, setup, repository, agent },
       });
     await world.notifier.deliver({
       to: { machine: 'conversation', id: conversationId },

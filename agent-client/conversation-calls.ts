@@ -118,6 +118,11 @@ async function openConversation(
   target: AgentTarget,
   { request, dialect }: Opening,
 ): Promise<AgentConversationView> {
+  if (dialect === 'openhands' && request.agent !== undefined)
+    throw new ParleyError(
+      'agent_refused',
+      `Cannot open conversation with the agent "${request.agent.name}": a server of OpenHands runs its own`,
+    );
   const brought = dialect === 'openhands' ? await broughtBody(call, target, request.workingDir) : {};
   const json = startBody(request, dialect, brought);
   const made = await call(target, { method: 'POST', path: BASE, json });

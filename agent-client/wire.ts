@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { conversationId, hyphenatedUuid } from '../core/ids.ts';
+import type { PlanAgent } from '../core/plan-agent.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { EXECUTION_STATUSES } from '../core/status.ts';
 import type { ExecutionStatus } from '../core/status.ts';
@@ -221,12 +222,25 @@ function agentBody(
   dialect: AgentDialect,
   skills: readonly unknown[],
 ): Readonly<Record<string, unknown>> {
+  if (request.agent !== undefined) return acpBody(request, request.agent);
   const suffix = `Your working directory is ${request.workingDir}.`;
   return {
     kind: 'Agent',
     llm: llmBody(request, dialect),
     tools: TOOLS.map((name) => ({ name, params: {} })),
     ...(dialect === 'openhands' ? { agent_context: { system_message_suffix: suffix, skills } } : {}),
+  };
+}
+
+function acpBody(request: AgentConversationRequest, agent: PlanAgent): Readonly<Record<string, unknown>> {
+  return {
+    kind: 'ACPAgent',
+    llm: llmBody(request, 'reference'),
+    acp_server: agent.name,
+    acp_command: agent.command,
+    acp_env: agent.environment,
+    ...(agent.mode === null ? {} : { acp_session_mode: agent.mode }),
+    ...(agent.version === null ? {} : { acp_version: agent.version }),
   };
 }
 

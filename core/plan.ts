@@ -2,6 +2,7 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
+import type { PlanAgent } from './plan-agent.ts';
 import type { PlanScore, PlanVerify } from './plan-check.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';
@@ -45,6 +46,8 @@ export interface PlanItem {
   /** When the agent asks before it acts; absent means never. */
   readonly confirmation?: 'never' | 'risky' | 'always';
   readonly plugins?: readonly PlanPlugin[];
+  /** Absent: the deployment's. */
+  readonly agent?: PlanAgent;
   /** In place of the run's; absent where it has those of the run. */
   readonly retry?: readonly PlanRetryRule[];
   readonly wait?: PlanWait;

@@ -2,6 +2,8 @@
  * The texts of a conversation, compiled once and filled for each of its items.
  * Owns keys that nobody wrote, and that a filled text fits its field; `extend` makes a variant of its own.
  */
+import { AGENT_PRESETS, agentOf } from '../core/plan-agent.ts';
+import type { PlanAgent } from '../core/plan-agent.ts';
 import { TAG_VALUE_CODE_POINTS_MAX } from '../core/limits.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { ownRules } from './build-own-rules.ts';
@@ -15,7 +17,7 @@ import { quote } from './quote.ts';
 import { resolveBase, type FilledFields, type ItemBase } from './resolve-item.ts';
 import type { Row } from './rows/row.ts';
 import type { ConversationDocument } from './schema/conversation-schema.ts';
-import { AFFINITY, BRANCH, MODEL, PRIORITY, REPOSITORY, type TextRule } from './schema/text-rule.ts';
+import { AFFINITY, AGENT, BRANCH, MODEL, PRIORITY, REPOSITORY, type TextRule } from './schema/text-rule.ts';
 import type { Span } from './text-position.ts';
 import { childOf, treeAt, type Tree, type TreePath } from './tree.ts';
 
@@ -93,7 +95,7 @@ interface RuledField extends Filled {
 
 function fillerOf(context: VariantContext): Variant['fill'] {
   const { conversation, entry } = context;
-  const { model, repo, tags, priority } = conversation;
+  const { model, repo, tags, priority, agent } = conversation;
   const texts = entry.scope.texts();
   const field = (text: string | undefined, rule: TextRule, path: TreePath): RuledField | null =>
     text === undefined ? null : { fill: texts.fill(text), rule, path };
@@ -105,6 +107,7 @@ function fillerOf(context: VariantContext): Variant['fill'] {
     ref: field(repo?.ref, BRANCH, ['repo', 'ref']),
     priority: field(priority, PRIORITY, ['priority']),
     affinity: field(context.affinity, AFFINITY, AFFINITY_PATH),
+    agent: field(agent?.use, AGENT, ['agent', 'use']),
   };
   const tagFills: readonly Filled[] = Object.entries(tags ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -123,6 +126,7 @@ function fillerOf(context: VariantContext): Variant['fill'] {
       tags: fillTags(tagFills, item),
       priority: priorityOf(fillRuled(fields.priority, item)),
       affinity: fillRuled(fields.affinity, item) || null,
+      agent: fillAgent(fields.agent, item),
     };
   };
 }
@@ -147,6 +151,21 @@ function fillRuled(field: RuledField | null, item: ItemContext): string | null {
   const message = `${quote(filled)} is not ${field.rule.what}${ofRow(item.row, entry)}`;
   report.add('JOB405', place(field.path) ?? entry.tree.span, message, { remedy: field.rule.remedy });
   return filled;
+}
+
+/** A name that is no preset needs a command beside it. */
+function fillAgent(field: RuledField | null, item: ItemContext): PlanAgent | null {
+  const name = fillRuled(field, item);
+  if (field === null || name === null || !field.rule.pattern.test(name)) return null;
+  const { report, entry, place, conversation } = item.context;
+  const agent = agentOf(name, conversation.agent ?? {});
+  if (agent === null) {
+    const message = `${quote(name)} is no preset of an agent, and has no command${ofRow(item.row, entry)}`;
+    report.add('JOB405', place(field.path) ?? entry.tree.span, message, {
+      remedy: `add "command" beside "use", or write ${AGENT_PRESETS.join(', ')}`,
+    });
+  }
+  return agent;
 }
 
 function fillPlain({ fill, path }: Filled, { context, values, row }: ItemContext): string {

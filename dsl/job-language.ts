@@ -75,6 +75,7 @@ export const JOB_LANGUAGE: Language = {
     setup: 'a command, or a map of keys',
     verify: 'a command, or a map of keys',
     plugins: 'a repository, or a map of keys',
+    agent: 'a name, or a map of keys',
     items: 'a list of rows, or a map of keys',
     placement: 'a strategy, or a map of keys',
   },

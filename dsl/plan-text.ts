@@ -11,6 +11,7 @@ export type ItemSpec = Omit<PlanItem, 'index' | 'specHash' | 'whole'>;
 /** Every field of an item; the compiler of types says when one is missing here. */
 const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   affinity: true,
+  agent: true,
   collect: true,
   confirmation: true,
   entry: true,

@@ -2,6 +2,7 @@
  * One conversation as the fields of a plan item, those that are alike once and those that are filled item by item.
  * Owns built-in defaults of an item; texts arrive filled.
  */
+import type { PlanAgent } from '../core/plan-agent.ts';
 import { normalUuid } from '../core/ids.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { parseUsd } from '../core/money.ts';
@@ -37,6 +38,8 @@ export interface FilledFields {
   readonly priority: number;
   /** Null: it shares a sandbox of the pool with anybody. */
   readonly affinity: string | null;
+  /** Null: the deployment's. */
+  readonly agent: PlanAgent | null;
 }
 
 /** What every item of a conversation has alike, resolved once. */
@@ -98,6 +101,7 @@ export function resolveItem(
   if (repeat !== null) item.repeat = repeat;
   if (confirmation !== undefined) item.confirmation = confirmation;
   if (plugins !== undefined) item.plugins = plugins;
+  if (filled.agent !== null) item.agent = filled.agent;
   if (setup !== undefined) item.setup = setup;
   if (scores !== undefined) item.scores = scores;
   return item;

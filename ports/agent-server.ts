@@ -3,6 +3,7 @@
  * Owns the interface; spelling on the wire (lower case, hyphenated ids) is the client's business.
  */
 import type { ConversationId } from '../core/ids.ts';
+import type { PlanAgent } from '../core/plan-agent.ts';
 import type { ExecutionStatus } from '../core/status.ts';
 import type { SandboxAddress } from './sandbox-runtime.ts';
 
@@ -31,6 +32,8 @@ export interface AgentConversationRequest {
   readonly userId: string | null;
   /** Absolute folders inside the sandbox, each with a plugin; one that cannot be loaded refuses the conversation. */
   readonly plugins?: readonly string[];
+  /** A program of the sandbox that works in place of the server's own loop; absent for none. */
+  readonly agent?: PlanAgent;
 }
 
 export interface AgentModel {

@@ -2,6 +2,7 @@
  * What a deployment decided, as the activities need it.
  * Owns the shape; reading `parley.yaml` is the outermost shell's business. No field reaches the session limit (D10).
  */
+import type { PlanAgent } from '../core/plan-agent.ts';
 import type { SandboxLimits } from '../core/sandbox/state.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import type { WarmPoolWish } from '../core/warm-pool.ts';
@@ -19,6 +20,8 @@ export interface Deployment {
   readonly vendor: string;
   /** Agent iterations when the job sets no limit. */
   readonly iterationsMax: number;
+  /** The agent of conversations that name none; absent: our own. */
+  readonly agent?: PlanAgent;
   /** Name and e-mail of commits, apart from any push credential (D19). */
   readonly gitAuthor: { readonly name: string; readonly email: string };
   /** True when client headers are forwarded to the gateway: reconciliation may then trust session ids (D27). */

@@ -120,6 +120,15 @@ const item = z
       .array(z.strictObject({ source: word, ref: word.nullable(), path: z.string().max(4_096).nullable() }))
       .max(LIST_MAX)
       .optional(),
+    agent: z
+      .strictObject({
+        name: word,
+        command: z.array(z.string().max(10_000)).max(LIST_MAX),
+        environment: words,
+        mode: word.nullable(),
+        version: word.nullable(),
+      })
+      .optional(),
     retry: retryRules.optional(),
     wait: waitRules.optional(),
     collect: collectSteps.optional(),

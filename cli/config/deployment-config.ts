@@ -136,6 +136,8 @@ export interface DeploymentConfig {
   /** It counts when `runtimeKind` is `kubernetes`. */
   readonly kubernetes: KubernetesConfig;
   readonly agent: AgentConfig;
+  /** Absolute; sandboxes of the process runtime see them, and cannot write them. */
+  readonly sharedFolders: readonly string[];
   readonly sandboxLimits: SandboxLimits;
   /** Authorities that sandboxes trust besides those of the public, as PEM text; null for none. */
   readonly egressCa: string | null;

@@ -29,8 +29,8 @@ const STATEMENT_SECONDS_MAX = 3_600;
 
 export const ENGINE_KINDS = ['embedded', 'temporal'] as const;
 export const STORE_KINDS = ['sqlite', 'postgres'] as const;
-/** Ours, or the server of OpenHands as a process of its own. */
-export const AGENT_KINDS = ['reference', 'openhands'] as const;
+/** Ours, the server of OpenHands as a process of its own, or ours with another program in place of its loop. */
+export const AGENT_KINDS = ['reference', 'openhands', 'acp'] as const;
 
 export const GROUPING_WORDS = GROUPING_STRATEGIES.map(
   (word) => word.toLowerCase() as Lowercase<GroupingStrategy>,
@@ -159,6 +159,19 @@ export const deploymentSchema = z.strictObject({
     .strictObject({
       kind: oneOf(AGENT_KINDS, 'Which Agent Server runs in a sandbox.'),
       python: text('Python with the packages of OpenHands, as sandboxes see it; it counts for `openhands`.'),
+      use: text('Name of the agent that speaks the Agent Client Protocol; it counts for `acp`.'),
+      command: z
+        .array(z.string().min(1).max(10_000))
+        .min(1)
+        .max(100)
+        .meta({ description: 'Program of that agent and its arguments, in place of those of its preset.' })
+        .optional(),
+      environment: z
+        .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(10_000))
+        .meta({ description: 'Variables of that program, beside those of its preset.' })
+        .optional(),
+      mode: text('Mode that the sessions of that agent begin in.'),
+      version: text('What that program must say of itself.'),
       iterations_max: count(1, ITERATIONS_MAX, 'Agent iterations when a job sets no limit.'),
     })
     .meta({ description: 'What works in a sandbox. The reference agent is part of Parley.' })

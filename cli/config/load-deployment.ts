@@ -6,6 +6,7 @@ import path from 'node:path';
 import { SECOND_MS } from '../../core/time.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { toValue } from '../../dsl/tree.ts';
+import { readAgentBlock } from './agent-block.ts';
 import { clearValueProblems } from './clear-values.ts';
 import { readCodeHosts } from './code-hosts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
@@ -90,12 +91,16 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
   );
   const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
   const { egressCa, problems: caProblems } = readEgressCa(parts, values);
-  problems.push(...kubernetesProblems, ...caProblems, ...warmPoolProblems(parts, values));
+  const { agent, problems: agentProblems } = readAgentBlock(parts, values);
+  problems.push(...agentProblems, ...kubernetesProblems, ...caProblems, ...warmPoolProblems(parts, values));
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
   const egressAllow = egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts);
   const config: DeploymentConfig = {
-    deployment: deploymentOf(values, proxy.forwardsHeaders, egressAllow),
+    deployment: {
+      ...deploymentOf(values, proxy.forwardsHeaders, egressAllow),
+      ...(agent === null ? {} : { agent }),
+    },
     engine: engineOf(values, engine),
     store: store.store,
     dataDir: directoryOf(values, 'store.path', folders),
@@ -109,9 +114,13 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     },
     kubernetes,
     agent: {
-      kind: textOf(values, 'agent.kind') as AgentConfig['kind'],
+      // Another program takes the place of the loop, and not of the server.
+      kind: textOf(values, 'agent.kind') === 'openhands' ? 'openhands' : 'reference',
       python: textOf(values, 'agent.python'),
     },
+    sharedFolders: (read.document.runtime?.shared_folders ?? []).map((folder) =>
+      path.resolve(parts.baseDir, folder),
+    ),
     sandboxLimits: sandboxLimitsOf(values),
     egressAllow,
     egressCa,

@@ -10,6 +10,7 @@ const MEGABYTES_MAX = 16 * 1024 * 1024;
 const PROCESSES_MAX = 4_000_000;
 const CPU_PERCENT_MAX = 100_000;
 const EGRESS_RULES_MAX = 256;
+const SHARED_FOLDERS_MAX = 20;
 /** A host name, `*.` before it for what is below, `:PORT` behind it; or the word for the configured code hosts. */
 const EGRESS_RULE = /^(private )?((\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?(:\d{1,5})?)$/;
 
@@ -83,6 +84,14 @@ export const runtime = z
       .optional(),
     limits: sandboxLimits
       .meta({ description: 'Bounds of every sandbox. A bound of 0 sets none.' })
+      .optional(),
+    shared_folders: z
+      .array(z.string().min(1).max(TEXT_MAX))
+      .max(SHARED_FOLDERS_MAX)
+      .meta({
+        description:
+          'Folders of this host, relative to this file, that sandboxes of the process runtime see at the same path and cannot write.',
+      })
       .optional(),
     egress: egress
       .meta({

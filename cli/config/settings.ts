@@ -81,6 +81,9 @@ export const SETTINGS = [
   { path: 'runtime.limits.disk_mb', fallback: 10_240, env: 'PARLEY_SANDBOX_DISK_MB' },
   { path: 'agent.kind', fallback: 'reference', env: 'PARLEY_AGENT' },
   { path: 'agent.python', fallback: 'python3', env: 'PARLEY_AGENT_PYTHON' },
+  { path: 'agent.use', fallback: '', env: 'PARLEY_AGENT_USE' },
+  { path: 'agent.mode', fallback: '', env: 'PARLEY_AGENT_MODE' },
+  { path: 'agent.version', fallback: '', env: 'PARLEY_AGENT_VERSION' },
   { path: 'agent.iterations_max', fallback: ITERATIONS_DEFAULT, env: 'PARLEY_ITERATIONS_MAX' },
   { path: 'limits.idle_time', fallback: IDLE_TIME_DEFAULT_MS / SECOND_MS, env: 'PARLEY_IDLE_TIME' },
   {

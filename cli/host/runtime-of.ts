@@ -40,6 +40,7 @@ export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntim
       return createProcessRuntime({
         ...common,
         isolation: config.isolation,
+        sharedFolders: config.sharedFolders,
         splitsTools: config.agent.kind === 'reference',
       });
     case 'docker':

@@ -107,6 +107,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'priority', keys: ['priority'] },
   { field: 'confirmation', keys: ['confirmation'] },
   { field: 'plugins', keys: ['plugins'] },
+  { field: 'agent', keys: ['agent'] },
 ];
 
 /** Fields of one part, with the keys of the same part. */

@@ -31,6 +31,7 @@ const RULES_MAX = 100;
 const PLUGINS_MAX = 20;
 /** More numbers about one conversation than this are a file of its results. */
 const SCORES_MAX = 20;
+const COMMAND_WORDS_MAX = 100;
 /** Lock files of all the languages in one repository. */
 const SETUP_CACHE_FILES_MAX = 20;
 /** A turn costs money: a million of them is a slip of the keyboard. */
@@ -150,6 +151,25 @@ const plugin = z
   .meta({ description: 'A plugin attached to the conversation.' })
   .register(SHORTHANDS, scalarAs('source'));
 
+const agentChoice = z
+  .strictObject({
+    use: rules.text(rules.AGENT, 'Name of the agent: a preset, or any name beside "command".'),
+    command: z
+      .array(z.string().min(1).max(10_000).register(SHORTHANDS, asText))
+      .min(1)
+      .max(COMMAND_WORDS_MAX)
+      .meta({ description: 'Program of the sandbox that speaks the Agent Client Protocol, and its arguments.' })
+      .optional(),
+    environment: z
+      .record(rules.text(rules.ENVIRONMENT_NAME), z.string().max(10_000).register(SHORTHANDS, asText))
+      .meta({ description: 'Variables of the program; ${NAME} in a value stands for a secret.' })
+      .optional(),
+    mode: rules.text(rules.AGENT_WORD, 'Mode that its sessions begin in.').optional(),
+    version: rules.text(rules.AGENT_WORD, 'What the program must say of itself.').optional(),
+  })
+  .meta({ description: 'Which agent works in the conversation.' })
+  .register(SHORTHANDS, scalarAs('use'));
+
 const sharedFields = {
   repo: repository.optional(),
   branch: rules.text(rules.BRANCH, 'Short for repo.branch.').optional(),
@@ -177,6 +197,7 @@ const sharedFields = {
   wait: waitSchema.optional(),
   collect: collectSchema.optional(),
   plugins: z.array(plugin).max(PLUGINS_MAX).meta({ description: 'Plugins of the agent.' }).optional(),
+  agent: agentChoice.optional(),
 };
 
 const withKey = { ...sharedFields, key: keyTemplate.optional() };

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { AGENT_PRESETS } from '../../core/plan-agent.ts';
 import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../../core/limits.ts';
 import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';
 import { DURATION_PATTERN } from '../duration.ts';
@@ -102,6 +103,20 @@ export const MODEL = rule({
   what: 'a name of a model',
   remedy: 'write the name as the proxy lists it, without blank space',
   interpolates: true,
+});
+export const AGENT = rule({
+  code: 'JOB208',
+  pattern: /^[a-z0-9][a-z0-9._-]{0,62}$/,
+  what: 'a name of an agent',
+  remedy: `write ${AGENT_PRESETS.join(', ')}, or a name of your own with a "command"`,
+  interpolates: true,
+});
+/** Of its own vocabulary, which no list here knows. */
+export const AGENT_WORD = rule({
+  code: 'JOB208',
+  pattern: /^[^\s\p{Cc}]{1,200}$/u,
+  what: 'a word of an agent',
+  remedy: 'write the word as the agent tells it, without blank space',
 });
 export const HOST = rule({
   code: 'JOB208',

@@ -26,7 +26,7 @@ const KERNEL_SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'mt
 
 /** What a namespace needs besides the sandbox's own directories. */
 export interface NamespaceParts {
-  /** Read-only binds of the Node.js that runs us, when it is not below /usr. */
+  /** Read-only binds of programs that are not below /usr: the Node.js that runs us, and what the deployment shares. */
   readonly nodeBinds: readonly Bind[];
   readonly programs: { readonly agentServer: string; readonly sandboxInit: string };
   readonly hostSockets: HostSockets;

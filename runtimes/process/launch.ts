@@ -155,7 +155,10 @@ async function commandOf(
   const { seals } = isolation;
   const guard = await prepareGuard(paths.etc);
   const parts = {
-    nodeBinds: node.binds,
+    nodeBinds: [
+      ...node.binds,
+      ...(options.sharedFolders ?? []).map((folder) => ({ from: folder, to: folder })),
+    ],
     programs,
     hostSockets,
     egressSocket,

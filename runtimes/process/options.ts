@@ -27,6 +27,8 @@ export interface ProcessRuntimeOptions {
    * reachable from a namespace. A plain process reaches everything, with or without it.
    */
   readonly egressSocket?: string | null;
+  /** Absolute folders of the host that sandboxes see at the same path, and cannot write. */
+  readonly sharedFolders?: readonly string[];
   /** Absolute path of the authorities that programs inside trust, in PEM; null: their own. */
   readonly authorities?: string | null;
   /** What is absent is bounded as `DEFAULT_LIMITS` says. */

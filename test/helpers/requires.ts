@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { dockerdMissing } from '../../scripts/docker-daemon.ts';
+import { acpAgentsMissing } from '../../scripts/acp-agents.js';
 import { clientGeneratorsMissing } from '../../scripts/client-generators.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
@@ -19,6 +20,7 @@ export type Tool =
   | 'chromium'
   | 'docker'
   | 'dockerd'
+  | 'acp-agents'
   | 'client-generators'
   | 'helm'
   | 'k8s-local'
@@ -51,6 +53,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     installedHelm(process.env) === null
       ? 'Helm is not installed; install it with "node scripts/helm-tool.js"'
       : null,
+  'acp-agents': () => {
+    const reason = acpAgentsMissing(process.env);
+    return reason && `${reason}; install it with "node scripts/acp-agents.js"`;
+  },
   'client-generators': () => {
     const reason = clientGeneratorsMissing(process.env);
     return reason && `${reason}; install them with "node scripts/client-generators.js"`;
