@@ -33,7 +33,7 @@ const repositorySchema = z.object({
 
 const agentSchema = z.object({
   name: z.string(),
-  command: z.array(z.string()),
+  command: z.array(z.string()).readonly(),
   environment: z.record(z.string(), z.string()),
   mode: z.string().nullable(),
   version: z.string().nullable(),

@@ -11,7 +11,6 @@ import { clearValueProblems } from './clear-values.ts';
 import { readCodeHosts } from './code-hosts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type {
-  AgentConfig,
   DeploymentConfig,
   EngineConfig,
   EngineKind,

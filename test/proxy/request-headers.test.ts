@@ -25,7 +25,8 @@ function sent(
   given: Partial<HeaderInput> & { rule?: typeof RULE } = {},
 ): unknown {
   const entry = given.entry ?? { apiKey: 'k', extraHeaders: new Map<string, string>() };
-  const input = { rawHeaders, sessionId: given.sessionId ?? null, entry, contentLength: 5 };
+  const { sessionId = null, words = 'openai' } = given;
+  const input = { rawHeaders, sessionId, entry, contentLength: 5, words };
   const outcome = upstreamHeaders(given.rule ?? RULE, input);
   if (!outcome.ok) return outcome.name;
   const pairs = Array.from({ length: outcome.headers.length / 2 }, (_, i) =>
