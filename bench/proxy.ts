@@ -118,7 +118,9 @@ async function benchMessages(contenders: readonly Contender[], folder: string): 
         `  ${name.padEnd(7)} ${route.padEnd(21)} ${median(rates).toFixed(0).padStart(7)}/s  ${median(cpuUs).toFixed(0).padStart(6)} µs CPU each  errors ${errors}`,
       );
     const [chat, messages] = calls.map(({ cpuUs }) => median(cpuUs));
-    console.log(`  ${name.padEnd(7)} a call of messages costs ${((messages ?? NaN) / (chat ?? NaN)).toFixed(2)} of one of chat`);
+    console.log(
+      `  ${name.padEnd(7)} a call of messages costs ${((messages ?? NaN) / (chat ?? NaN)).toFixed(2)} of one of chat`,
+    );
   }
 }
 
@@ -205,7 +207,8 @@ async function bench(): Promise<void> {
   const parts = isSoak ? [] : values.only.split(',');
   const without = new Set(values.without.split(','));
   const names = isSoak ? ['parley'] : ['bare relay', 'parse relay', 'parley', 'litellm', 'portkey'];
-  if (!HAS_WRK && !isSoak) console.log('skipped: small, stream, large, messages: the program wrk is not installed');
+  if (!HAS_WRK && !isSoak)
+    console.log('skipped: small, stream, large, messages: the program wrk is not installed');
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
   const self = process.argv[1] ?? '';
   if (cpus().length > 1 && process.platform === 'linux')

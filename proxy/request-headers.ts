@@ -83,8 +83,7 @@ export function upstreamHeaders(rule: HeaderRule, input: HeaderInput): HeaderOut
   const refused = forwardInto(
     headers,
     input.rawHeaders,
-    (name) =>
-      (isForwarded(name, rule) || (isVersioned && PROTOCOL.has(name))) && !isKeptBack(name, rule),
+    (name) => (isForwarded(name, rule) || (isVersioned && PROTOCOL.has(name))) && !isKeptBack(name, rule),
   );
   if (refused !== null) return { ok: false, name: refused };
   if (isVersioned && !headers.has(VERSION)) headers.set(VERSION, VERSION_DEFAULT);

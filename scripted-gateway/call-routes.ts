@@ -50,7 +50,11 @@ const chatForm: WireForm = {
 
 /** Adds chat completions under their two usual paths, and messages with their count. */
 export function addCallRoutes(server: FastifyInstance, context: GatewayContext): void {
-  const forms = { '/v1/chat/completions': chatForm, '/chat/completions': chatForm, '/v1/messages': messagesForm };
+  const forms = {
+    '/v1/chat/completions': chatForm,
+    '/chat/completions': chatForm,
+    '/v1/messages': messagesForm,
+  };
   for (const [path, form] of Object.entries(forms)) {
     server.post(path, (request, reply) => answerCall(request, reply, { context, form }));
   }

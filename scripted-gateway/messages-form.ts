@@ -74,7 +74,10 @@ function messageBody(head: ResponseHead, answer: Answer, usage: Usage) {
     ...messageHead(head),
     content: [
       ...(content === null ? [] : [{ type: 'text', text: content }]),
-      ...toolCalls.map((call) => ({ ...toolHead(call), input: JSON.parse(call.function.arguments) as unknown })),
+      ...toolCalls.map((call) => ({
+        ...toolHead(call),
+        input: JSON.parse(call.function.arguments) as unknown,
+      })),
     ],
     stop_reason: stopReason(answer),
     stop_sequence: null,

@@ -32,7 +32,11 @@ export function createServer(context: GatewayContext): FastifyInstance {
   server.setNotFoundHandler((request, reply) => {
     const [path] = request.url.split('?', 1);
     const message = `Cannot ${request.method} "${path}": there is no such route`;
-    return sendError(request.url, reply, new ApiError({ status: 404, type: 'invalid_request_error', message }));
+    return sendError(
+      request.url,
+      reply,
+      new ApiError({ status: 404, type: 'invalid_request_error', message }),
+    );
   });
   for (const path of healthPaths) server.get(path, () => ({ status: 'ok' }));
   void server.register((guarded, _options, done) => {

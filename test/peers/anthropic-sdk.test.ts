@@ -25,7 +25,13 @@ const COST = 20 * 3_000 + 10 * 3_750 + 50 * 300 + 5 * 15_000;
 const HEAD = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm' };
 const THOUGHT = { type: 'thinking', thinking: 'first look', signature: 'sig' };
 const TOOL = { type: 'tool_use', id: 'toolu_1', name: 'terminal', input: { command: 'ls' } };
-const REPLY = { ...HEAD, content: [THOUGHT, TOOL], stop_reason: 'tool_use', stop_sequence: null, usage: USAGE };
+const REPLY = {
+  ...HEAD,
+  content: [THOUGHT, TOOL],
+  stop_reason: 'tool_use',
+  stop_sequence: null,
+  usage: USAGE,
+};
 
 const event = (type: string, body: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
@@ -43,7 +49,10 @@ const STREAM = [
   event('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'sig' } }),
   event('content_block_stop', { index: 0 }),
   event('content_block_start', { index: 1, content_block: { ...TOOL, input: {} } }),
-  event('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: '{"command":' } }),
+  event('content_block_delta', {
+    index: 1,
+    delta: { type: 'input_json_delta', partial_json: '{"command":' },
+  }),
   event('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: '"ls"}' } }),
   event('content_block_stop', { index: 1 }),
   event('message_delta', {
@@ -65,8 +74,15 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
   let client: Anthropic;
   beforeAll(async () => {
     vendor = await openStubVendor();
-    const params = { model: 'openai/vendor/claude', api_base: `${vendor.origin}/v1`, api_key: 'sk-vendor-key' };
-    proxy = await openProxy({ vendor: 'litellm', entries: [{ name: 'claude', params: { ...params, ...PRICES } }] });
+    const params = {
+      model: 'openai/vendor/claude',
+      api_base: `${vendor.origin}/v1`,
+      api_key: 'sk-vendor-key',
+    };
+    proxy = await openProxy({
+      vendor: 'litellm',
+      entries: [{ name: 'claude', params: { ...params, ...PRICES } }],
+    });
     client = new Anthropic({ baseURL: proxy.url, apiKey: AGENT_KEY, maxRetries: 0 });
   });
   afterAll(async () => {
@@ -80,7 +96,13 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
     expect(reply.content).toEqual([THOUGHT, TOOL]);
     expect(reply.usage).toMatchObject(USAGE);
     expect((await proxy.rows()).at(-1)).toMatchObject({
-      ...{ state: 'succeeded', route: '/v1/messages', user: 'ada', sessionId: SESSION_ID, responseId: 'msg_1' },
+      ...{
+        state: 'succeeded',
+        route: '/v1/messages',
+        user: 'ada',
+        sessionId: SESSION_ID,
+        responseId: 'msg_1',
+      },
       ...{ promptTokens: 80, completionTokens: 5, cachedTokens: 50, cacheWriteTokens: 10, cost: COST },
     });
     const seen = vendor.seen.at(-1);
@@ -143,7 +165,9 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
   it('tells our own failures by its own class, and waits as long as it is told', async () => {
     const stranger = client.withOptions({ apiKey: 'sk-wrong' });
     await expect(stranger.messages.create(ASK)).rejects.toBeInstanceOf(sdk.AuthenticationError);
-    await expect(client.messages.create({ ...ASK, model: 'nobody' })).rejects.toBeInstanceOf(sdk.NotFoundError);
+    await expect(client.messages.create({ ...ASK, model: 'nobody' })).rejects.toBeInstanceOf(
+      sdk.NotFoundError,
+    );
     let tries = 0;
     vendor.answer = (res, seen) => {
       tries += 1;
@@ -177,7 +201,9 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
     stream.abort();
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(sdk.APIUserAbortError);
     await isLeft;
-    await expect.poll(async () => (await proxy.rows()).at(-1)).toMatchObject({ state: 'aborted', promptTokens: 80 });
+    await expect
+      .poll(async () => (await proxy.rows()).at(-1))
+      .toMatchObject({ state: 'aborted', promptTokens: 80 });
   });
 });
 

@@ -134,7 +134,12 @@ describeWith('acp-agents', 'OpenCode as the agent', () => {
     async () => {
       const place = await prepared();
       const { copy, gateway } = place;
-      const program = startProgram(copy, 'bin/parley.js', ['run', 'job.yaml', '--run-id', RUN_ID], gateway.env);
+      const program = startProgram(
+        copy,
+        'bin/parley.js',
+        ['run', 'job.yaml', '--run-id', RUN_ID],
+        gateway.env,
+      );
       const { code, stderr } = await program.ended;
       expect(code, stderr).toBe(0);
       await isRight(place);

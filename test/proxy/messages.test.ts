@@ -67,11 +67,18 @@ describe('a call of messages', () => {
     const gateway = await startStubGateway(answerJson(200, REPLY));
     const { url } = await startProxy({ origin: gateway.origin });
     await send({ url, path: PATH, body: BODY });
-    const headers = { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-1,b-2', 'anthropic-other': 'o' };
+    const headers = {
+      'anthropic-version': '2024-01-01',
+      'anthropic-beta': 'a-1,b-2',
+      'anthropic-other': 'o',
+    };
     await send({ url, path: PATH, body: BODY, headers: { ...headers, 'x-mine': '1' } });
     await send({ url, path: '/v1/chat/completions', body: BODY, headers });
     const [plain, versioned, chat] = gateway.seen.map((seen) => seen.headers);
-    expect(plain).toMatchObject({ 'anthropic-version': '2023-06-01', authorization: `Bearer ${GATEWAY_KEY}` });
+    expect(plain).toMatchObject({
+      'anthropic-version': '2023-06-01',
+      authorization: `Bearer ${GATEWAY_KEY}`,
+    });
     expect(versioned).toMatchObject({ 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-1,b-2' });
     for (const name of ['anthropic-other', 'x-mine', 'x-api-key']) expect(versioned?.[name]).toBeUndefined();
     expect(chat?.['anthropic-version']).toBeUndefined();

@@ -73,7 +73,14 @@ describe('updates of an agent', () => {
     await harness.reaches('finished');
     const events = await harness.events();
     expect(kindsOf(events).slice(1)).toEqual([
-      ...['ActionEvent', 'ObservationEvent', 'ActionEvent', 'ObservationEvent', 'ActionEvent', 'AgentErrorEvent'],
+      ...[
+        'ActionEvent',
+        'ObservationEvent',
+        'ActionEvent',
+        'ObservationEvent',
+        'ActionEvent',
+        'AgentErrorEvent',
+      ],
     ]);
     const [edited, fetched] = events.filter(({ kind }) => kind === 'ObservationEvent');
     expect(edited?.['observation']).toMatchObject({ content: [{ text: '[/w/a.txt]\n-one\n+two' }] });
@@ -106,13 +113,26 @@ describe('updates of an agent', () => {
       { raw: '[1, 2]' },
       { raw: '"text"' },
       { send: { method: 'session/update', params: 7 } },
-      { send: { method: 'session/update', params: { sessionId: 'other', update: { sessionUpdate: 'plan', entries: [] } } } },
+      {
+        send: {
+          method: 'session/update',
+          params: { sessionId: 'other', update: { sessionUpdate: 'plan', entries: [] } },
+        },
+      },
       { send: { id: 'agent-x', result: {} } },
       { send: { method: 'unheard/of', params: {} } },
       { call: { method: 'unheard/request', params: {} } },
       { update: { sessionUpdate: 'of_a_later_release' } },
       { update: { sessionUpdate: 'tool_call', toolCallId: 7 } },
-      { update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', kind: 'of_a_later_release', status: 'completed' } },
+      {
+        update: {
+          sessionUpdate: 'tool_call',
+          toolCallId: 'c',
+          title: 't',
+          kind: 'of_a_later_release',
+          status: 'completed',
+        },
+      },
       { update: { sessionUpdate: 'usage_update', used: 1, size: 2 } },
       { update: { sessionUpdate: 'available_commands_update', availableCommands: [] } },
       chunk('Here.'),
@@ -144,7 +164,9 @@ describe('updates of an agent', () => {
     const file = join(harness.workspace, 'lines.txt');
     writeFileSync(file, 'one\ntwo\nthree\n');
     const made = join(harness.workspace, 'new/made.txt');
-    const of = (method: string, params: object, terminal = false): object => ({ call: { method, params, terminal } });
+    const of = (method: string, params: object, terminal = false): object => ({
+      call: { method, params, terminal },
+    });
     await start([
       of('fs/read_text_file', { path: file }),
       of('fs/read_text_file', { path: file, line: 2, limit: 1 }),
@@ -156,7 +178,13 @@ describe('updates of an agent', () => {
       of('terminal/wait_for_exit', {}, true),
       of('terminal/output', {}, true),
       call({
-        ...{ toolCallId: 'c', title: 'echo', kind: 'execute', status: 'in_progress', rawInput: { command: 'echo' } },
+        ...{
+          toolCallId: 'c',
+          title: 'echo',
+          kind: 'execute',
+          status: 'in_progress',
+          rawInput: { command: 'echo' },
+        },
       }),
       of('terminal/release', {}, true),
       of('terminal/output', {}, true),
@@ -194,8 +222,17 @@ describe('updates of an agent', () => {
   it('gives the key of the conversation and the address of its model, and nothing of the server', async () => {
     process.env['OH_SECRET_OF_THE_SERVER'] = 'x';
     const { harness, start, heardOf } = await acpHarness({ OWN: 'at ${LLM_BASE_URL} with ${TOKEN}' });
-    const names = ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'ANTHROPIC_BASE_URL', 'LLM_MODEL', 'OWN', 'OH_SECRET_OF_THE_SERVER'];
-    await start([{ variables: names }, { text: `The key is ${LLM_KEY}` }, end], { secrets: { TOKEN: 'a-secret-token' } });
+    const names = [
+      'OPENAI_BASE_URL',
+      'OPENAI_API_KEY',
+      'ANTHROPIC_BASE_URL',
+      'LLM_MODEL',
+      'OWN',
+      'OH_SECRET_OF_THE_SERVER',
+    ];
+    await start([{ variables: names }, { text: `The key is ${LLM_KEY}` }, end], {
+      secrets: { TOKEN: 'a-secret-token' },
+    });
     delete process.env['OH_SECRET_OF_THE_SERVER'];
     await harness.reaches('finished');
     const base = harness.llm.baseUrl;
@@ -209,7 +246,10 @@ describe('updates of an agent', () => {
         OH_SECRET_OF_THE_SERVER: null,
       },
     ]);
-    const stored = readFileSync(join(harness.conversationsDir, '0b1f0a5e2f514f399f351c0f0e8f1a01/events.jsonl'), 'utf8');
+    const stored = readFileSync(
+      join(harness.conversationsDir, '0b1f0a5e2f514f399f351c0f0e8f1a01/events.jsonl'),
+      'utf8',
+    );
     expect(stored).not.toContain(LLM_KEY);
     expect(existsSync(harness.workspace)).toBe(true);
   });
