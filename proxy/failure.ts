@@ -58,7 +58,10 @@ export function envelope(failed: Failure, words: RouteWords = 'openai'): string 
     case 'openai':
       return JSON.stringify({ error: { message, type: TYPES[code], param, code } });
     case 'anthropic':
-      return JSON.stringify({ type: 'error', error: { type: anthropicType(status), message, param, code } });
+      return JSON.stringify({
+        type: 'error',
+        error: { type: anthropicType(status), message, details: { error_code: code, param } },
+      });
   }
 }
 
@@ -67,6 +70,7 @@ const ANTHROPIC_TYPES: ReadonlyMap<number, string> = new Map([
   [402, 'billing_error'],
   [403, 'permission_error'],
   [404, 'not_found_error'],
+  [409, 'conflict_error'],
   [413, 'request_too_large'],
   [429, 'rate_limit_error'],
   [504, 'timeout_error'],

@@ -62,7 +62,11 @@ export function readUsage(value: unknown): Usage | null {
     cachedTokens,
     cacheWriteTokens,
     cacheWriteLongTokens: readCount(asObject(usage['cache_creation'])?.['ephemeral_1h_input_tokens']),
-    reasoningTokens: first(output?.['reasoning_tokens'], usage['reasoning_tokens']),
+    reasoningTokens: first(
+      output?.['reasoning_tokens'],
+      output?.['thinking_tokens'],
+      usage['reasoning_tokens'],
+    ),
     cost: readCost(usage['cost']),
   };
 }

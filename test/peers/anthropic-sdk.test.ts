@@ -20,6 +20,7 @@ const USAGE = {
   cache_creation_input_tokens: 10,
   cache_read_input_tokens: 50,
   output_tokens: 5,
+  output_tokens_details: { thinking_tokens: 3 },
 };
 const COST = 20 * 3_000 + 10 * 3_750 + 50 * 300 + 5 * 15_000;
 const HEAD = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm' };
@@ -103,13 +104,21 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
         sessionId: SESSION_ID,
         responseId: 'msg_1',
       },
-      ...{ promptTokens: 80, completionTokens: 5, cachedTokens: 50, cacheWriteTokens: 10, cost: COST },
+      ...{
+        promptTokens: 80,
+        completionTokens: 5,
+        cachedTokens: 50,
+        cacheWriteTokens: 10,
+        reasoningTokens: 3,
+        cost: COST,
+      },
     });
     const seen = vendor.seen.at(-1);
     expect(JSON.parse(seen?.body ?? '')).toMatchObject({ model: 'vendor/claude', metadata: {} });
     expect(Object.keys(seen?.headers ?? {}).filter((name) => name.startsWith('x-'))).toEqual([]);
     expect(seen?.headers).toMatchObject({
-      'anthropic-version': '2023-06-01',
+      // Whatever version the SDK speaks.
+      'anthropic-version': expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
       authorization: 'Bearer sk-vendor-key',
     });
   });
@@ -165,9 +174,11 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
   it('tells our own failures by its own class, and waits as long as it is told', async () => {
     const stranger = client.withOptions({ apiKey: 'sk-wrong' });
     await expect(stranger.messages.create(ASK)).rejects.toBeInstanceOf(sdk.AuthenticationError);
-    await expect(client.messages.create({ ...ASK, model: 'nobody' })).rejects.toBeInstanceOf(
-      sdk.NotFoundError,
-    );
+    const unknown = await client.messages
+      .create({ ...ASK, model: 'nobody' })
+      .catch((cause: unknown) => cause);
+    expect(unknown).toBeInstanceOf(sdk.NotFoundError);
+    expect(unknown).toMatchObject({ type: 'not_found_error', errorCode: 'model_not_found' });
     let tries = 0;
     vendor.answer = (res, seen) => {
       tries += 1;
@@ -185,7 +196,8 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
       vendor.answer = answerStream(frames);
       await expect(client.messages.stream(ASK).finalMessage()).rejects.toBeInstanceOf(sdk.APIError);
     }
-    expect((await proxy.rows()).slice(-2).map(({ state }) => state)).toEqual(['cut', 'failed']);
+    const states = async () => (await proxy.rows()).slice(-2).map(({ state }) => state);
+    await expect.poll(states).toEqual(['cut', 'failed']);
   });
 
   it('ends the call at the gateway when it is aborted, and its row says so', async () => {
