@@ -13,7 +13,7 @@ import { toolsFolder } from './temporal-tools.js';
 
 /** A peer is a list of packages beside this file, and what must be importable once they are installed. */
 const PEERS = {
-  litellm: { imports: ['litellm.proxy.proxy_cli', 'openai'] },
+  litellm: { imports: ['litellm.proxy.proxy_cli', 'openai', 'anthropic'] },
   schemathesis: { imports: ['schemathesis.cli'] },
   openhands: {
     imports: ['openhands.workspace', 'openhands.agent_server.__main__', 'openhands.tools.terminal'],

@@ -6,6 +6,7 @@ import Anthropic, * as sdk from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerJson, answerStream } from '../proxy/stub-gateway.ts';
 import { sampleScript, startGateway } from '../scripted-gateway/gateway-fixture.ts';
+import { BEGUN, event, REPLY, STREAM, THOUGHT, TOOL, USAGE } from './message-vendor.ts';
 import { AGENT_KEY, openProxy, SESSION_ID, type OpenProxy } from './open-proxy.ts';
 import { openStubVendor, type StubVendor } from './stub-vendor.ts';
 
@@ -15,53 +16,7 @@ const PRICES = {
   cache_read_input_token_cost: '0.0000003',
   cache_creation_input_token_cost: '0.00000375',
 };
-const USAGE = {
-  input_tokens: 20,
-  cache_creation_input_tokens: 10,
-  cache_read_input_tokens: 50,
-  output_tokens: 5,
-  output_tokens_details: { thinking_tokens: 3 },
-};
 const COST = 20 * 3_000 + 10 * 3_750 + 50 * 300 + 5 * 15_000;
-const HEAD = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm' };
-const THOUGHT = { type: 'thinking', thinking: 'first look', signature: 'sig' };
-const TOOL = { type: 'tool_use', id: 'toolu_1', name: 'terminal', input: { command: 'ls' } };
-const REPLY = {
-  ...HEAD,
-  content: [THOUGHT, TOOL],
-  stop_reason: 'tool_use',
-  stop_sequence: null,
-  usage: USAGE,
-};
-
-const event = (type: string, body: object): string =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
-const BEGUN = event('message_start', {
-  message: { ...HEAD, content: [], stop_reason: null, usage: { ...USAGE, output_tokens: 1 } },
-});
-const STREAM = [
-  BEGUN,
-  event('ping', {}),
-  event('content_block_start', {
-    index: 0,
-    content_block: { type: 'thinking', thinking: '', signature: '' },
-  }),
-  event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'first look' } }),
-  event('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'sig' } }),
-  event('content_block_stop', { index: 0 }),
-  event('content_block_start', { index: 1, content_block: { ...TOOL, input: {} } }),
-  event('content_block_delta', {
-    index: 1,
-    delta: { type: 'input_json_delta', partial_json: '{"command":' },
-  }),
-  event('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: '"ls"}' } }),
-  event('content_block_stop', { index: 1 }),
-  event('message_delta', {
-    delta: { stop_reason: 'tool_use', stop_sequence: null },
-    usage: { output_tokens: 5 },
-  }),
-  event('message_stop', {}),
-];
 const ASK = {
   model: 'claude',
   max_tokens: 64,

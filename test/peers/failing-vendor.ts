@@ -3,6 +3,7 @@
  * Owns the entries of the proxy that lead to it; must not know who asks.
  */
 import type { Answer } from '../proxy/stub-gateway.ts';
+import { answerMessages } from './message-vendor.ts';
 import type { ProxyEntry } from './open-proxy.ts';
 import { answerChat } from './stub-vendor.ts';
 
@@ -11,7 +12,8 @@ const STATUSES = [400, 404, 429, 500] as const;
 export const answerOrFail: Answer = (res, seen) => {
   const { model } = JSON.parse(seen.body) as { readonly model: string };
   const [, status] = /^fails-(\d{3})$/.exec(model) ?? [];
-  if (status === undefined) return answerChat(res, seen);
+  const isMessage = seen.url.includes('/messages');
+  if (status === undefined) return isMessage ? answerMessages(res, seen) : answerChat(res, seen);
   res.writeHead(Number(status), { 'content-type': 'application/json', 'retry-after': '0' });
   const error = {
     message: `the vendor says ${status}`,
@@ -20,7 +22,7 @@ export const answerOrFail: Answer = (res, seen) => {
     param: null,
     code: status,
   };
-  res.end(JSON.stringify({ error }));
+  res.end(JSON.stringify(isMessage ? { type: 'error', error } : { error }));
 };
 
 /** One model that answers, and one for each status. */

@@ -1,5 +1,5 @@
 /**
- * Clients in Python in front of our proxy, unmodified: the OpenAI SDK, LiteLLM as a client, and a LiteLLM proxy that
+ * Clients in Python in front of our proxy, unmodified: the SDKs of OpenAI and Anthropic, LiteLLM as a client, and a LiteLLM proxy that
  * takes ours for one of its own kind.
  */
 import { execFile } from 'node:child_process';
@@ -57,8 +57,21 @@ describeWith('litellm', 'clients in Python in front of our proxy', () => {
     expect(results[`${client}.tools`]).toEqual({ name: 'terminal', arguments: '{"command":"ls"}' });
   });
 
-  it('G29: openai: discovers the models', () => {
-    expect(results['openai.models']).toEqual(['coder', 'fails-400', 'fails-404', 'fails-429', 'fails-500']);
+  it('anthropic: messages and streams with thoughts, tools and cached tokens, and counts', () => {
+    const said = { thinking: 'first look', input: { command: 'ls' }, tokens: [20, 10, 50, 5] };
+    expect(results['anthropic.message']).toEqual(said);
+    expect(results['anthropic.stream']).toEqual(said);
+    expect(results['anthropic.count']).toBe(12);
+  });
+
+  it.each(['openai', 'anthropic'])('G29: %s: discovers the models', (client) => {
+    expect(results[`${client}.models`]).toEqual([
+      'coder',
+      'fails-400',
+      'fails-404',
+      'fails-429',
+      'fails-500',
+    ]);
   });
 
   it.each([
@@ -68,6 +81,12 @@ describeWith('litellm', 'clients in Python in front of our proxy', () => {
     ['openai.404', 'NotFoundError', 404],
     ['openai.429', 'RateLimitError', 429],
     ['openai.500', 'InternalServerError', 500],
+    ['anthropic.unknown', 'NotFoundError', 404],
+    ['anthropic.key', 'AuthenticationError', 401],
+    ['anthropic.400', 'BadRequestError', 400],
+    ['anthropic.404', 'NotFoundError', 404],
+    ['anthropic.429', 'RateLimitError', 429],
+    ['anthropic.500', 'InternalServerError', 500],
     ['litellm.unknown', 'NotFoundError', 404],
     ['litellm.key', 'AuthenticationError', 401],
     ['litellm.400', 'BadRequestError', 400],

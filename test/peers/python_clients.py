@@ -1,4 +1,4 @@
-"""Clients in Python as they come: the OpenAI SDK, and LiteLLM as a client of a gateway of its own kind.
+"""Clients in Python as they come: the SDKs of OpenAI and Anthropic, and LiteLLM as a client of a gateway of its own kind.
 
 Prints one JSON object: what each call gave, and the class of each exception. Must not set what a user would not set.
 Arguments: address of the proxy without /v1, a key.
@@ -7,6 +7,7 @@ Arguments: address of the proxy without /v1, a key.
 import json
 import sys
 
+import anthropic
 import litellm
 import openai
 
@@ -58,6 +59,38 @@ keep("openai.unknown", lambda: create(model="nobody"))
 keep("openai.key", lambda: create(using=client.with_options(api_key="sk-wrong")))
 for status in (400, 404, 429, 500):
     keep(f"openai.{status}", lambda status=status: create(model=f"fails-{status}"))
+
+speaker = anthropic.Anthropic(base_url=BASE, api_key=KEY, max_retries=0)
+SAID = {"max_tokens": 64, "messages": MESSAGES}
+
+
+def say(model="coder", using=speaker):
+    return using.messages.create(model=model, **SAID)
+
+
+def said(message):
+    thought, call = message.content
+    usage = message.usage
+    return {
+        "thinking": thought.thinking,
+        "input": call.input,
+        "tokens": [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens, usage.output_tokens],
+    }
+
+
+def said_in_events():
+    with speaker.messages.stream(model="coder", **SAID) as events:
+        return said(events.get_final_message())
+
+
+keep("anthropic.message", lambda: said(say()))
+keep("anthropic.stream", said_in_events)
+keep("anthropic.count", lambda: speaker.messages.count_tokens(model="coder", messages=MESSAGES).input_tokens)
+keep("anthropic.models", lambda: sorted(model.id for model in speaker.models.list()))
+keep("anthropic.unknown", lambda: say("nobody"))
+keep("anthropic.key", lambda: say(using=speaker.with_options(api_key="sk-wrong")))
+for status in (400, 404, 429, 500):
+    keep(f"anthropic.{status}", lambda status=status: say(f"fails-{status}"))
 
 litellm.telemetry = False
 
