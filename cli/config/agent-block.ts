@@ -6,29 +6,36 @@ import { AGENT_PRESETS, agentOf } from '../../core/plan-agent.ts';
 import type { PlanAgent } from '../../core/plan-agent.ts';
 import { errorAt, type ConfigParts } from './config-parts.ts';
 import { valueOf, type EffectiveValue } from './effective-values.ts';
-import type { SettingPath } from './settings.ts';
+import type { AgentConfig } from './deployment-config.ts';
 import type { Problem } from './problem.ts';
+import type { SettingPath } from './settings.ts';
 
 export interface AgentBlock {
   /** Null: our own loop, or the server of OpenHands. */
   readonly agent: PlanAgent | null;
+  readonly agentServer: AgentConfig;
   readonly problems: readonly Problem[];
 }
 
 export function readAgentBlock(parts: ConfigParts, values: readonly EffectiveValue[]): AgentBlock {
   const textOf = (path: SettingPath): string => String(valueOf(values, path) ?? '');
-  if (textOf('agent.kind') !== 'acp') return { agent: null, problems: [] };
+  const agentServer: AgentConfig = {
+    // Another program takes the place of the loop, and not of the server.
+    kind: textOf('agent.kind') === 'openhands' ? 'openhands' : 'reference',
+    python: textOf('agent.python'),
+  };
+  if (textOf('agent.kind') !== 'acp') return { agent: null, agentServer, problems: [] };
   const { command, environment } = parts.document.agent ?? {};
   const name = textOf('agent.use') || (command === undefined ? '' : 'acp');
   const mode = textOf('agent.mode') || undefined;
   const version = textOf('agent.version') || undefined;
   const agent = agentOf(name, { command, environment, mode, version });
-  if (agent !== null && agent.command.length > 0) return { agent, problems: [] };
+  if (agent !== null && agent.command.length > 0) return { agent, agentServer, problems: [] };
   const others = AGENT_PRESETS.filter((preset) => agentOf(preset, {})?.command.length !== 0);
   const problem = errorAt(parts, ['agent', 'use'], {
     message:
       name === '' ? 'Cannot start agents: no agent is named' : `Cannot start agents: "${name}" is no preset`,
     remedy: `write ${others.join(', ')}, or a "command"`,
   });
-  return { agent: null, problems: [problem] };
+  return { agent: null, agentServer, problems: [problem] };
 }

@@ -9,6 +9,7 @@ import { toValue } from '../../dsl/tree.ts';
 import { readAgentBlock } from './agent-block.ts';
 import { clearValueProblems } from './clear-values.ts';
 import { readCodeHosts } from './code-hosts.ts';
+import type { ConfigParts } from './config-parts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type {
   DeploymentConfig,
@@ -90,16 +91,13 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
   );
   const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
   const { egressCa, problems: caProblems } = readEgressCa(parts, values);
-  const { agent, problems: agentProblems } = readAgentBlock(parts, values);
+  const { agent, agentServer, problems: agentProblems } = readAgentBlock(parts, values);
   problems.push(...agentProblems, ...kubernetesProblems, ...caProblems, ...warmPoolProblems(parts, values));
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
   const egressAllow = egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts);
   const config: DeploymentConfig = {
-    deployment: {
-      ...deploymentOf(values, proxy.forwardsHeaders, egressAllow),
-      ...(agent === null ? {} : { agent }),
-    },
+    deployment: deploymentOf(values, { forwardsHeaders: proxy.forwardsHeaders, egressAllow, agent }),
     engine: engineOf(values, engine),
     store: store.store,
     dataDir: directoryOf(values, 'store.path', folders),
@@ -112,14 +110,8 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
       image: textOf(values, 'runtime.docker.image'),
     },
     kubernetes,
-    agent: {
-      // Another program takes the place of the loop, and not of the server.
-      kind: textOf(values, 'agent.kind') === 'openhands' ? 'openhands' : 'reference',
-      python: textOf(values, 'agent.python'),
-    },
-    sharedFolders: (read.document.runtime?.shared_folders ?? []).map((folder) =>
-      path.resolve(parts.baseDir, folder),
-    ),
+    agent: agentServer,
+    sharedFolders: sharedFolders(parts),
     sandboxLimits: sandboxLimitsOf(values),
     egressAllow,
     egressCa,
@@ -160,9 +152,13 @@ function baseDirOf(file: DeploymentFile | null, cwd: string): string {
 
 function deploymentOf(
   values: readonly EffectiveValue[],
-  forwardsHeaders: boolean,
-  egressAllow: readonly string[],
+  read: {
+    readonly forwardsHeaders: boolean;
+    readonly egressAllow: readonly string[];
+    readonly agent: Deployment['agent'] | null;
+  },
 ): Deployment {
+  const { forwardsHeaders, egressAllow, agent } = read;
   return {
     limits: {
       idleTimeMs: limitOf(values, 'limits.idle_time'),
@@ -184,7 +180,12 @@ function deploymentOf(
     iterationsMax: numberOf(values, 'agent.iterations_max'),
     forwardsHeaders,
     pollMs: POLL_MS,
+    ...(agent === null || agent === undefined ? {} : { agent }),
   };
+}
+
+function sharedFolders({ document, baseDir }: ConfigParts): readonly string[] {
+  return (document.runtime?.shared_folders ?? []).map((folder) => path.resolve(baseDir, folder));
 }
 
 function engineOf(values: readonly EffectiveValue[], block: EngineBlock): EngineConfig {

@@ -72,7 +72,7 @@ const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   agent: 'opencode',
   'agent.use': 'opencode',
   'agent.command': ['my-agent', '--acp'],
-  'agent.environment.*': '${LLM_BASE_URL}',
+  'agent.environment': { MY_AGENT_URL: '${LLM_BASE_URL}' },
   'agent.mode': 'build',
   'agent.version': '1.18.33',
   key: '${{ id }}/${{ matrix.model }}',

@@ -55,6 +55,7 @@ describe('loadDeployment()', () => {
         otlpEndpoint: null,
       },
       agent: { kind: 'reference', python: 'python3' },
+      sharedFolders: [],
       dataDir: path.join(cwd, '.parley'),
       resultsDir: path.join(cwd, 'out'),
       baseDir: cwd,
@@ -307,7 +308,7 @@ describe('explainDeployment()', () => {
 describe('settings', () => {
   it('are the single values of the schema, all of them', () => {
     const open =
-      /^(code_hosts|proxy_config|gateway|runtime\.egress\.allow|store\.(tls|url)|engine\.(tls|api_key))/;
+      /^(code_hosts|proxy_config|gateway|runtime\.(egress\.allow|shared_folders)|store\.(tls|url)|engine\.(tls|api_key)|agent\.(command|environment))/;
     const keys = allKeyPaths().filter((key) => !open.test(key));
     const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
     expect(SETTINGS.map((setting) => setting.path).sort()).toEqual(leaves.sort());
