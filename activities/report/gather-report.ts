@@ -103,6 +103,7 @@ async function gatherItems(
   for (const item of plan.items) {
     const { key, entry, model, matrix, tags, whole } = item;
     const copy = whole === undefined ? {} : { whole };
+    const named = item.agent === undefined ? {} : { agent: item.agent.name };
     const row = await redacted(world, byKey.get(key) ?? null);
     const hasBegun = row !== null && row.attempt > 0;
     const files = hasBegun ? await collectedFiles(world, { runId, key, steps: collectOf(item, plan) }) : [];
@@ -119,6 +120,7 @@ async function gatherItems(
       matrix,
       tags,
       ...copy,
+      ...named,
       spend: spent,
       files,
       findings,

@@ -43,6 +43,8 @@ export interface ReportItem {
   readonly key: string;
   readonly entry: string;
   readonly model: string;
+  /** Absent: the deployment's. */
+  readonly agent?: string;
   readonly matrix: Readonly<Record<string, string>>;
   readonly tags: Readonly<Record<string, string>>;
   /** Copies that are judged as one; absent: by itself. */

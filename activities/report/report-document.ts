@@ -2,6 +2,7 @@
  * A whole report as a document: which sections there are, and their order.
  * Pure; each section is a file of its own or shares one with its kin.
  */
+import { agentSection } from './agent-section.ts';
 import { deliverySection, lastStepSection } from './after-sections.ts';
 import type { ReportDocument, Section } from './document.ts';
 import { reportFigures } from './figures/report-figures.ts';
@@ -16,6 +17,7 @@ export function reportDocument(data: ReportData): ReportDocument {
     summarySection(data),
     outcomeSection(data),
     wholeSection(data),
+    agentSection(data),
     itemSection(data),
     scoreSection(data),
     evidenceSection(data),

@@ -126,6 +126,7 @@ function describe(loaded: Plan): string[] {
     `ends: ${wait.until.join(', ')}; deadline ${duration(wait.deadlineMs)}, no progress ${duration(wait.noProgressMs)}`,
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,
     ...ownRulesLines(loaded),
+    ...agentLines(loaded),
     ...(loaded.deliver === undefined ? [] : [deliverLine(loaded)]),
     ...(budget === null ? [] : [`budget: ${usd(budget.nanoUsd)}, ${budget.mode}`]),
     ...(loaded.reconcile === null ? [] : [`reconcile: rows from the ${loaded.reconcile.rows.from}`]),
@@ -144,6 +145,18 @@ function poolLine({ size, maxPerSandbox, recycleAfter, recycleAgeMs, onFull, war
     ...(warm ? ['warmed'] : []),
   ];
   return `pool: ${said.join(', ')}`;
+}
+
+/** Where conversations choose their agents: which, in which version, and how many have it. */
+function agentLines({ items }: Plan): string[] {
+  const counts = new Map<string, number>();
+  for (const { agent } of items) {
+    const name =
+      agent === undefined ? "the deployment's" : [agent.name, agent.version ?? ''].join(' ').trim();
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  if (items.every(({ agent }) => agent === undefined)) return [];
+  return [`agents: ${[...counts].map(([name, count]) => `${name} (${count})`).join(', ')}`];
 }
 
 /** With the key of one conversation, so that a person sees the names there will be. */
