@@ -29,6 +29,7 @@ const repositorySchema = z.object({
   /** Tag or commit in place of a branch; null for none. */
   ref: z.string().nullable(),
   submodules: z.boolean(),
+  lfs: z.boolean().default(false),
 });
 
 const agentSchema = z.object({

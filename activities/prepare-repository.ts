@@ -137,7 +137,7 @@ interface CloneOrder {
 
 /**
  * Cloned aside and moved into place, so that a repeat never takes half a clone for a whole one. What Git LFS keeps stays
- * where it is: the relay passes on no more than Git itself.
+ * where it is, unless the job asks for it.
  */
 function cloneScript(url: string, { command, workingDir, author, facts, addresses }: CloneOrder): string {
   const { branch } = command;
@@ -149,8 +149,23 @@ function cloneScript(url: string, { command, workingDir, author, facts, addresse
       ? [`git clone --quiet${branch === null ? '' : ` --branch ${quoted(branch)}`} ${from} ${aside} 1>&2`]
       : [`git clone --quiet --no-checkout ${from} ${aside} 1>&2`, ...checkOut(aside, ref)]),
     ...(facts?.submodules === true ? fetchSubmodules(aside, addresses) : []),
+    ...(facts?.lfs === true ? fetchLfs(aside, url) : []),
     identify(aside, author),
   ]);
+}
+
+/**
+ * Its filters are this clone's, without hooks of its own, so that what the agent commits is kept by Git LFS, too. The
+ * address is the relay's, whatever a file in the repository names.
+ */
+function fetchLfs(aside: string, url: string): readonly string[] {
+  const git = `git -C ${aside}`;
+  const absent = 'repo.lfs needs the program git-lfs in the sandbox: install it in its image or on its host';
+  return [
+    `git lfs version >/dev/null 2>&1 || { echo ${quoted(absent)} >&2; exit 1; }`,
+    `${git} lfs install --local --skip-repo 1>&2`,
+    `${git} -c lfs.url=${quoted(`${url}/info/lfs`)} lfs pull 1>&2`,
+  ];
 }
 
 /** The relay knows repositories with `.git` only, which many a submodule is named without. */

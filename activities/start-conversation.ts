@@ -72,8 +72,8 @@ export const startConversation = (world: World): Activity<'startConversation'> =
 
 /** Null where the repository is taken as its host has it. */
 function repositoryFacts({ repository }: PlanItem): LaunchRepository | null {
-  const { ref = null, submodules = false } = repository ?? {};
-  return ref === null && !submodules ? null : { ref, submodules };
+  const { ref = null, submodules = false, lfs = false } = repository ?? {};
+  return ref === null && !submodules && !lfs ? null : { ref, submodules, lfs };
 }
 
 /** A list of its own: the plan's is nobody's to write on. */

@@ -17,6 +17,9 @@ import type { Turnstile } from '../core/turnstile.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
 import { parseGitRequest, tokenOf } from './git-request.ts';
 import type { GitRead } from './git-request.ts';
+import { localLfs } from './lfs-local.ts';
+import { upstreamLfs } from './lfs-upstream.ts';
+import { serveLfs, type LfsRead } from './lfs.ts';
 import {
   CONNECTIONS_MAX,
   CONNECTIONS_PER_CALLER_MAX,
@@ -72,7 +75,7 @@ interface Context {
 
 /**
  * Clone URL inside a sandbox: `http://127.0.0.1:4102/{provider}/{owner}/{repo}.git`, or as its address tells.
- * Reading only: a push is answered with 403.
+ * Reading only, what Git LFS keeps included: a push is answered with 403.
  */
 export function createGitRelay(options: GitRelayOptions): GitRelay {
   const { connectionsMax = CONNECTIONS_MAX, warn } = options;
@@ -128,7 +131,7 @@ async function serve(context: Context, request: IncomingMessage, response: Serve
 }
 
 interface Exchange {
-  readonly read: GitRead;
+  readonly read: GitRead | LfsRead;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The caller went away. */
@@ -201,17 +204,18 @@ async function serveLocation(
   { location, token }: Allowed,
 ): Promise<boolean> {
   const { place, provider, name } = location;
+  const { read, signal } = exchange;
   switch (place.kind) {
     case 'directory':
-      return await serveLocal({ ...exchange, place });
+      return read.kind === 'lfs'
+        ? await serveLfs(localLfs(place, signal), { ...exchange, read })
+        : await serveLocal({ ...exchange, read, place });
     case 'remote': {
       const authorization = (await context.options.authorization?.(provider, name, token)) ?? null;
-      return await serveUpstream({
-        ...exchange,
-        url: place.url,
-        authorization,
-        dispatcher: context.dispatcher,
-      });
+      const host = { url: place.url, authorization, signal, dispatcher: context.dispatcher };
+      return read.kind === 'lfs'
+        ? await serveLfs(upstreamLfs(host), { ...exchange, read })
+        : await serveUpstream({ ...exchange, ...host, read });
     }
     default:
       return place satisfies never;
@@ -219,7 +223,7 @@ async function serveLocation(
 }
 
 /** Unknown providers look like missing repositories. */
-function locateOrNull(codeHosts: CodeHosts, read: GitRead): RepositoryLocation | null {
+function locateOrNull(codeHosts: CodeHosts, read: GitRead | LfsRead): RepositoryLocation | null {
   try {
     return codeHosts.locate(read);
   } catch (error) {
@@ -234,7 +238,7 @@ function refuse(response: ServerResponse, status: number, reason: string): void 
 }
 
 /** What was sent already cannot be taken back: then the connection breaks, and the client sees it. */
-function fail({ options }: Context, read: GitRead, response: ServerResponse, error: unknown): void {
+function fail({ options }: Context, read: GitRead | LfsRead, response: ServerResponse, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
   options.warn(`Cannot serve repository "${read.provider}/${read.name}": ${reason}`);
   if (response.headersSent) response.destroy();

@@ -1,7 +1,9 @@
 /**
  * What a Git client may ask over HTTP.
- * Owns recognising the two read requests of the smart protocol, and refusing everything else with its status.
+ * Owns recognising the two read requests of the smart protocol and the two of Git LFS, and refusing everything else
+ * with its status.
  */
+import type { LfsRead } from './lfs.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
 /** A read request that makes sense; whether it is allowed is decided elsewhere. */
@@ -19,10 +21,10 @@ export interface GitRefusal {
 }
 
 const PATH_PATTERN =
-  /^\/([a-z][a-z0-9_]{0,63})\/(.+)\.git(\/info\/refs|\/git-upload-pack|\/git-receive-pack)$/;
+  /^\/([a-z][a-z0-9_]{0,63})\/(.+)\.git(\/info\/refs|\/git-upload-pack|\/git-receive-pack|\/info\/lfs\/objects\/(?:batch|[0-9a-f]{64}))$/;
 
 /** `target` is the request line's path and query, taken literally: an escaped character never means another one. */
-export function parseGitRequest(method: string, target: string): GitRead | GitRefusal {
+export function parseGitRequest(method: string, target: string): GitRead | LfsRead | GitRefusal {
   const queryAt = target.indexOf('?');
   const path = queryAt === -1 ? target : target.slice(0, queryAt);
   const query = queryAt === -1 ? '' : target.slice(queryAt + 1);
@@ -31,6 +33,8 @@ export function parseGitRequest(method: string, target: string): GitRead | GitRe
   if (endpoint === '/git-receive-pack' || query === 'service=git-receive-pack') {
     return refused(403, 'pushing through the relay is not allowed');
   }
+  if (endpoint.startsWith(LFS))
+    return lfsRead(method, { provider, name, place: endpoint.slice(LFS.length), query });
   if (endpoint === '/info/refs') {
     if (method !== 'GET') return refused(405, 'only GET is allowed here');
     if (query !== 'service=git-upload-pack') return refused(403, 'only the smart protocol is served');
@@ -40,6 +44,24 @@ export function parseGitRequest(method: string, target: string): GitRead | GitRe
   return method === 'POST'
     ? { kind: 'read', provider, name, endpoint }
     : refused(405, 'only POST is allowed here');
+}
+
+const LFS = '/info/lfs/objects/';
+const SIZE_QUERY = /^size=(\d{1,15})$/;
+
+function lfsRead(
+  method: string,
+  asked: { readonly provider: string; readonly name: string; readonly place: string; readonly query: string },
+): LfsRead | GitRefusal {
+  const { provider, name, place, query } = asked;
+  if (place === 'batch')
+    return method === 'POST'
+      ? { kind: 'lfs', provider, name, object: null }
+      : refused(405, 'only POST is allowed here');
+  const size = SIZE_QUERY.exec(query)?.[1];
+  if (method !== 'GET') return refused(405, 'only GET is allowed here');
+  if (size === undefined) return refused(404, 'no such object');
+  return { kind: 'lfs', provider, name, object: { oid: place, size: Number(size) } };
 }
 
 /**

@@ -19,6 +19,11 @@ export const PROGRESS_MS = 60_000;
 export const UPSTREAM_SILENCE_MS = 120_000;
 /** Redirects followed, on the same host only. */
 export const REDIRECTS_MAX = 3;
+/** Of one question of Git LFS; its client asks for a hundred at a time. */
+export const LFS_OBJECTS_MAX = 1_000;
+export const LFS_BATCH_BYTES_MAX = 1024 * 1024;
+/** What a code host answers to it: an address and a credential for each object. */
+export const LFS_ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 /** Headers of `git http-backend`; it writes some hundred bytes. */
 export const CGI_HEADER_BYTES_MAX = 16 * 1024;
 /** What a failing backend said, kept for the operator. */

@@ -26,7 +26,7 @@ export interface UpstreamCall {
 const REQUEST_HEADERS = ['accept', 'content-type', 'content-encoding', 'git-protocol'] as const;
 const RESPONSE_HEADERS = ['content-type', 'content-encoding', 'cache-control', 'expires', 'pragma'] as const;
 /** Some hosts answer only Git's own clients. */
-const USER_AGENT = 'git/2 parley';
+export const USER_AGENT = 'git/2 parley';
 
 /**
  * Streams the host's answer; false when the host has no such repository, or none for this credential.

@@ -11,6 +11,8 @@ export interface PlanRepository {
   readonly ref?: string;
   /** True: what its submodules are is fetched. */
   readonly submodules?: true;
+  /** True: what Git LFS keeps of it is fetched. */
+  readonly lfs?: true;
   /** Provider key in `code_hosts`; null means the deployment's default. */
   readonly host: string | null;
   /** Name of a job secret holding a credential for this host; null for none. */

@@ -120,11 +120,18 @@ function repositoryOf(
   return { name, branch, ...(ref === null ? {} : { ref }), host, tokenSecret, ...optional };
 }
 
-function resolveRepository({ host, token, author, submodules }: RepositoryDocument): ItemBase['repository'] {
+function resolveRepository({
+  host,
+  token,
+  author,
+  submodules,
+  lfs,
+}: RepositoryDocument): ItemBase['repository'] {
   return {
     host: host ?? null,
     tokenSecret: token?.secret ?? null,
     ...(submodules === true ? { submodules } : {}),
+    ...(lfs === true ? { lfs } : {}),
     ...(author === undefined ? {} : { author: { name: author.name, email: author.email } }),
   };
 }

@@ -42,6 +42,7 @@ const repository = z.strictObject({
   branch: word.nullable(),
   ref: word.optional(),
   submodules: z.literal(true).optional(),
+  lfs: z.literal(true).optional(),
   host: word.nullable(),
   tokenSecret: word.nullable(),
   author: z.strictObject({ name: word, email: word }).optional(),

@@ -85,6 +85,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   { field: 'repository.branch', keys: ['repo.branch', 'branch'], otherwise: 'deployment' },
   { field: 'repository.ref', keys: ['repo.ref'] },
   { field: 'repository.submodules', keys: ['repo.submodules'] },
+  { field: 'repository.lfs', keys: ['repo.lfs'] },
   { field: 'repository.host', keys: ['repo.host'], otherwise: 'deployment' },
   { field: 'repository.tokenSecret', keys: ['repo.token'] },
   { field: 'repository.author', keys: ['repo.author'], otherwise: 'deployment' },

@@ -27,6 +27,7 @@ const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'repo.branch': 'main',
   'repo.ref': 'v1.4.2',
   'repo.submodules': true,
+  'repo.lfs': true,
   'repo.host': 'github',
   'repo.token.secret': 'SHOP_TOKEN',
   'repo.author.name': 'Build bot',

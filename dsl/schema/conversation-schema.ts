@@ -57,6 +57,7 @@ const repository = z
     branch: rules.text(rules.BRANCH, 'Branch to start from.').optional(),
     ref: rules.text(rules.BRANCH, 'Tag, or id of a commit, to start from.').optional(),
     submodules: z.boolean().meta({ description: 'Fetch its submodules.' }).optional(),
+    lfs: z.boolean().meta({ description: 'Fetch the files that Git LFS keeps of it.' }).optional(),
     host: rules.text(rules.HOST, 'Provider key in code_hosts of the deployment.').optional(),
     token: z
       .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })

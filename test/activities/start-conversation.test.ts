@@ -133,7 +133,7 @@ describe('startConversation', () => {
     await answerOf(around, ORDER);
     const id = around.world.keys.conversationIdOf(ORDER);
     expect(await launchFacts(around.world.vault, id)).toMatchObject({
-      repository: { ref: 'v1', submodules: true },
+      repository: { ref: 'v1', submodules: true, lfs: false },
     });
   });
 

@@ -66,6 +66,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   'conversations[].plugins[]': [{ source: 'acme/tools' }],
   'conversations[].confirmation': 'never',
   'conversations[].repo.submodules': false,
+  'conversations[].repo.lfs': false,
   'conversations[].key': 'a',
   'conversations[].repeat': 1,
   'conversations[].outcome': 'all',
