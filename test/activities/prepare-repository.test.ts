@@ -156,6 +156,17 @@ describeWith('git', 'prepareRepository', () => {
     expect(existsSync(cloneOf(around))).toBe(false);
   });
 
+  it('says what is missing where Git LFS is asked for and its program is not there', async () => {
+    const around = await prepared();
+    remote(around);
+    const repository = { ref: null, submodules: false, lfs: true };
+    await putLaunchFacts(around.world.vault, CONVERSATION, { extraHeaders: {}, gitAuthor: null, repository });
+    const answer = await answerOf(around, order());
+    // Where it is, there is nothing to fetch.
+    if (answer?.type === 'stepFailed') expect(answer.reason).toContain('repo.lfs needs the program git-lfs');
+    else expect(git(cloneOf(around), 'config', '--local', 'filter.lfs.smudge')).toContain('git-lfs');
+  });
+
   it('begins with nothing in a repository without a commit', async () => {
     const around = await prepared();
     const dir = path.join(around.folder, 'remotes', 'acme/empty');

@@ -32,6 +32,7 @@ export type Tool =
   | 'openhands'
   | 'python'
   | 'git'
+  | 'git-lfs'
   | 'mount'
   | 'java'
   | 'curl'
@@ -78,6 +79,7 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   docker: ['docker', 'version', '--format', '{{.Server.Version}}'],
   python: ['python3', '--version'],
   git: ['git', '--version'],
+  'git-lfs': ['git', 'lfs', 'version'],
   mount: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
   curl: ['curl', '--version'],
   openssl: ['openssl', 'version'],
