@@ -26,6 +26,8 @@ export interface PlanRequest {
   readonly checksSecrets: boolean;
   /** Values for the inputs of the job; a saved plan has its own. */
   readonly inputs?: InputOptions;
+  /** Of a run that the job belongs to; absent: no stage has written any. */
+  readonly readStageRows?: NonNullable<JobWorld['readStageRows']>;
 }
 
 /** Null when the job has errors, which are printed to standard error. @throws ParleyError plan_invalid */
@@ -59,7 +61,11 @@ function load(shell: Shell, request: PlanRequest, compile: Compile): { readonly 
     refuseInputs(file, request.inputs ?? {});
     return { plan: readPlan(file, bytes) };
   }
-  const world = jobWorld({ shell, file, ...listedModels(shell, config), checksSecrets, inputs });
+  const { readStageRows } = request;
+  const world: JobWorld = {
+    ...jobWorld({ shell, file, ...listedModels(shell, config), checksSecrets, inputs }),
+    ...(readStageRows === undefined ? {} : { readStageRows }),
+  };
   const { plan, diagnostics, texts } = compile({ path: file, text: bytes }, world);
   shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
   return { plan };

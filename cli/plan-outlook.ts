@@ -3,6 +3,7 @@
  * Owns the arithmetic over limits, and over what an earlier run of the job took; nothing is played here.
  */
 import { counted } from '../core/counted.ts';
+import { knownItems } from '../core/known-items.ts';
 import type { Plan } from '../core/plan.ts';
 import { slotName } from '../core/run/birth.ts';
 import type { RunItemRow } from '../core/projection.ts';
@@ -40,7 +41,7 @@ export interface OutlookContext {
 }
 
 export function planOutlook(plan: Plan, { deployment, history }: OutlookContext): Outlook {
-  const { items } = plan;
+  const items = knownItems(plan);
   const costs = history.flatMap(({ costNanoUsd }) => (costNanoUsd === null ? [] : [costNanoUsd]));
   const times = history.flatMap(({ admittedAt, endedAt }) =>
     admittedAt === null || endedAt === null ? [] : [endedAt - admittedAt],

@@ -4,7 +4,8 @@
  */
 import type { RunId } from '../core/ids.ts';
 import type { Plan } from '../core/plan.ts';
-import type { RunRow } from '../core/projection.ts';
+import { isAwaiting } from '../core/known-items.ts';
+import type { RunItemRow, RunRow } from '../core/projection.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { readDeliveries } from './deliveries.ts';
 import { readEvidence } from './item-evidence.ts';
@@ -14,6 +15,7 @@ import { deliveryCounts } from './print/deliveries.ts';
 import { runRecord } from './print/records.ts';
 import { runSummary, type RunResult } from './print/run-summary.ts';
 import { calledAs, pause, type Shell } from './shell.ts';
+import { awaitingWords, type StagedRows } from './staged-rows.ts';
 import type { RunView } from './view/run-view.ts';
 
 export interface RunSession {
@@ -21,6 +23,8 @@ export interface RunSession {
   readonly host: Host;
   readonly runId: RunId;
   readonly plan: Plan | null;
+  /** Takes up what an earlier stage writes; absent where nobody knows the job. */
+  readonly staged?: StagedRows | undefined;
   readonly view: RunView;
   readonly json: boolean;
 }
@@ -41,7 +45,7 @@ export async function attend(session: RunSession): Promise<ExitCode> {
     view.close();
     await Promise.race([host.close(), pause(shell.clock, CLOSE_MS)]);
   }
-  if (row !== null) return exitCodeOfRun(row, session.plan);
+  if (row !== null) return exitCodeOfRun(row, planOf(session));
   const left = goesOn
     ? `left ${session.runId}, which goes on in another process; look with: ${calledAs(shell)} watch ${session.runId}`
     : `left ${session.runId} as it stands; go on with: ${calledAs(shell)} resume ${session.runId}`;
@@ -50,7 +54,22 @@ export async function attend(session: RunSession): Promise<ExitCode> {
 }
 
 /** Null when the user left. */
-async function waitOrLeave({ shell, host, runId, view }: RunSession): Promise<RunRow | null> {
+/** As it grew meanwhile. */
+function planOf({ staged, plan }: RunSession): Plan | null {
+  return staged?.plan ?? plan;
+}
+
+/** What was ready before anybody looked. */
+async function lookForRows({ shell, host, runId, plan, staged, view }: RunSession): Promise<void> {
+  if (plan?.items.some(isAwaiting) !== true) return;
+  const rows = await host.runItems(runId);
+  if (staged !== undefined) return staged.changed(rows);
+  const resume = `${calledAs(shell)} resume ${runId}`;
+  for (const words of awaitingWords(plan, rows, resume)) view.notice(words);
+}
+
+async function waitOrLeave(session: RunSession): Promise<RunRow | null> {
+  const { shell, host, runId, view } = session;
   const leave = new AbortController();
   let interrupts = 0;
   const stopListening = shell.onInterrupt((signal) => {
@@ -64,7 +83,12 @@ async function waitOrLeave({ shell, host, runId, view }: RunSession): Promise<Ru
   });
   const left = new Promise<null>((resolve) => leave.signal.addEventListener('abort', () => resolve(null)));
   try {
-    const waited = host.waitForRun(runId, (row, items) => view.changed(row, items), leave.signal);
+    const changed = (row: RunRow, items: readonly RunItemRow[]): void => {
+      view.changed(row, items);
+      session.staged?.changed(items);
+    };
+    await lookForRows(session);
+    const waited = host.waitForRun(runId, changed, leave.signal);
     // After the user left, how the wait ends is nobody's concern.
     waited.catch(() => undefined);
     return await Promise.race([waited, left]);
@@ -74,7 +98,8 @@ async function waitOrLeave({ shell, host, runId, view }: RunSession): Promise<Ru
 }
 
 async function printResult(session: RunSession, row: RunRow): Promise<void> {
-  const { shell, host, runId, plan, view, json } = session;
+  const { shell, host, runId, view, json } = session;
+  const plan = planOf(session);
   const items = await host.runItems(runId);
   view.changed(row, items);
   view.close();

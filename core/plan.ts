@@ -2,6 +2,7 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
+import type { PlanAwaited } from './known-items.ts';
 import type { PlanAgent } from './plan-agent.ts';
 import type { PlanScore, PlanVerify } from './plan-check.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
@@ -54,6 +55,8 @@ export interface PlanItem {
   readonly collect?: readonly CollectStep[];
   /** Absent when it needs nobody. */
   readonly needs?: readonly PlanNeed[];
+  /** It is no conversation: others take its place once the rows are known that an earlier stage writes. */
+  readonly awaits?: PlanAwaited;
   /** Position in the plan, from 0: breaks every tie. */
   readonly index: number;
   /** SHA-256 of the canonical JSON of the fields above except `index`. */

@@ -2,6 +2,7 @@
  * Money that a job counts on and nobody could count: a budget or `limits.usd` on a model without a price (D30).
  * Owns the check of a whole plan; what a model costs is the deployment's to say.
  */
+import { knownItems } from '../core/known-items.ts';
 import type { PlanItem } from '../core/plan.ts';
 import { conversationsOf } from './check/check-context.ts';
 import type { LintContext } from './lint-context.ts';
@@ -15,7 +16,7 @@ export function checkPrices(context: LintContext): void {
   const isBudgeted = plan.budget !== null;
   const budget = treeAt(root, ['budget', 'usd']) ?? treeAt(root, ['budget']);
   const conversations = new Map(conversationsOf(root).map(({ id, tree }) => [id, tree]));
-  for (const item of plan.items) {
+  for (const item of knownItems(plan)) {
     const isCounted = isBudgeted || item.limits.nanoUsd !== null;
     if (!isCounted || said.has(item.model) || context.hasPrice(item.model) !== false) continue;
     said.add(item.model);

@@ -2,8 +2,10 @@
  * Conversations to items of the plan: rows of data outside, combinations within, copies innermost.
  * Owns that order and what is left out; entry-variant.ts fills the texts, item-keys.ts holds the keys.
  */
+import type { PlanAwaited } from '../core/known-items.ts';
 import type { PlanItem, PlanWhole } from '../core/plan.ts';
 import { applyDefaults } from './apply-defaults.ts';
+import { buildNeeds } from './build-needs.ts';
 import { defined } from './defined.ts';
 import type { Entry, ExpandContext, ItemTrace } from './entry.ts';
 import { createEntryRules, type EntryRules } from './entry-rules.ts';
@@ -11,9 +13,9 @@ import { createFilling, type Filling } from './entry-variant.ts';
 import { expandMatrix, ITEMS_MAX, type Combination } from './expand-matrix.ts';
 import { ItemKeys } from './item-keys.ts';
 import type { PlanValues } from './plan-scope.ts';
-import { itemText } from './plan-text.ts';
+import { itemText, type ItemSpec } from './plan-text.ts';
 import { quote } from './quote.ts';
-import { resolveItem, sorted } from './resolve-item.ts';
+import { resolveBase, resolveItem, sorted, type FilledFields } from './resolve-item.ts';
 import { chosenRows } from './rows/chosen-rows.ts';
 import type { Row } from './rows/row.ts';
 import type { ConversationDocument } from './schema/conversation-schema.ts';
@@ -54,6 +56,7 @@ export const PLAN_CHARS_MAX = 256 * 1024 * 1024;
 function expandEntry(entry: Entry, context: EntryContext): void {
   const { conversation, tree, scope } = entry;
   const { report } = context;
+  if (scope.data?.awaits !== undefined) return expandAwaiting(entry, scope.data.awaits, context);
   const combinations = expandMatrix(conversation, tree, report).map(sortedLast);
   const rules = createEntryRules(entry, context);
   const filling = createFilling(entry, context);
@@ -64,6 +67,38 @@ function expandEntry(entry: Entry, context: EntryContext): void {
     }
   }
   rules.finish();
+}
+
+/** One item that stands for all of them until their rows are known: it waits for the stage that writes them, and for itself. */
+function expandAwaiting(entry: Entry, awaits: PlanAwaited, context: EntryContext): void {
+  const { items, keys, world } = context;
+  const { id, needs = [] } = entry.conversation;
+  const base = resolveBase({ id, prompt: entry.conversation.prompt }, {});
+  const spec: ItemSpec = {
+    ...resolveItem(base, { ...NOTHING_FILLED, key: id, prompt: awaitedWords(awaits) }, NOT_COMBINED),
+    needs: [
+      { entry: awaits.entry, outcome: 'succeeded', each: false },
+      ...buildNeeds(needs),
+      { entry: id, outcome: 'ended', each: false },
+    ],
+    awaits,
+  };
+  keys.add(id, { entry, row: null, written: null });
+  context.onItem?.({ entryIndex: entry.index, extensions: [], row: null });
+  const text = itemText(spec);
+  context.size.chars += text.length;
+  items.push({ ...spec, index: items.length, specHash: world.sha256(text) });
+}
+
+const NOT_COMBINED = { matrix: {}, repeat: null } as const;
+const NOTHING_FILLED: FilledFields = {
+  ...{ key: '', prompt: '', model: '', repositoryName: null, branch: null, ref: null },
+  ...{ tags: {}, priority: 0, affinity: null, agent: null },
+};
+
+/** In place of a prompt, for whoever reads the plan. */
+function awaitedWords({ entry, file }: PlanAwaited): string {
+  return `one conversation for each row of "${file}", which ${entry} writes`;
 }
 
 /** A combination in the order of its axes, and in the order in which a plan holds it. */

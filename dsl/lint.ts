@@ -3,6 +3,7 @@
  * Owns lint rules over the whole plan; a warning never changes the plan.
  */
 import { waitOf } from '../core/item-rules.ts';
+import { knownItems } from '../core/known-items.ts';
 import type { PlanWait } from '../core/plan.ts';
 import { outlastsSession } from '../core/session.ts';
 import { formatDuration } from './duration.ts';
@@ -177,7 +178,7 @@ function lintPrompts({ plan, root, report }: LintContext): void {
   const ids = new Map(conversationsOf(root).map(({ id, tree }) => [id, childOf(tree, 'id')]));
   if (ids.size < 2) return;
   const seen = new Map<string, string>();
-  for (const { entry, prompt, model, repository, secrets } of plan.items) {
+  for (const { entry, prompt, model, repository, secrets } of knownItems(plan)) {
     const task = JSON.stringify([prompt, model, repository, secrets]);
     const first = seen.get(task);
     if (first === undefined) seen.set(task, entry);
@@ -207,7 +208,7 @@ function names(source: string, name: string): boolean {
 
 function lintModels({ plan, root, report }: LintContext, models: readonly string[]): void {
   const trees = new Map(conversationsOf(root).map(({ id, tree }) => [id, tree]));
-  for (const item of plan.items) {
+  for (const item of knownItems(plan)) {
     if (models.includes(item.model) || models.includes('*')) continue;
     const own = trees.get(item.entry);
     const written = childOf(own, 'model') ?? treeAt(root, ['defaults', 'model']);

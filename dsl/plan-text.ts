@@ -12,6 +12,7 @@ export type ItemSpec = Omit<PlanItem, 'index' | 'specHash' | 'whole'>;
 const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   affinity: true,
   agent: true,
+  awaits: true,
   collect: true,
   confirmation: true,
   entry: true,

@@ -33,6 +33,11 @@ export interface JobWorld extends Hasher {
   readFile(relativePath: string): FileRead;
   /** Reads a data file by its path relative to the job file; absent where there are none. Must not throw. */
   readRows?(relativePath: string): RowsRead;
+  /**
+   * Reads rows that conversations of an entry left among their results, in the order of the plan; `pending` while they
+   * are not known, as is absent. Must not throw.
+   */
+  readStageRows?(entry: string, file: string): RowsRead | 'pending';
   /** Lists a folder by its path relative to the job file, '' for its own, in any order; absent where there are none. Must not throw. */
   listFolder?(relativePath: string): FolderRead;
   /** Absent means that nobody was asked: inputs without a default are left open, and there is no plan. */

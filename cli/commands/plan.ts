@@ -7,6 +7,7 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { counted } from '../../core/counted.ts';
 import { fillDeliverText } from '../../core/deliver-name.ts';
+import { knownItems } from '../../core/known-items.ts';
 import type { PlanPool } from '../../core/place-in-pool.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
@@ -148,7 +149,8 @@ function poolLine({ size, maxPerSandbox, recycleAfter, recycleAgeMs, onFull, war
 }
 
 /** Where conversations choose their agents: which, in which version, and how many have it. */
-function agentLines({ items }: Plan): string[] {
+function agentLines(plan: Plan): string[] {
+  const items = knownItems(plan);
   const counts = new Map<string, number>();
   for (const { agent } of items) {
     const name =

@@ -22,6 +22,7 @@ import { parseRunId } from '../run-id.ts';
 import { addInputOptions, type InputOptions } from '../given-inputs.ts';
 import { loadPlan } from '../load-plan.ts';
 import { readSettings, userName } from '../run-settings.ts';
+import { StagedRows, stageRows, type ReadStageRows } from '../staged-rows.ts';
 import { takeChanges } from '../take-changes.ts';
 import { attend } from '../run-session.ts';
 import { namedRun } from '../open-run.ts';
@@ -86,7 +87,6 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
   const settings = options.set === undefined ? null : readSettings(options.set);
   const { config: path, engine } = options;
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
-  const job = file === undefined ? null : requirePlan(shell, file, options);
   const { host, view } = await openHostWithView(shell, config, options);
   const { runId } = await orClose({ host, view }, namedRun(host, id));
   const plan = await host.plan(runId);
@@ -95,6 +95,10 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
     await host.close();
     throw noSuchRun(id);
   }
+  const compile = (readStageRows: ReadStageRows): Plan | null =>
+    file === undefined ? null : planOfFile(shell, { file, options, readStageRows });
+  const rows = stageRows({ plan, results: host.resultsLocation(runId) });
+  const job = file === undefined ? null : await orClose({ host, view }, required(file, compile(rows)));
   const by = userName(shell);
   const requestId = `resume-${shell.randomHex(16)}`;
   const say = (text: string): void => view.notice(text);
@@ -118,16 +122,36 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
     await orClose({ host, view }, host.tellRun(runId, event));
   }
   await orClose({ host, view }, host.tellRun(runId, { type: 'resumeRequested', requestId, by, classes }));
-  return await attend({ shell, host, runId, plan: present, view, json: options.json === true });
+  const staged =
+    file === undefined
+      ? undefined
+      : new StagedRows({
+          ...{ host, runId, plan: present, compile, by, say },
+          newId: () => `stage-${shell.randomHex(16)}`,
+        });
+  return await attend({ shell, host, runId, plan: present, staged, view, json: options.json === true });
 }
 
-/** @throws CliError when the job has errors, which were printed */
-function requirePlan(shell: Shell, file: string, options: ResumeOptions): Plan {
-  const plan = loadPlan(shell, { file, config: options.config, checksSecrets: false, inputs: options });
-  if (plan !== null) return plan;
-  throw new CliError(`Cannot go on with "${file}": the job has errors`, {
-    remedy: 'correct them, or resume without the file',
-  });
+interface JobOfRun {
+  readonly file: string;
+  readonly options: ResumeOptions;
+  readonly readStageRows: ReadStageRows;
+}
+
+/** Null when the job has errors, which are printed. */
+function planOfFile(shell: Shell, { file, options, readStageRows }: JobOfRun): Plan | null {
+  const request = { file, config: options.config, checksSecrets: false, inputs: options };
+  return loadPlan(shell, { ...request, readStageRows });
+}
+
+/** @throws CliError when the job has errors */
+function required(file: string, plan: Plan | null): Promise<Plan> {
+  if (plan !== null) return Promise.resolve(plan);
+  return Promise.reject(
+    new CliError(`Cannot go on with "${file}": the job has errors`, {
+      remedy: 'correct them, or resume without the file',
+    }),
+  );
 }
 
 function parseClasses(text: string): readonly FailureClass[] {

@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
+import { isAwaiting } from '../../core/known-items.ts';
 import type { Plan } from '../../core/plan.ts';
 import { CliError } from '../cli-error.ts';
 import {
@@ -27,6 +28,7 @@ import { lookAhead } from '../preflight/look-ahead.ts';
 import { newRunId, parseRunId } from '../run-id.ts';
 import { attend } from '../run-session.ts';
 import { userName } from '../run-settings.ts';
+import { refuseAwaiting, StagedRows, stageRows, type ReadStageRows } from '../staged-rows.ts';
 import { takeChanges } from '../take-changes.ts';
 import { openServer } from '../open-run.ts';
 import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
@@ -109,7 +111,10 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   // A service looks at its own world.
   if (options.preflight && config !== null) await lookAhead(shell, { config, plan, file, json });
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
-  if (config === null) return await runAtServer(shell, { runId, plan }, options);
+  if (config === null) {
+    refuseAwaiting(plan, 'hand the run to a service', 'run it here, without --server');
+    return await runAtServer(shell, { runId, plan }, options);
+  }
   if (options.detach === true) {
     const args = detachedArgs(file, runId, options);
     return await detach(shell, { config, runId, args, json });
@@ -118,16 +123,27 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   const planned = named === null ? null : await planOfRun(host, runId);
   let present = planned;
   if (planned !== null && planned.hash !== plan.hash) {
+    const rows = stageRows({ plan: planned, results: host.resultsLocation(runId) });
+    const job = planned.items.some(isAwaiting)
+      ? subsetOf(requireStaged(shell, file, { options, rows }), subset)
+      : plan;
     const by = userName(shell);
     const requestId = `run-${shell.randomHex(16)}`;
     const say = (text: string): void => view.notice(text);
     const accepts = options.acceptChanges === true;
-    const taking = takeChanges({ host, runId, planned, job: plan, accepts, by, requestId, say });
+    const taking = takeChanges({ host, runId, planned, job, accepts, by, requestId, say });
     present = await orClose({ host, view }, taking);
   }
   const started = present ?? plan;
   await start({ host, view, runId, plan: started });
-  return await attend({ shell, host, runId, plan: started, view, json });
+  const request = { file, config: options.config, checksSecrets: true, inputs: options };
+  const staged = new StagedRows({
+    ...{ host, runId, plan: started, by: userName(shell) },
+    compile: (readStageRows) => loadPlan(shell, { ...request, readStageRows }),
+    newId: () => `stage-${shell.randomHex(16)}`,
+    say: (text) => view.notice(text),
+  });
+  return await attend({ shell, host, runId, plan: started, staged, view, json });
 }
 
 /** Handed to a service, with the secrets that the plan names and this machine has, and watched from here. */
@@ -161,6 +177,18 @@ function withResults(host: Host): Host {
       return row;
     },
   };
+}
+
+/** The job with the rows that its run has taken up before. @throws CliError when it has errors, which were printed */
+function requireStaged(
+  shell: Shell,
+  file: string,
+  { options, rows }: { readonly options: RunOptions; readonly rows: ReadStageRows },
+): Plan {
+  const request = { file, config: options.config, checksSecrets: true, inputs: options };
+  const plan = loadPlan(shell, { ...request, readStageRows: rows });
+  if (plan !== null) return plan;
+  throw new CliError(`Cannot go on with "${file}": the job has errors`, { remedy: 'correct them' });
 }
 
 /** Null when there is no such run. */

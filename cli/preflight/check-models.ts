@@ -2,6 +2,7 @@
  * Whether the gateways behind a job answer, take the key and have its models.
  * Owns which gateway is asked for what and the wording; the answers are read in gateway-answer.ts.
  */
+import { knownItems } from '../../core/known-items.ts';
 import { listPriceOf } from '../../core/list-prices.ts';
 import type { Plan } from '../../core/plan.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
@@ -30,7 +31,7 @@ export interface ModelCheck {
 
 export async function checkModels({ plan, config, desk, probes }: ModelCheck): Promise<readonly Finding[]> {
   const table = new ModelTable(config.models);
-  const models = [...new Set(plan.items.map(({ model }) => model))];
+  const models = [...new Set(knownItems(plan).map(({ model }) => model))];
   const resolved = models.map((model) => resolve(table, model));
   const routes = resolved.flatMap((one) => ('routes' in one ? one.routes : []));
   const gateways = byGateway(routes);
@@ -192,7 +193,7 @@ function softened(found: readonly GatewayFindings[]): readonly Finding[] {
 /** What the gateway itself says of costs counts where there is no price; one of another product says nothing. */
 function checkPrices(plan: Plan, routes: readonly Route[]): readonly Finding[] {
   const counting = new Set(
-    plan.items
+    knownItems(plan)
       .filter(({ limits }) => plan.budget !== null || limits.nanoUsd !== null)
       .map(({ model }) => model),
   );

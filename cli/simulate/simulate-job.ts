@@ -2,6 +2,8 @@
  * `parley simulate JOB`: one play, a sweep, or a what-if, as the flags say.
  * Owns which of them it is and where the answer of one play goes.
  */
+import { isAwaiting, knownItems } from '../../core/known-items.ts';
+import type { Plan } from '../../core/plan.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
@@ -46,19 +48,29 @@ const UNTIL_DEFAULT_MS = 30 * DAY_MS;
 /** A play of more items lasts for seconds, in which optimised code pays. */
 const QUICK_ITEMS_MAX = 1_000;
 
+/** How many rows a stage writes nobody knows before it has run: what is made from them is left out, and named. */
+function playable({ stderr }: Shell, plan: Plan): Plan {
+  const known = knownItems(plan);
+  if (known === plan.items) return plan;
+  for (const { key, awaits } of plan.items.filter(isAwaiting))
+    stderr.write(`left out: ${key}, whose conversations are known once ${awaits?.entry ?? ''} has ended\n`);
+  return { ...plan, items: known.map((item, index) => ({ ...item, index })) };
+}
+
 export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCode> {
   refuseMixtures(job);
   // What was typed wrong is said before anything is read.
   const combinations = job.sweep.length === 0 ? null : parseSweep(job.sweep);
   const changes = job.whatIf.map(parseChange);
   const { deployment } = await openDeployment(shell, { path: job.config, startsProxy: false });
-  const plan = loadPlan(shell, {
+  const whole = loadPlan(shell, {
     file: job.file,
     config: job.config,
     checksSecrets: false,
     inputs: job.inputs,
   });
-  if (plan === null) return EXIT.failed;
+  if (whole === null) return EXIT.failed;
+  const plan = playable(shell, whole);
   const base = { ...MODELS_DEFAULT, pollMs: deployment.pollMs };
   const { recording, json, seeds } = job;
   const played =

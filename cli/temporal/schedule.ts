@@ -14,6 +14,7 @@ import { loadPlan } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openRecords } from '../print/records.ts';
 import { printable } from '../print/terminal-text.ts';
+import { refuseAwaiting } from '../staged-rows.ts';
 import type { Shell } from '../shell.ts';
 import { onSchedules } from './schedule-server.ts';
 import { addressOption, namespaceOption, type ServerFlags } from './server-options.ts';
@@ -81,6 +82,7 @@ async function put(shell: Shell, file: string, flags: ScheduleFlags): Promise<Ex
       remedy: 'correct them; nothing was made',
     });
   }
+  refuseAwaiting(plan, `schedule "${file}"`, 'name the rows in the job, or run it by hand');
   const { schedule: wanted, name, hash } = plan;
   if (wanted === undefined) {
     throw new CliError(`Cannot schedule "${file}": the job has no "schedule"`, {

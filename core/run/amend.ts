@@ -4,7 +4,7 @@
  * ended. Which items are new or changed is compared elsewhere.
  */
 import { remember, wasSeen } from '../requests.ts';
-import { backToWork, WAITS_AGAIN } from './back-to-work.ts';
+import { backToWork, WAITS_AGAIN, wasPassedOver } from './back-to-work.ts';
 import { bornItem } from './born.ts';
 import type { RunEvent } from './message.ts';
 import { recordAmendment } from './settings.ts';
@@ -22,13 +22,19 @@ const RETIRED: Ending = {
   failureClass: 'cancelled',
   detail: 'the job no longer has it',
 };
+const REPLACED: Ending = {
+  outcome: 'not_needed',
+  failureClass: null,
+  detail: 'its rows are known, and each is a conversation of its own',
+};
 
 /** The same plan again changes nothing; one that was compared with another plan than the run has is left alone, and said. */
 export function amendPlan(turn: RunTurn, event: Amended): void {
   const { state } = turn;
   if (wasSeen(state.seen, event.requestId)) return;
   state.seen = remember(state.seen, event.requestId);
-  if (state.planHash === event.planHash && !isAnyWaiting(state, event.retired)) return;
+  const gone = [...event.retired, ...(event.replaced ?? [])];
+  if (state.planHash === event.planHash && !isAnyWaiting(state, gone)) return;
   const why = refusal(state, event);
   const isSame = state.planHash === event.planHash;
   const step = `plan ${short(state.planHash)}${isSame ? '' : ` -> ${short(event.planHash)}`}`;
@@ -39,10 +45,13 @@ export function amendPlan(turn: RunTurn, event: Amended): void {
     const item = items[change.index];
     if (item !== undefined) items[change.index] = changedItem(item, change, event.planHash);
   }
-  for (const index of event.retired) {
+  for (const index of gone) {
     const item = items[index];
-    if (item?.phase === 'waiting')
-      items[index] = { ...item, phase: 'ended', ending: RETIRED, endedAt: turn.now, notBefore: null };
+    if (item?.phase !== 'waiting') continue;
+    const how = event.retired.includes(index)
+      ? { ending: RETIRED }
+      : { ending: REPLACED, isReplaced: true as const };
+    items[index] = { ...item, phase: 'ended', ...how, endedAt: turn.now, notBefore: null };
   }
   for (const spec of event.added) items.push({ ...bornItem(spec), plan: event.planHash });
   state.planHash = event.planHash;
@@ -91,11 +100,7 @@ function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number]
 /** What they needed may succeed now. */
 function takeUpSkipped(items: RunItem[]): void {
   for (const [index, item] of items.entries())
-    if (
-      item.phase === 'ended' &&
-      (item.ending?.outcome === 'skipped' || item.ending?.outcome === 'not_needed')
-    )
-      items[index] = { ...item, ...WAITS_AGAIN };
+    if (wasPassedOver(item)) items[index] = { ...item, ...WAITS_AGAIN };
 }
 
 function wordsOf({ changed, added, retired }: Amended, before: RunState['items']): string {

@@ -1,12 +1,21 @@
 /**
  * A run that was on its way to its end goes back to work, because items of it wait again.
- * Owns what of the way to the end is taken back; who waits is decided by whoever calls.
+ * Owns what of the way to the end is taken back, and who was passed over for others; who waits is decided by whoever
+ * calls.
  */
 import { warmPoolAgain } from './pool.ts';
+import type { RunItem } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
 /** What an item that waits again forgets: it has all its tries. */
 export const WAITS_AGAIN = { phase: 'waiting', failures: {}, notBefore: null, endedAt: null } as const;
+
+/** It ended without an attempt because of others, and is looked at again when those are. */
+export function wasPassedOver(item: RunItem | undefined): boolean {
+  if (item?.phase !== 'ended' || item.isReplaced === true) return false;
+  const outcome = item.ending?.outcome;
+  return outcome === 'skipped' || outcome === 'not_needed';
+}
 
 export function backToWork(turn: RunTurn): void {
   const { state } = turn;

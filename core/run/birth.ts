@@ -58,7 +58,9 @@ export function runBirth(
 }
 
 function shardItemsOf({ items }: Plan): number | undefined {
-  return items.length > SHARD_ITEMS_MAX ? SHARD_ITEMS_MAX : undefined;
+  // How many will take the place of one that awaits its rows nobody knows.
+  const mayGrow = items.some(({ awaits }) => awaits !== undefined);
+  return items.length > SHARD_ITEMS_MAX || mayGrow ? SHARD_ITEMS_MAX : undefined;
 }
 
 function rulesOf(plan: Plan, setting: RunSetting | undefined): RunRules {

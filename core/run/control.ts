@@ -6,7 +6,7 @@ import { remember, wasSeen } from '../requests.ts';
 import { earliest } from '../time.ts';
 import { CLEANUP_TIMEOUT_MS } from '../limits.ts';
 import { admissionDeadline, admit } from './admission.ts';
-import { backToWork, WAITS_AGAIN } from './back-to-work.ts';
+import { backToWork, WAITS_AGAIN, wasPassedOver } from './back-to-work.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
 import { beginClosing, closingExpired } from './closing.ts';
 import { endingOf } from './failure-class.ts';
@@ -20,7 +20,6 @@ import { poolDeadline, warmPoolAgain } from './pool.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
-import type { Outcome } from '../status.ts';
 
 /** The reason of a run that a person holds. */
 export const HELD_BY_USER = 'user';
@@ -109,17 +108,9 @@ export function setSettings(turn: RunTurn, event: EventOf<'settingsChanged'>): v
 function takeUp(turn: RunTurn, indexes: readonly number[]): void {
   const { state } = turn;
   if (indexes.length === 0) return;
-  const skipped = [...state.items.keys()].filter((index) => {
-    const outcome = outcomeAt(state, index);
-    return outcome === 'skipped' || outcome === 'not_needed';
-  });
+  const skipped = [...state.items.keys()].filter((index) => wasPassedOver(state.items[index]));
   for (const index of new Set([...indexes, ...skipped])) changeItem(turn, index, WAITS_AGAIN);
   backToWork(turn);
-}
-
-function outcomeAt({ items }: RunState, index: number): Outcome | null {
-  const item = items[index];
-  return item?.phase === 'ended' ? (item.ending?.outcome ?? null) : null;
 }
 
 function isRetaken(item: RunItem | undefined, event: EventOf<'resumeRequested'>): boolean {

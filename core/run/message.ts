@@ -78,6 +78,8 @@ export type RunEvent =
       readonly added: readonly RunItemSpec[];
       /** Positions of items that the job no longer has. */
       readonly retired: readonly number[];
+      /** Positions of items that stood for conversations which are known now; absent for none. */
+      readonly replaced?: readonly number[];
     })
   | { readonly type: 'deadline' };
 

@@ -111,6 +111,8 @@ export interface RunItem extends RunItemSpec {
   readonly plan?: string | undefined;
   /** What it takes over with its next attempt: the plan was amended while this one was in flight. */
   readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'own' | 'plan'> | undefined;
+  /** Others have taken its place: it is not looked at again. */
+  readonly isReplaced?: true;
   /** In a shard: which wish of its run about this item was the newest; absent before the first. */
   readonly revision?: number;
 }

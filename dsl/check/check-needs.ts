@@ -1,5 +1,5 @@
 /**
- * Stages: every entry that is waited for exists, and nobody waits for itself, at whatever distance.
+ * Stages, and rows that one writes for another: every entry that is waited for exists, and nobody waits for itself, at whatever distance.
  * Owns the walk along `needs`; must not know what waiting does to a run.
  */
 import { nearestName } from '../nearest-name.ts';
@@ -34,8 +34,9 @@ export function checkNeeds({ root, report }: Pick<CheckContext, 'root' | 'report
 }
 
 function edgesOf(conversation: Tree): readonly Edge[] {
-  return itemsOf(childOf(conversation, 'needs')).flatMap((need) => {
-    const tree = childOf(need, 'entry');
+  const named = itemsOf(childOf(conversation, 'needs')).map((need) => childOf(need, 'entry'));
+  const from = childOf(childOf(conversation, 'items'), 'from');
+  return [...named, from].flatMap((tree) => {
     const to = textOf(tree);
     return tree === undefined || to === null ? [] : [{ to, tree }];
   });

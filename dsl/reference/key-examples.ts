@@ -86,6 +86,7 @@ const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'needs.each': true,
   'items.csv': 'repositories.csv',
   'items.jsonl': 'repositories.jsonl',
+  'items.from': 'prepare',
   'items.glob': 'prompts/*.md',
   'items.allow_empty': true,
   items: ['acme/shop', 'acme/web'],

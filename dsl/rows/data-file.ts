@@ -2,6 +2,7 @@
  * Where the rows of a conversation come from: a data file, or a list in the job.
  * Owns the shape that whoever expands a conversation knows.
  */
+import type { PlanAwaited } from '../../core/known-items.ts';
 import type { FieldTypes } from '../plan-scope.ts';
 import type { Row, RowProblem } from './row.ts';
 
@@ -12,6 +13,8 @@ export interface DataFile {
   readonly spoken: string;
   /** Null when the rows cannot be read, which was said. */
   readonly columns: FieldTypes | null;
+  /** Whose rows they are, while nobody knows them; absent for rows that are there. */
+  readonly awaits?: PlanAwaited;
   /** From the first row on, each time; a problem ends them. */
   rows(): Iterable<Row | RowProblem>;
 }

@@ -7,7 +7,7 @@ import { joinPath, folderOf } from '../local-path.ts';
 import { quote } from '../quote.ts';
 import type { Report } from '../report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
-import { childOf, entryOf, textOf, type Tree } from '../tree.ts';
+import { childOf, entryOf, textOf, type Tree, type TreeEntry } from '../tree.ts';
 import type { JobWorld, RowsRead } from '../world.ts';
 import { conversationsOf } from '../entries.ts';
 import { fileRows } from './file-rows.ts';
@@ -45,6 +45,8 @@ function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext
     report.add('JOB317', place, message, { remedy: 'write one of "csv", "jsonl", "glob" and "list"' });
     return unread('');
   }
+  const from = entryOf(items, 'from');
+  if (from !== undefined) return stageRows({ from, named }, { root: items, report, world });
   if (named.key === 'list') return listedRows(named.value, report);
   if (named.key === 'glob') return fileRows(items, { report, world });
   const path = textOf(named.value);
@@ -63,6 +65,41 @@ function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext
     return unread(file);
   }
   return { file, spoken: file, columns: first.columns, rows: () => again(first, () => read(path), parse) };
+}
+
+/** Rows that an earlier stage of the run writes: before a run, and until that stage has ended, nobody knows them. */
+function stageRows(
+  { from, named }: { readonly from: TreeEntry; readonly named: TreeEntry },
+  { report, world }: OpenContext,
+): DataFile {
+  const [entry, file] = [textOf(from.value), textOf(named.value)];
+  if (named.key !== 'jsonl') {
+    report.add('JOB317', named.keySpan, `rows that ${quote(entry ?? '')} writes are JSON lines`, {
+      remedy: 'write "jsonl" beside "from"',
+    });
+    return unread('');
+  }
+  if (entry === null || file === null || !LOCAL_PATH.pattern.test(file)) return unread('');
+  const spoken = `${quote(file)} of ${entry}`;
+  const read = (): RowsRead | 'pending' => world.readStageRows?.(entry, file) ?? 'pending';
+  const opened = read();
+  if (opened === 'pending') return { ...unread(''), spoken, awaits: { entry, file } };
+  if ('problem' in opened) {
+    report.add('JOB303', named.value.span, `${entry} has left no file ${quote(file)} among its results`, {
+      remedy: `have it written, and kept with "collect: [{ files: [${file}] }]"`,
+    });
+    return unread('');
+  }
+  const first = readJsonl(rowText(opened.chunks));
+  if ('message' in first) {
+    report.adopt([rowFinding('JOB317', spoken, first)]);
+    return unread('');
+  }
+  const reopen = (): RowsRead => {
+    const again = read();
+    return again === 'pending' ? { problem: 'missing' } : again;
+  };
+  return { file: spoken, spoken, columns: first.columns, rows: () => again(first, reopen, readJsonl) };
 }
 
 function readerOf(world: JobWorld): (path: string) => RowsRead {

@@ -57,6 +57,9 @@ export const itemsSchema = z
   .strictObject({
     csv: rules.text(rules.LOCAL_PATH, 'CSV file with a header; every column is text.').optional(),
     jsonl: rules.text(rules.LOCAL_PATH, 'File with one JSON object a line.').optional(),
+    from: rules
+      .text(rules.ENTRY_ID, 'Id of another conversation, among whose results the rows are; beside "jsonl".')
+      .optional(),
     glob: z
       .array(rules.text(rules.FILE_GLOB))
       .min(1)

@@ -11,6 +11,7 @@ interface Change {
   readonly changed?: readonly number[];
   readonly added?: readonly Partial<RunItemSpec>[];
   readonly retired?: readonly number[];
+  readonly replaced?: readonly number[];
   readonly planHash?: string;
   readonly basePlanHash?: string;
 }
@@ -18,7 +19,8 @@ interface Change {
 let requests = 0;
 function amend(life: at.RunLife, change: Change): at.RunLife {
   requests += 1;
-  const { changed = [], added = [], retired = [], planHash = 'h2', basePlanHash = 'h' } = change;
+  const { changed = [], added = [], retired = [], replaced } = change;
+  const { planHash = 'h2', basePlanHash = 'h' } = change;
   return life.send({
     type: 'planAmended',
     requestId: `a${requests}`,
@@ -32,6 +34,7 @@ function amend(life: at.RunLife, change: Change): at.RunLife {
     })),
     added: added.map((spec, index) => ({ ...at.ITEM, key: `new${index}`, ...spec })),
     retired,
+    ...(replaced === undefined ? {} : { replaced }),
   });
 }
 
@@ -65,6 +68,24 @@ describe('a run that takes up a changed plan', () => {
     expect(life.item(1)).toMatchObject({ hasVerify: true, plan: 'h2', attempt: 0 });
     expect(life.item(2).ending?.detail).toBe('the job no longer has it');
     expect(said(life)).toEqual(['plan h -> h2: 1 changed, 1 no longer there, by ann']);
+  });
+
+  it('puts conversations in the place of one that stood for them, which nothing brings back', () => {
+    const own = { groups: [0], needs: [{ group: 0, outcome: 'ended', entry: 'move' }] } as const;
+    const life = new at.RunLife({ concurrency: 9 }, [{}, own]);
+    expect(phases(life)).toBe('starting waiting');
+    amend(life, { added: [{ groups: [0] }], replaced: [1] });
+    expect(phases(life)).toBe('starting not_needed starting');
+    expect(life.item(1).ending?.detail).toContain('its rows are known');
+    amend(life, { added: [{}], planHash: 'h3', basePlanHash: 'h2' });
+    expect(phases(life)).toBe('starting not_needed starting starting');
+    expect(standingOfAll(life.its.items)).toEqual(life.its.standing);
+  });
+
+  it('replaces also where no row is there for it, under the plan it has', () => {
+    const own = { groups: [0], needs: [{ group: 0, outcome: 'ended', entry: 'move' }] } as const;
+    const life = amend(new at.RunLife({}, [{}, own]), { replaced: [1], planHash: 'h' });
+    expect(phases(life)).toBe('starting not_needed');
   });
 
   it('leaves who is in flight what it was given, until its next attempt', () => {

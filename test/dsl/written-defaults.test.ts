@@ -142,6 +142,7 @@ const NONE: readonly string[] = [
   'conversations[].agent.environment',
   'conversations[].agent.mode',
   'conversations[].agent.version',
+  'conversations[].items.from',
   'conversations[].scores[]',
   'conversations[].scores[].at_least',
   'conversations[].scores[].at_most',
