@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { RunId } from '../core/ids.ts';
 import type { PlanScore } from '../core/plan-check.ts';
+import type { RunItemRow } from '../core/projection.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import type { World } from './world.ts';
 
@@ -47,6 +48,16 @@ export async function readScores(
   { runId, key }: { readonly runId: RunId; readonly key: string },
 ): Promise<readonly Score[] | null> {
   return parseScores(await world.results.read({ runId, key, name: SCORES_FILE }));
+}
+
+/** Whoever was not judged may have the numbers of an earlier attempt beside its results. */
+export async function judgedScores(
+  world: Pick<World, 'results'>,
+  runId: RunId,
+  row: Pick<RunItemRow, 'key' | 'outcome'> | null,
+): Promise<readonly Score[]> {
+  if (row?.outcome !== 'succeeded' && row?.outcome !== 'check_failed') return [];
+  return (await readScores(world, { runId, key: row.key })) ?? [];
 }
 
 /** What the end of its command says; −1 stands for one that did not end. */

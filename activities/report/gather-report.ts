@@ -16,7 +16,7 @@ import { hiddenForms, openSecrets, redactText } from '../redaction.ts';
 import { bySession, callsWithin, lostWithin } from '../reconcile/run-calls.ts';
 import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
-import { readScores } from '../score-file.ts';
+import { judgedScores } from '../score-file.ts';
 import type { World } from '../world.ts';
 import { collectedFiles } from './collected-files.ts';
 import { addSpend, NO_SPEND, ownSpend } from './own-spend.ts';
@@ -110,7 +110,7 @@ async function gatherItems(
     const delivery = hasBegun && plan.deliver !== undefined ? await delivered(world, { runId, item }) : null;
     const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
     const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];
-    const scores = isJudged(row) ? ((await readScores(world, { runId, key })) ?? []) : [];
+    const scores = await judgedScores(world, runId, row);
     const spent = spend.get(key) ?? NO_SPEND;
     items.push({
       row,
@@ -130,11 +130,6 @@ async function gatherItems(
     });
   }
   return items;
-}
-
-/** Whoever ended otherwise may have the numbers of an earlier attempt beside its results. */
-function isJudged(row: RunItemRow | null): boolean {
-  return row?.outcome === 'succeeded' || row?.outcome === 'check_failed';
 }
 
 async function checkLines(

@@ -3,6 +3,7 @@
  * Owns the shapes; amounts are integers of nano-USD, as everywhere below the reports.
  */
 import { z } from 'zod';
+import type { Score } from '../../activities/score-file.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
@@ -82,6 +83,16 @@ export const runSchema = z
   .meta({ id: 'Run' });
 export type RunRecord = z.output<typeof runSchema>;
 
+const scoreSchema = z
+  .object({
+    name: z.string(),
+    value: z.number().nullable().meta({ description: 'Null when its command said no number.' }),
+    at_least: z.number().nullable(),
+    at_most: z.number().nullable(),
+    problem: z.string().nullable().meta({ description: 'Why it is not good enough; null when it is.' }),
+  })
+  .meta({ id: 'Score' });
+
 export const runItemSchema = z
   .object({
     key: z.string(),
@@ -97,6 +108,9 @@ export const runItemSchema = z
     cost_nano_usd: nanoUsd.nullable(),
     admitted_at: instantOut.nullable(),
     ended_at: instantOut.nullable(),
+    scores: z
+      .array(scoreSchema)
+      .meta({ description: 'Numbers about its work, in the order of the job; empty for none.' }),
     trouble: troubleSchema,
   })
   .meta({ id: 'RunItem' });
@@ -135,7 +149,7 @@ export function runRecord(row: RunRow): RunRecord {
   };
 }
 
-export function runItemRecord(row: RunItemRow): RunItemRecord {
+export function runItemRecord(row: RunItemRow, scores: readonly Score[]): RunItemRecord {
   return {
     key: row.key,
     phase: row.phase,
@@ -150,6 +164,9 @@ export function runItemRecord(row: RunItemRow): RunItemRecord {
     cost_nano_usd: row.costNanoUsd,
     admitted_at: instantOrNull(row.admittedAt),
     ended_at: instantOrNull(row.endedAt),
+    scores: scores.map(({ name, value, at_least: least = null, at_most: most = null, problem }) => ({
+      ...{ name, value, at_least: least, at_most: most, problem },
+    })),
     trouble: troubleRecord(row.trouble),
   };
 }

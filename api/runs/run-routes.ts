@@ -3,6 +3,7 @@
  * Owns the routes; none of them changes a run. Whose runs are seen is in run-access.ts.
  */
 import { z } from 'zod';
+import { judgedScores } from '../../activities/score-file.ts';
 import type { RunRow } from '../../core/projection.ts';
 import { isCurrent, troubleOfItem, troubleOfRun } from '../../core/current-trouble.ts';
 import type { TroubleOf } from '../../core/trouble.ts';
@@ -69,7 +70,14 @@ export const RUN_ROUTES = [
         cursor: ({ position, row }) => ({ value: position, id: row.key }),
         records: async (items) => {
           const open = await currentTroubles(application);
-          return items.map(({ row }) => runItemRecord({ ...row, trouble: troubleOfItem(open, row) }));
+          return await Promise.all(
+            items.map(async ({ row }) =>
+              runItemRecord(
+                { ...row, trouble: troubleOfItem(open, row) },
+                await judgedScores(application.world, run.runId, row),
+              ),
+            ),
+          );
         },
       });
     },

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { judgedScores } from '../../activities/score-file.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
 import type { Gate } from '../application/gate.ts';
@@ -56,7 +57,10 @@ async function follow(
         (item) => told.get(item.key) !== item.sequence,
       );
       for (const item of items) told.set(item.key, item.sequence);
-      const data = JSON.stringify({ run: runRecord(row), items: items.map(runItemRecord) });
+      const records = await Promise.all(
+        items.map(async (item) => runItemRecord(item, await judgedScores(world, runId, item))),
+      );
+      const data = JSON.stringify({ run: runRecord(row), items: records });
       await write(`id: ${sequence}\nevent: run\ndata: ${data}\n\n`);
     }
     if (row.phase === 'finished') return await write('event: finished\ndata: {}\n\n');

@@ -41,6 +41,19 @@ export function ItemTable({ items, hasMore }: ItemTableProps): ReactElement {
   );
 }
 
+function Scores({ scores }: Pick<RunItem, 'scores'>): ReactElement {
+  return (
+    <ul className="scores below" aria-label="Scores">
+      {scores.map(({ name, value, problem }) => (
+        <li key={name}>
+          {name} <strong>{value ?? 'none'}</strong>
+          {problem === null ? null : ` — ${problem}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Row({ item }: { readonly item: RunItem }): ReactElement {
   const dash = <span className="quiet">—</span>;
   return (
@@ -49,6 +62,7 @@ function Row({ item }: { readonly item: RunItem }): ReactElement {
         {item.key}
         {item.detail === null ? null : <div className="below">{item.detail}</div>}
         {item.trouble === null ? null : <div className="below">{troubleText(item.trouble)}</div>}
+        {item.scores.length === 0 ? null : <Scores scores={item.scores} />}
       </th>
       <td>
         <Badge word={item.outcome ?? item.phase} note={item.failure_class} />
