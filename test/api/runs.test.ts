@@ -1,5 +1,6 @@
 /** Reading runs over the API: page by page, one, its items, what happened, and nothing for anybody else. */
 import { expect, it } from 'vitest';
+import { SCORES_FILE, scoresText } from '../../activities/score-file.ts';
 import { runId } from '../../core/ids.ts';
 import { runItemRow, runRow } from '../contract/store-rows.ts';
 import { openService } from './service.ts';
@@ -66,6 +67,24 @@ it('shows runs newest first and page by page, with their items and events', asyn
   ]);
   expect(await get('/api/v1/runs/nightly-1/events')).toEqual([
     { at: '1970-01-01T00:00:01.700Z', code: 'budget_half', detail: 'half is spent' },
+  ]);
+});
+
+it('shows the numbers that were said about an item which was judged, and none of an earlier attempt', async () => {
+  const { service, local: key } = await serviceWithRuns();
+  const score = { name: 'size', value: 2_100, at_most: 2_048, problem: '2100 is more than 2048' };
+  const content = new TextEncoder().encode(
+    scoresText([score, { name: 'told', value: null, problem: 'none' }]),
+  );
+  for (const item of ['first', 'second'])
+    await service.world.results.write({ runId: NIGHTLY, key: item, name: SCORES_FILE }, content);
+  const { items } = (await service.call({ path: '/api/v1/runs/nightly-1/items/search', key })).body;
+  expect(items.map(({ scores }: { scores: unknown }) => scores)).toEqual([
+    [
+      { ...score, at_least: null },
+      { name: 'told', value: null, at_least: null, at_most: null, problem: 'none' },
+    ],
+    [],
   ]);
 });
 
