@@ -47,6 +47,22 @@ conversations:
     prompt: Look whether every module was moved.
 `;
 
+const MEASURED = `kind: job
+version: 1
+name: measured
+defaults: { model: fast }
+conversations:
+  - id: good
+    prompt: Move a part of it.
+    scores: [{ name: lines, command: wc -l < moved.txt, at_least: 1 }]
+  - id: bad
+    prompt: Move another part of it.
+    scores:
+      - { name: lines, command: wc -l < moved.txt, at_most: 0 }
+      - { name: told, command: echo no number }
+report: [{ to: report.md }, { to: report.jsonl }, { to: report.xml }]
+`;
+
 describe('a batch whose stages decide what comes next', () => {
   let batch: UpgradeBatch;
   const outcomes = async (run: string): Promise<Readonly<Record<string, unknown>>> => {
@@ -115,6 +131,29 @@ describe('a batch whose stages decide what comes next', () => {
     expect(said).toContain('plan has left no file "moves.jsonl" among its results');
     expect(said).toContain('cancelled: move; no rows can be had from plan');
     expect(await outcomes('c')).toEqual({ plan: 'succeeded', move: 'cancelled', check: 'skipped' });
+  });
+
+  it('is measured by commands in the sandbox, and has the numbers in every report', async () => {
+    writeFileSync(path.join(batch.copy.example, 'measured.yaml'), MEASURED);
+    const done = await batch.run(['run', 'measured.yaml', '--plain', '--run-id', 'm']);
+    expect(done.code, `${done.stdout}${done.stderr}`).toBe(1);
+    expect(await outcomes('m')).toEqual({ good: 'succeeded', bad: 'check_failed' });
+    const file = (name: string): string => readFileSync(path.join(batch.copy.resultsDir, 'm', name), 'utf8');
+    expect(JSON.parse(file('good/scores.json'))).toMatchObject({
+      scores: [{ name: 'lines', value: 1, at_least: 1, problem: null }],
+    });
+    expect(file('report.md')).toMatch(/bad +\| +1 \(not good\) +\| +none \(not good\)/);
+    const records = recordsIn(`{}\n${file('report.jsonl')}`);
+    expect(records.find(({ key }) => key === 'bad')).toMatchObject({
+      outcome: 'check_failed',
+      scores: [
+        { name: 'lines', value: 1, at_most: 0, problem: '1 is more than 0' },
+        { name: 'told', value: null },
+      ],
+    });
+    expect(file('report.xml')).toContain('<property name="score.lines" value="1"');
+    const { stdout } = await batch.run(['status', 'm', '--json']);
+    expect(recordsIn(stdout).find(({ key }) => key === 'bad')?.['detail']).toContain('1 is more than 0');
   });
 
   it('is no job for a service or a schedule', async () => {
