@@ -152,7 +152,7 @@ function viewOf({ withheld, shared }: ToolboxParts): readonly string[] {
     ...withheld.flatMap((folder) => ['--tmpfs', folder]),
     ...['--bind-try', shared, shared],
     ...withheld.flatMap((folder) => ['--remount-ro', folder]),
-    ...['--cap-drop', 'ALL', '--seccomp', '9', '--new-session', '--die-with-parent'],
+    ...['--cap-drop', 'ALL', '--seccomp', '9', '--new-session'],
   ];
 }
 
@@ -177,7 +177,10 @@ export function prepareToolbox(): void {
 
 function makePlace(parts: ToolboxParts): Promise<number> {
   const status = ['--json-status-fd', String(STATUS_DESCRIPTOR)];
-  const own = ['--unshare-user', '--unshare-pid', '--as-pid-1', ...viewOf(parts), ...status, '--', ...KEEPER];
+  // Only here: whoever enters the place ends with it. On its way in, bubblewrap's first half forks the second and goes,
+  // and a program that was told to end with its parent is killed where the first half goes late.
+  const alone = ['--unshare-user', '--unshare-pid', '--as-pid-1', '--die-with-parent'];
+  const own = [...alone, ...viewOf(parts), ...status, '--', ...KEEPER];
   const child = spawn('/bin/sh', ['-c', OPEN_FILES, 'sh', parts.filter, parts.bwrap, ...own], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['pipe', 'ignore', 'pipe', 'ignore', 'pipe'],

@@ -28,6 +28,8 @@ export interface ToolPlaceSetup<T extends RuntimeHarness> {
 export interface ToolPlace<T> {
   readonly harness: () => T;
   readonly sandbox: () => SandboxId;
+  /** Runs a command there: its exit code, a space, and what it printed. */
+  readonly sh: (command: string) => Promise<string>;
 }
 
 export function describeToolPlace<T extends RuntimeHarness>(setup: ToolPlaceSetup<T>): ToolPlace<T> {
@@ -137,5 +139,5 @@ export function describeToolPlace<T extends RuntimeHarness>(setup: ToolPlaceSetu
     expect(await sh('cat deep/er/file && rm -r deep && echo gone')).toMatch(/^0 second.*\ngone\n$/s);
   });
 
-  return { harness: () => harness, sandbox: () => sandbox };
+  return { harness: () => harness, sandbox: () => sandbox, sh };
 }

@@ -2,7 +2,7 @@
  * The tools of the real Agent Server in a place of their own: in namespaces of the process runtime, and as another user
  * in a container.
  */
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INSIDE } from '../../runtimes/on-host/inside-view.ts';
@@ -13,13 +13,35 @@ import { createProcessHarness } from '../contract/process-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { AGENT, describeToolPlace } from './tool-place-suite.ts';
 
+/** Of every process of the host. */
+function commandLines(): readonly string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    } catch {
+      return '';
+    }
+  });
+}
+
 const NOBODY_IN_PARTICULAR = 10_001;
 
 describeWith('bwrap', 'tools in a place of their own', () => {
-  const { harness, sandbox } = describeToolPlace({
+  const { harness, sandbox, sh } = describeToolPlace({
     create: () => createProcessHarness('namespaces', AGENT),
     stateOf: ({ options }, id) => sandboxPaths(options, id).agent,
     inside: INSIDE.agent,
+  });
+
+  it('is entered by nobody who ends with the first half of bubblewrap, which goes when it likes', async () => {
+    const running = sh('sleep 3');
+    let entering: readonly string[] = [];
+    await expect
+      .poll(() => (entering = commandLines().filter((line) => line.includes('--pidns'))))
+      .not.toEqual([]);
+    for (const line of entering) expect(line).not.toContain('--die-with-parent');
+    expect(await running).toBe('0 ');
   });
 
   it('belongs to a user of its own on the host, where root starts it', () => {
