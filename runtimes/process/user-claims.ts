@@ -102,7 +102,8 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
     );
   // What was broken off between the claim and the note.
   for (const [user, claim] of look.claims)
-    if (claim?.dir === sandboxDir && (await readableClaimOf(claimsDir, user))?.dir === sandboxDir) return user;
+    if (claim?.dir === sandboxDir && (await readableClaimOf(claimsDir, user))?.dir === sandboxDir)
+      return user;
   // A folder that was moved, or claims that were lost or cut off by a loss of power: whose they were, the folder itself
   // knows. A copy of a folder has the number of another.
   if (noted !== null && (await readableClaimOf(claimsDir, noted)) === null) return noted;
