@@ -16,7 +16,10 @@ const blockSchema = z.looseObject({
   tool_use_id: z.string().optional(),
 });
 const contentSchema = z.union([z.string(), z.array(blockSchema)]);
-const messageSchema = z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: contentSchema });
+const messageSchema = z.looseObject({
+  role: z.enum(['user', 'assistant', 'system']),
+  content: contentSchema,
+});
 const countSchema = z.looseObject({
   model: z.string(),
   messages: z.array(messageSchema).min(1),

@@ -96,7 +96,14 @@ describe('a field that is accepted', () => {
         {
           ...{ id: 'a', prompt: 'Go.', model: 'm', repeat: 2, tags: { a: 'b' }, secrets: { T: 'token' } },
           repo: {
-            ...{ name: 'acme/a', ref: 'v1', submodules: true, lfs: true, host: 'github', token: { secret: 'token' } },
+            ...{
+              name: 'acme/a',
+              ref: 'v1',
+              submodules: true,
+              lfs: true,
+              host: 'github',
+              token: { secret: 'token' },
+            },
             author: { name: 'A', email: 'a@example.org' },
           },
           setup: { command: 'make', timeout: '1m', cache: ['package-lock.json'] },
@@ -112,7 +119,12 @@ describe('a field that is accepted', () => {
     const parsed = submittedPlanSchema.safeParse(JSON.parse(JSON.stringify(plan)));
     expect(parsed.error?.issues ?? []).toEqual([]);
     expect(parsed.data).toEqual(JSON.parse(JSON.stringify(plan)));
-    expect(plan?.items[0]?.repository).toMatchObject({ ref: 'v1', submodules: true, lfs: true, branch: null });
+    expect(plan?.items[0]?.repository).toMatchObject({
+      ref: 'v1',
+      submodules: true,
+      lfs: true,
+      branch: null,
+    });
   });
 });
 
