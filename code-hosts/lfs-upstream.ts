@@ -93,7 +93,7 @@ function foundOf(answered: Answered | undefined, { url: hostUrl, authorization }
   const own = new Map(
     Object.entries(download.header ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   );
-  const isSame = url.origin === new URL(hostUrl).origin;
+  const isSame = url.origin === URL.parse(hostUrl)?.origin;
   if (isSame && authenticated !== true && authorization !== null && !own.has('authorization'))
     own.set('authorization', authorization);
   return { url, headers: Object.fromEntries(own) };

@@ -2,8 +2,8 @@
  * The plan: what a job file compiles to, and everything a run will do (D-free words: see docs/glossary.md).
  * Immutable JSON; owns the shape and nothing else. `run` consumes only this, never YAML.
  */
-import type { PlanAwaited } from './known-items.ts';
 import type { PlanAgent } from './plan-agent.ts';
+import type { PlanAwaited } from './plan-awaited.ts';
 import type { PlanScore, PlanVerify } from './plan-check.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';

@@ -2,7 +2,7 @@
  * Conversations to items of the plan: rows of data outside, combinations within, copies innermost.
  * Owns that order and what is left out; entry-variant.ts fills the texts, item-keys.ts holds the keys.
  */
-import type { PlanAwaited } from '../core/known-items.ts';
+import type { PlanAwaited } from '../core/plan-awaited.ts';
 import type { PlanItem, PlanWhole } from '../core/plan.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { buildNeeds } from './build-needs.ts';

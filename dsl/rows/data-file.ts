@@ -2,7 +2,7 @@
  * Where the rows of a conversation come from: a data file, or a list in the job.
  * Owns the shape that whoever expands a conversation knows.
  */
-import type { PlanAwaited } from '../../core/known-items.ts';
+import type { PlanAwaited } from '../../core/plan-awaited.ts';
 import type { FieldTypes } from '../plan-scope.ts';
 import type { Row, RowProblem } from './row.ts';
 

@@ -114,7 +114,7 @@ export const AGENT = rule({
 /** Of its own vocabulary, which no list here knows. */
 export const AGENT_WORD = rule({
   code: 'JOB208',
-  pattern: /^[^\s\p{Cc}]{1,200}$/u,
+  pattern: /^[^\s\p{Cc}]{1,100}$/u,
   what: 'a word of an agent',
   remedy: 'write the word as the agent tells it, without blank space',
 });
