@@ -18,7 +18,7 @@ export interface AgentBlock {
 }
 
 export function readAgentBlock(parts: ConfigParts, values: readonly EffectiveValue[]): AgentBlock {
-  const textOf = (path: SettingPath): string => String(valueOf(values, path) ?? '');
+  const textOf = (path: SettingPath): string => String(valueOf(values, path).value);
   const agentServer: AgentConfig = {
     // Another program takes the place of the loop, and not of the server.
     kind: textOf('agent.kind') === 'openhands' ? 'openhands' : 'reference',

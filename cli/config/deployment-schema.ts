@@ -164,11 +164,11 @@ export const deploymentSchema = z.strictObject({
         .array(z.string().min(1).max(10_000))
         .min(1)
         .max(100)
-        .meta({ description: 'Program of that agent and its arguments, in place of those of its preset.' })
+        .meta({ description: 'Program of that agent and its arguments. They take the place of those of its preset.' })
         .optional(),
       environment: z
         .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(10_000))
-        .meta({ description: 'Variables of that program, beside those of its preset.' })
+        .meta({ description: 'Variables of that program. They stand beside those of its preset.' })
         .optional(),
       mode: text('Mode that the sessions of that agent begin in.'),
       version: text('What that program must say of itself.'),

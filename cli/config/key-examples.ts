@@ -34,7 +34,7 @@ export const KEY_EXAMPLES: Readonly<Record<string, string | number | boolean | r
   'warm_pool.size': 3,
   'agent.use': 'opencode',
   'agent.command': ['my-agent', '--acp'],
-  'agent.environment.*': '${LLM_BASE_URL}',
+  'agent.environment': { MY_AGENT_BASE_URL: '${LLM_BASE_URL}' },
   'agent.mode': 'build',
   'agent.version': '1.18.33',
   'code_hosts.*.url': 'https://git.example.com/{owner}/{repo}.git',

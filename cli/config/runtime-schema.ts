@@ -90,7 +90,7 @@ export const runtime = z
       .max(SHARED_FOLDERS_MAX)
       .meta({
         description:
-          'Folders of this host, relative to this file, that sandboxes of the process runtime see at the same path and cannot write.',
+          'Folders of this host, relative to this file. Sandboxes of the process runtime see them at the same path and cannot write there.',
       })
       .optional(),
     egress: egress
