@@ -80,7 +80,8 @@ async function answerBatch(source: LfsSource, { request, response }: LfsExchange
     const fault = faults[index] ?? null;
     if (fault !== null) return { oid, size, error: fault };
     const download = { href: `${at}/${oid}?size=${size}` };
-    return { oid, size, authenticated: true, actions: { download } };
+    // Not "authenticated": the address asks for what the question itself was asked for.
+    return { oid, size, actions: { download } };
   });
   return say(response, 200, { transfer: 'basic', objects: found, hash_algo: 'sha256' });
 }

@@ -3,8 +3,10 @@
  * Owns the examples; a test sees to it that each is valid and that no key is without one.
  */
 
+type Example = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+
 /** Dotted path, `*` for a name of the user. */
-export const KEY_EXAMPLES: Readonly<Record<string, string | number | boolean | readonly string[]>> = {
+export const KEY_EXAMPLES: Readonly<Record<string, Example>> = {
   'engine.address': '127.0.0.1:7233',
   'engine.tls.ca': 'tls/ca.pem',
   'engine.tls.cert': 'tls/client.pem',

@@ -108,7 +108,7 @@ describeWith('git-lfs', 'the client of Git LFS through the relay', () => {
     expect(pushed.code).not.toBe(0);
     writeFileSync(keep(bare), 'cut');
     const other = tempDir();
-    gitSync(other, 'clone', '-q', `${relay.url}/local/acme/app.git`, 'y');
+    expect((await git(other, 'clone', '-q', `${relay.url}/local/acme/app.git`, 'y')).code).toBe(0);
     const missing = await git(path.join(other, 'y'), ...url, 'lfs', 'pull');
     expect(missing.code).not.toBe(0);
     expect(missing.text).toContain('not there');

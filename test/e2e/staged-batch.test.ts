@@ -151,7 +151,7 @@ describe('a batch whose stages decide what comes next', () => {
         { name: 'told', value: null },
       ],
     });
-    expect(file('report.xml')).toContain('<property name="score.lines" value="1"');
+    expect(file('report.xml')).toContain('<property name="lines" value="1"');
     const { stdout } = await batch.run(['status', 'm', '--json']);
     expect(recordsIn(stdout).find(({ key }) => key === 'bad')?.['detail']).toContain('1 is more than 0');
   });
@@ -163,7 +163,7 @@ describe('a batch whose stages decide what comes next', () => {
       '--server',
       'http://127.0.0.1:1',
       '--api-key',
-      'sk',
+      'env:PATH',
     ]);
     expect(served.code).not.toBe(0);
     expect(served.stderr).toContain('Cannot hand the run to a service');

@@ -109,14 +109,16 @@ function share({ example }: BatchCopy): void {
   writeFileSync(file, text);
 }
 
-async function isRight({ copy }: Prepared): Promise<void> {
+async function isRight({ copy }: Prepared, { isWhole }: { readonly isWhole: boolean }): Promise<void> {
   const status = await runStatus(copy, RUN_ID);
   expect(status?.items).toMatchObject([{ outcome: 'succeeded', execution_status: 'FINISHED' }]);
   const results = new Results(copy, RUN_ID);
   expect(results.patch('esm-entry')).toContain('index.mjs');
   const sums = results.sums();
   expect(sums.total).toBe(sumOf(ledgerRows(copy)));
-  expect(sums.assigned).toBe(sums.total);
+  // A call whose reply the kill took away is billed, and nobody here knows whose it was.
+  expect(sums.assigned + sums.unassigned).toBe(sums.total);
+  if (isWhole) expect(sums.assigned).toBe(sums.total);
 }
 
 function ledgerCount(copy: BatchCopy): number {
@@ -142,11 +144,12 @@ describeWith('acp-agents', 'OpenCode as the agent', () => {
       );
       const { code, stderr } = await program.ended;
       expect(code, stderr).toBe(0);
-      await isRight(place);
+      await isRight(place, { isWhole: true });
       const events = await new Results(copy, RUN_ID).events('esm-entry');
       const actions = events.flatMap(({ body }) => (body['kind'] === 'ActionEvent' ? [body] : []));
+      // Its list of tasks is a tool among others: it tells no plan.
       expect(actions.map((body) => body['tool_name'])).toEqual(
-        expect.arrayContaining(['terminal', 'task_tracker', 'edit', 'read']),
+        expect.arrayContaining(['terminal', 'other', 'edit', 'read']),
       );
       const said = JSON.stringify(events);
       expect(said).toContain('its test passes');
@@ -170,7 +173,7 @@ describeWith('acp-agents', 'OpenCode as the agent', () => {
       const second = startProgram(copy, 'bin/parley.js', ['resume', RUN_ID], gateway.env);
       const { code, stderr } = await second.ended;
       expect(code, stderr).toBe(0);
-      await isRight(place);
+      await isRight(place, { isWhole: false });
     },
     MS_MAX,
   );
