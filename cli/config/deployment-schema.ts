@@ -164,7 +164,9 @@ export const deploymentSchema = z.strictObject({
         .array(z.string().min(1).max(10_000))
         .min(1)
         .max(100)
-        .meta({ description: 'Program of that agent and its arguments. They take the place of those of its preset.' })
+        .meta({
+          description: 'Program of that agent and its arguments. They take the place of those of its preset.',
+        })
         .optional(),
       environment: z
         .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(10_000))
