@@ -13,12 +13,12 @@ const ROUNDS_MAX = 20;
 
 /**
  * Ends every process but the shell that runs this and those it descends from, which are the Agent Server and the first
- * ones of the sandbox, where tools have no place of their own. Only where the first process is a sandbox's, or that of
- * such a place: on a host it would end everything.
+ * ones of the sandbox, where tools have no place of their own. Only where the first process is a sandbox's, that of such a
+ * place, or what a node begins a pod with, whose processes see each other: on a host it would end everything.
  */
 export const END_OTHERS = `
 read -r first < /proc/1/cmdline || :
-case "$first" in *sandbox-init.cjs*|*parley-toolbox*)
+case "$first" in *sandbox-init.cjs*|*parley-toolbox*|/pause|/usr/bin/pod)
   keep=" 1 $$ " one=$$
   while [ "$one" -gt 1 ]; do
     parent=1

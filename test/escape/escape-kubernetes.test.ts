@@ -1,13 +1,23 @@
 /**
- * Attempts of tools on the Agent Server of their pod. What leads out of a pod is not tried: a stand-in cluster would show
- * what the stand-in holds back; who may do what to whom in a pod is the kernel's to say, and that is a real one.
+ * Attempts to get out of pods of the stand-in cluster, which gives what their manifest asks for and nothing else; a real
+ * node holds back the same by means of its own.
  */
 import { describe } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
 import { STAND_IN_LEVEL, createKubernetesHarness } from '../runtimes/kubernetes/kubernetes-harness.ts';
-import { describeApart, describeBeside } from './server-suite.ts';
+import { describeEscapes } from './escape-suite.ts';
+import { SEEN, describeApart, describeBeside } from './server-suite.ts';
 
 describeWith('bwrap', 'in a pod', () => {
+  if (STAND_IN_LEVEL === 'baseline')
+    describe('escapes', () => {
+      describeEscapes({
+        create: () => createKubernetesHarness(),
+        isolated: true,
+        // One list of processes for all of a pod, and no mask of its own, as docs/security.md tells.
+        exceptions: [...SEEN, 'writes to a file of the kernel'],
+      });
+    });
   if (STAND_IN_LEVEL === 'baseline')
     describe('tools that are another user', () => describeApart(() => createKubernetesHarness()));
   describe('tools beside their Agent Server', () =>

@@ -21,28 +21,17 @@ import { connect, createServer } from 'node:net';
 import type { Server } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { keepDescriptorsFromChildren } from '../../../../runtimes/on-host/inherited-descriptors.ts';
 import { removeTree } from '../../../../runtimes/on-host/remove-tree.ts';
+import { sandboxFilter } from '../../../../runtimes/on-host/seccomp/sandbox-filter.ts';
 import type { ApiObject, Container, Volume } from './api-object.ts';
 import type { ContainerEnd, PodRunner, RunningPod } from './kubelet.ts';
 import type { ObjectStore } from './object-store.ts';
 import { nextAddress } from './pod-addresses.ts';
+import { AGENT_PORT, FIRST_PROCESS, NETWORK_DIR, NETWORK_PROGRAM, firstScript } from './pod-programs.ts';
 
-const AGENT_PORT = 8_000;
 const IS_ROOT = process.getuid?.() === 0;
-const NETWORK_DIR = '/run/pod-network';
-/** Runs inside: leads a socket that the node sees to the loopback of the pod. */
-const NETWORK_PROGRAM = `
-const net = require('net');
-net.createServer({ allowHalfOpen: true }, (outer) => {
-  const inner = net.connect({ host: '127.0.0.1', port: ${AGENT_PORT}, allowHalfOpen: true });
-  for (const [a, b] of [[outer, inner], [inner, outer]]) {
-    a.on('error', () => b.destroy());
-    a.on('close', () => b.destroy());
-    a.pipe(b);
-  }
-}).listen('${NETWORK_DIR}/pod.sock');
-`;
-const NETWORK_SCRIPT = `env -i /usr/bin/env node ${NETWORK_DIR}/network.cjs & exec "$@"`;
+const FILTER_DESCRIPTOR = 4;
 
 export interface BwrapRunnerOptions {
   readonly dir: string;
@@ -55,6 +44,8 @@ export interface BwrapRunnerOptions {
 export function createBwrapRunner(
   options: BwrapRunnerOptions,
 ): PodRunner & { volumeDir(uid: string): string } {
+  // As a node is no child of whoever runs the test.
+  keepDescriptorsFromChildren();
   const logs = new Map<string, string>();
   const volumeDir = (uid: string): string => path.join(options.dir, 'volumes', uid);
   return {
@@ -126,17 +117,30 @@ function launch(
   hasNetwork: boolean,
 ): { readonly child: ChildProcess; readonly innerPid: Promise<number | null> } {
   const out = openSync(place.log, 'a+');
-  const command = hasNetwork
-    ? ['/bin/sh', '-c', NETWORK_SCRIPT, 'sh', ...container.command]
-    : container.command;
+  const filter = openFilter(place);
+  const command = hasNetwork ? [FIRST_PROCESS] : container.command;
+  const script = path.join(place.dir, 'first');
+  writeFileSync(script, hasNetwork ? firstScript(container.command) : '');
+  const input = openSync(script, 'r');
   const whole = [...bwrapArguments(place, container), '--', ...becoming(place, container), ...command];
-  const child = spawn('bwrap', ['--info-fd', '3', ...whole], {
-    stdio: ['ignore', out, out, 'pipe'],
+  const filtered = filter === null ? [] : ['--seccomp', String(FILTER_DESCRIPTOR)];
+  const child = spawn('bwrap', ['--info-fd', '3', ...filtered, ...whole], {
+    stdio: [input, out, out, 'pipe', filter ?? 'ignore'],
     env: {},
     cwd: '/',
   });
-  closeSync(out);
+  for (const descriptor of [input, out, filter]) if (descriptor !== null) closeSync(descriptor);
   return { child, innerPid: readInnerPid(child.stdio[3] as Readable) };
+}
+
+/** Where a pod asks for the profile of its node: the list of calls that our other runtimes have stands in for it. */
+function openFilter({ pod, dir }: PodPlace): number | null {
+  const profile = pod.spec?.securityContext?.['seccompProfile'] as { readonly type?: string } | undefined;
+  const bytes = profile?.type === 'RuntimeDefault' ? sandboxFilter(process.arch) : null;
+  if (bytes === null) return null;
+  const file = path.join(dir, 'filter');
+  writeFileSync(file, bytes);
+  return openSync(file, 'r');
 }
 
 function bwrapArguments({ pod, sources, dir, options }: PodPlace, container: Container): readonly string[] {
@@ -182,6 +186,7 @@ function bwrapArguments({ pod, sources, dir, options }: PodPlace, container: Con
       '/dev',
     ],
     ...foldersTo(['/etc/any', '/opt/parley/any', NETWORK_DIR, ...targets]),
+    ...['--symlink', '/usr/bin/sh', FIRST_PROCESS],
     ...['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
     ...programs,
     ...mounts,
