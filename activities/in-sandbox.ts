@@ -13,6 +13,9 @@ import type { World } from './world.ts';
 /** Output kept in an error: enough for the cause, bounded for the record. */
 const OUTPUT_CHARS_MAX = 2_000;
 
+/** What a shell tells of a program that the signal of no return has ended; the kernel sends it, too. */
+const KILLED = 137;
+
 export interface SandboxScript {
   readonly script: string;
   readonly workingDir: string;
@@ -24,6 +27,14 @@ export function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/** How a command ended that did not end well. */
+export function endWords(exitCode: number, timeoutMs: number): string {
+  if (exitCode === -1) return `no end within ${timeoutMs / 1_000} s`;
+  return exitCode === KILLED
+    ? `exit code ${exitCode}, killed, as for want of memory`
+    : `exit code ${exitCode}`;
+}
+
 /** @throws ParleyError `code` with the end of what the script printed */
 export async function runScript(
   world: World,
@@ -33,8 +44,7 @@ export async function runScript(
   const { script: command, workingDir, timeoutMs, code, doing } = options;
   const result = await world.agent.execute(target, { command, workingDir, timeoutMs });
   if (result.exitCode === 0) return result;
-  const why =
-    result.exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${result.exitCode}`;
+  const why = endWords(result.exitCode, timeoutMs);
   const output = `${result.stdout}\n${result.stderr}`.trim().slice(-OUTPUT_CHARS_MAX);
   throw new ParleyError(code, `Cannot ${doing}: ${why}: ${output}`);
 }

@@ -7,6 +7,7 @@ import type { RunId } from '../core/ids.ts';
 import type { PlanScore } from '../core/plan-check.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
+import { endWords } from './in-sandbox.ts';
 import type { World } from './world.ts';
 
 export const SCORES_FILE = 'scores.json';
@@ -68,8 +69,7 @@ export function scoreOf(plan: PlanScore, { exitCode, stdout }: CommandResult): S
     ...(atMost === undefined ? {} : { at_most: atMost }),
   };
   const without = (problem: string): Score => ({ name, value: null, ...bounds, problem });
-  if (exitCode === -1) return without(`no end within ${timeoutMs / 1_000} s`);
-  if (exitCode !== 0) return without(`exit code ${exitCode}`);
+  if (exitCode !== 0) return without(endWords(exitCode, timeoutMs));
   const line = stdout.trimEnd().split(/\r?\n/).at(-1)?.trim() ?? '';
   const written = NUMBER.exec(line)?.[1];
   if (written === undefined)

@@ -8,7 +8,7 @@ import type { CommandResult } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { CHECK_LOG, checkLog } from './check-log.ts';
-import { workspaceFacts } from './in-sandbox.ts';
+import { endWords, workspaceFacts } from './in-sandbox.ts';
 import { planItem } from './plan-item.ts';
 import { hiddenForms, openSecrets, redactText } from './redaction.ts';
 import { scoreOf, SCORES_FILE, scoresText, type Score } from './score-file.ts';
@@ -71,8 +71,7 @@ async function check(place: Place, { command: script, timeoutMs }: PlanVerify): 
   const { exitCode, stdout, stderr } = await place.run(IN_ORDER + script, timeoutMs);
   await keep(place, CHECK_LOG, checkLog(exitCode, `${stdout}\n${stderr}`));
   if (exitCode === 0) return [];
-  const why = exitCode === -1 ? `no end within ${timeoutMs / 1_000} s` : `exit code ${exitCode}`;
-  return [`verify: ${why}`];
+  return [`verify: ${endWords(exitCode, timeoutMs)}`];
 }
 
 /** Each is told, whatever became of the check and of the others: work is compared by them. */

@@ -2,6 +2,7 @@
  * A report as a document, before it is Markdown or HTML.
  * Owns the few kinds of blocks; texts in it are plain and escaped by whoever lays them out.
  */
+import { counted } from '../../core/counted.ts';
 import type { Figure } from './figures/figure.ts';
 
 export interface Link {
@@ -54,6 +55,11 @@ export function text(words: string, tone: Tone = 'plain'): Block {
 /** A heading row and rows below it; nothing at all when there are no rows. */
 export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly Block[] {
   return rows.length === 0 ? [] : [{ kind: 'table', columns, rows }];
+}
+
+/** Behind a table that shows the first ones only. */
+export function andMore(rest: number, what: string): readonly Block[] {
+  return rest === 0 ? [] : [text(`And ${counted(rest, what)} more: a .jsonl report holds all.`)];
 }
 
 /** At most `shownMax` entries in words; the rest is counted, and `where` says where to find it. */

@@ -2,9 +2,8 @@
  * The part of a report about scores: what each conversation was given, and each model and entry on average.
  * Pure: data in, blocks out; must not lay anything out.
  */
-import { counted } from '../../core/counted.ts';
 import type { Score } from '../score-file.ts';
-import { left, right, table, text, type Section } from './document.ts';
+import { andMore, left, right, table, text, type Section } from './document.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 
 /** A `.jsonl` report holds every item. */
@@ -34,9 +33,7 @@ export function scoreSection({ items }: ReportData): Section {
               [left('key'), ...columns],
               shown.map(({ key, scores }) => [key, ...names.map((name) => cell(scores, name))]),
             ),
-            ...(rest === 0
-              ? []
-              : [text(`And ${counted(rest, 'conversation')} more: a .jsonl report holds all.`)]),
+            ...andMore(rest, 'conversation'),
           ],
   };
 }

@@ -2,9 +2,8 @@
  * The part of a report about items that are run several times and judged as one.
  * Pure; owns how a copy is forgiven there. Must not lay anything out.
  */
-import { counted } from '../../core/counted.ts';
 import { wholeItems, type WholeItem } from '../../core/run/whole-items.ts';
-import { left, right, table, text, type Section } from './document.ts';
+import { andMore, left, right, table, type Section } from './document.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 
 const WHOLES_SHOWN_MAX = 1_000;
@@ -42,7 +41,7 @@ export function wholeSection({ items }: ReportData): Section {
           verdict,
         ]),
       ),
-      ...(rest === 0 ? [] : [text(`And ${counted(rest, 'item')} more: a .jsonl report holds all.`)]),
+      ...andMore(rest, 'item'),
     ],
   };
 }

@@ -6,7 +6,17 @@ import { counted } from '../../core/counted.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import { addSums, type UsdSum } from '../../core/usd-sum.ts';
 import { findingWords } from '../collect/findings.ts';
-import { left, right, table, text, boundedList, type Block, type Cell, type Section } from './document.ts';
+import {
+  andMore,
+  left,
+  right,
+  table,
+  text,
+  boundedList,
+  type Block,
+  type Cell,
+  type Section,
+} from './document.ts';
 import { moneyVerdict, workVerdict } from './report-verdict.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 import { cut, duration, exactUsd, instant, spentWords } from './report-words.ts';
@@ -126,7 +136,7 @@ export function itemSection(data: ReportData): Section {
         columns,
         shown.map((item) => itemCells(item, billed)),
       ),
-      ...(rest === 0 ? [] : [text(`And ${counted(rest, 'conversation')} more: a .jsonl report holds all.`)]),
+      ...andMore(rest, 'conversation'),
       ...boundedList(data.items.filter(hasDetail), detail, {
         shownMax: DETAILS_SHOWN_MAX,
         where: 'a .jsonl report',
