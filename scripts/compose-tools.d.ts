@@ -14,6 +14,8 @@ export interface ComposeTools {
   readonly server: string;
   /** `ui-server`. */
   readonly ui: string;
+  /** Program, which a health check asks. */
+  readonly cli: string;
 }
 
 /** Null when one of them is missing. */

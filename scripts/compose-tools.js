@@ -1,18 +1,18 @@
 /**
  * Installs what the test of temporal-compose.yml needs, where it is missing, with Go: Docker's `compose`, and the
- * programs of the images that cannot be pulled everywhere, Temporal's server with its schema tool and its web UI. They
- * go into the cache of the other tools, and are there the next time.
+ * programs of the images that cannot be pulled everywhere, Temporal's server with its schema tool and its CLI, and its web
+ * UI. They go into the cache of the other tools, and are there the next time.
  * Plain JavaScript without a dependency, as the other installers are; must not choose a registry. The first build takes
  * many minutes, so nothing asks for it unasked: `npm run compose:local` does.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isProgram, onPath } from './find-program.js';
 import { withLock } from './lock.js';
 import { runNetworkStep } from './run-quietly.js';
-import { toolsFolder } from './temporal-tools.js';
+import { aside, cliProgram, installCli, toolsFolder } from './temporal-tools.js';
 
 /** The modules; temporal-compose.yml names the images of the same versions. */
 export const COMPOSE_VERSION = 'v2.40.3';
@@ -34,12 +34,13 @@ const PARTS = [
   { name: `compose-${COMPOSE_VERSION}`, programs: ['docker-compose'], make: buildCompose },
 ];
 
-/** Folders of the three; null when one of them is missing. */
+/** Folders of the three, and Temporal's CLI; null when one of them is missing. */
 export function installedComposeTools(env) {
   const folders = PARTS.map((part) => (isWhole(part, env) ? folderOf(part, env) : null));
-  if (folders.includes(null)) return null;
+  const cli = cliProgram(env);
+  if (folders.includes(null) || cli === null) return null;
   const [server, ui, compose] = folders;
-  return { compose, server, ui };
+  return { compose, server, ui, cli };
 }
 
 const folderOf = ({ name }, env) => path.join(toolsFolder(env), name);
@@ -50,7 +51,7 @@ const isWhole = (part, env) =>
 export async function installComposeTools(env) {
   mkdirSync(toolsFolder(env), { recursive: true });
   return await withLock(path.join(toolsFolder(env), '.compose.lock'), async () => {
-    const results = [];
+    const results = [await installCli(env)];
     for (const part of PARTS) results.push(await install(part, env));
     return results;
   });
@@ -62,20 +63,7 @@ async function install(part, env) {
   if (isWhole(part, env)) return { name, ok: true, line: target };
   const go = onPath('go', env);
   if (go === null) return { name, ok: false, line: 'go is not installed' };
-  const startedAt = Date.now();
-  const work = `${target}.new-${process.pid}`;
-  rmSync(work, { recursive: true, force: true });
-  mkdirSync(work, { recursive: true });
-  try {
-    await part.make(go, work, env);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(work, target);
-    return { name, ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };
-  } catch (error) {
-    return { name, ok: false, line: error.message };
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
+  return await aside(name, target, (work) => part.make(go, work, env));
 }
 
 /** Its module has replacements and so refuses to be installed by its name: it is built where it lies, as a copy. */
@@ -134,10 +122,7 @@ async function copyModule(go, { module, part = '.', target, env }) {
 function makeWritable(file) {
   chmodSync(file, statSync(file).mode | 0o200);
   if (!statSync(file).isDirectory()) return;
-  for (const entry of readdirSync(file)) {
-    const inner = path.join(file, entry);
-    if (existsSync(inner)) makeWritable(inner);
-  }
+  for (const entry of readdirSync(file)) makeWritable(path.join(file, entry));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -84,6 +84,10 @@ interface Recipe {
   readonly programs: readonly string[];
   /** Further files and folders: path in the image → path here. */
   readonly files: Readonly<Record<string, string>>;
+  /** Where its programs are sought besides. */
+  readonly search?: string;
+  /** With which the daemon asks it to end, where that is not SIGTERM. */
+  readonly stopSignal?: string;
   /** Run by `sh` as the first program. */
   readonly start: string;
   /** Folder that the service may write to. */
@@ -91,49 +95,56 @@ interface Recipe {
 }
 
 async function makeImage(command: DockerCommand, recipe: Recipe): Promise<void> {
+  const { image, search, stopSignal, home, start } = recipe;
   const context = mkdtempSync(path.join(os.tmpdir(), 'parley-recipe-'));
   try {
     const root = path.join(context, 'files');
     for (const [to, from] of await collectFiles(recipe.programs)) copy(from, path.join(root, to));
     for (const [to, from] of Object.entries(recipe.files)) copy(from, path.join(root, to));
     mkdirSync(path.join(root, 'usr/local/bin'), { recursive: true });
-    writeFileSync(path.join(root, 'usr/local/bin/start'), `#!/bin/sh\nset -eu\n${recipe.start}`, { mode: 0o755 });
+    writeFileSync(path.join(root, 'usr/local/bin/start'), `#!/bin/sh\nset -eu\n${start}`, { mode: 0o755 });
+    const owner = `${SERVICE_UID}:${SERVICE_UID}`;
     const lines = [
       `FROM ${MACHINE_BASE}`,
       'COPY files/ /',
-      `RUN echo 'service:x:${SERVICE_UID}:${SERVICE_UID}:service:/tmp:/bin/sh' >> /etc/passwd \\`,
-      `  && mkdir -p ${recipe.home} && chown -R ${SERVICE_UID}:${SERVICE_UID} ${recipe.home} && chmod 1777 /tmp`,
-      `USER ${SERVICE_UID}:${SERVICE_UID}`,
+      `RUN echo 'service:x:${owner}:service:/tmp:/bin/sh' >> /etc/passwd \\`,
+      `  && mkdir -p ${home} && chown -R ${owner} ${home} && chmod 1777 /tmp`,
+      ...(search === undefined ? [] : [`ENV PATH=${search}:$PATH`]),
+      ...(stopSignal === undefined ? [] : [`STOPSIGNAL ${stopSignal}`]),
+      `USER ${owner}`,
       'ENTRYPOINT ["/usr/local/bin/start"]',
     ];
-    writeFileSync(path.join(context, 'Containerfile'), `${lines.join('\n')}\n`);
-    docker(command, 'build', '--quiet', '--file', path.join(context, 'Containerfile'), '--tag', recipe.image, context);
+    const file = path.join(context, 'Containerfile');
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    await docker(command, 'build', '--quiet', '--file', file, '--tag', image, context);
   } finally {
     rmSync(context, { recursive: true, force: true });
   }
 }
 
-/** Root links such as /lib are there in the base; what lies below them is copied to where they lead. */
+/** Root links such as /lib are there in the base, and what lies below them comes by its real path. */
 function copy(from: string, to: string): void {
-  if (lstatSync(from).isSymbolicLink() && lstatSync(from).isDirectory() === false && isRootLink(from)) return;
+  if (path.dirname(from) === '/' && lstatSync(from).isSymbolicLink()) return;
   mkdirSync(path.dirname(to), { recursive: true });
   cpSync(from, to, { recursive: true, verbatimSymlinks: true, force: true });
 }
 
-const isRootLink = (file: string): boolean => path.dirname(file) === '/';
-
 /** PostgreSQL as its public image is called: user, password and database by variables, files in its volume. */
 export async function makePostgresImage(command: DockerCommand, image: string): Promise<void> {
   const programs = newestPostgres();
-  const share = programs.replace('/lib/', '/share/').replace(/\/bin$/, '');
-  const here = path.dirname(programs);
+  const home = path.dirname(programs);
+  const share = home.replace('/lib/', '/share/');
   await makeImage(command, {
     image,
-    programs: [...readdirSync(programs), '../lib/libpqwalreceiver.so'].map((name) => path.resolve(programs, name)),
-    files: { [path.join(here, 'lib')]: path.join(here, 'lib'), [share]: share },
+    programs: readdirSync(programs).map((name) => path.join(programs, name)),
+    files: Object.fromEntries(
+      [path.join(home, 'lib'), share, '/usr/share/zoneinfo'].filter(existsSync).map((dir) => [dir, dir]),
+    ),
+    search: programs,
+    stopSignal: 'SIGINT',
     home: '/var/lib/postgresql/data',
+    // Compiling a query at run time needs a library that is not taken along.
     start: `
-PATH="${programs}:$PATH"
 data=/var/lib/postgresql/data
 if [ ! -s "$data/PG_VERSION" ]; then
   printf '%s' "$POSTGRES_PASSWORD" > /tmp/password
@@ -145,7 +156,7 @@ if [ ! -s "$data/PG_VERSION" ]; then
   createdb --host /tmp --username "$POSTGRES_USER" "\${POSTGRES_DB:-$POSTGRES_USER}"
   pg_ctl -D "$data" -m fast -w stop
 fi
-exec postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp
+exec postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp -c jit=off
 `,
   });
 }
@@ -161,7 +172,7 @@ function newestPostgres(): string {
 /** Temporal's own server over PostgreSQL, its schemas made and brought up to date first, as its public image does. */
 export async function makeTemporalImage(
   command: DockerCommand,
-  { image, tools, cli }: { readonly image: string; readonly tools: ComposeTools; readonly cli: string },
+  { image, tools }: { readonly image: string; readonly tools: ComposeTools },
 ): Promise<void> {
   await makeImage(command, {
     image,
@@ -169,7 +180,7 @@ export async function makeTemporalImage(
     files: {
       '/usr/local/bin/temporal-server': path.join(tools.server, 'temporal-server'),
       '/usr/local/bin/temporal-sql-tool': path.join(tools.server, 'temporal-sql-tool'),
-      '/usr/local/bin/temporal': cli,
+      '/usr/local/bin/temporal': tools.cli,
       '/etc/temporal/config': path.join(tools.server, 'config'),
       '/etc/temporal/schema': path.join(tools.server, 'schema/postgresql/v12'),
     },
@@ -182,9 +193,9 @@ sql() {
 for kind in temporal visibility; do
   database=temporal
   if [ "$kind" = visibility ]; then database=temporal_visibility; fi
+  update() { sql --db "$database" update-schema --schema-dir "/etc/temporal/schema/$kind/versioned"; }
   sql --db "$database" create
-  sql --db "$database" setup-schema --version 0.0 || true
-  sql --db "$database" update-schema --schema-dir "/etc/temporal/schema/$kind/versioned"
+  update || { sql --db "$database" setup-schema --version 0.0 && update; }
 done
 BIND_ON_IP="$(getent hosts "$(hostname)" | awk '{print $1; exit}')"
 export BIND_ON_IP

@@ -1,15 +1,26 @@
 /**
  * The images of chart/images/, built by a real daemon from a base that is made of this machine, and started as they are
- * shipped: as no user that the image knows, on a read-only root, without a network.
+ * shipped: as no user that the image knows, on a read-only root, without a network; and temporal-compose.yml with them.
  */
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeDaemon, dockerSocket } from '../../scripts/docker-daemon.ts';
-import { docker, MACHINE_BASE, makeBaseImage, type DockerCommand } from '../../scripts/machine-images.ts';
+import { installedComposeTools } from '../../scripts/compose-tools.js';
+import {
+  docker,
+  MACHINE_BASE,
+  makeBaseImage,
+  makePostgresImage,
+  makeTemporalImage,
+  makeUiImage,
+  type DockerCommand,
+} from '../../scripts/machine-images.ts';
 import { describeWith } from '../helpers/requires.ts';
+import { imageOf } from './compose-stack.ts';
+import { shippedCompose } from './shipped-compose.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const PARLEY = 'parley-test:1';
+const PARLEY = imageOf('worker');
 const SANDBOX = 'parley-test-sandbox:1';
 /** What the image may add to its base. */
 const BYTES_MAX = 200e6;
@@ -91,5 +102,16 @@ describeWith('dockerd', 'images', () => {
       'git version',
     ])
       expect(said).toContain(name);
+  });
+
+  describeWith('compose-local', 'temporal-compose.yml', () => {
+    shippedCompose(async () => {
+      const tools = installedComposeTools(process.env);
+      if (tools === null) throw new Error('Cannot start the stack: its programs are not installed');
+      await makePostgresImage(command, imageOf('postgresql'));
+      await makeTemporalImage(command, { image: imageOf('temporal'), tools });
+      await makeUiImage(command, { image: imageOf('temporal-ui'), tools });
+      return { command, tools, sandboxImage: await inspected(SANDBOX, '{{.Id}}') };
+    });
   });
 });
