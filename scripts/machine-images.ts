@@ -30,6 +30,8 @@ export const MACHINE_BASE = 'parley-test-base:1';
 
 const run = promisify(execFile);
 const OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
+/** Of each stream, in the message of a failure. */
+const SAID_MAX = 2_000;
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 /** Whom the programs of the three belong to inside. */
 const SERVICE_UID = 999;
@@ -46,8 +48,11 @@ export async function docker({ env }: DockerCommand, ...args: readonly string[])
   const options = { env: { ...process.env, ...env }, maxBuffer: OUTPUT_BYTES_MAX };
   return await run('docker', [...args], options).then(
     ({ stdout }) => stdout,
-    (error: { readonly stderr?: string }) => {
-      throw new Error(`docker ${args[0] ?? ''} failed: ${(error.stderr ?? String(error)).trim().slice(-2_000)}`);
+    (error: { readonly stdout?: string; readonly stderr?: string }) => {
+      const said = [error.stdout, error.stderr ?? String(error)].map((text = '') =>
+        text.trim().slice(-SAID_MAX),
+      );
+      throw new Error(`docker ${args[0] ?? ''} failed: ${said.join('\n')}`);
     },
   );
 }
@@ -58,8 +63,16 @@ export async function makeBaseImage({ socket }: DockerCommand): Promise<void> {
   const members = tarMembers(imageEntries(await collectFiles([...foundPrograms(), ...systemLibraries()])));
   const [repo, tag] = MACHINE_BASE.split(':');
   const search = `${path.dirname(IMAGE_NODE)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
-  const changes = [`ENV PATH=${search}`, `ENV NODE_EXTRA_CA_CERTS=${AUTHORITIES}`, `ENV SSL_CERT_FILE=${AUTHORITIES}`];
-  const stream = await client.importImage(Readable.from(members, { objectMode: false }), { repo, tag, changes });
+  const changes = [
+    `ENV PATH=${search}`,
+    `ENV NODE_EXTRA_CA_CERTS=${AUTHORITIES}`,
+    `ENV SSL_CERT_FILE=${AUTHORITIES}`,
+  ];
+  const stream = await client.importImage(Readable.from(members, { objectMode: false }), {
+    repo,
+    tag,
+    changes,
+  });
   await new Promise<void>((resolve, reject) => {
     client.modem.followProgress(stream, (error: Error | null) => (error ? reject(error) : resolve()));
   });
@@ -164,7 +177,9 @@ exec postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp
 function newestPostgres(): string {
   const place = '/usr/lib/postgresql';
   const versions = existsSync(place) ? readdirSync(place).sort((a, b) => Number(b) - Number(a)) : [];
-  const found = versions.map((version) => path.join(place, version, 'bin')).find((dir) => existsSync(`${dir}/initdb`));
+  const found = versions
+    .map((version) => path.join(place, version, 'bin'))
+    .find((dir) => existsSync(`${dir}/initdb`));
   if (found === undefined) throw new Error('Cannot make the image of PostgreSQL: Debian has not put it here');
   return found;
 }

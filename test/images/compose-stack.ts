@@ -3,7 +3,16 @@
  * answers from the script of examples/three-hundred.
  * Owns the start, how a service is restarted and how it is killed, and the end of all of it; must not assert.
  */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { DockerComposeEnvironment, Wait, type StartedDockerComposeEnvironment } from 'testcontainers';
@@ -24,7 +33,7 @@ const PROJECT = 'parley-compose-test';
 const START_MS_MAX = 600_000;
 const HEALTHY_MS_MAX = 300_000;
 
-/** What the gateway is, for the file says of it only where it stands. */
+/** The gateway, of which the file that is shipped knows the address alone. */
 const GATEWAY = `
 services:
   gateway:
@@ -38,8 +47,16 @@ services:
     healthcheck:
       test: [CMD, node, --eval, "require('net').connect(4010, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => process.exit(0))"]
       interval: 5s
-      timeout: 5s
+      timeout: 30s
       retries: 12
+`;
+
+/** The job of the example, held to the bill of its gateway to the nano-dollar. */
+const RECONCILE = `
+reconcile:
+  rows: gateway
+  settle: 5s
+  expect: { unmatched_usd: 0, unbilled: 0 }
 `;
 
 export interface ComposeOrder {
@@ -68,6 +85,7 @@ export class ComposeStack {
     const folderOf = (name: string): string => path.join(this.folder, name);
     for (const name of ['host', 'deployment', 'ledger', 'docker']) mkdirSync(folderOf(name));
     cpSync(EXAMPLE, folderOf('deployment'), { recursive: true });
+    appendFileSync(folderOf('deployment/job.yaml'), RECONCILE);
     writeFileSync(folderOf('gateway.yml'), GATEWAY);
     writeFileSync(folderOf('docker/config.json'), JSON.stringify({ cliPluginsExtraDirs: [tools.compose] }));
     this.env = {
@@ -129,13 +147,27 @@ export class ComposeStack {
   async kill(service: string): Promise<void> {
     const { startedAt, pid } = await this.#state(service);
     const kill = ['--entrypoint', '/bin/sh', MACHINE_BASE, '-c', `kill -9 ${pid}`];
-    await docker(this.#command, 'run', '--rm', '--pid', 'host', '--user', '0:0', '--network', 'none', ...kill);
+    await docker(
+      this.#command,
+      'run',
+      '--rm',
+      '--pid',
+      'host',
+      '--user',
+      '0:0',
+      '--network',
+      'none',
+      ...kill,
+    );
     await this.#healthyAgain(service, startedAt);
   }
 
   async #healthyAgain(service: string, earlier: string): Promise<void> {
     await expect
-      .poll(async () => (await this.#state(service, earlier)).health, { timeout: HEALTHY_MS_MAX, interval: 500 })
+      .poll(async () => (await this.#state(service, earlier)).health, {
+        timeout: HEALTHY_MS_MAX,
+        interval: 500,
+      })
       .toBe('healthy');
   }
 

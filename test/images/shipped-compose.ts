@@ -54,7 +54,12 @@ export function shippedCompose(order: () => Promise<ComposeOrder>): void {
       let isOver = false;
       void waiting.finally(() => (isOver = true));
       await expect
-        .poll(() => client.getRun({ params: { run_id: RUN_ID } }).then(({ in_flight: some }) => some > 0, () => false))
+        .poll(() =>
+          client.getRun({ params: { run_id: RUN_ID } }).then(
+            ({ in_flight: some }) => some > 0,
+            () => false,
+          ),
+        )
         .toBe(true);
       const done: string[] = [];
       for (const service of SERVICES) {
@@ -131,6 +136,6 @@ async function timesSaid(client: Client, id: string, words: string): Promise<num
 }
 
 async function textOf({ client }: ComposeStack, id: string): Promise<string> {
-  const query = { file_path: '/workspace/text.md' };
+  const query = { file_path: `/workspace/${id}/text.md` };
   return await client.readWorkspaceFile({ params: { conversation_id: id }, query });
 }

@@ -41,7 +41,9 @@ interface Compose {
 
 const compose = parse(text, { merge: true }) as Compose;
 const services = Object.entries(compose.services);
-const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
 const OURS = `parley:${version}`;
 const ours = services.filter(([, service]) => service.image === OURS);
 /** A path of the host that is the same inside. */
@@ -135,7 +137,8 @@ describe('temporal-compose.yml', () => {
     const [outside = ''] = /^\$\{[^}]+\}/.exec(shared[0] ?? '') ?? [];
     for (const { environment = {} } of [api, worker].map((service) => service ?? {})) {
       expect(environment['PARLEY_RUNTIME']).toBe('docker');
-      for (const variable of ['PARLEY_DATA_DIR', 'TMPDIR']) expect(environment[variable]).toContain(`${outside}/`);
+      for (const variable of ['PARLEY_DATA_DIR', 'TMPDIR'])
+        expect(environment[variable]).toContain(`${outside}/`);
     }
   });
 
