@@ -16,6 +16,7 @@ const MODULES = [
   'dockerode',
   'pg',
   'playwright-core',
+  'testcontainers',
 ];
 /** Folders in which every import is followed. */
 const OF_TESTS = ['examples', 'scripts', 'test', 'testing'];

@@ -76,9 +76,10 @@ export async function installTemporalTools(env) {
   return await withLock(lock, () => Promise.all([installCli(env), installTestServer(env)]));
 }
 
-async function installCli(env) {
+/** One line that says how it went. */
+export async function installCli(env) {
   const name = 'Temporal CLI';
-  const there = installedCli(env);
+  const there = cliProgram(env);
   if (there !== null) return { name, ok: true, line: there };
   const go = onPath('go', env);
   if (go === null) return { name, ok: false, line: 'go is not installed' };
@@ -169,7 +170,7 @@ function answers(port) {
 }
 
 /** The places in which the product looks, too (temporal/dev-server/find-cli.ts). */
-function installedCli(env) {
+export function cliProgram(env) {
   if (env.PARLEY_TEMPORAL_CLI) return env.PARLEY_TEMPORAL_CLI;
   const goFolders = [
     env.GOBIN,

@@ -13,7 +13,11 @@ import type { BatchCopy } from './batch-copy.ts';
 export const LEDGER = '.parley/gateway-ledger.jsonl';
 
 export function ledgerRows(copy: BatchCopy): readonly LedgerRow[] {
-  const lines = readFileSync(path.join(copy.example, LEDGER), 'utf8').split('\n');
+  return rowsOf(path.join(copy.example, LEDGER));
+}
+
+export function rowsOf(ledger: string): readonly LedgerRow[] {
+  const lines = readFileSync(ledger, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => ledgerRowSchema.parse(JSON.parse(line)));
 }
 

@@ -9,6 +9,7 @@ import { describe, it } from 'vitest';
 import { dockerdMissing } from '../../scripts/docker-daemon.ts';
 import { acpAgentsMissing } from '../../scripts/acp-agents.js';
 import { clientGeneratorsMissing } from '../../scripts/client-generators.js';
+import { installedComposeTools } from '../../scripts/compose-tools.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
@@ -22,6 +23,7 @@ export type Tool =
   | 'dockerd'
   | 'acp-agents'
   | 'client-generators'
+  | 'compose-local'
   | 'helm'
   | 'k8s-local'
   | 'postgres'
@@ -43,7 +45,7 @@ export type Tool =
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Too long to build for every machine that tests: named when they are missing, and no failure under CI=true either. */
-const OPTIONAL: ReadonlySet<Tool> = new Set(['k8s-local']);
+const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'k8s-local']);
 
 /** Tools that are looked for in more places than the search path. */
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
@@ -62,6 +64,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     const reason = clientGeneratorsMissing(process.env);
     return reason && `${reason}; install them with "node scripts/client-generators.js"`;
   },
+  'compose-local': () =>
+    installedComposeTools(process.env) === null
+      ? 'the programs of temporal-compose.yml were not built here; "npm run compose:local" builds them'
+      : null,
   'k8s-local': () =>
     installedKubernetes(process.env) === null
       ? 'no API server of Kubernetes was built here; "npm run k8s:local" builds one'

@@ -1,6 +1,6 @@
 /**
  * temporal-compose.yml: what can be said of it without a container, and, where images can be pulled, that it comes up.
- * Owns the rules for such a file; what the services do is tested elsewhere.
+ * With images that are made on the spot it is started in test/images/. Owns the rules for such a file; what the services do is tested elsewhere.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
+import { SERVER_VERSION, UI_VERSION } from '../../scripts/compose-tools.js';
 import { loadSealKey } from '../../store/seal-key.ts';
 import { missing } from '../helpers/requires.ts';
 
@@ -18,7 +19,13 @@ const run = promisify(execFile);
 
 interface Service {
   readonly image?: string;
+  readonly build?: { readonly dockerfile?: string };
   readonly restart?: string;
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly network_mode?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
@@ -34,6 +41,13 @@ interface Compose {
 
 const compose = parse(text, { merge: true }) as Compose;
 const services = Object.entries(compose.services);
+const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
+const OURS = `parley:${version}`;
+const ours = services.filter(([, service]) => service.image === OURS);
+/** A path of the host that is the same inside. */
+const SAME_PATH = /^(\$\{[A-Z_]+:-\/[^}]+\}|\/[^:]+):\1$/;
 /** It does its work and ends. */
 const ends = ({ restart }: Service): boolean => restart === 'no';
 const documented = ['configuration', 'proxy', 'temporal-payloads']
@@ -51,7 +65,7 @@ describe('temporal-compose.yml', () => {
 
   it('has the database, Temporal, its UI, and our three', () => {
     expect(services.map(([name]) => name).sort()).toEqual(
-      ['api', 'postgresql', 'proxy', 'register', 'temporal', 'temporal-ui', 'worker'].sort(),
+      ['api', 'postgresql', 'prepare', 'proxy', 'register', 'temporal', 'temporal-ui', 'worker'].sort(),
     );
   });
 
@@ -64,12 +78,15 @@ describe('temporal-compose.yml', () => {
     '%s has a check of its health',
     (_name, service) => {
       expect(service.healthcheck?.test?.[0]).toBe('CMD');
+      // What has a colon in it is a mapping unless it is quoted, and no command then.
+      for (const word of service.healthcheck?.test ?? []) expect(word).toBeTypeOf('string');
       expect(service.restart).toBe('unless-stopped');
     },
   );
 
   it.each(services)('%s waits for what it needs with a condition', (name, { depends_on: needs = {} }) => {
-    if (name !== 'postgresql') expect(Object.keys(needs)).not.toEqual([]);
+    // The database, and what makes folders without a network.
+    if (!['postgresql', 'prepare'].includes(name)) expect(Object.keys(needs)).not.toEqual([]);
     for (const [other, { condition }] of Object.entries(needs)) {
       const target = compose.services[other];
       expect(target).toBeDefined();
@@ -88,10 +105,10 @@ describe('temporal-compose.yml', () => {
   });
 
   it('has variables and volumes that exist', () => {
-    for (const [, { environment = {}, image = '', volumes = [] }] of services) {
-      if (image.startsWith('node:'))
-        for (const name of Object.keys(environment).filter((one) => !/^PARLEY_(GATEWAY|MODEL)/.test(one)))
-          expect(documented).toContain(`\`${name}\``);
+    for (const [name, { environment = {}, volumes = [] }] of services) {
+      if (ours.some(([one]) => one === name && one !== 'prepare'))
+        for (const variable of Object.keys(environment).filter((one) => !/^PARLEY_(GATEWAY|MODEL)/.test(one)))
+          expect(documented).toContain(`\`${variable}\``);
       for (const volume of volumes) {
         const [source = ''] = volume.split(':');
         if (/^[a-z]/.test(source)) expect(Object.keys(compose.volumes)).toContain(source);
@@ -99,11 +116,35 @@ describe('temporal-compose.yml', () => {
     }
   });
 
-  it.each(services.filter(([, { image = '' }]) => image.startsWith('node:')))(
+  it('names the versions that are built for the test where nothing can be pulled', () => {
+    expect(compose.services['temporal']?.image).toBe(`temporalio/auto-setup:${SERVER_VERSION.slice(1)}`);
+    expect(compose.services['temporal-ui']?.image).toBe(`temporalio/ui:${UI_VERSION.slice(1)}`);
+  });
+
+  it.each(ours)('%s is our image, without rights, on a root that it cannot write to', (name, service) => {
+    expect(service.build?.dockerfile).toBe('chart/images/parley/Containerfile');
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+    if (name === 'prepare') expect(service).toMatchObject({ user: '0:0', network_mode: 'none' });
+    else expect(service.user).toBe('10001:10001');
+  });
+
+  it('has what API and worker share under one path inside and outside', () => {
+    const [api, worker] = ['api', 'worker'].map((name) => compose.services[name]);
+    expect(api?.volumes).toEqual(worker?.volumes);
+    const shared = worker?.volumes?.filter((volume) => SAME_PATH.test(volume)) ?? [];
+    expect(shared).toHaveLength(1);
+    const [outside = ''] = /^\$\{[^}]+\}/.exec(shared[0] ?? '') ?? [];
+    for (const { environment = {} } of [api, worker].map((service) => service ?? {})) {
+      expect(environment['PARLEY_RUNTIME']).toBe('docker');
+      for (const variable of ['PARLEY_DATA_DIR', 'TMPDIR'])
+        expect(environment[variable]).toContain(`${outside}/`);
+    }
+  });
+
+  it.each(ours.filter(([name]) => name !== 'prepare'))(
     '%s runs a command that there is, with flags that it has',
-    (_name, { command = [] }) => {
-      const [, program, ...words] = command;
-      expect(program).toBe('/parley/bin/parley.js');
+    (_name, { command: words = [] }) => {
       const [group = '', subcommand = ''] = words.filter((word) => /^[a-z]+$/.test(word));
       const file = group === 'temporal' ? `cli/temporal/${subcommand}.ts` : `cli/commands/${group}.ts`;
       const source = readFileSync(path.join(ROOT, file), 'utf8');
@@ -121,6 +162,8 @@ describe('temporal-compose.yml with Docker', async () => {
     COMPOSE_PROJECT_NAME: `parley-test-${process.pid}`,
     POSTGRES_PASSWORD: 'made-up',
     PARLEY_SEAL_KEY: Buffer.alloc(32).toString('base64'),
+    PARLEY_DOCKER_GROUP: '0',
+    PARLEY_HOST_DIR: `/tmp/parley-compose-${process.pid}`,
     PARLEY_FIRST_API_KEY: `pa-${'0'.repeat(64)}`,
     PARLEY_GATEWAY_URL: 'http://127.0.0.1:9/v1',
     PARLEY_GATEWAY_KEY: 'made-up',
@@ -131,7 +174,7 @@ describe('temporal-compose.yml with Docker', async () => {
   const refusal = async (): Promise<string | null> => {
     const absent = missing('docker');
     if (absent !== null) return absent;
-    return await docker('pull', '--quiet').then(
+    return await docker('pull', '--quiet', 'postgresql', 'temporal', 'temporal-ui').then(
       () => null,
       (error: unknown) => `images cannot be pulled here: ${String(error).slice(0, 200)}`,
     );
