@@ -59,7 +59,10 @@ describe('entriesOf()', () => {
   it('leaves a result whose action is not there by itself, also a second one', () => {
     const error = event({ id: 'x', kind: 'AgentErrorEvent', tool_call_id: 'call-a' });
     const found = entriesOf(
-      [result('gone', 0), action('a', 'r'), error, result('a', 0)].map((one, at) => ({ seq: at, event: one })),
+      [result('gone', 0), action('a', 'r'), error, result('a', 0)].map((one, at) => ({
+        seq: at,
+        event: one,
+      })),
     );
     expect(found.map(({ event: one, result: came }) => [one.id, came?.id])).toEqual([
       ['gone-result', undefined],
@@ -116,7 +119,9 @@ describe('actionDetail()', () => {
 
 describe('terminal output', () => {
   it('has its colours, its last line forms, and nothing that a terminal obeys', () => {
-    const runs = runsOf('\u001b[1;31mno\u001b[0m 10%\r\u001b[32m20%\u001b[39m\n\u001b[38;5;208mo\u001b[48;2;1;2;3mx');
+    const runs = runsOf(
+      '\u001b[1;31mno\u001b[0m 10%\r\u001b[32m20%\u001b[39m\n\u001b[38;5;208mo\u001b[48;2;1;2;3mx',
+    );
     expect(runs.map(({ text, style }) => [text, style.colour, style.ground, style.isBold])).toEqual([
       ['20%', 2, null, false],
       ['\n', null, null, false],
@@ -142,14 +147,23 @@ describe('markdownTree()', () => {
 
   it('reads what people write', () => {
     const tree = markdownTree('# T\n\n**b** `c` [l](https://a.invalid/x)\n\n- [x] one\n\n```ts\nlet a;\n```');
-    expect(JSON.stringify(tree)).toMatch(/"heading".*"strong".*"codespan".*"link".*"isDone":true.*"language":"ts"/);
+    expect(JSON.stringify(tree)).toMatch(
+      /"heading".*"strong".*"codespan".*"link".*"isDone":true.*"language":"ts"/,
+    );
   });
 
   it('leads nowhere but to the web and to mail, and loads nothing', () => {
     for (const text of [...HOSTILE, ...MARKDOWN])
       for (const address of addresses(markdownTree(text) ?? []))
         expect(address).toMatch(/^(?:https?:\/\/attacker\.invalid\/|mailto:)/);
-    const refused = ['javascript:x', 'data:text/html,x', '/console/', '//a.invalid', 'https://u:p@a.invalid', ''];
+    const refused = [
+      'javascript:x',
+      'data:text/html,x',
+      '/console/',
+      '//a.invalid',
+      'https://u:p@a.invalid',
+      '',
+    ];
     for (const address of refused) expect(safeAddress(address)).toBeNull();
   });
 
@@ -228,6 +242,10 @@ it('afterKey() knows every shortcut, and forgets half of one', () => {
 });
 
 it('times are exact where they are short, and have UTC beside them', () => {
-  expect([exactDuration(12), exactDuration(2_340), exactDuration(75_000)]).toEqual(['12 ms', '2.3 s', '1 min 15 s']);
+  expect([exactDuration(12), exactDuration(2_340), exactDuration(75_000)]).toEqual([
+    '12 ms',
+    '2.3 s',
+    '1 min 15 s',
+  ]);
   expect([utc(Date.UTC(2026, 2, 4, 10, 11, 12)), utc(Number.NaN)]).toEqual(['2026-03-04 10:11:12 UTC', '']);
 });

@@ -91,14 +91,20 @@ describeWith('chromium', 'the page of a conversation', () => {
         await say(
           id,
           Array.from({ length: 500 }, (_, index) =>
-            message(at + index === 1_234 ? 'the **needle** of it' : `Message ${at + index}\n\n- with \`code\``),
+            message(
+              at + index === 1_234 ? 'the **needle** of it' : `Message ${at + index}\n\n- with \`code\``,
+            ),
           ),
         );
       await page.addInitScript({ content: OBSERVED });
       await open(`conversations/${id}`);
       const log = page.getByRole('log');
       await log.getByText(`Message ${MANY - 1}`, { exact: true }).waitFor();
-      const seen = (await page.evaluate('window.seen')) as { paintMs: number; longMs: number; firstMs: number };
+      const seen = (await page.evaluate('window.seen')) as {
+        paintMs: number;
+        longMs: number;
+        firstMs: number;
+      };
       console.log(`10,000 events: ${JSON.stringify(seen)}`);
       expect(await log.locator('[data-seq]').count()).toBeLessThan(150);
 
@@ -121,7 +127,10 @@ describeWith('chromium', 'the page of a conversation', () => {
       };
       const stream = async (from: number, count: number): Promise<void> => {
         for (let at = from; at < from + count; at += 100)
-          await say(id, Array.from({ length: 100 }, (_, index) => message(`Streamed ${at + index}`)));
+          await say(
+            id,
+            Array.from({ length: 100 }, (_, index) => message(`Streamed ${at + index}`)),
+          );
         await log.getByText(`Streamed ${from + count - 1}`, { exact: true }).waitFor();
       };
       await stream(0, 1_000);
@@ -142,7 +151,9 @@ describeWith('chromium', 'the page of a conversation', () => {
     'leaves every text that attacks it a text',
     async () => {
       const { service, page, open, say, watched } = await openPageWorld();
-      await page.addInitScript({ content: 'window.attacks = []; window.attacked = (by) => window.attacks.push(by);' });
+      await page.addInitScript({
+        content: 'window.attacks = []; window.attacked = (by) => window.attacks.push(by);',
+      });
       const title = '<img src=x onerror=attacked(1)>';
       const { id } = await startReady(service, { title, tags: { team: '<svg onload=attacked(1)>' } });
       expect(HOSTILE.length).toBeGreaterThanOrEqual(60);

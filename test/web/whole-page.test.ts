@@ -31,7 +31,10 @@ async function findings({ page }: PageWorld): Promise<readonly string[]> {
 
 async function talked(world: PageWorld): Promise<string> {
   const { service, say } = world;
-  const { id } = await startReady(service, { title: 'A long enough title for a narrow page', tags: { team: 'blue' } });
+  const { id } = await startReady(service, {
+    title: 'A long enough title for a narrow page',
+    tags: { team: 'blue' },
+  });
   await say(id, [
     message('Please look at `everything`.', 'user'),
     action({ id: 'one', action: { command: `echo ${'wide'.repeat(60)}` } }),
@@ -159,15 +162,21 @@ describeWith('chromium', 'every page', () => {
       }
       for (const address of [`conversations/${id}`, 'sandboxes']) {
         await open(address);
-        await page.getByText(address === 'sandboxes' ? 'process' : 'the page').first().waitFor();
+        await page
+          .getByText(address === 'sandboxes' ? 'process' : 'the page')
+          .first()
+          .waitFor();
         await world.stop();
         await page.getByRole('alert').getByText('cannot be reached since').waitFor();
         await say(id, [message(`Said while nobody listened to ${address}.`)]);
         await pause(OUTAGE_MS);
-        expect(await page.getByText(address === 'sandboxes' ? 'process' : 'the page').count()).toBeGreaterThan(0);
+        expect(
+          await page.getByText(address === 'sandboxes' ? 'process' : 'the page').count(),
+        ).toBeGreaterThan(0);
         await world.startAgain();
         await page.getByText('It is back, and the page is up to date.').waitFor();
-        if (address === 'sandboxes') await startReady(service, { title: 'After the outage' }).catch(() => null);
+        if (address === 'sandboxes')
+          await startReady(service, { title: 'After the outage' }).catch(() => null);
         else await page.getByRole('log').getByText('Said while nobody listened').waitFor();
         await page.getByRole('button', { name: 'Understood' }).click();
         expect(await page.getByText('could not be reached').count()).toBe(0);

@@ -11,7 +11,8 @@ import { openPageWorld } from './page-world.ts';
 const ALL_MS_MAX = 600_000;
 const HOSTILE_NAME = '<img src=x onerror=attacked(1)>.md';
 /** The smallest picture there is: one pixel. */
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 describeWith('chromium', 'work products', () => {
   it(
