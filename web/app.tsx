@@ -33,7 +33,7 @@ function Page({ place }: { readonly place: Place }): ReactElement {
     case 'conversations':
       return <ConversationsPage />;
     case 'conversation':
-      return <ConversationPage key={place.id} id={place.id} />;
+      return <ConversationPage key={place.id} id={place.id} view={place.view ?? null} />;
     case 'sandboxes':
       return <SandboxesPage />;
     case 'runs':

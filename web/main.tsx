@@ -5,14 +5,18 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { showTheme } from './session/theme.ts';
 import './style/tokens.css';
 import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';
 import './style/pages.css';
+import './style/transcript.css';
+import './style/work.css';
 
 const place = document.getElementById('console');
 if (place === null) throw new Error('Cannot draw the console: the page has no place for it');
+showTheme();
 createRoot(place).render(
   <StrictMode>
     <App />

@@ -17,6 +17,7 @@ import { RUN_ROUTES } from '../runs/run-routes.ts';
 import { SANDBOX_ROUTES } from '../sandboxes/sandbox-routes.ts';
 import { SANDBOX_SECRET_ROUTES } from '../sandboxes/secret-routes.ts';
 import { PROFILE_ROUTES } from '../settings/profile-routes.ts';
+import { USAGE_ROUTES } from '../conversations/usage-routes.ts';
 import { SECRET_ROUTES } from '../settings/secret-routes.ts';
 import { SETTINGS_ROUTES } from '../settings/settings-routes.ts';
 import { SERVICE_ROUTES } from './service-routes.ts';
@@ -25,6 +26,7 @@ export const APPLICATION_ROUTES = [
   ...START_ROUTES,
   ...CONVERSATION_READ_ROUTES,
   ...PLACEMENT_ROUTES,
+  ...USAGE_ROUTES,
   ...MESSAGE_ROUTES,
   ...CONVERSATION_CHANGE_ROUTES,
   ...WORKSPACE_ROUTES,

@@ -16,6 +16,8 @@ export interface LastingOptions {
   readonly signal: AbortSignal | undefined;
   /** A connection that has said nothing for so long is broken; 45 s by default. */
   readonly silenceMs?: number | undefined;
+  /** Told of each connection that was made. */
+  onConnected?(): void;
   /** Told of each connection that broke or could not be made. */
   onBroken?(error: unknown): void;
 }
@@ -24,13 +26,14 @@ export interface LastingOptions {
 export async function* lastingFrames(
   transport: TransportOptions,
   path: () => string,
-  { signal, silenceMs = SILENCE_MS_MAX, onBroken }: LastingOptions,
+  { signal, silenceMs = SILENCE_MS_MAX, onConnected, onBroken }: LastingOptions,
 ): AsyncGenerator<Frame, never, undefined> {
   for (let empty = 0; ; empty += 1) {
     let problem: unknown = null;
     try {
       // It is tried again here, for as long as it takes.
       const { body } = await sendCall({ ...transport, triesMax: 1 }, { method: 'GET', path: path(), signal });
+      onConnected?.();
       for await (const frame of framesOf(body, silenceMs)) {
         empty = -1;
         yield frame;

@@ -26,8 +26,8 @@ const ERRORS: readonly ErrorCode[] = [
 ];
 
 const FILES_MAX = 10_000;
-/** A text that somebody looks at; it is in memory a few times while it is answered. */
-const TEXT_BYTES_MAX = 16 * 1024 * 1024;
+/** A file that somebody looks at; it is in memory a few times while it is answered. */
+const FILE_BYTES_MAX = 16 * 1024 * 1024;
 const LIST_TIMEOUT_MS = 60_000;
 /** No program takes the character that ends its arguments; spelled as every reader of the document knows it. */
 const pathText = z
@@ -66,6 +66,27 @@ export const WORKSPACE_ROUTES = [
         if (application.dialect.hidesFileErrors && error instanceof ParleyError) return '';
         throw error;
       }
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/file/download',
+    operation: 'download_workspace_file',
+    summary: 'The bytes of one file of the workspace.',
+    access: 'key',
+    params: conversationParams,
+    query: z.object({ file_path: pathText.min(1) }),
+    result: 'application/octet-stream',
+    errors: ERRORS,
+    handler: async ({ application, caller, params, query, reply }) => {
+      const workspace = await enter(application, caller, params);
+      const bytes = await readBytes(application, workspace, query.file_path);
+      const name = encodeURIComponent(query.file_path.slice(query.file_path.lastIndexOf('/') + 1));
+      await reply
+        .type('application/octet-stream')
+        .header('content-disposition', `attachment; filename*=UTF-8''${name}`)
+        .send(Buffer.from(bytes));
+      return null;
     },
   }),
   route({
@@ -174,23 +195,28 @@ async function enter(
   return await openWorkspace(application, await findConversation(application, caller, id));
 }
 
-async function readText({ world }: Application, workspace: Workspace, path: string): Promise<string> {
-  const named = workspacePath(workspace, path, 'file_path');
-  const file = await regularFile(world, workspace, named);
-  const content = await world.agent
-    .readFile(workspace.target, file, TEXT_BYTES_MAX)
-    .catch((error: unknown): never => {
-      const isTooLarge = error instanceof ParleyError && error.details['bytesMax'] !== undefined;
-      throw isTooLarge
-        ? invalid(['query', 'file_path'], `The file has more than ${TEXT_BYTES_MAX} bytes`)
-        : error;
-    });
-  if (content === null) throw new ParleyError('not_found', 'File not found');
+async function readText(application: Application, workspace: Workspace, path: string): Promise<string> {
+  const content = await readBytes(application, workspace, path);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
     throw invalid(['query', 'file_path'], 'The file is no text');
   }
+}
+
+async function readBytes({ world }: Application, workspace: Workspace, path: string): Promise<Uint8Array> {
+  const named = workspacePath(workspace, path, 'file_path');
+  const file = await regularFile(world, workspace, named);
+  const content = await world.agent
+    .readFile(workspace.target, file, FILE_BYTES_MAX)
+    .catch((error: unknown): never => {
+      const isTooLarge = error instanceof ParleyError && error.details['bytesMax'] !== undefined;
+      throw isTooLarge
+        ? invalid(['query', 'file_path'], `The file has more than ${FILE_BYTES_MAX} bytes`)
+        : error;
+    });
+  if (content === null) throw new ParleyError('not_found', 'File not found');
+  return content;
 }
 
 async function listFiles({ world }: Application, workspace: Workspace, dir: string): Promise<string[]> {

@@ -103,6 +103,12 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
     tags: 'tags = null } = body',
   }),
   'read_workspace_file query': of(WORKSPACE, { file_path: 'query.file_path' }),
+  'download_workspace_file query': of(WORKSPACE, { file_path: 'query.file_path' }),
+  'search_conversation_calls query': of('api/conversations/usage-routes.ts', {
+    started_at__gte: 'started_at__gte: from',
+    page_id: 'page_id: pageId',
+    limit: 'limit: limit + 1',
+  }),
   'list_workspace_files query': of(WORKSPACE, { path: "query.path ?? '.'" }),
   'list_git_changes query': of(WORKSPACE, { path: "query.path ?? '.'", ref: 'query.ref' }),
   'read_git_diff query': of(WORKSPACE, {

@@ -12,6 +12,7 @@ import { labelOf, toneOf } from '../../web/text/words.ts';
 const PLACES: readonly Place[] = [
   { page: 'conversations' },
   { page: 'conversation', id: 'c'.repeat(32) },
+  { page: 'conversation', id: 'c'.repeat(32), view: 'changes' },
   { page: 'sandboxes' },
   { page: 'runs' },
   { page: 'run', id: 'nightly-1' },
@@ -105,7 +106,9 @@ it('pendingActions() are those that nothing has answered', () => {
     at(4, { kind: 'UserRejectObservation', id: 'r', action_id: 'two', tool_call_id: 'call-two' }),
     at(5, action('three')),
   ];
-  expect(pendingActions(events)).toEqual([{ id: 'three', tool: 'terminal', summary: 'three', risk: 'HIGH' }]);
+  expect(pendingActions(events)).toEqual([
+    { id: 'three', tool: 'terminal', summary: 'three', risk: 'HIGH', event: events.at(-1)?.event },
+  ]);
 });
 
 it.each([

@@ -8,7 +8,11 @@ import type { Place } from '../routing/place.ts';
 import { useSession } from '../session/session.ts';
 import { Button } from './button.tsx';
 import { Mark } from './mark.tsx';
+import { ShortcutsDialog } from '../keyboard/shortcuts-dialog.tsx';
+import { useShortcuts } from '../keyboard/use-shortcuts.ts';
 import { Navigation } from './navigation.tsx';
+import { OutageNotice } from './outage-notice.tsx';
+import { ThemeField } from './theme-field.tsx';
 
 export function Shell({
   place,
@@ -18,6 +22,7 @@ export function Shell({
   readonly children: ReactNode;
 }): ReactElement {
   const { user, signOut } = useSession();
+  const [isHelping, setIsHelping] = useShortcuts();
   return (
     <div className="shell">
       <a className="skip" href="#page">
@@ -29,6 +34,12 @@ export function Shell({
           <span>Parley</span>
         </Link>
         <Navigation place={place} isAdmin={user.role === 'admin'} />
+        <div className="side-foot">
+          <ThemeField />
+          <Button kind="quiet" onClick={() => setIsHelping(true)}>
+            Keys <kbd>?</kbd>
+          </Button>
+        </div>
         <div className="who">
           <div className="who-name">
             <strong>{user.id}</strong>
@@ -40,8 +51,10 @@ export function Shell({
         </div>
       </div>
       <main className="page" id="page">
+        <OutageNotice />
         {children}
       </main>
+      {isHelping ? <ShortcutsDialog onLeave={() => setIsHelping(false)} /> : null}
     </div>
   );
 }

@@ -1,14 +1,14 @@
 /**
- * An instant: how long ago in the text, the exact one when somebody points at it.
+ * An instant: how long ago in the text, the exact one in the reader's zone and in UTC when somebody points at it.
  * Owns the reading of the wire's form.
  */
 import type { ReactElement } from 'react';
-import { ago, parsedInstant } from '../text/time.ts';
+import { ago, parsedInstant, utc } from '../text/time.ts';
 
 export function When({ at }: { readonly at: string }): ReactElement {
   const ms = parsedInstant(at);
   return (
-    <time dateTime={at} title={new Date(ms).toLocaleString()}>
+    <time dateTime={at} title={`${new Date(ms).toLocaleString()} · ${utc(ms)}`}>
       {ago(ms, Date.now())}
     </time>
   );

@@ -1,13 +1,14 @@
 /**
- * An agent that waits for a yes or no, with the actions that it asks about.
+ * An agent that waits for a yes or no, with the whole of what it asks about.
  * Owns the answer of the user.
  */
-import { useState, type ReactElement } from 'react';
+import { useMemo, useState, type ReactElement } from 'react';
 import type { StreamedEvent } from '../../api/client/client.ts';
 import { Button } from '../components/button.tsx';
 import { Problems } from '../components/notice.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useSession } from '../session/session.ts';
+import { ActionDetail } from './action-detail.tsx';
 import type { ConversationRecord } from './conversation-table.tsx';
 import { pendingActions } from './pending-actions.ts';
 
@@ -21,7 +22,9 @@ export function ConfirmationBar({ record, events, onChange }: ConfirmationBarPro
   const { client } = useSession();
   const [reason, setReason] = useState('');
   const action = useAction();
-  if (record.execution_status?.toUpperCase() !== 'WAITING_FOR_CONFIRMATION') return null;
+  const isAsked = record.execution_status?.toUpperCase() === 'WAITING_FOR_CONFIRMATION';
+  const pending = useMemo(() => (isAsked ? pendingActions(events) : []), [isAsked, events]);
+  if (!isAsked) return null;
   const answer = (accept: boolean): void => {
     void action.run(async () => {
       const body = reason.trim() === '' ? { accept } : { accept, reason: reason.trim() };
@@ -34,9 +37,13 @@ export function ConfirmationBar({ record, events, onChange }: ConfirmationBarPro
     <section className="confirmation card" aria-label="Confirmation">
       <h2>The agent asks before it acts</h2>
       <ul>
-        {pendingActions(events).map(({ id, tool, summary, risk }) => (
+        {pending.map(({ id, tool, summary, risk, event }) => (
           <li key={id}>
-            <code>{tool}</code> <span>{summary}</span> <span className="tag">risk: {risk.toLowerCase()}</span>
+            <p>
+              <code>{tool}</code> <span>{summary}</span>{' '}
+              <span className="tag">risk: {risk.toLowerCase()}</span>
+            </p>
+            <ActionDetail event={event} />
           </li>
         ))}
       </ul>

@@ -9,7 +9,7 @@ import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
 import { PlacementFact } from './placement-fact.tsx';
-import { StartPosition } from './start-position.tsx';
+import { StartSteps } from './start-steps.tsx';
 
 export function ConversationFacts({ record }: { readonly record: ConversationRecord }): ReactElement {
   const { metrics, tags } = record;
@@ -22,7 +22,7 @@ export function ConversationFacts({ record }: { readonly record: ConversationRec
         </Fact>
         <Fact name="Start">
           <Badge word={record.start_task_status} />
-          {record.start_task_status === 'WORKING' ? <StartPosition id={record.id} /> : null}
+          {record.start_task_status === 'READY' ? null : <StartSteps record={record} />}
         </Fact>
         <Fact name="Sandbox">
           <Badge word={record.sandbox_status} note={record.transition ?? record.pause_reason} />
@@ -46,6 +46,12 @@ export function ConversationFacts({ record }: { readonly record: ConversationRec
           <Fact name="Repository">
             {record.selected_repository}
             {record.selected_branch === null ? '' : ` @ ${record.selected_branch}`}
+          </Fact>
+        )}
+        {record.run_id === null ? null : (
+          <Fact name="Run">
+            <Link to={{ page: 'run', id: record.run_id }}>{record.run_id}</Link>
+            {record.run_item === null ? null : <span className="below">item {record.run_item}</span>}
           </Fact>
         )}
         <Fact name="Queued messages">{record.queued_messages}</Fact>

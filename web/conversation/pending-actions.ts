@@ -3,13 +3,15 @@
  * Owns the reading of the transcript's end; pure.
  */
 import type { StreamedEvent } from '../../api/client/client.ts';
-import { argumentsOf, textField } from './event-text.ts';
+import { textField, type TranscriptEvent } from './event-text.ts';
 
 export interface PendingAction {
   readonly id: string;
   readonly tool: string;
   readonly summary: string;
   readonly risk: string;
+  /** All of it: what is approved is seen whole. */
+  readonly event: TranscriptEvent;
 }
 
 export function pendingActions(events: readonly StreamedEvent[]): readonly PendingAction[] {
@@ -28,7 +30,8 @@ export function pendingActions(events: readonly StreamedEvent[]): readonly Pendi
     .map((event) => ({
       id: event.id,
       tool: textField(event, 'tool_name') || 'tool',
-      summary: textField(event, 'summary') || argumentsOf(event),
+      summary: textField(event, 'summary'),
       risk: textField(event, 'security_risk') || 'UNKNOWN',
+      event,
     }));
 }

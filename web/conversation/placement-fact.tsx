@@ -5,6 +5,7 @@
 import { useCallback, type ReactElement } from 'react';
 import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
+import { labelOf } from '../text/words.ts';
 
 interface PlacementFactProps {
   readonly id: string;
@@ -17,10 +18,24 @@ export function PlacementFact({ id, sandboxId }: PlacementFactProps): ReactEleme
   const ask = useCallback(
     async (signal: AbortSignal) => {
       const placement = await client.getPlacement({ params: { conversation_id: id } }, { signal });
-      return { sandboxId, summary: placement?.summary ?? null };
+      return { sandboxId, placement };
     },
     [client, id, sandboxId],
   );
-  const summary = usePolled(ask, null).value?.summary ?? null;
-  return summary === null ? null : <span className="below">{summary}</span>;
+  const placement = usePolled(ask, null).value?.placement ?? null;
+  if (placement === null) return null;
+  const { summary, seen } = placement;
+  if (seen.length === 0) return <span className="below">{summary}</span>;
+  return (
+    <details className="seen">
+      <summary>{summary}</summary>
+      <ul>
+        {seen.map(({ sandbox_id: one, why }) => (
+          <li key={one}>
+            <code>{one.slice(0, 8)}</code> {labelOf(why)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }

@@ -1,45 +1,119 @@
 /**
  * The events of a conversation as a list that grows at its end.
- * Owns the following: the newest stays in view as long as nobody has scrolled away from it.
+ * Owns the following: the newest stays in view as long as nobody has scrolled away from it. To the tab key it is one stop.
  */
-import { useEffect, useRef, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, type ReactElement } from 'react';
+import { Button } from '../components/button.tsx';
+import { earlierCount, laterCount } from '../data/event-window.ts';
 import type { FollowedEvents } from '../data/use-events.ts';
-import { EventItem } from './event-item.tsx';
-import { isForPeople } from './event-text.ts';
+import { EntryItem } from './entry-item.tsx';
+import { costsOf, entriesOf } from './transcript-entries.ts';
+import { moveWithin } from './transcript-keys.ts';
 
 /** Nearer to the end than this, a reader follows it. */
 const FOLLOWS_PX = 80;
 
-export function Transcript({ followed }: { readonly followed: FollowedEvents }): ReactElement {
-  const list = useRef<HTMLOListElement>(null);
+export interface TranscriptProps {
+  readonly followed: FollowedEvents;
+  /** Nano-USD of a model's answers by their ids. */
+  readonly costs: ReadonlyMap<string, number>;
+  /** Null as long as nobody went anywhere. */
+  readonly target: TranscriptTarget | null;
+}
+
+/** The event that somebody went to; going there once more is another one. */
+export interface TranscriptTarget {
+  readonly seq: number;
+}
+
+export function Transcript({ followed, costs, target }: TranscriptProps): ReactElement {
+  const { events, isLive, isRead, isOver, isReading } = followed;
+  const frame = useRef<HTMLDivElement>(null);
   const isFollowing = useRef(true);
-  const shown = followed.events.filter(({ event }) => isForPeople(event));
+  const reached = useRef<TranscriptTarget | null>(null);
+  const entries = useMemo(() => entriesOf(events), [events]);
+  const costBySeq = useMemo(() => costsOf(entries, costs), [entries, costs]);
+  const last = entries.at(-1);
   useEffect(() => {
-    const { current } = list;
-    if (current !== null && isFollowing.current) current.scrollTop = current.scrollHeight;
-  }, [shown.length]);
+    const { current } = frame;
+    if (current !== null && isFollowing.current && isLive) current.scrollTop = current.scrollHeight;
+  }, [last, isLive]);
+  useEffect(() => {
+    if (target === null || reached.current === target) return;
+    isFollowing.current = false;
+    const entry = entryAt(frame.current, target.seq);
+    if (entry === null) return;
+    reached.current = target;
+    entry.scrollIntoView({ block: 'center' });
+    entry.focus({ preventScroll: true });
+  }, [target, events]);
   const onScroll = (): void => {
-    const { current } = list;
+    const { current } = frame;
     if (current === null) return;
     isFollowing.current = current.scrollHeight - current.scrollTop - current.clientHeight < FOLLOWS_PX;
   };
+  const earlier = earlierCount(followed);
+  const later = laterCount(followed);
   return (
-    <ol
-      className="transcript card"
-      ref={list}
-      tabIndex={0}
-      role="log"
-      aria-label="Events"
-      onScroll={onScroll}
-    >
-      {followed.hidden === 0 ? null : (
-        <li className="event event-state">{followed.hidden} earlier events are in the trajectory</li>
+    <>
+      {earlier === 0 ? null : (
+        <div className="transcript-more">
+          <Button kind="quiet" busy={isReading} onClick={() => followed.earlier()}>
+            Load earlier events
+          </Button>
+          <span className="quiet">{earlier.toLocaleString()} before these</span>
+        </div>
       )}
-      {shown.map(({ seq, event }) => (
-        <EventItem key={seq} event={event} />
-      ))}
-      {shown.length === 0 ? <li className="event event-state">No event yet</li> : null}
-      {followed.isOver ? <li className="event event-state">The conversation was deleted</li> : null}
-    </ol>
+      <div
+        className="transcript card"
+        ref={frame}
+        tabIndex={0}
+        role="log"
+        aria-label="Events"
+        aria-busy={!isRead}
+        onScroll={onScroll}
+        onKeyDown={(event) => moveWithin(event)}
+      >
+        <ol>
+          {entries.map(({ seq, event, result }) => (
+            <EntryItem
+              key={seq}
+              seq={seq}
+              event={event}
+              result={result}
+              nanoUsd={costBySeq.get(seq) ?? null}
+              isTarget={seq === target?.seq}
+            />
+          ))}
+          {entries.length > 0 ? null : (
+            <li className="event event-state">{isRead ? 'No event yet' : 'Loading …'}</li>
+          )}
+          {isOver ? <li className="event event-state">The conversation was deleted</li> : null}
+        </ol>
+      </div>
+      {isLive ? null : (
+        <div className="transcript-more">
+          <Button kind="quiet" busy={isReading} onClick={() => followed.later()}>
+            Load later events
+          </Button>
+          <Button kind="quiet" busy={isReading} onClick={() => followed.newest()}>
+            Go to the newest
+          </Button>
+          <span className="quiet">{later.toLocaleString()} behind these</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A result stands in the entry of its action, which has an earlier number. */
+function entryAt(frame: HTMLElement | null, seq: number): HTMLElement | null {
+  const entries = [...(frame?.querySelectorAll<HTMLElement>('[data-seq]') ?? [])];
+  const last = Number(entries.at(-1)?.dataset['seq'] ?? 0);
+  if (entries.length === 0 || seq < Number(entries[0]?.dataset['seq'])) return null;
+  return (
+    entries.find((entry) => entry.dataset['seq'] === String(seq)) ??
+    entries.findLast((entry) => Number(entry.dataset['seq']) <= Math.min(seq, last)) ??
+    null
   );
 }

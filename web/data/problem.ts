@@ -20,8 +20,16 @@ export function sentencesOf(error: unknown): readonly string[] {
     if (Array.isArray(detail)) return detail.map((one: unknown) => findingText(one));
     return [ended(typeof detail === 'string' ? detail : error.message)];
   }
-  if (error instanceof TypeError && NETWORK.test(error.message)) return [UNREACHABLE];
+  if (isUnreachable(error)) return [UNREACHABLE];
   return [ended(error instanceof Error ? error.message : String(error))];
+}
+
+/** Whether no service answered at all; what it says itself is another thing. */
+export function isUnreachable(error: unknown): boolean {
+  // What stands before a service that is gone has no code of ours.
+  if (error instanceof ClientError)
+    return error.code === null && (error.status === 502 || error.status === 504);
+  return error instanceof TypeError && NETWORK.test(error.message);
 }
 
 /** Whether the key itself was refused. */

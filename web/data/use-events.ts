@@ -1,67 +1,143 @@
 /**
- * A conversation's events as they come, over the stream of the API.
- * Owns the following and the bound; each event is there once and in order.
+ * A conversation's events: the newest as they come over the stream of the API, earlier ones when they are asked for.
+ * Owns the following, and what was asked for; the bounds are the window's.
  */
-import { useEffect, useState } from 'react';
-import type { StreamedEvent } from '../../api/client/client.ts';
+import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Client, StreamedEvent } from '../../api/client/client.ts';
 import { useSession } from '../session/session.ts';
+import {
+  earlierCount,
+  EMPTY_WINDOW,
+  PAGE_EVENTS,
+  placed,
+  readStretch,
+  withEarlier,
+  withLater,
+  withStreamed,
+  type EventWindow,
+  type Stretch,
+} from './event-window.ts';
+import { reportAnswer, reportProblem } from './outage.ts';
 import { isSignedOut, sentenceOf } from './problem.ts';
 
-/** A page of more is slow to draw; the whole is in the trajectory. */
-const EVENTS_SHOWN_MAX = 1_500;
 /** Events that came within this time are drawn together: a long history comes in one piece. */
 const TOGETHER_MS = 60;
 
-export interface FollowedEvents {
-  readonly events: readonly StreamedEvent[];
-  /** How many earlier ones are not shown. */
-  readonly hidden: number;
+export interface FollowedEvents extends EventWindow {
   /** The conversation was deleted. */
   readonly isOver: boolean;
   readonly problem: string | null;
+  /** A stretch is being read. */
+  readonly isReading: boolean;
+  earlier(): void;
+  later(): void;
+  newest(): void;
+  /** What stands around an event. */
+  goTo(seq: number): void;
 }
-
-const NONE: FollowedEvents = { events: [], hidden: 0, isOver: false, problem: null };
 
 /** Nothing is followed while there is no id. */
 export function useEvents(conversationId: string | null): FollowedEvents {
   const { client, signOut } = useSession();
-  const [followed, setFollowed] = useState(NONE);
+  const [window, setWindow] = useState(EMPTY_WINDOW);
+  const [isOver, setIsOver] = useState(false);
+  const [isReading, setIsReading] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const end = useRef(new AbortController());
+
+  const onProblem = useCallback(
+    (error: unknown) => {
+      if (isSignedOut(error)) signOut(sentenceOf(error));
+      else setProblem(sentenceOf(error));
+    },
+    [signOut],
+  );
+
   useEffect(() => {
     if (conversationId === null) return;
-    const end = new AbortController();
-    let fresh: StreamedEvent[] = [];
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    const flush = (): void => {
-      timer = null;
-      const came = fresh;
-      fresh = [];
-      setFollowed((before) => withEvents(before, came));
-    };
-    const follow = async (): Promise<void> => {
-      for await (const event of client.events(conversationId, { signal: end.signal })) {
-        fresh.push(event);
-        timer ??= setTimeout(flush, TOGETHER_MS);
-      }
-      setFollowed((before) => ({ ...before, isOver: true }));
-    };
-    follow().catch((error: unknown) => {
-      if (end.signal.aborted) return;
-      if (isSignedOut(error)) return signOut(sentenceOf(error));
-      setFollowed((before) => ({ ...before, problem: sentenceOf(error) }));
-    });
+    const ended = new AbortController();
+    end.current = ended;
+    const take = (came: readonly StreamedEvent[]): void =>
+      startTransition(() => setWindow((before) => withStreamed(before, came)));
+    follow(client, conversationId, { signal: ended.signal, take }).then(
+      () => setIsOver(true),
+      (error: unknown) => {
+        if (!ended.signal.aborted) onProblem(error);
+      },
+    );
     return () => {
-      end.abort();
-      if (timer !== null) clearTimeout(timer);
-      setFollowed(NONE);
+      ended.abort();
+      setWindow(EMPTY_WINDOW);
+      setIsOver(false);
+      setProblem(null);
     };
-  }, [client, conversationId, signOut]);
-  return followed;
+  }, [client, conversationId, onProblem]);
+
+  const read = useCallback(
+    (stretch: Stretch, take: (before: EventWindow, came: readonly StreamedEvent[]) => EventWindow) => {
+      if (conversationId === null) return;
+      const { signal } = end.current;
+      setIsReading(true);
+      readStretch(client, conversationId, { ...stretch, signal })
+        .then((came) => startTransition(() => setWindow((before) => take(before, came))))
+        .catch((error: unknown) => {
+          if (!signal.aborted) onProblem(error);
+        })
+        .finally(() => setIsReading(false));
+    },
+    [client, conversationId, onProblem],
+  );
+  const ways = useMemo(() => waysOf(window, read), [window, read]);
+  return { ...window, isOver, problem, isReading, ...ways };
 }
 
-function withEvents(before: FollowedEvents, came: readonly StreamedEvent[]): FollowedEvents {
-  const last = before.events.at(-1)?.seq ?? 0;
-  const all = [...before.events, ...came.filter(({ seq }) => seq > last)];
-  const shown = all.slice(-EVENTS_SHOWN_MAX);
-  return { ...before, events: shown, hidden: before.hidden + all.length - shown.length };
+function waysOf(
+  window: EventWindow,
+  read: (
+    stretch: Stretch,
+    take: (before: EventWindow, came: readonly StreamedEvent[]) => EventWindow,
+  ) => void,
+): Pick<FollowedEvents, 'earlier' | 'later' | 'newest' | 'goTo'> {
+  const { events, total } = window;
+  const until = earlierCount(window);
+  const last = events.at(-1)?.seq ?? 0;
+  return {
+    earlier: () => read({ from: Math.max(1, until - PAGE_EVENTS + 1), until }, withEarlier),
+    later: () => read({ from: last + 1, until: Math.min(total, last + PAGE_EVENTS) }, withLater),
+    newest: () => read({ from: Math.max(1, total - PAGE_EVENTS + 1), until: total }, placed),
+    goTo: (seq) => {
+      const half = PAGE_EVENTS / 2;
+      read({ from: Math.max(1, seq - half), until: Math.min(Math.max(total, seq), seq + half) }, placed);
+    },
+  };
+}
+
+interface Following {
+  readonly signal: AbortSignal;
+  take(came: readonly StreamedEvent[]): void;
+}
+
+/** Begins with the newest, and outlasts every outage. Ends with the conversation. */
+async function follow(client: Client, id: string, { signal, take }: Following): Promise<void> {
+  const total = await client.countEvents({ params: { conversation_id: id } }, { signal });
+  if (total === 0) take([]);
+  let fresh: StreamedEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const flush = (): void => {
+    timer = null;
+    const came = fresh;
+    fresh = [];
+    if (!signal.aborted) take(came);
+  };
+  const events = client.events(id, {
+    afterSeq: Math.max(0, total - PAGE_EVENTS),
+    signal,
+    onConnected: reportAnswer,
+    onBroken: reportProblem,
+  });
+  for await (const event of events) {
+    fresh.push(event);
+    timer ??= setTimeout(flush, TOGETHER_MS);
+  }
+  flush();
 }

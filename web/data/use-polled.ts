@@ -4,7 +4,8 @@
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useSession } from '../session/session.ts';
-import { isSignedOut, sentenceOf } from './problem.ts';
+import { reportAnswer, reportProblem } from './outage.ts';
+import { isSignedOut, isUnreachable, sentenceOf } from './problem.ts';
 
 /** Lists are small, and a person sees this as at once. */
 export const LIVE_MS = 1_500;
@@ -31,6 +32,7 @@ export function usePolled<Value>(
     const end = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isAsking = false;
+    let isAway = false;
     const once = async (): Promise<void> => {
       clearTimeout(timer);
       if (isAsking) return;
@@ -38,15 +40,21 @@ export function usePolled<Value>(
       try {
         const found = await ask(end.signal);
         if (end.signal.aborted) return;
+        isAway = false;
+        reportAnswer();
         setValue(found);
         setProblem(null);
       } catch (error) {
         if (end.signal.aborted) return;
+        isAway = isUnreachable(error);
+        reportProblem(error);
         if (isSignedOut(error)) return signOut(sentenceOf(error));
         setProblem(sentenceOf(error));
       } finally {
         isAsking = false;
-        if (everyMs !== null && !end.signal.aborted) timer = setTimeout(next, everyMs);
+        // What is asked once is asked until there was an answer.
+        const waitMs = everyMs ?? (isAway ? LIVE_MS : null);
+        if (waitMs !== null && !end.signal.aborted) timer = setTimeout(next, waitMs);
       }
     };
     const next = (): void => {

@@ -1,23 +1,33 @@
 /**
- * One conversation: its record, its events as they come, and what can be said to its agent.
- * Owns the asking; the parts of the page are in conversation/.
+ * One conversation: its record, its events as they come, what can be said to its agent, and what came of it.
+ * Owns the asking; the parts of the page are in conversation/ and work/.
  */
-import { useCallback, type ReactElement } from 'react';
+import { useCallback, useState, type ReactElement } from 'react';
 import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { ConfirmationBar } from '../conversation/confirmation-bar.tsx';
 import { ConversationActions } from '../conversation/conversation-actions.tsx';
 import { ConversationFacts } from '../conversation/conversation-facts.tsx';
+import { ConversationLife } from '../conversation/conversation-life.tsx';
 import type { ConversationRecord } from '../conversation/conversation-table.tsx';
-import { Transcript } from '../conversation/transcript.tsx';
+import { ViewLinks, WorkView } from '../conversation/conversation-views.tsx';
 import { MessageBox } from '../conversation/message-box.tsx';
-import { useEvents } from '../data/use-events.ts';
+import { SearchPanel } from '../conversation/search-panel.tsx';
+import { Transcript, type TranscriptTarget } from '../conversation/transcript.tsx';
+import { useCosts } from '../conversation/use-costs.ts';
+import { useEvents, type FollowedEvents } from '../data/use-events.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
+import type { ConversationView } from '../routing/place.ts';
 import { useSession } from '../session/session.ts';
 
-export function ConversationPage({ id }: { readonly id: string }): ReactElement {
+export interface ConversationPageProps {
+  readonly id: string;
+  /** Null for what is said in it. */
+  readonly view: ConversationView | null;
+}
+
+export function ConversationPage({ id, view }: ConversationPageProps): ReactElement {
   const { client } = useSession();
   const ask = useCallback(
     async (signal: AbortSignal) => {
@@ -35,18 +45,53 @@ export function ConversationPage({ id }: { readonly id: string }): ReactElement 
       <PageHead title={record.title} actions={<ConversationActions record={record} onChange={again} />}>
         <Link to={{ page: 'conversations' }}>Conversations</Link>
       </PageHead>
-      <Life record={record} problem={problem ?? followed.problem} />
+      <ConversationLife record={record} events={followed.events} problem={problem ?? followed.problem} />
+      <ViewLinks id={id} view={view} />
       <div className="with-side">
-        <section aria-label="Transcript">
-          <Transcript followed={followed} />
-          <ConfirmationBar record={record} events={followed.events} onChange={again} />
-          <MessageBox record={record} onChange={again} />
-        </section>
+        <div className="main-column">
+          {view === null ? (
+            <Talk record={record} followed={followed} onChange={again} />
+          ) : (
+            <WorkView view={view} record={record} />
+          )}
+        </div>
         <ConversationFacts record={record} />
       </div>
     </>
   );
 }
+
+interface TalkProps {
+  readonly record: ConversationRecord;
+  readonly followed: FollowedEvents;
+  onChange(): void;
+}
+
+function Talk({ record, followed, onChange }: TalkProps): ReactElement {
+  const [target, setTarget] = useState<TranscriptTarget | null>(null);
+  const first = followed.events[0]?.event['timestamp'];
+  const costs = useCosts(record.id, typeof first === 'string' ? zoned(first) : null);
+  const onGo = (seq: number): void => {
+    setTarget({ seq });
+    followed.goTo(seq);
+  };
+  return (
+    <section aria-label="Transcript" className="talk">
+      <SearchPanel id={record.id} total={followed.total} onGo={onGo} />
+      <Transcript followed={followed} costs={costs} target={target} />
+      <ConfirmationBar record={record} events={followed.events} onChange={onChange} />
+      <MessageBox record={record} onChange={onChange} />
+    </section>
+  );
+}
+
+/** Instants of an agent have no zone, and are UTC. A model is asked a while before the event that it leads to. */
+function zoned(timestamp: string): string {
+  const at = Date.parse(`${timestamp.replace(/Z$/, '')}Z`);
+  return new Date((Number.isNaN(at) ? 0 : at) - BEFORE_MS).toISOString();
+}
+
+const BEFORE_MS = 600_000;
 
 function NoRecord({
   isLoading,
@@ -65,31 +110,4 @@ function NoRecord({
       </Empty>
     </>
   );
-}
-
-interface LifeProps {
-  readonly record: ConversationRecord;
-  readonly problem: string | null;
-}
-
-/** What a person must know before reading on. */
-function Life({ record, problem }: LifeProps): ReactElement | null {
-  if (problem !== null) return <Notice tone="bad">{problem}</Notice>;
-  const { sandbox_status: status, start_task_status: start } = record;
-  if (start === 'ERROR')
-    return (
-      <Notice tone="bad">The start has failed: {record.start_task_detail ?? 'no reason was given'}</Notice>
-    );
-  if (status === 'MISSING' || status === 'ERROR')
-    return (
-      <Notice tone="calm">
-        Read-only: the sandbox of this conversation is gone, and its transcript is kept.
-      </Notice>
-    );
-  if (record.transition === 'resuming') return <Notice tone="wait">The sandbox is resuming.</Notice>;
-  if (record.stale)
-    return (
-      <Notice tone="wait">The runtime cannot be asked at the moment; this is the last known state.</Notice>
-    );
-  return null;
 }

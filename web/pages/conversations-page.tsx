@@ -5,6 +5,7 @@
 import { useCallback, useState, type ReactElement } from 'react';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
+import { Notice } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { ConversationTable } from '../conversation/conversation-table.tsx';
 import { StartDialog } from '../conversation/start-dialog.tsx';
@@ -60,6 +61,7 @@ export function ConversationsPage(): ReactElement {
           }}
         />
       </div>
+      {rows.length > 0 && problem !== null ? <Notice tone="bad">{problem}</Notice> : null}
       {rows.length > 0 ? (
         <ConversationTable rows={rows} />
       ) : (

@@ -5,6 +5,7 @@
 import { useCallback, type ReactElement } from 'react';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/empty.tsx';
+import { Notice } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Progress } from '../components/progress.tsx';
 import { Table, type Column } from '../components/table.tsx';
@@ -26,6 +27,7 @@ export function RunsPage(): ReactElement {
   return (
     <>
       <PageHead title="Runs">Jobs that were begun with “parley run”, and what they have spent.</PageHead>
+      {rows.length > 0 && problem !== null ? <Notice tone="bad">{problem}</Notice> : null}
       {rows.length === 0 ? (
         <Empty isLoading={value === null} problem={problem}>
           <p>No run yet. A job file describes one, and “parley run” begins it.</p>

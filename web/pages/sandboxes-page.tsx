@@ -57,7 +57,7 @@ export function SandboxesPage(): ReactElement {
       >
         Where agents work: files, processes and credentials of one or more conversations.
       </PageHead>
-      <Problems of={action.problems} />
+      <Problems of={problem !== null && rows.length > 0 ? [problem, ...action.problems] : action.problems} />
       <div className="filters">
         <label className="inline">
           <input type="checkbox" checked={isAll} onChange={(event) => setIsAll(event.target.checked)} /> Show

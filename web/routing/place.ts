@@ -5,7 +5,12 @@
 export type Place =
   | { readonly page: 'conversations' | 'sandboxes' | 'runs' | 'admin' | 'missing' }
   | { readonly page: 'settings-application' | 'settings-llm' }
-  | { readonly page: 'conversation' | 'run'; readonly id: string };
+  | { readonly page: 'run'; readonly id: string }
+  | { readonly page: 'conversation'; readonly id: string; readonly view?: ConversationView };
+
+/** What is shown of one conversation; without a word, what is said in it. */
+export const CONVERSATION_VIEWS = ['changes', 'files', 'skills', 'usage'] as const;
+export type ConversationView = (typeof CONVERSATION_VIEWS)[number];
 
 const BASE = '/console';
 
@@ -14,8 +19,9 @@ export function placeOf(path: string): Place {
     .slice(BASE.length)
     .split('/')
     .filter((part) => part !== '');
-  const [first = 'conversations', second, ...rest] = parts;
+  const [first = 'conversations', second, third, ...rest] = parts;
   if (rest.length > 0) return { page: 'missing' };
+  if (third !== undefined) return placeOfView(first, second ?? '', third);
   if (second !== undefined) return placeBelow(first, second);
   switch (first) {
     case 'conversations':
@@ -26,6 +32,12 @@ export function placeOf(path: string): Place {
     default:
       return { page: 'missing' };
   }
+}
+
+function placeOfView(first: string, id: string, word: string): Place {
+  const view = CONVERSATION_VIEWS.find((one) => one === word);
+  if (first !== 'conversations' || view === undefined) return { page: 'missing' };
+  return { page: 'conversation', id, view };
 }
 
 function placeBelow(first: string, second: string): Place {
@@ -39,7 +51,7 @@ function placeBelow(first: string, second: string): Place {
 export function addressOf(place: Place): string {
   switch (place.page) {
     case 'conversation':
-      return `${BASE}/conversations/${place.id}`;
+      return `${BASE}/conversations/${place.id}${place.view === undefined ? '' : `/${place.view}`}`;
     case 'run':
       return `${BASE}/runs/${place.id}`;
     case 'settings-application':

@@ -3,10 +3,13 @@
  * Owns the signing in and out; what is behind it is told who is there.
  */
 import { useCallback, useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
-import { sentenceOf } from '../data/problem.ts';
+import { isUnreachable, sentenceOf } from '../data/problem.ts';
 import { forgetKey, rememberedKey, rememberKey } from './key-memory.ts';
 import { clientWith, SessionContext, type CurrentUser } from './session.ts';
 import { SignInPage } from './sign-in-page.tsx';
+
+/** Between two questions to a service that does not answer. */
+const AGAIN_MS = 2_000;
 
 interface SignedIn {
   readonly key: string;
@@ -26,8 +29,10 @@ export function SessionGate({ children }: { readonly children: ReactNode }): Rea
       rememberKey(key);
       setSignedIn({ key, user });
     } catch (error) {
-      forgetKey();
       setProblem(sentenceOf(error));
+      // A service that is away has refused nobody: it is asked again until it says so.
+      if (isUnreachable(error) && rememberedKey() === key) setTimeout(() => void signIn(key), AGAIN_MS);
+      else forgetKey();
     } finally {
       setIsTrying(false);
     }

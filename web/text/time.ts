@@ -23,6 +23,18 @@ export function duration(ms: number): string {
   return `${Math.max(0, Math.floor(ms / SECOND_MS))} s`;
 }
 
+/** As `duration`, with what is below a second. */
+export function exactDuration(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
+  return ms < 10 * SECOND_MS ? `${(ms / SECOND_MS).toFixed(1)} s` : duration(ms);
+}
+
+/** "2026-03-04 10:11:12 UTC"; empty for what is no instant. */
+export function utc(atMs: number): string {
+  if (Number.isNaN(atMs)) return '';
+  return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 type Unit = readonly [ms: number, name: string];
 
 function two(ms: number, [large, largeName]: Unit, [small, smallName]: Unit): string {

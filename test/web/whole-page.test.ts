@@ -1,0 +1,201 @@
+/** What holds for every page: found by axe, used with keys alone, at 390 px, in each colour, and after an outage. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { workspaceFacts } from '../../activities/in-sandbox.ts';
+import { conversationId } from '../../core/ids.ts';
+import { startReady } from '../api/service.ts';
+import { describeWith } from '../helpers/requires.ts';
+import { action, message, observation, openPageWorld, type PageWorld } from './page-world.ts';
+
+const ALL_MS_MAX = 600_000;
+const PHONE = { width: 390, height: 844 } as const;
+/** As long as a deployment takes; a test of every day waits less. */
+const OUTAGE_MS = Number(process.env['PARLEY_CONSOLE_OUTAGE_MS'] ?? 8_000);
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Finding {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** One line for each place that something is wrong at. */
+async function findings({ page }: PageWorld): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate('axe.run(document)')) as { violations: readonly Finding[] };
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary.slice(0, 300)}`),
+  );
+}
+
+async function talked(world: PageWorld): Promise<string> {
+  const { service, say } = world;
+  const { id } = await startReady(service, {
+    title: 'A long enough title for a narrow page',
+    tags: { team: 'blue' },
+  });
+  await say(id, [
+    message('Please look at `everything`.', 'user'),
+    action({ id: 'one', action: { command: `echo ${'wide'.repeat(60)}` } }),
+    observation('one', `\u001b[31mred\u001b[0m \u001b[44;97mon blue\u001b[0m\n${'line\n'.repeat(40)}`),
+    action({
+      ...{ id: 'two', tool: 'file_editor' },
+      action: { command: 'str_replace', path: '/w/a.ts', old_str: 'let a = 1;', new_str: 'let a = 2;' },
+    }),
+    message('Done: see [the page](https://example.invalid/a).\n\n| a | b |\n| --- | --- |\n| 1 | 2 |'),
+  ]);
+  service.agent.changes = [
+    { path: 'src/a.ts', status: 'UPDATED' },
+    { path: 'src/deep/b.ts', status: 'ADDED' },
+  ];
+  service.agent.diff = { original: 'one\ntwo\nthree\n', modified: 'one\n2\nthree\nfour\n' };
+  return id;
+}
+
+/** Each page with what shows that it is there. */
+const pagesOf = (id: string): readonly (readonly [address: string, seen: string])[] => [
+  ['conversations', 'A long enough title'],
+  [`conversations/${id}`, 'the page'],
+  [`conversations/${id}/changes`, 'four'],
+  [`conversations/${id}/files`, 'notes.md'],
+  [`conversations/${id}/skills`, 'Hooks'],
+  [`conversations/${id}/usage`, 'no model yet'],
+  ['sandboxes', 'process'],
+  ['runs', 'No run'],
+  ['settings/application', 'Git'],
+  ['settings/llm', 'profile'],
+  ['admin', 'Admin console'],
+  ['no/such/page', 'Nothing here'],
+];
+
+describeWith('chromium', 'every page', () => {
+  it(
+    'has nothing for axe to find, in light and dark, wide and at 390 px',
+    async () => {
+      const world = await openPageWorld();
+      const { page, open, service } = world;
+      const id = await talked(world);
+      await writeFiles(service, id);
+      const found: string[] = [];
+      for (const [address, seen] of pagesOf(id)) {
+        await open(address);
+        await page.getByText(seen).first().waitFor();
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          found.push(...(await findings(world)).map((one) => `${address} ${colorScheme}: ${one}`));
+        }
+        await page.setViewportSize(PHONE);
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        if (Number(wide) > PHONE.width) found.push(`${address}: ${String(wide)} px wide`);
+        found.push(...(await findings(world)).map((one) => `${address} narrow: ${one}`));
+        await page.setViewportSize({ width: 1360, height: 900 });
+      }
+      expect(found).toEqual([]);
+      expect([world.watched.violations, world.watched.errors]).toEqual([[], []]);
+    },
+    ALL_MS_MAX,
+  );
+
+  it(
+    'is used with keys: a list of them, one stop for a transcript, and colours that stay chosen',
+    async () => {
+      const world = await openPageWorld();
+      const { page, open } = world;
+      const id = await talked(world);
+      await open(`conversations/${id}`);
+      await page.getByRole('log').getByText('the page').waitFor();
+      await page.keyboard.press('?');
+      const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await list.getByText('Go to the transcript').waitFor();
+      expect(await findings(world)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await list.waitFor({ state: 'detached' });
+
+      await page.keyboard.press('t');
+      const focused = (): Promise<unknown> =>
+        page.evaluate(
+          `[document.activeElement.getAttribute('aria-label'), document.activeElement.dataset.seq ?? null, document.activeElement.tagName]`,
+        );
+      expect(await focused()).toEqual(['Events', null, 'DIV']);
+      await page.keyboard.press('ArrowUp');
+      expect(await focused()).toEqual([null, '5', 'LI']);
+      await page.keyboard.press('ArrowRight');
+      expect(await focused()).toEqual([null, null, 'A']);
+      await page.keyboard.press('Home');
+      await page.keyboard.press('j');
+      expect(await focused()).toEqual([null, '2', 'LI']);
+      await page.keyboard.press('Enter');
+      expect(await page.locator('[data-seq="2"] details').getAttribute('open')).toBe('');
+      await page.keyboard.press('Tab');
+      expect(await focused()).toEqual(['Message to the agent', null, 'TEXTAREA']);
+      await page.keyboard.type('gc?');
+      expect(await page.getByLabel('Message to the agent').inputValue()).toBe('gc?');
+      await page.getByRole('log').focus();
+      await page.keyboard.press('g');
+      await page.keyboard.press('s');
+      await page.getByRole('heading', { level: 1, name: 'Sandboxes' }).waitFor();
+
+      const ground = (): Promise<unknown> => page.evaluate('getComputedStyle(document.body).backgroundColor');
+      const light = await ground();
+      await page.getByLabel('Colours').selectOption('dark');
+      const dark = await ground();
+      expect(dark).not.toBe(light);
+      await page.reload();
+      await page.getByRole('heading', { level: 1, name: 'Sandboxes' }).waitFor();
+      expect(await ground()).toBe(dark);
+      await page.getByLabel('Colours').selectOption('system');
+      expect(await ground()).toBe(light);
+    },
+    ALL_MS_MAX,
+  );
+
+  it(
+    'goes on by itself after the service was away, and says that it was',
+    async () => {
+      const world = await openPageWorld();
+      const { page, open, say, service } = world;
+      const id = await talked(world);
+      for (const [address, seen] of pagesOf(id).filter(([one]) => !one.includes('no/such'))) {
+        await open(address);
+        await page.getByText(seen).first().waitFor();
+      }
+      for (const address of [`conversations/${id}`, 'sandboxes']) {
+        await open(address);
+        await page
+          .getByText(address === 'sandboxes' ? 'process' : 'the page')
+          .first()
+          .waitFor();
+        await world.stop();
+        await page.getByRole('alert').getByText('cannot be reached since').waitFor();
+        await say(id, [message(`Said while nobody listened to ${address}.`)]);
+        await pause(OUTAGE_MS);
+        expect(
+          await page.getByText(address === 'sandboxes' ? 'process' : 'the page').count(),
+        ).toBeGreaterThan(0);
+        await world.startAgain();
+        await page.getByText('It is back, and the page is up to date.').waitFor();
+        if (address === 'sandboxes')
+          await startReady(service, { title: 'After the outage' }).catch(() => null);
+        else await page.getByRole('log').getByText('Said while nobody listened').waitFor();
+        await page.getByRole('button', { name: 'Understood' }).click();
+        expect(await page.getByText('could not be reached').count()).toBe(0);
+      }
+      // Whoever loads the page while it is away is asked for nothing, and is there when it is back.
+      await world.stop();
+      await page.getByRole('alert').getByText('cannot be reached since').waitFor();
+      await world.startAgain();
+      await page.getByText('It is back').waitFor();
+      expect(world.watched.errors).toEqual([]);
+    },
+    ALL_MS_MAX,
+  );
+});
+
+/** What a sandbox would hold: the workspace of the model is a folder of this machine. */
+async function writeFiles({ world }: PageWorld['service'], id: string): Promise<void> {
+  const { workingDir } = await workspaceFacts(world, conversationId(id));
+  mkdirSync(`${workingDir}/src`, { recursive: true });
+  writeFileSync(`${workingDir}/notes.md`, '# Notes\n\n- one\n');
+  writeFileSync(`${workingDir}/src/a.ts`, 'export const a = 1;\n');
+}

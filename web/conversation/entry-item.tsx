@@ -1,0 +1,117 @@
+/**
+ * One entry of a transcript: a message, an action with what came of it, a trouble, or a change of state.
+ * Owns its looks. What an agent says is never folded; what a tool was given or answered is, when it is long.
+ */
+import { memo, type ReactElement, type ReactNode } from 'react';
+import { Markdown } from '../markdown/markdown.tsx';
+import { TerminalOutput } from '../terminal/terminal-output.tsx';
+import { usdOfNano } from '../text/money.ts';
+import { exactDuration, utc } from '../text/time.ts';
+import { ActionDetail } from './action-detail.tsx';
+import { eventText, type EventText, type TranscriptEvent } from './event-text.ts';
+import { durationMs, exitCodeOf, instantOf, type TranscriptEntry } from './transcript-entries.ts';
+
+/** More than this is folded, and is one click away. */
+const LINES_SHOWN_MAX = 14;
+const CHARS_SHOWN_MAX = 4_000;
+
+export interface EntryItemProps extends TranscriptEntry {
+  /** What the model's answer cost that began with it; null where another entry shows it, or nobody knows. */
+  readonly nanoUsd: number | null;
+  readonly isTarget: boolean;
+}
+
+export const EntryItem = memo(function EntryItem(props: EntryItemProps): ReactElement {
+  const { seq, event, isTarget } = props;
+  const text = eventText(event);
+  const { who, look, head } = text;
+  if (look === 'state')
+    return (
+      <li className="event event-state" data-seq={seq} tabIndex={-1}>
+        {head} <Clock event={event} />
+      </li>
+    );
+  return (
+    <li className={`event event-${look}${isTarget ? ' event-target' : ''}`} data-seq={seq} tabIndex={-1}>
+      <div className="event-head">
+        <strong>{who}</strong>
+        {head === '' ? null : <span className="event-summary">{head}</span>}
+        <Figures {...props} />
+        <Clock event={event} />
+      </div>
+      {look === 'action' ? <ActionDetail event={event} /> : <Body text={text} />}
+      {props.result === null ? null : <Result event={props.result} />}
+    </li>
+  );
+});
+
+/** How an action ended, how long it took and what its thought cost. */
+function Figures(entry: EntryItemProps): ReactElement | null {
+  const { event, result, nanoUsd } = entry;
+  const code = exitCodeOf(result);
+  const ms = durationMs(entry);
+  const isRunning = event.kind === 'ActionEvent' && result === null && event['tool_name'] !== 'finish';
+  return (
+    <span className="event-figures">
+      {isRunning ? <span className="tag">no result yet</span> : null}
+      {code === null ? null : (
+        <span className={`tag ${code === 0 ? 'tag-strong' : 'tag-bad'}`}>exit {code}</span>
+      )}
+      {ms === null ? null : <span className="quiet">{exactDuration(ms)}</span>}
+      {nanoUsd === null ? null : <span className="quiet">{usdOfNano(nanoUsd)}</span>}
+    </span>
+  );
+}
+
+function Result({ event }: { readonly event: TranscriptEvent }): ReactElement {
+  const text = eventText(event);
+  return (
+    <div className={`outcome outcome-${text.look}`}>
+      {text.look === 'result' ? null : <strong className="outcome-head">{text.who}</strong>}
+      <Body text={text} />
+    </div>
+  );
+}
+
+function Body({ text }: { readonly text: EventText }): ReactElement | null {
+  const { body, look, isCode } = text;
+  if (body.trim() === '') return null;
+  if (!isCode) return look === 'agent' || look === 'user' ? <Markdown text={body} /> : <Plain text={body} />;
+  return (
+    <Folded text={body}>
+      <TerminalOutput text={body} />
+    </Folded>
+  );
+}
+
+function Plain({ text }: { readonly text: string }): ReactElement {
+  return <p className="event-text">{text}</p>;
+}
+
+export function Folded({
+  text,
+  children,
+}: {
+  readonly text: string;
+  readonly children: ReactNode;
+}): ReactElement {
+  const lines = text.split('\n').length;
+  if (lines <= LINES_SHOWN_MAX && text.length <= CHARS_SHOWN_MAX) return <>{children}</>;
+  return (
+    <details>
+      <summary tabIndex={-1}>{lines === 1 ? 'One long line' : `${lines} lines`}</summary>
+      {children}
+    </details>
+  );
+}
+
+/** In the reader's zone; UTC when somebody points at it. */
+function Clock({ event }: { readonly event: TranscriptEvent }): ReactElement | null {
+  const at = instantOf(event);
+  if (Number.isNaN(at)) return null;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={utc(at)}>
+      {new Date(at).toLocaleTimeString()}
+    </time>
+  );
+}

@@ -1,0 +1,40 @@
+/**
+ * What stands before a workspace whose sandbox is not up: to look into it brings the sandbox back (D7).
+ * Owns the question, so that nobody resumes a sandbox by opening a page.
+ */
+import { useState, type ReactElement, type ReactNode } from 'react';
+import { Button } from '../components/button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Notice } from '../components/notice.tsx';
+import type { ConversationRecord } from '../conversation/conversation-table.tsx';
+
+export interface AwakeProps {
+  readonly record: ConversationRecord;
+  readonly children: ReactNode;
+}
+
+export function Awake({ record, children }: AwakeProps): ReactElement {
+  const [isWanted, setIsWanted] = useState(false);
+  const { sandbox_status: status, start_task_status: start, conversation_url: url } = record;
+  if (start !== 'READY')
+    return (
+      <Empty isLoading={false} problem={null}>
+        <p>
+          {start === 'ERROR'
+            ? 'The start has failed: there is no workspace.'
+            : 'The conversation is starting.'}
+        </p>
+      </Empty>
+    );
+  if (status === 'MISSING' || status === 'ERROR')
+    return <Notice tone="calm">The sandbox is gone, and its workspace with it.</Notice>;
+  if (url !== null || isWanted) return <>{children}</>;
+  return (
+    <Empty isLoading={false} problem={null}>
+      <p>The sandbox is paused. To look into its workspace resumes it.</p>
+      <p>
+        <Button onClick={() => setIsWanted(true)}>Resume and look</Button>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,115 @@
+/**
+ * The skills and hooks that hold in this conversation: what its workspace brings.
+ * Owns the two lists.
+ */
+import { useCallback, type ReactElement } from 'react';
+import type { ResultOf } from '../../api/client/client.ts';
+import { Code } from '../code/code.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Notice } from '../components/notice.tsx';
+import type { ViewProps } from '../conversation/conversation-views.tsx';
+import { usePolled } from '../data/use-polled.ts';
+import { Markdown } from '../markdown/markdown.tsx';
+import { useSession } from '../session/session.ts';
+import { labelOf } from '../text/words.ts';
+import { Awake } from './awake.tsx';
+
+const EVERY_MS = 30_000;
+
+export function SkillsView({ record }: ViewProps): ReactElement {
+  return (
+    <Awake record={record}>
+      <Surfaces id={record.id} />
+    </Awake>
+  );
+}
+
+function Surfaces({ id }: { readonly id: string }): ReactElement {
+  const { client } = useSession();
+  const ask = useCallback(
+    async (signal: AbortSignal) => {
+      const params = { conversation_id: id };
+      const [{ skills }, { hooks }] = await Promise.all([
+        client.listSkills({ params }, { signal }),
+        client.listHooks({ params }, { signal }),
+      ]);
+      return { skills, hooks };
+    },
+    [client, id],
+  );
+  const { value, problem } = usePolled(ask, EVERY_MS);
+  if (value === null)
+    return (
+      <Empty isLoading={problem === null} problem={problem}>
+        {null}
+      </Empty>
+    );
+  return (
+    <>
+      {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
+      <Skills skills={value.skills} />
+      <Hooks hooks={value.hooks} />
+    </>
+  );
+}
+
+type Skill = ResultOf<'list_skills'>['skills'][number];
+type Hook = ResultOf<'list_hooks'>['hooks'][number];
+
+const SKILL_KINDS: Readonly<Record<Skill['type'], string>> = {
+  repo: 'always',
+  knowledge: 'when its words are said',
+  agentskills: 'when the agent reads it',
+};
+
+function Skills({ skills }: { readonly skills: readonly Skill[] }): ReactElement {
+  return (
+    <section className="card stack" aria-labelledby="skills">
+      <h2 id="skills">Skills</h2>
+      {skills.length === 0 ? <p className="quiet">The workspace brings none.</p> : null}
+      {skills.map(({ name, type, description, triggers, content }) => (
+        <details key={`${type} ${name}`} className="surface">
+          <summary>{name}</summary>
+          <p className="below">
+            <span>{SKILL_KINDS[type]}</span>
+            {triggers.map((word) => (
+              <span key={word} className="tag">
+                {word}
+              </span>
+            ))}
+          </p>
+          {description === null ? null : <p>{description}</p>}
+          <Markdown text={content} />
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function Hooks({ hooks }: { readonly hooks: readonly Hook[] }): ReactElement {
+  return (
+    <section className="card stack" aria-labelledby="hooks">
+      <h2 id="hooks">Hooks</h2>
+      {hooks.length === 0 ? <p className="quiet">The workspace configures none.</p> : null}
+      {hooks.map(({ event_type: type, matchers }) => (
+        <div key={type} className="surface">
+          <p>
+            <strong>{labelOf(type)}</strong>
+          </p>
+          {matchers.flatMap(({ matcher, hooks: commands }, at) =>
+            commands.map(({ command, timeout, async: isAsync }, index) => (
+              <div key={`${at} ${index}`}>
+                <p className="below">
+                  <span>for {matcher === '*' ? 'everything' : matcher}</span>
+                  <span>at most {timeout} s</span>
+                  {isAsync ? <span>not waited for</span> : null}
+                </p>
+                <Code text={command} language="bash" />
+              </div>
+            )),
+          )}
+        </div>
+      ))}
+    </section>
+  );
+}
