@@ -123,7 +123,7 @@ describe('startConversation', () => {
     await answerOf(around, ORDER);
     const id = around.world.keys.conversationIdOf(ORDER);
     expect(await launchFacts(around.world.vault, id)).toEqual({
-      ...{ extraHeaders: {}, gitAuthor: author, plugins: [], setup: null, repository: null },
+      ...{ extraHeaders: {}, gitAuthor: author, plugins: [], setup: null, repository: null, agent: null },
     });
   });
 
