@@ -240,6 +240,35 @@ describe('loadDeployment()', () => {
     expect((await problemsOf(two))[0]).toContain('parley.yaml:3:39: error: Cannot use code hosts: "a", "b"');
   });
 
+  it('reads which agent works, by the name of a preset or by its command', async () => {
+    const preset = await load("agent: { kind: acp, use: opencode, version: '1.18' }\n");
+    expect(preset.config?.agent).toEqual({ kind: 'reference', python: 'python3' });
+    expect(preset.config?.deployment.agent).toMatchObject({
+      ...{ name: 'opencode', command: ['opencode', 'acp'], mode: null, version: '1.18' },
+    });
+    const own = await load('agent: { kind: acp, command: [mine, --acp], environment: { LEVEL: high } }\n');
+    expect(own.config?.deployment.agent).toEqual({
+      ...{
+        name: 'acp',
+        command: ['mine', '--acp'],
+        environment: { LEVEL: 'high' },
+        mode: null,
+        version: null,
+      },
+    });
+    const openhands = await load('agent: { kind: openhands, python: /opt/python }\n');
+    expect(openhands.config?.agent).toEqual({ kind: 'openhands', python: '/opt/python' });
+    expect(openhands.config?.deployment.agent ?? null).toBeNull();
+  });
+
+  it('refuses an agent without a name, and one that nobody knows', async () => {
+    const [unnamed] = await problemsOf('agent: { kind: acp }\n');
+    expect(unnamed).toContain('Cannot start agents: no agent is named');
+    const [unknown] = await problemsOf('agent: { kind: acp, use: opencod }\n');
+    expect(unknown).toContain('Cannot start agents: "opencod" is no preset');
+    expect(unknown).toContain('write opencode, claude-code');
+  });
+
   it('counts an export whose address is not set as not configured', async () => {
     const text =
       'gateway: { export: { url: os.environ/EXPORT_URL, key: os.environ/EXPORT_KEY, format: csv } }\n';
