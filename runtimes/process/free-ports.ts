@@ -1,6 +1,6 @@
 /**
  * Loopback ports for sandboxes that share the host's network.
- * Owns how many; another program may take one before the sandbox does, and then the start fails with that reason.
+ * Owns how many; another program may take one before the sandbox does, and then whoever starts it chooses anew.
  */
 import type { Server } from 'node:net';
 import { holdFreePort, portOf, release } from '../../loopback/free-port.ts';

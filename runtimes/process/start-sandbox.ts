@@ -22,6 +22,9 @@ import { launchSettled, stopIncarnation } from './stop-incarnation.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
 import { becomesTrue, timeLeft } from '../on-host/wait.ts';
 
+/** Each choice is of thousands: so many in a row are no accident. */
+const PORT_TRIES_MAX = 5;
+
 export interface StartOrder {
   readonly options: ProcessRuntimeOptions;
   readonly isolation: Isolation;
@@ -47,10 +50,28 @@ export async function startSandbox(order: StartOrder): Promise<SandboxAddress> {
   }
   if (found !== null) await stopIncarnation({ paths, record: found }, options.clock);
   if (options.clock.now() >= request.deadline) throw tooLate(request);
-  const record = await launch({ ...order, previous: found });
-  await launchSettled({ paths, record }, options.clock);
-  return await waitUntilReady(order, record);
+  return await launchAnew(order, found);
 }
+
+/** A plain process listens on ports of the host, and another program may take one first: then others are chosen. */
+async function launchAnew(order: StartOrder, found: SandboxRecord | null): Promise<SandboxAddress> {
+  const { options, paths } = order;
+  let previous = found;
+  for (let tries = 1; ; tries += 1) {
+    const record = await launch({ ...order, previous });
+    await launchSettled({ paths, record }, options.clock);
+    try {
+      return await waitUntilReady(order, record);
+    } catch (error) {
+      const isLost = record.isolation === 'none' && error instanceof PortTaken;
+      if (!isLost || tries >= PORT_TRIES_MAX) throw error;
+      await stopIncarnation({ paths, record }, options.clock);
+      previous = record;
+    }
+  }
+}
+
+class PortTaken extends ParleyError {}
 
 async function isUp({ options, paths }: StartOrder, record: SandboxRecord): Promise<boolean> {
   await launchSettled({ paths, record }, options.clock);
@@ -83,5 +104,6 @@ async function died({ options, paths, request }: StartOrder, record: SandboxReco
   // Bubblewrap writes the exit code a moment after the namespace has gone.
   await becomesTrue(options.clock, PROBE_INTERVAL_MS, () => Promise.resolve(false));
   const { words } = await readLastWords(paths, record);
-  return new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
+  const Why = words.includes('EADDRINUSE') ? PortTaken : ParleyError;
+  return new Why('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
 }

@@ -13,6 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -162,6 +163,23 @@ describeWith('bwrap', "bubblewrap's outer half", () => {
 });
 
 describe('createProcessRuntime()', () => {
+  it('chooses other ports when another program takes one before the sandbox does', async () => {
+    const harness = await harnessFor('none');
+    const startBeside = async (): Promise<boolean> => {
+      const request = newRequest();
+      const { record } = sandboxPaths(harness.options, request.sandboxId);
+      const taken = takeFirst(record);
+      const address = await harness.runtime.start(request);
+      const inside = await runInside({ address, sessionKey: request.sessionKey }, 'echo up');
+      expect(inside.stdout).toBe('up\n');
+      return (await taken) !== portsIn(record)?.proxy;
+    };
+    // A busy machine may look too late: then the sandbox has its port.
+    const isOther: boolean[] = [];
+    while (isOther.length < 20 && !isOther.includes(true)) isOther.push(await startBeside());
+    expect(isOther).toContain(true);
+  });
+
   it('warns once that plain processes isolate nothing, and says so in its capabilities', async () => {
     const harness = await harnessFor('none');
     expect(harness.warnings).toEqual([expect.stringContaining('isolate nothing')]);
@@ -232,6 +250,31 @@ describe('createBoundedLog()', () => {
     expect(text).toContain('line 499\ny');
   });
 });
+
+/** Takes the port of the proxy as soon as it is chosen, while the sandbox that is to listen there still boots. */
+async function takeFirst(record: string): Promise<number> {
+  const { proxy } = await expect
+    .poll(() => portsIn(record), { interval: 1, timeout: 10_000 })
+    .not.toBeNull()
+    .then(() => portsIn(record) ?? { proxy: -1 });
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => {
+    // The sandbox listens there already.
+    server.once('error', () => resolve());
+    server.listen(proxy, '127.0.0.1', resolve);
+  });
+  return proxy;
+}
+
+function portsIn(record: string): { readonly proxy: number } | null {
+  try {
+    return (JSON.parse(readFileSync(record, 'utf8')) as { readonly ports: { readonly proxy: number } }).ports;
+  } catch {
+    // Not there yet, or half of it.
+    return null;
+  }
+}
 
 function readProcesses(): readonly { readonly environment: string }[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
