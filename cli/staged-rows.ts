@@ -8,7 +8,7 @@ import path from 'node:path';
 import { LOCAL_USER } from '../activities/start-conversation.ts';
 import { counted } from '../core/counted.ts';
 import type { RunId } from '../core/ids.ts';
-import { isAwaiting, knownItems } from '../core/known-items.ts';
+import { isAwaiting, isReplaced, knownItems } from '../core/known-items.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import { planChanges } from '../core/run/plan-changes.ts';
@@ -145,8 +145,7 @@ export function stageRows({
 }
 
 function wasTakenUp(plan: Plan, source: string): boolean {
-  const awaiting = plan.items.filter((item) => isAwaiting(item) && sourceOf(item) === source);
-  return awaiting.some(({ entry }) => itemsOf(plan, entry).length > 0);
+  return plan.items.some((item) => sourceOf(item) === source && isReplaced(item, plan));
 }
 
 function itemsOf(plan: Plan, entry: string): readonly PlanItem[] {

@@ -11,3 +11,8 @@ export function knownItems({ items }: Pick<Plan, 'items'>): readonly PlanItem[] 
 export function isAwaiting({ awaits }: Pick<PlanItem, 'awaits'>): boolean {
   return awaits !== undefined;
 }
+
+/** It stood for conversations of `plan` whose rows are known by now. */
+export function isReplaced(item: PlanItem, plan: Pick<Plan, 'items'>): boolean {
+  return isAwaiting(item) && knownItems(plan).some(({ entry }) => entry === item.entry);
+}

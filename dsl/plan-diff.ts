@@ -2,7 +2,7 @@
  * What a plan changes against another one: conversation by conversation, field by field.
  * Owns the comparison; what an earlier run made of its conversations is handed in.
  */
-import { isAwaiting, knownItems } from '../core/known-items.ts';
+import { isReplaced } from '../core/known-items.ts';
 import type { Plan, PlanItem } from '../core/plan.ts';
 import type { Outcome } from '../core/status.ts';
 import { canonicalJson } from '../core/canonical-json.ts';
@@ -54,11 +54,6 @@ export function diffPlans(
       outcome: outcomes.get(key) ?? null,
     }));
   return { run: fieldChanges(runOf(before), runOf(after)), items: [...changes, ...orphans] };
-}
-
-/** It stood for conversations whose rows are known by now. */
-function isReplaced(item: PlanItem, after: Plan): boolean {
-  return isAwaiting(item) && knownItems(after).some(({ entry }) => entry === item.entry);
 }
 
 /** Neither the run nor a conversation would be another one. */

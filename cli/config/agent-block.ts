@@ -5,7 +5,7 @@
 import { AGENT_PRESETS, agentOf } from '../../core/plan-agent.ts';
 import type { PlanAgent } from '../../core/plan-agent.ts';
 import { errorAt, type ConfigParts } from './config-parts.ts';
-import { valueOf, type EffectiveValue } from './effective-values.ts';
+import { textOf, type EffectiveValue } from './effective-values.ts';
 import type { AgentConfig } from './deployment-config.ts';
 import type { Problem } from './problem.ts';
 import type { SettingPath } from './settings.ts';
@@ -18,17 +18,17 @@ export interface AgentBlock {
 }
 
 export function readAgentBlock(parts: ConfigParts, values: readonly EffectiveValue[]): AgentBlock {
-  const textOf = (path: SettingPath): string => String(valueOf(values, path).value);
+  const text = (path: SettingPath): string => textOf(values, path);
   const agentServer: AgentConfig = {
     // Another program takes the place of the loop, and not of the server.
-    kind: textOf('agent.kind') === 'openhands' ? 'openhands' : 'reference',
-    python: textOf('agent.python'),
+    kind: text('agent.kind') === 'openhands' ? 'openhands' : 'reference',
+    python: text('agent.python'),
   };
-  if (textOf('agent.kind') !== 'acp') return { agent: null, agentServer, problems: [] };
+  if (text('agent.kind') !== 'acp') return { agent: null, agentServer, problems: [] };
   const { command, environment } = parts.document.agent ?? {};
-  const name = textOf('agent.use') || (command === undefined ? '' : 'acp');
-  const mode = textOf('agent.mode') || undefined;
-  const version = textOf('agent.version') || undefined;
+  const name = text('agent.use') || (command === undefined ? '' : 'acp');
+  const mode = text('agent.mode') || undefined;
+  const version = text('agent.version') || undefined;
   const agent = agentOf(name, { command, environment, mode, version });
   if (agent !== null && agent.command.length > 0) return { agent, agentServer, problems: [] };
   const others = AGENT_PRESETS.filter((preset) => agentOf(preset, {})?.command.length !== 0);

@@ -48,6 +48,15 @@ export function valueOf(values: readonly EffectiveValue[], path: SettingPath): E
   return found;
 }
 
+/** As text; empty where nothing is set. */
+export function textOf(values: readonly EffectiveValue[], path: SettingPath): string {
+  return String(valueOf(values, path).value);
+}
+
+export function numberOf(values: readonly EffectiveValue[], path: SettingPath): number {
+  return Number(valueOf(values, path).value);
+}
+
 function fallback({ path, fallback: value }: Setting): EffectiveValue {
   return { path, value, origin: 'default', source: 'default' };
 }

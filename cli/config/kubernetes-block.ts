@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { errorAt, type ConfigParts } from './config-parts.ts';
 import type { KubernetesConfig } from './deployment-config.ts';
-import { valueOf, type EffectiveValue } from './effective-values.ts';
+import { numberOf, textOf, type EffectiveValue } from './effective-values.ts';
 import type { Problem } from './problem.ts';
 import type { SettingPath } from './settings.ts';
 
@@ -16,10 +16,9 @@ export function readKubernetesBlock(
   parts: ConfigParts,
   values: readonly EffectiveValue[],
 ): { readonly kubernetes: KubernetesConfig; readonly problems: readonly Problem[] } {
-  const text = (name: SettingPath): string => String(valueOf(values, name).value);
+  const text = (name: SettingPath): string => textOf(values, name);
   const named = (name: SettingPath): string | null => text(name) || null;
-  const share = (name: SettingPath, unit: number): number | null =>
-    Number(valueOf(values, name).value) * unit || null;
+  const share = (name: SettingPath, unit: number): number | null => numberOf(values, name) * unit || null;
   const kubeconfig = named('runtime.kubernetes.kubeconfig');
   const kubernetes: KubernetesConfig = {
     namespace: text('runtime.kubernetes.namespace'),

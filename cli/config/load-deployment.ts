@@ -21,7 +21,14 @@ import type {
 } from './deployment-config.ts';
 import { findDeploymentFile, readDeploymentFile, type DeploymentFile } from './deployment-file.ts';
 import { deploymentSchema, type DeploymentDocument } from './deployment-schema.ts';
-import { effectiveValues, valueOf, type EffectiveValue, type Environment } from './effective-values.ts';
+import {
+  effectiveValues,
+  numberOf,
+  textOf,
+  valueOf,
+  type EffectiveValue,
+  type Environment,
+} from './effective-values.ts';
 import { egressRules, readEgressCa, sandboxLimitsOf } from './runtime-block.ts';
 import { readEngineBlock, type EngineBlock } from './engine-block.ts';
 import { readGatewayExport } from './gateway-export.ts';
@@ -235,12 +242,4 @@ function directoryOf(values: readonly EffectiveValue[], name: SettingPath, folde
 function limitOf(values: readonly EffectiveValue[], name: SettingPath): number | null {
   const seconds = numberOf(values, name);
   return seconds === 0 ? null : seconds * SECOND_MS;
-}
-
-function textOf(values: readonly EffectiveValue[], name: SettingPath): string {
-  return String(valueOf(values, name).value);
-}
-
-function numberOf(values: readonly EffectiveValue[], name: SettingPath): number {
-  return Number(valueOf(values, name).value);
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 import { errorAt, type ConfigParts } from './config-parts.ts';
 import type { CodeHostConfig } from './deployment-config.ts';
-import { valueOf, type EffectiveValue } from './effective-values.ts';
+import { numberOf, textOf, type EffectiveValue } from './effective-values.ts';
 import type { Problem } from './problem.ts';
 import type { SettingPath } from './settings.ts';
 
@@ -19,7 +19,7 @@ const CODE_HOSTS_WORD = 'code_hosts';
 /** Zero sets no bound. */
 export function sandboxLimitsOf(values: readonly EffectiveValue[]): SandboxLimits {
   const bound = (name: SettingPath, unit: number): number | null => {
-    const value = Number(valueOf(values, name).value);
+    const value = numberOf(values, name);
     return value === 0 ? null : value * unit;
   };
   return {
@@ -55,13 +55,13 @@ export function readEgressCa(
   parts: ConfigParts,
   values: readonly EffectiveValue[],
 ): { readonly egressCa: string | null; readonly problems: readonly Problem[] } {
-  const written = String(valueOf(values, 'runtime.egress.ca').value);
+  const written = textOf(values, 'runtime.egress.ca');
   if (written === '') return { egressCa: null, problems: [] };
   const wrong = (message: string, remedy: string) => ({
     egressCa: null,
     problems: [errorAt(parts, ['runtime', 'egress', 'ca'], { message, remedy })],
   });
-  if (valueOf(values, 'runtime.kind').value === 'kubernetes')
+  if (textOf(values, 'runtime.kind') === 'kubernetes')
     return wrong(
       'Cannot use "runtime.egress.ca" with pods: their image says which authorities they trust',
       'put the certificates into the image of the sandboxes, and leave the key out',

@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto';
 import { SECOND_MS } from '../../core/time.ts';
 import type { WarmPoolWish } from '../../core/warm-pool.ts';
 import { errorAt, type ConfigParts } from './config-parts.ts';
-import { valueOf, type EffectiveValue } from './effective-values.ts';
+import { numberOf, type EffectiveValue } from './effective-values.ts';
 import type { Problem } from './problem.ts';
-import type { SettingPath } from './settings.ts';
 
 /** What a sandbox is booted with; what else may be configured is asked when it is used. */
 const BOOTED_WITH = /^(runtime\.|agent\.(kind|python)$)/;
@@ -32,8 +31,4 @@ export function warmPoolProblems(parts: ConfigParts, values: readonly EffectiveV
     remedy: 'lower warm_pool.size, or raise capacity.sandboxes',
   });
   return [problem];
-}
-
-function numberOf(values: readonly EffectiveValue[], name: SettingPath): number {
-  return Number(valueOf(values, name).value);
 }

@@ -63,8 +63,7 @@ async function launchAnew(order: StartOrder, found: SandboxRecord | null): Promi
     try {
       return await waitUntilReady(order, record);
     } catch (error) {
-      const isLost = record.isolation === 'none' && error instanceof PortTaken;
-      if (!isLost || tries >= PORT_TRIES_MAX) throw error;
+      if (!(error instanceof PortTaken) || tries >= PORT_TRIES_MAX) throw error;
       await stopIncarnation({ paths, record }, options.clock);
       previous = record;
     }
@@ -104,6 +103,7 @@ async function died({ options, paths, request }: StartOrder, record: SandboxReco
   // Bubblewrap writes the exit code a moment after the namespace has gone.
   await becomesTrue(options.clock, PROBE_INTERVAL_MS, () => Promise.resolve(false));
   const { words } = await readLastWords(paths, record);
-  const Why = words.includes('EADDRINUSE') ? PortTaken : ParleyError;
+  const isPort = record.isolation === 'none' && words.includes('EADDRINUSE');
+  const Why = isPort ? PortTaken : ParleyError;
   return new Why('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
 }

@@ -1,5 +1,5 @@
 /**
- * The attempts of tools on their own Agent Server in a container: apart they are denied, beside it they succeed.
+ * The attempts of tools on their own Agent Server in a container: beside it they succeed.
  * Owns the cases; a test file hands in how its runtime is made.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -17,14 +17,6 @@ export const SEEN: readonly string[] = ['sees the Agent Server'];
 const ON_PLAIN_ONLY: readonly string[] = ['writes to the log of the sandbox'];
 
 type Create = () => Promise<RuntimeHarness>;
-
-/** Another user than the Agent Server. */
-export function describeApart(create: Create): void {
-  const attempted = withSandbox(create);
-  for (const probe of SERVER_PROBES.filter(({ name }) => !SEEN.includes(name)))
-    it(`denies what ${probe.name}`, async () => expect(await attempted(probe)).not.toContain(ESCAPED));
-  it('says that they are apart', () => expect(attempted.harness().runtime.capabilities.tools).toBe('apart'));
-}
 
 /** The same user: so the list can fail. */
 export function describeBeside(create: Create): void {

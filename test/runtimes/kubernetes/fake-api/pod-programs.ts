@@ -2,6 +2,7 @@
  * Programs of a node that run in a pod beside its containers: its first process, and its network.
  * Owns their texts. Programs of one pod see each other, as ours ask for: so the first one is the node's and not ours.
  */
+import { quoted } from '../../../../activities/in-sandbox.ts';
 
 export const AGENT_PORT = 8_000;
 export const NETWORK_DIR = '/run/pod-network';
@@ -26,7 +27,7 @@ net.createServer({ allowHalfOpen: true }, (outer) => {
  * container, and as it; a signal to end goes on to it.
  */
 export function firstScript(command: readonly string[]): string {
-  const words = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  const words = command.map(quoted).join(' ');
   return `env -i /usr/bin/env node ${NETWORK_DIR}/network.cjs < /dev/null &
 ${words} < /dev/null &
 container=$!
