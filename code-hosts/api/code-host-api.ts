@@ -189,7 +189,7 @@ async function bringUpToDate(
   const base = request.base ?? (await client.defaultBranch());
   const branches = { head: request.head, base };
   const before = ownOf(await client.pullRequests(branches), request, doing);
-  const made = before === null ? await client.open({ ...branches, ...request }) : null;
+  const made = before === null ? await client.open({ ...request, ...branches }) : null;
   // Another process was faster, or the answer to an earlier try was lost.
   const known = before ?? made ?? ownOf(await client.pullRequests(branches), request, doing);
   if (known === null)

@@ -31,7 +31,7 @@ const issue = z.object({
   state: z.enum(['open', 'closed']),
   labels: z.array(label).nullish(),
   comments: z.int().min(0).default(0),
-  pull_request: z.unknown(),
+  pull_request: z.unknown().optional(),
 });
 const comment = z.object({ id: wholeNumber, user, created_at: z.string(), body: anyText });
 const pull = z.object({

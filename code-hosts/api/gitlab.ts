@@ -2,7 +2,7 @@
  * GitLab through its best-kept client; a pull request is a merge request there.
  * Owns which routes are asked and what of their answers is read.
  */
-import { createRequesterFn, defaultOptionsHandler, type RequestOptions } from '@gitbeaker/requester-utils';
+import { createRequesterFn, type OptionsHandlerFn, type RequestOptions } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -161,12 +161,14 @@ export function createGitlabClient(options: HostClientOptions, name: string): Ho
 
 const onePage = (page: number) => ({ perPage: PAGE_ITEMS, page, maxPages: 1, showExpanded: false }) as const;
 
+const asTheyAre: OptionsHandlerFn = (_service, options) => Promise.resolve(options);
+
 /** The client's own words and headers, sent by our own `fetch`: its waits and tries are ours. */
 function requesterOf(options: HostClientOptions): ReturnType<typeof createRequesterFn> {
-  return createRequesterFn(defaultOptionsHandler, async (endpoint, given) => {
+  return createRequesterFn(asTheyAre, async (endpoint, given) => {
     const { prefixUrl = '', searchParams = '', method, headers, body } = (given ?? {}) as RequestOptions;
     const query = searchParams === '' ? '' : `?${searchParams}`;
-    const answer = await options.fetch(`${prefixUrl}${endpoint}${query}`, {
+    const answer = await options.fetch(`${prefixUrl.replace(/\/*$/, '/')}${endpoint}${query}`, {
       ...(method === undefined ? {} : { method: method.toUpperCase() }),
       ...(headers === undefined ? {} : { headers }),
       ...(body === undefined ? {} : { body }),

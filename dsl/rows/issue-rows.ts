@@ -41,7 +41,8 @@ export function issueRows(named: TreeEntry, context: IssueRowsContext): DataFile
   const { report, world } = context;
   const query = queryOf(named, context);
   if (query === null) return unread('');
-  const file = `the issues of ${quote(query.repository)} at ${query.host}`;
+  const place = `${quote(query.repository)} at ${query.host}`;
+  const file = `the list of issues of ${place}`;
   const answer = world.readIssues?.(query) ?? 'pending';
   const known = { file, spoken: file, columns: COLUMNS };
   if (answer === 'pending') return { ...known, unasked: query, rows: () => [] };
@@ -54,19 +55,19 @@ export function issueRows(named: TreeEntry, context: IssueRowsContext): DataFile
   return {
     ...known,
     issues: { ...asked, rows },
-    whenEmpty: emptyWords(file, doneCount),
+    whenEmpty: emptyWords(place, doneCount),
     rows: () => rowsOf(query, rows),
   };
 }
 
-function emptyWords(file: string, doneCount: number): NonNullable<DataFile['whenEmpty']> {
+function emptyWords(place: string, doneCount: number): NonNullable<DataFile['whenEmpty']> {
   if (doneCount > 0)
     return {
-      message: `a run of this job has a result of each of ${file} that match (${doneCount})`,
+      message: `runs of this job have a result of each of the ${doneCount} issues of ${place} that match`,
       remedy: '"--again" takes them once more; "allow_empty: true" makes no conversation of none',
     };
   return {
-    message: `none of ${file} matches`,
+    message: `no issue of ${place} matches`,
     remedy: 'loosen "label" or "state"; "allow_empty: true" takes none as well',
   };
 }
