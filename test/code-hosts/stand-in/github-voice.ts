@@ -1,5 +1,5 @@
 /** The stand-in in the words of GitHub; shapes are those of its OpenAPI document, as far as the types below reach. */
-import type { components } from '@octokit/openapi-types';
+import type { Octokit } from '@octokit/core';
 import {
   addComment,
   AT,
@@ -16,17 +16,22 @@ import {
   type Voice,
 } from './stand-in-model.ts';
 
-type Schemas = components['schemas'];
-type Issue = Pick<Schemas['issue'], 'number' | 'title' | 'body' | 'html_url' | 'state' | 'comments'> & {
+declare const ask: Octokit['request'];
+type AnswerOf<Route extends string> = Awaited<ReturnType<typeof ask<Route>>>['data'];
+type Issue = Pick<
+  AnswerOf<'GET /repos/{owner}/{repo}/issues'>[number],
+  'number' | 'title' | 'body' | 'html_url' | 'state' | 'comments'
+> & {
   readonly labels: readonly { readonly name: string }[];
   readonly user: { readonly login: string };
   readonly pull_request?: { readonly url: string };
 };
-type Comment = Pick<Schemas['issue-comment'], 'id' | 'body' | 'created_at'> & {
-  readonly user: { readonly login: string };
-};
+type Comment = Pick<
+  AnswerOf<'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'>[number],
+  'id' | 'body' | 'created_at'
+> & { readonly user: { readonly login: string } };
 type Pull = Pick<
-  Schemas['pull-request'],
+  AnswerOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>,
   'number' | 'html_url' | 'state' | 'merged_at' | 'title' | 'body' | 'draft'
 >;
 

@@ -57,6 +57,8 @@ export interface StandIn {
   readonly credentials: string[];
   /** Asked before every call: what it gives is said in place of the answer. */
   before: (call: Call) => Said | null | Promise<Said | null>;
+  /** Waited for when a call was carried out, and before it is answered. */
+  after: (call: Call) => Promise<void>;
   /** Said by the host under whose name the pages are. */
   nextNumber(): number;
   close(): Promise<void>;

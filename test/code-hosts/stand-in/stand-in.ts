@@ -1,7 +1,7 @@
 /**
  * A stand-in for the interfaces of GitHub, GitLab and Gitea: it is none of them.
- * It answers the calls that are made of them in the shapes of their official OpenAPI documents (types of
- * `@octokit/openapi-types` and `@gitbeaker/core`, and the document that Gitea carries), from one set of issues and pull
+ * It answers the calls that are made of them in the shapes of their official OpenAPI documents (for GitHub the types
+ * of its client, which are made from that document), from one set of issues and pull
  * requests in memory. Owns what it was asked, refusals on demand, and that it doubles what it is told to double; whether
  * the real hosts do the same is shown by nobody here.
  */
@@ -31,6 +31,7 @@ export async function startStandIn(kind: CodeHostKind, port = 0): Promise<StandI
     origin,
     ...{ issues: [], pulls: [], labels: ['bug', 'agent'], users: ['ann', 'bob'], calls: [], credentials: [] },
     before: () => null,
+    after: () => Promise.resolve(),
     nextNumber: () => 1 + Math.max(0, ...[...host.issues, ...host.pulls].map(({ number }) => number)),
     close: () =>
       new Promise((resolve) => {
@@ -60,6 +61,7 @@ export async function startStandIn(kind: CodeHostKind, port = 0): Promise<StandI
     const refusal =
       (await host.before(call)) ?? (isKnown ? null : { status: 401, body: { message: 'Bad credentials' } });
     const said = refusal ?? voice(host, call) ?? { status: 404, body: { message: 'Not Found' } };
+    await host.after(call);
     response.writeHead(said.status ?? 200, { 'content-type': 'application/json', ...said.headers });
     response.end(said.body === undefined ? '' : JSON.stringify(said.body));
   }
