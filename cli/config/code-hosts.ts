@@ -40,7 +40,7 @@ export async function readCodeHosts(parts: ConfigParts): Promise<{
 }
 
 function givenApi(
-  api: { readonly kind?: CodeHostKind; readonly url?: string } | undefined,
+  api: { readonly kind?: CodeHostKind | undefined; readonly url?: string | undefined } | undefined,
 ): GivenHostApi | null {
   return api === undefined ? null : defined({ kind: api.kind, url: api.url });
 }

@@ -196,9 +196,9 @@ describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open 
   });
 
   it('is killed with a pull request there, and has one for each item in the end', () => {
-    expect(killed.exitCode).not.toBe(0);
+    expect(killed.code).not.toBe(0);
     expect(whenKilled.length).toBeGreaterThan(0);
-    expect(done.exitCode, done.stdout + done.stderr).toBe(0);
+    expect(done.code, done.stdout + done.stderr).toBe(0);
     expect(pulls.map(({ head }) => head).sort()).toEqual([
       `parley/${RUN_ID}/issue-1`,
       `parley/${RUN_ID}/issue-2`,
@@ -240,7 +240,7 @@ describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open 
   });
 
   it('takes no issue once more that has a result, unless it is asked to', () => {
-    expect(again.exitCode).not.toBe(0);
+    expect(again.code).not.toBe(0);
     expect(again.stderr).toContain(`left out: 2 issues of ${REPOSITORY} with a result`);
     expect(again.stderr).toContain('JOB327');
     expect(anew.stdout).toContain('#2, #1');
