@@ -12,7 +12,7 @@ import { giteaVoice } from './gitea-voice.ts';
 import { githubVoice } from './github-voice.ts';
 import { gitlabVoice } from './gitlab-voice.ts';
 
-import { REPOSITORY, TOKEN, type Call, type Said, type StandIn, type Voice } from './stand-in-model.ts';
+import { REPOSITORY, TOKEN, type Call, type StandIn, type Voice } from './stand-in-model.ts';
 
 const VOICES: Readonly<Record<CodeHostKind, { readonly path: string; readonly voice: Voice }>> = {
   github: { path: '/api/v3', voice: githubVoice },
