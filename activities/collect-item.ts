@@ -10,7 +10,7 @@ import { waitBeforeRetry } from '../core/retry.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
-import { deliver } from './collect/deliver.ts';
+import { deliver, problemOfDelivery } from './collect/deliver.ts';
 import { collectDiff } from './collect/diff.ts';
 import { collectFiles } from './collect/files.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
@@ -59,6 +59,7 @@ async function failedLast(
 
 /** Tries at a branch whose host does not answer; then the item ends without it, and the evidence says so. */
 const DELIVER_TRIES = 3;
+const PASSING = ['deliver_failed', 'code_host_failed'] as const;
 
 async function collect(world: World, command: Collect, attempt: number): Promise<MachineEvent> {
   const { plan, item } = await planItem(world, command);
@@ -83,9 +84,10 @@ async function collect(world: World, command: Collect, attempt: number): Promise
   await writeFindings(world, { runId, key }, told);
   if (kept.has('changes.patch') && (await maySend(world, command, { plan, item }))) {
     const done = await deliver(world, { runId, conversationId, plan, item });
-    const code = done?.problem?.code;
-    if (code === 'deliver_failed' && attempt + 1 < DELIVER_TRIES)
-      throw new ParleyError(code, done?.problem?.message ?? '');
+    const problem = done === null ? null : problemOfDelivery(done);
+    const code = PASSING.find((one) => one === problem?.code);
+    if (code !== undefined && attempt + 1 < DELIVER_TRIES)
+      throw new ParleyError(code, problem?.message ?? '');
   }
   const costNanoUsd = await spentBy(world, command.conversationId);
   const withheld = withheldWords(told);

@@ -8,7 +8,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan } from '../core/plan.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import { keepResult, type Collected } from './collect/collected.ts';
-import { deliver, deliveryEvidence, DELIVERY_FILE } from './collect/deliver.ts';
+import { deliver, deliveryEvidence, DELIVERY_FILE, type DeliveryEvidence } from './collect/deliver.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
 import { collectUsage } from './collect/usage.ts';
 import { planOf } from './plan-item.ts';
@@ -53,9 +53,16 @@ async function deliverMissing(world: World, plan: Plan, row: RunItemRow): Promis
   const about = { runId, conversationId, plan, item };
   const before = await deliveryEvidence(world, about);
   // Without evidence there was nothing to push, or the item has no repository.
-  if (before === null || before.state === 'pushed' || before.state === 'nothing') return [];
+  if (before === null || before.state === 'nothing') return [];
+  if (before.state === 'pushed' && !lacksPullRequest(plan, before)) return [];
   await deliver(world, about);
   return [`${key}/${DELIVERY_FILE}`];
+}
+
+/** The branch is there, and its pull request is not, or something of it. */
+function lacksPullRequest(plan: Plan, { pullRequest }: DeliveryEvidence): boolean {
+  if (plan.deliver?.pullRequest === undefined) return false;
+  return pullRequest === undefined || pullRequest.problem !== null || pullRequest.notes.length > 0;
 }
 
 function endedItem({ runId, key, phase, conversationId }: RunItemRow): readonly EndedItem[] {

@@ -6,6 +6,7 @@ import type { AgentServer } from '../ports/agent-server.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { BranchDelivery } from '../ports/branch-delivery.ts';
 import type { CloneDirectory } from '../ports/clone-directory.ts';
+import type { CodeHostApi } from '../ports/code-host-api.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Deployment } from '../ports/deployment.ts';
 import type { GatewayExport } from '../ports/gateway-export.ts';
@@ -34,6 +35,7 @@ export interface World {
   readonly agent: AgentServer;
   readonly clones: CloneDirectory;
   readonly branches: BranchDelivery;
+  readonly codeHostApi: Pick<CodeHostApi, 'providerOf' | 'pullRequest'>;
   readonly placement: PlacementStore;
   readonly warmPool: WarmPool;
   readonly records: RecordStore;

@@ -31,6 +31,7 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
       addressOfHost: () => ({ outside: null, inside: '' }),
     },
     branches: { deliver: nothing },
+    codeHostApi: { providerOf: (provider) => provider ?? 'local', pullRequest: nothing },
     placement: store.placement,
     warmPool: store.warmPool,
     records: store.records,

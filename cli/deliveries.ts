@@ -13,6 +13,16 @@ const schema = z.object({
   branch: z.string(),
   commits: z.array(z.string()),
   problem: z.object({ code: z.string(), message: z.string() }).nullable(),
+  pullRequest: z
+    .object({
+      state: z.enum(['opened', 'updated', 'closed', 'merged', 'failed']),
+      number: z.number().nullable(),
+      url: z.string().nullable(),
+      notes: z.array(z.string()),
+      problem: z.object({ code: z.string(), message: z.string(), remedy: z.string().nullable() }).nullable(),
+    })
+    .nullish()
+    .transform((one) => one ?? null),
 });
 
 export interface Delivery extends Omit<z.infer<typeof schema>, 'commits'> {

@@ -3,6 +3,7 @@
  * Owns the check that a saved plan is what it says; findings are printed here and nowhere else.
  */
 import { ParleyError } from '../core/parley-error.ts';
+import type { PlanIssues } from '../core/plan-issue.ts';
 import type { Plan } from '../core/plan.ts';
 import { isDeeperThan } from '../core/canonical-json.ts';
 import { compileExplained, compileJob, type Compilation } from '../dsl/compile-job.ts';
@@ -28,11 +29,15 @@ export interface PlanRequest {
   readonly inputs?: InputOptions;
   /** Of a run that the job belongs to; absent: no stage has written any. */
   readonly readStageRows?: NonNullable<JobWorld['readStageRows']>;
+  /** What a run that the job belongs to was told by code hosts; absent: they are asked. */
+  readonly keptIssues?: readonly PlanIssues[];
+  /** Whether issues with a result are left out; absent: none is. */
+  readonly leavesDone?: boolean;
 }
 
 /** Null when the job has errors, which are printed to standard error. @throws ParleyError plan_invalid */
-export function loadPlan(shell: Shell, request: PlanRequest): Plan | null {
-  return load(shell, request, (source, world) => compileJob(source, world)).plan;
+export async function loadPlan(shell: Shell, request: PlanRequest): Promise<Plan | null> {
+  return (await load(shell, request, (source, world) => compileJob(source, world))).plan;
 }
 
 export interface ExplainedPlan {
@@ -41,9 +46,9 @@ export interface ExplainedPlan {
 }
 
 /** The same, with the origin of each value. */
-export function loadExplainedPlan(shell: Shell, request: PlanRequest): ExplainedPlan | null {
+export async function loadExplainedPlan(shell: Shell, request: PlanRequest): Promise<ExplainedPlan | null> {
   let origins: PlanOrigins | null = null;
-  const { plan } = load(shell, request, (source, world) => {
+  const { plan } = await load(shell, request, (source, world) => {
     const compiled = compileExplained(source, world);
     ({ origins } = compiled);
     return compiled;
@@ -53,7 +58,11 @@ export function loadExplainedPlan(shell: Shell, request: PlanRequest): Explained
 
 type Compile = (source: JobSource, world: JobWorld) => Compilation;
 
-function load(shell: Shell, request: PlanRequest, compile: Compile): { readonly plan: Plan | null } {
+async function load(
+  shell: Shell,
+  request: PlanRequest,
+  compile: Compile,
+): Promise<{ readonly plan: Plan | null }> {
   const { file, config, checksSecrets } = request;
   const inputs = givenInputs(shell, request.inputs ?? {});
   const bytes = readJobFile(file, shell.cwd);
@@ -66,9 +75,28 @@ function load(shell: Shell, request: PlanRequest, compile: Compile): { readonly 
     ...jobWorld({ shell, file, ...listedModels(shell, config), checksSecrets, inputs }),
     ...(readStageRows === undefined ? {} : { readStageRows }),
   };
-  const { plan, diagnostics, texts } = compile({ path: file, text: bytes }, world);
+  const source = { path: file, text: bytes };
+  const first = compile(source, world);
+  const { plan, diagnostics, texts } =
+    first.openIssues.length === 0
+      ? first
+      : compile(source, await withIssues(shell, { request, world, first }));
   shell.stderr.write(printDiagnostics(diagnostics, texts, { format: 'pretty' }));
   return { plan };
+}
+
+interface Unasked {
+  readonly request: PlanRequest;
+  readonly world: JobWorld;
+  readonly first: Compilation;
+}
+
+/** The world in which code hosts have answered what the job asks them. */
+async function withIssues(shell: Shell, { request, world, first }: Unasked): Promise<JobWorld> {
+  const { issueAnswers } = await import('./issue-answers.ts');
+  const { config, keptIssues: kept = [], leavesDone = false } = request;
+  const readIssues = await issueAnswers(shell, first.openIssues, { config, kept, again: !leavesDone });
+  return { ...world, readIssues };
 }
 
 /** The hash covers every field, so a plan that was edited, or is none, is found out. */

@@ -11,7 +11,7 @@ import { readDeliveries } from './deliveries.ts';
 import { readEvidence } from './item-evidence.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from './exit-code.ts';
 import type { Host } from './host-port.ts';
-import { deliveryCounts } from './print/deliveries.ts';
+import { deliveryCounts, pullRequestRecords } from './print/deliveries.ts';
 import { runRecord } from './print/records.ts';
 import { runSummary, type RunResult } from './print/run-summary.ts';
 import { calledAs, pause, type Shell } from './shell.ts';
@@ -122,6 +122,7 @@ function doneRecord({ row, plan, results, deliveries, next }: RunResult): Readon
     results,
     reports: row.phase === 'finished' ? reports : [],
     ...(plan?.deliver === undefined ? {} : { branches: deliveryCounts(deliveries) }),
+    ...(plan?.deliver?.pullRequest === undefined ? {} : { pull_requests: pullRequestRecords(deliveries) }),
     next,
   };
 }

@@ -28,7 +28,7 @@ export interface StagedRun {
   readonly runId: RunId;
   readonly plan: Plan;
   /** The job of the run with these rows; null when it has errors, which were told. */
-  readonly compile: (readStageRows: ReadStageRows) => Plan | null;
+  readonly compile: (readStageRows: ReadStageRows) => Promise<Plan | null>;
   readonly by: string;
   readonly newId: () => string;
   /** For people. */
@@ -66,7 +66,7 @@ export class StagedRows {
     const planned = (await host.plan(runId)) ?? this.plan;
     const ready = readyOf(planned, rows);
     if (ready.length === 0) return;
-    const made = compile(
+    const made = await compile(
       stageRows({ plan: planned, results: host.resultsLocation(runId), also: ready.map(sourceOf) }),
     );
     const entries = new Set(ready.map(({ entry }) => entry));

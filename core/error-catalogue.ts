@@ -167,6 +167,16 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'A receiver does not take messages about runs, or its address is not one.',
   },
+  code_host_failed: {
+    status: 502,
+    retry: true,
+    when: 'A code host does not answer, limits calls for longer than is waited, or speaks other words than its kind.',
+  },
+  code_host_refused: {
+    status: 409,
+    retry: false,
+    when: 'A code host does not let its issues be read, or a pull request be opened.',
+  },
   deliver_failed: { status: 502, retry: true, when: 'A branch could not be pushed to its code host.' },
   deliver_refused: {
     status: 409,

@@ -5,7 +5,7 @@
 
 /** In one pass: what is filled in is never read again, and braces around anything else stay. */
 export function fillWords(template: string, words: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{([a-z]+)\}/g, (whole, word: string) =>
+  return template.replaceAll(/\{([a-z_]+)\}/g, (whole, word: string) =>
     Object.hasOwn(words, word) ? (words[word] ?? whole) : whole,
   );
 }

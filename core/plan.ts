@@ -5,6 +5,7 @@
 import type { PlanAgent } from './plan-agent.ts';
 import type { PlanAwaited } from './plan-awaited.ts';
 import type { PlanScore, PlanVerify } from './plan-check.ts';
+import type { PlanIssue, PlanIssues } from './plan-issue.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';
 import type { Observability } from './observability.ts';
@@ -23,6 +24,8 @@ export interface PlanItem {
   readonly key: string;
   /** The `id` of the conversation entry this item came from. */
   readonly entry: string;
+  /** The issue it is about; absent for any other row, and for none. */
+  readonly issue?: PlanIssue;
   /** Axis values of the matrix, as source text. */
   readonly matrix: Readonly<Record<string, string>>;
   readonly prompt: string;
@@ -199,6 +202,25 @@ export interface PlanDeliver {
   readonly message: string;
   /** `succeeded`: only what the agent finished and the check found good; `always`: whatever there is. */
   readonly when: 'succeeded' | 'always';
+  /** Absent: a branch is all that is made. */
+  readonly pullRequest?: PlanPullRequest;
+}
+
+/** A pull request for each branch that is pushed. In its texts words in braces stand for what pull-request-text.ts says. */
+export interface PlanPullRequest {
+  readonly title: string;
+  /** What stands before the summary; empty for nothing. */
+  readonly body: string;
+  readonly isDraft: boolean;
+  readonly labels: readonly string[];
+  /** Names of users of the code host. */
+  readonly reviewers: readonly string[];
+  /** Branch it is to be merged into; null: the one that the conversation starts from, else the repository's own. */
+  readonly base: string | null;
+  /** What is said at the issue of an item that has one; null says nothing. */
+  readonly comment: string | null;
+  /** Name of a job secret that holds a credential; null: the one that pushes. */
+  readonly tokenSecret: string | null;
 }
 
 export interface PlanCleanup {
@@ -276,6 +298,8 @@ export interface Plan {
   readonly inputs?: Readonly<Record<string, string | number | boolean>>;
   readonly secrets: Readonly<Record<string, SecretReference>>;
   readonly items: readonly PlanItem[];
+  /** What code hosts answered when the plan was made; absent where none was asked. */
+  readonly issues?: readonly PlanIssues[];
   readonly placement: PlanPlacement;
   readonly admission: PlanAdmission;
   readonly budget: PlanBudget | null;

@@ -2,7 +2,8 @@
  * What a job pushes, as the plan has it.
  * Owns the defaults, and that the patch which is pushed is also collected.
  */
-import type { CollectStep, PlanDeliver } from '../core/plan.ts';
+import type { CollectStep, PlanDeliver, PlanPullRequest } from '../core/plan.ts';
+import { TITLE_DEFAULT } from '../core/pull-request-text.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 
 export function buildDeliver(deliver: NonNullable<JobDocument['deliver']>): PlanDeliver {
@@ -10,6 +11,31 @@ export function buildDeliver(deliver: NonNullable<JobDocument['deliver']>): Plan
     branch: deliver.branch,
     message: deliver.message ?? '{job}: {key}',
     when: deliver.when ?? 'succeeded',
+    ...(deliver.pull_request === undefined ? {} : { pullRequest: buildPullRequest(deliver.pull_request) }),
+  };
+}
+
+type PullRequestDocument = NonNullable<NonNullable<JobDocument['deliver']>['pull_request']>;
+
+function buildPullRequest({
+  title,
+  body,
+  draft,
+  labels,
+  reviewers,
+  base,
+  comment,
+  token,
+}: PullRequestDocument): PlanPullRequest {
+  return {
+    title: title ?? TITLE_DEFAULT,
+    body: body ?? '',
+    isDraft: draft ?? false,
+    labels: labels ?? [],
+    reviewers: reviewers ?? [],
+    base: base ?? null,
+    comment: comment ?? null,
+    tokenSecret: token?.secret ?? null,
   };
 }
 

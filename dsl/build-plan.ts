@@ -2,6 +2,7 @@
  * A checked job and its items as the plan.
  * Owns the built-in defaults of a run and the hash of the plan.
  */
+import type { PlanIssues } from '../core/plan-issue.ts';
 import type { Plan, PlanItem, PlanReconcile, PlanReport, SecretReference } from '../core/plan.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { buildAdmission, buildBudget } from './build-admission.ts';
@@ -27,14 +28,13 @@ const RECONCILE_DEFAULT = {
   windowAfterMs: 5 * MINUTE_MS,
 };
 
-export function buildPlan(
-  job: JobDocument,
-  {
-    items,
-    inputs,
-  }: { readonly items: readonly PlanItem[]; readonly inputs: ReadonlyMap<string, InputValue> },
-  hasher: Hasher,
-): Plan {
+interface PlanParts {
+  readonly items: readonly PlanItem[];
+  readonly issues: readonly PlanIssues[];
+  readonly inputs: ReadonlyMap<string, InputValue>;
+}
+
+export function buildPlan(job: JobDocument, { items, issues, inputs }: PlanParts, hasher: Hasher): Plan {
   const { cleanup } = job;
   const { retry, wait, collect } = rulesOfRun(job);
   const pool = job.placement?.pool;
@@ -46,6 +46,7 @@ export function buildPlan(
     ...(inputs.size === 0 ? {} : { inputs: byName(inputs) }),
     secrets: buildSecrets(job.secrets ?? {}),
     items,
+    ...(issues.length === 0 ? {} : { issues }),
     placement: {
       ...resolvePlacement(job.placement),
       ...(pool === undefined ? {} : { pool: buildPool(pool) }),

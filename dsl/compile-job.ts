@@ -31,7 +31,7 @@ import { createReport, type Report } from './report.ts';
 import { openDataFiles } from './rows/open-data-files.ts';
 import { jobSchema, type JobDocument } from './schema/job-schema.ts';
 import type { Tree } from './tree.ts';
-import type { JobWorld } from './world.ts';
+import type { AskedIssues, JobWorld } from './world.ts';
 
 export interface Compilation {
   /** Null when there is an error, or an open input; warnings leave it. */
@@ -42,6 +42,8 @@ export interface Compilation {
   readonly texts: ReadonlyMap<string, string>;
   /** Inputs without a value, where the world did not ask for them: there is no plan, and no error either. */
   readonly openInputs: readonly string[];
+  /** What code hosts were not asked, where the world does not ask them: there is no plan, and no error either. */
+  readonly openIssues: readonly AskedIssues[];
 }
 
 /** Compiles a job file. Never throws for anything the file holds. */
@@ -86,10 +88,12 @@ export function compileAmendable(source: JobSource, world: TracedWorld): Amendab
     lintInputs(whole, inputs, into);
     return fillInputs(whole, inputs, into);
   });
-  const found = (): Pick<AmendableCompilation, 'diagnostics' | 'texts' | 'openInputs'> => ({
+  let openIssues: readonly AskedIssues[] = [];
+  const found = (): Pick<AmendableCompilation, 'diagnostics' | 'texts' | 'openInputs' | 'openIssues'> => ({
     diagnostics: report.diagnostics(),
     texts: report.texts(),
     openInputs: inputs.open,
+    openIssues,
   });
   const failed = { plan: null, amended: () => null, parts: null };
   if (root === null) return { ...failed, ...found() };
@@ -98,6 +102,8 @@ export function compileAmendable(source: JobSource, world: TracedWorld): Amendab
   const context = { root, report, world, inputs, scopes };
   const prompts = checkReferences(context);
   if (job === null || report.hasErrors() || inputs.open.length > 0) return { ...failed, ...found() };
+  openIssues = [...scopes.values()].flatMap(({ data }) => data?.unasked ?? []);
+  if (openIssues.length > 0) return { ...failed, ...found() };
   const plan = planJob(job, { ...context, prompts, ...defined({ onItem: world.onItem }) });
   if (plan !== null) {
     const hasPrice = (model: string): boolean | null => world.hasPrice?.(model) ?? null;
@@ -136,5 +142,6 @@ function planJob(job: JobDocument, context: Omit<ExpandContext, 'job'>): Plan | 
     ...defined({ affinity: job.placement?.pool?.affinity }),
   });
   if (context.report.hasErrors()) return null;
-  return buildPlan(job, { items, inputs: context.inputs.values }, context.world);
+  const issues = [...context.scopes.values()].flatMap(({ data }) => data?.issues ?? []);
+  return buildPlan(job, { items, issues, inputs: context.inputs.values }, context.world);
 }

@@ -142,6 +142,7 @@ function expandOne({ entry, row, combination, rules, filling }: One, context: En
     const spec = resolveItem(variant.base, filled, {
       matrix: combination.inOrder,
       repeat: (copies ?? 1) === 1 ? null : repeat,
+      ...defined({ issue: row?.issue }),
     });
     context.onItem?.({ entryIndex: entry.index, extensions, row: placeOf(row, entry) });
     // Written out, the default is what it is when it is left out.

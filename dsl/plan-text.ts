@@ -17,6 +17,7 @@ const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   confirmation: true,
   entry: true,
   index: true,
+  issue: true,
   key: true,
   limits: true,
   matrix: true,

@@ -71,11 +71,20 @@ export function resolveBase(conversation: ConversationDocument, rules: OwnRules)
   };
 }
 
-/** Everything of an item that its hash covers. `repeat` is null where nothing is repeated. */
+/** What an item was made from. */
+interface ItemPlace {
+  readonly matrix: Combination;
+  /** Null where nothing is repeated. */
+  readonly repeat: number | null;
+  /** Absent where its row is none. */
+  readonly issue?: ItemSpec['issue'];
+}
+
+/** Everything of an item that its hash covers. */
 export function resolveItem(
   base: ItemBase,
   filled: FilledFields,
-  { matrix, repeat }: { readonly matrix: Combination; readonly repeat: number | null },
+  { matrix, repeat, issue }: ItemPlace,
 ): ItemSpec {
   const { repositoryName: name } = filled;
   const { needs, confirmation, plugins, scores, setup, retry, wait, collect } = base.optional;
@@ -94,6 +103,7 @@ export function resolveItem(
     ...(needs === undefined ? {} : { needs }),
     priority: filled.priority,
   };
+  if (issue !== undefined) item.issue = issue;
   if (retry !== undefined) item.retry = retry;
   if (wait !== undefined) item.wait = wait;
   if (collect !== undefined) item.collect = collect;

@@ -149,6 +149,11 @@ export const RULE_CATALOGUE = {
   JOB323: error('plan too large', 'The conversations have more characters than a store holds in one plan.'),
   JOB324: error('no file matches', 'No file matches a pattern of "items" that must not be empty.'),
   JOB325: error('nothing to append to', 'An entry of "append" is no list of the file that is extended.'),
+  JOB326: error('issues unread', 'A code host does not give the issues that the job asks it for.'),
+  JOB327: error(
+    'no issue matches',
+    'No issue is left of those that "items" asks for and that must not be none.',
+  ),
   JOB331: error('unknown stage', 'An entry of "needs" names a conversation that the job does not have.'),
   JOB332: error(
     'stages in a circle',

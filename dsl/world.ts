@@ -2,6 +2,7 @@
  * What the compiler may ask about the world beside the file; handed in, so that compiling stays pure.
  * Owns the interface; must not hold an implementation.
  */
+import type { IssueQuery, IssueRow } from '../core/plan-issue.ts';
 import type { SecretReference } from '../core/plan.ts';
 import type { Hasher } from './plan-text.ts';
 
@@ -10,6 +11,22 @@ export type FileRead = { readonly text: string } | { readonly problem: FileProbl
 
 /** A data file in pieces of text or of its bytes, in order; the pieces are read while they are taken. */
 export type RowsRead = { readonly chunks: Iterable<string | Uint8Array> } | { readonly problem: FileProblem };
+
+/** A question to a code host, and whose credential it is asked with. */
+export interface AskedIssues extends IssueQuery {
+  /** Name of the job. */
+  readonly job: string;
+  /** Null: that of the code host. */
+  readonly token: SecretReference | null;
+}
+
+export type IssuesRead =
+  | {
+      readonly rows: readonly IssueRow[];
+      /** Issues that were left out because a run of the job has a result of them. */
+      readonly doneCount: number;
+    }
+  | { readonly problem: string; readonly remedy: string | null };
 
 /** What lies in a folder. `other` is no regular file and no folder, or a link that leads nowhere. */
 export interface FolderEntry {
@@ -38,6 +55,8 @@ export interface JobWorld extends Hasher {
    * are not known, as is absent. Must not throw.
    */
   readStageRows?(entry: string, file: string): RowsRead | 'pending';
+  /** What a code host answered; `pending` while it was not asked, as is absent. Must not throw. */
+  readIssues?(query: AskedIssues): IssuesRead | 'pending';
   /** Lists a folder by its path relative to the job file, '' for its own, in any order; absent where there are none. Must not throw. */
   listFolder?(relativePath: string): FolderRead;
   /** Absent means that nobody was asked: inputs without a default are left open, and there is no plan. */

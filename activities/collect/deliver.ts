@@ -1,5 +1,5 @@
 /**
- * Delivering: a branch with the collected patch of an item, pushed to its repository.
+ * Delivering: a branch with the collected patch of an item, pushed to its repository, and a pull request for it.
  * Owns which items push and the evidence of it, `delivery.json` beside the results; a failure is kept there and loses
  * nothing that was collected.
  */
@@ -12,6 +12,7 @@ import { launchFacts } from '../launch-facts.ts';
 import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
 import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
+import { openPullRequest, pullRequestSchema } from './pull-request.ts';
 
 export const DELIVERY_FILE = 'delivery.json';
 const FORMAT = 1;
@@ -26,6 +27,8 @@ const evidenceSchema = z.object({
   commits: z.array(z.string()),
   /** Code and sentence of a failure; null otherwise. */
   problem: z.object({ code: z.string(), message: z.string() }).nullable(),
+  /** Absent where the job asks for none, and before the branch is there. */
+  pullRequest: pullRequestSchema.optional(),
   /** Epoch milliseconds. */
   at: z.number(),
 });
@@ -66,14 +69,45 @@ export async function deliver(world: World, about: DeliverableItem): Promise<Del
     branch,
     commits: before?.branch === branch ? before.commits : [],
     problem: null,
+    // What was opened before is there until the host says otherwise.
+    ...(before?.branch === branch && before.pullRequest !== undefined
+      ? { pullRequest: before.pullRequest }
+      : {}),
     at: world.clock.now(),
   };
-  const done = await pushed(world, about, evidence).catch((error: unknown) =>
+  const branched = await pushed(world, about, evidence).catch((error: unknown) =>
     problemOf(world, about, { evidence, error }),
   );
-  await keep(world, about, done);
+  await keep(world, about, branched);
+  const done = await withPullRequest(world, about, branched);
   if (!saysTheSame(before, done)) await record(world, about, done);
   return done;
+}
+
+/** Behind a branch that was pushed, in this try or an earlier one. */
+async function withPullRequest(
+  world: World,
+  about: DeliverableItem,
+  evidence: DeliveryEvidence,
+): Promise<DeliveryEvidence> {
+  const wanted = about.plan.deliver?.pullRequest;
+  if (wanted === undefined || evidence.state !== 'pushed') return evidence;
+  const before = evidence.pullRequest ?? null;
+  const pullRequest = await openPullRequest(world, about, { branch: evidence.branch, wanted, before });
+  const done = { ...evidence, pullRequest };
+  await keep(world, about, done);
+  return done;
+}
+
+/** The failure that keeps a delivery from being whole; null when nothing is missing. */
+export function problemOfDelivery({
+  problem,
+  pullRequest,
+}: Pick<DeliveryEvidence, 'problem' | 'pullRequest'>): {
+  readonly code: string;
+  readonly message: string;
+} | null {
+  return problem ?? pullRequest?.problem ?? null;
 }
 
 /** A repeat that changed nothing is no news. */
@@ -154,18 +188,20 @@ async function keep(
   await world.results.write({ runId, key: item.key, name: DELIVERY_FILE }, new TextEncoder().encode(text));
 }
 
-/** For whoever follows the conversation: which branch holds its work, or why none does. */
+/** For whoever follows the conversation: which branch and pull request hold its work, or why none does. */
 async function record(
   world: World,
   { conversationId }: DeliverableItem,
-  { state, repository, branch, commits, problem, at }: DeliveryEvidence,
+  { state, repository, branch, commits, problem, pullRequest, at }: DeliveryEvidence,
 ): Promise<void> {
   if (state === 'nothing') return;
   const about = { machine: 'conversation', id: conversationId } as const;
+  const failure = problemOfDelivery({ problem, pullRequest });
+  const opened = pullRequest?.url == null ? '' : `, pull request ${pullRequest.url}`;
   const detail =
-    problem === null
-      ? `branch "${branch}" of "${repository}" is at ${commits.at(-1) ?? ''}`
-      : `${problem.code}: ${problem.message}`;
-  const code = problem === null ? 'branch_delivered' : 'delivery_failed';
+    failure === null
+      ? `branch "${branch}" of "${repository}" is at ${commits.at(-1) ?? ''}${opened}`
+      : `${failure.code}: ${failure.message}`;
+  const code = failure === null ? 'branch_delivered' : 'delivery_failed';
   await world.lifecycle.record({ about, conversationId, code, detail }, at);
 }

@@ -26,17 +26,28 @@ export function deliverySection({ items }: ReportData): Section {
   const count = (state: DeliveredItem['state']): number =>
     delivered.filter((one) => one.state === state).length;
   const failed = count('failed') + count('pushing');
-  const words = `${count('pushed')} pushed, ${count('nothing')} without a change, ${failed} not pushed`;
+  const opened = delivered.filter(({ pullRequest }) => pullRequest !== null).length;
+  const asksPulls =
+    opened > 0 || delivered.some(({ state, problem }) => state === 'pushed' && problem !== null);
+  const words = `${count('pushed')} pushed, ${count('nothing')} without a change, ${failed} not pushed${opened === 0 ? '' : `; ${opened} with a pull request`}`;
   const rows = delivered
     .slice(0, BRANCHES_SHOWN_MAX)
-    .map(({ key, state, repository, branch, commit }) => [
+    .map(({ key, state, repository, branch, commit, pullRequest }) => [
       key,
       STATES[state],
       repository,
       branch,
       commit?.slice(0, COMMIT_CHARACTERS) ?? '-',
+      ...(asksPulls ? [pullRequest ?? '-'] : []),
     ]);
-  const columns = [left('key'), left('state'), left('repository'), left('branch'), left('commit')];
+  const columns = [
+    'key',
+    'state',
+    'repository',
+    'branch',
+    'commit',
+    ...(asksPulls ? ['pull request'] : []),
+  ].map((title) => left(title));
   const troubles = delivered.filter(({ problem }) => problem !== null);
   return {
     title: 'Branches',
@@ -44,7 +55,7 @@ export function deliverySection({ items }: ReportData): Section {
       delivered.length === 0
         ? []
         : [
-            text(`${words}.`, failed === 0 ? 'plain' : 'bad'),
+            text(`${words}.`, failed === 0 && troubles.length === 0 ? 'plain' : 'bad'),
             ...table(columns, rows),
             ...boundedList(
               troubles,

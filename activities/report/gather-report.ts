@@ -10,7 +10,7 @@ import type { RunItemRow } from '../../core/projection.ts';
 import type { SpendRow } from '../../core/spend.ts';
 import { CHECK_LOG, lastLines } from '../check-log.ts';
 import { readFindings } from '../collect/findings.ts';
-import { deliveryEvidence } from '../collect/deliver.ts';
+import { deliveryEvidence, problemOfDelivery } from '../collect/deliver.ts';
 import { planOf } from '../plan-item.ts';
 import { hiddenForms, openSecrets, redactText } from '../redaction.ts';
 import { bySession, callsWithin, lostWithin } from '../reconcile/run-calls.ts';
@@ -147,12 +147,14 @@ async function delivered(
 ): Promise<DeliveredItem | null> {
   const evidence = await deliveryEvidence(world, about);
   if (evidence === null) return null;
-  const { state, repository, branch, commits, problem } = evidence;
+  const { state, repository, branch, commits, pullRequest } = evidence;
+  const problem = problemOfDelivery(evidence);
   return {
     state,
     repository,
     branch,
     commit: commits.at(-1) ?? null,
+    pullRequest: pullRequest?.url ?? null,
     problem: problem === null ? null : `${problem.code}: ${problem.message}`,
   };
 }

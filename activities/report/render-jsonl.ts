@@ -66,9 +66,13 @@ function record(
     findings,
     check,
     ...(scores.length === 0 ? {} : { scores }),
-    delivery,
+    delivery: delivery === null ? null : deliveryFields(delivery),
     ...(whole === undefined ? {} : { whole }),
   };
+}
+
+function deliveryFields({ pullRequest, ...branch }: NonNullable<ReportItem['delivery']>) {
+  return { ...branch, ...(pullRequest === null ? {} : { pull_request: pullRequest }) };
 }
 
 /** Of the whole run: whoever sums up amounts learns with each that they may be too small. */

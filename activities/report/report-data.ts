@@ -32,6 +32,8 @@ export interface CollectedFile {
 export interface DeliveredItem extends Pick<DeliveryEvidence, 'state' | 'repository' | 'branch'> {
   /** The one that was pushed last, or is about to be; null when there is none. */
   readonly commit: string | null;
+  /** Address of the pull request; null where there is none. */
+  readonly pullRequest: string | null;
   readonly problem: string | null;
 }
 

@@ -67,7 +67,12 @@ interface JobCheck {
 /** A configuration with errors is looked at first: what a job needs of it would be one error twice. */
 async function checkJob(shell: Shell, { job, loaded, options }: JobCheck): Promise<readonly Finding[]> {
   const { config, problems } = loaded;
-  const plan = loadPlan(shell, { file: job, config: options.config, checksSecrets: false, inputs: options });
+  const plan = await loadPlan(shell, {
+    file: job,
+    config: options.config,
+    checksSecrets: false,
+    inputs: options,
+  });
   if (plan === null)
     return [failed('job', `"${job}" has errors`, 'correct them; "parley validate" shows them')];
   if (config === null || problems.some(({ severity }) => severity === 'error')) return [];

@@ -31,14 +31,14 @@ export function graphCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley graph job.yaml', 'parley graph job.yaml --format dot | dot -Tsvg > job.svg'),
     )
-    .action((file: string, options: GraphOptions) => {
-      finish(graph(shell, file, options));
+    .action(async (file: string, options: GraphOptions) => {
+      finish(await graph(shell, file, options));
     });
   return addInputOptions(command);
 }
 
-function graph(shell: Shell, file: string, options: GraphOptions): ExitCode {
-  const plan = loadPlan(shell, { file, config: options.config, checksSecrets: false, inputs: options });
+async function graph(shell: Shell, file: string, options: GraphOptions): Promise<ExitCode> {
+  const plan = await loadPlan(shell, { file, config: options.config, checksSecrets: false, inputs: options });
   if (plan === null) return EXIT.failed;
   const drawn = planGraph(plan);
   if (options.json === true) openRecords(shell.stdout).write({ type: 'graph', name: plan.name, ...drawn });

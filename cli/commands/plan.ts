@@ -9,6 +9,7 @@ import { counted } from '../../core/counted.ts';
 import { fillDeliverText } from '../../core/deliver-name.ts';
 import { knownItems } from '../../core/known-items.ts';
 import type { PlanPool } from '../../core/place-in-pool.ts';
+import type { PlanIssues } from '../../core/plan-issue.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import type { Outcome } from '../../core/status.ts';
@@ -36,6 +37,7 @@ interface PlanOptions extends InputOptions {
   readonly expanded?: true;
   readonly config?: string;
   readonly diff?: string;
+  readonly again?: true;
 }
 
 const PROMPT_WIDTH = 100;
@@ -48,6 +50,7 @@ export function planCommand({ shell, finish }: CommandContext): Command {
     .argument('<file>', 'job file, or a saved plan')
     .option('--out <file>', 'save the plan as JSON; "parley run FILE" runs exactly this')
     .option('--diff <run>', 'compare with this run (default: the last run of the job)')
+    .option('--again', 'take issues once more that a run of the job has a result of')
     .option('--json', 'print the plan as a JSON record')
     .option('--expanded', 'show each effective value with its origin')
     .addOption(configOption())
@@ -66,9 +69,10 @@ export function planCommand({ shell, finish }: CommandContext): Command {
 }
 
 async function plan(shell: Shell, file: string, options: PlanOptions): Promise<ExitCode> {
-  const request = { file, config: options.config, checksSecrets: false, inputs: options };
-  const explained = options.expanded === true ? loadExplainedPlan(shell, request) : null;
-  const loaded = options.expanded === true ? (explained?.plan ?? null) : loadPlan(shell, request);
+  const leavesDone = options.again !== true;
+  const request = { file, config: options.config, checksSecrets: false, inputs: options, leavesDone };
+  const explained = options.expanded === true ? await loadExplainedPlan(shell, request) : null;
+  const loaded = options.expanded === true ? (explained?.plan ?? null) : await loadPlan(shell, request);
   if (loaded === null) return EXIT.failed;
   if (options.out !== undefined) save(shell, loaded, options.out);
   const last = await lastRun(shell, loaded, { config: options.config, against: options.diff });
@@ -129,6 +133,7 @@ function describe(loaded: Plan): string[] {
     ...ownRulesLines(loaded),
     ...agentLines(loaded),
     ...(loaded.deliver === undefined ? [] : [deliverLine(loaded)]),
+    ...(loaded.issues ?? []).map(issuesLine),
     ...(budget === null ? [] : [`budget: ${usd(budget.nanoUsd)}, ${budget.mode}`]),
     ...(loaded.reconcile === null ? [] : [`reconcile: rows from the ${loaded.reconcile.rows.from}`]),
   ];
@@ -167,14 +172,27 @@ function deliverLine({ name: job, deliver, items }: Plan): string {
   const key = pushing[0]?.key ?? '{key}';
   const branch = fillDeliverText(deliver?.branch ?? '', { job, run: '{run}', key });
   const which = deliver?.when === 'always' ? 'whatever there is' : 'what succeeded';
-  return `deliver: ${which} as a branch of ${counted(pushing.length, 'conversation')}, such as ${branch}`;
+  const pull = deliver?.pullRequest;
+  const opened = pull === undefined ? '' : `, each with a ${pull.isDraft ? 'draft of a ' : ''}pull request`;
+  return `deliver: ${which} as a branch of ${counted(pushing.length, 'conversation')}, such as ${branch}${opened}`;
+}
+
+/** More are in the list below, each with its title in the prompt or the key. */
+const ISSUES_NAMED_MAX = 20;
+
+function issuesLine({ repository, host, rows }: PlanIssues): string {
+  const named = rows.slice(0, ISSUES_NAMED_MAX).map(({ number }) => `#${number}`);
+  const more = rows.length > ISSUES_NAMED_MAX ? ` and ${rows.length - ISSUES_NAMED_MAX} more` : '';
+  return `issues: ${rows.length} of ${repository} at ${host}: ${named.join(', ')}${more}`;
 }
 
 function listItems(items: readonly PlanItem[]): string[] {
+  const hasIssues = items.some(({ issue }) => issue !== undefined);
   const rows = items
     .slice(0, ITEMS_SHOWN_MAX)
     .map((item) => [
       item.key,
+      ...(hasIssues ? [item.issue === undefined ? '-' : `#${item.issue.number} ${item.issue.title}`] : []),
       item.model,
       item.repository?.name ?? '-',
       item.verify === null ? '-' : item.verify.command,
@@ -183,6 +201,7 @@ function listItems(items: readonly PlanItem[]): string[] {
   const lines = table(
     [
       { title: 'key', widthMax: 40 },
+      ...(hasIssues ? [{ title: 'issue', widthMax: 40 }] : []),
       { title: 'model', widthMax: 24 },
       { title: 'repository', widthMax: 30 },
       { title: 'verify', widthMax: 30 },

@@ -3,6 +3,7 @@
  * Owns which failures are taken up; everything unfinished goes on by itself as soon as a host is there.
  */
 import { Command } from 'commander';
+import type { PlanIssues } from '../../core/plan-issue.ts';
 import type { Plan } from '../../core/plan.ts';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
 import { CliError } from '../cli-error.ts';
@@ -95,10 +96,14 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
     await host.close();
     throw noSuchRun(id);
   }
-  const compile = (readStageRows: ReadStageRows): Plan | null =>
-    file === undefined ? null : planOfFile(shell, { file, options, readStageRows });
+  const keptIssues = plan.issues ?? [];
+  const compile = async (readStageRows: ReadStageRows): Promise<Plan | null> =>
+    file === undefined ? null : await planOfFile(shell, { file, options, readStageRows, keptIssues });
   const rows = stageRows({ plan, results: host.resultsLocation(runId) });
-  const job = file === undefined ? null : await orClose({ host, view }, required(file, compile(rows)));
+  const job =
+    file === undefined
+      ? null
+      : await orClose({ host, view }, required(file, await orClose({ host, view }, compile(rows))));
   const by = userName(shell);
   const requestId = `resume-${shell.randomHex(16)}`;
   const say = (text: string): void => view.notice(text);
@@ -136,12 +141,16 @@ interface JobOfRun {
   readonly file: string;
   readonly options: ResumeOptions;
   readonly readStageRows: ReadStageRows;
+  readonly keptIssues: readonly PlanIssues[];
 }
 
 /** Null when the job has errors, which are printed. */
-function planOfFile(shell: Shell, { file, options, readStageRows }: JobOfRun): Plan | null {
+async function planOfFile(
+  shell: Shell,
+  { file, options, readStageRows, keptIssues }: JobOfRun,
+): Promise<Plan | null> {
   const request = { file, config: options.config, checksSecrets: false, inputs: options };
-  return loadPlan(shell, { ...request, readStageRows });
+  return await loadPlan(shell, { ...request, readStageRows, keptIssues });
 }
 
 /** @throws CliError when the job has errors */

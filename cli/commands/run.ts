@@ -20,7 +20,8 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { addInputOptions, type InputOptions } from '../given-inputs.ts';
 import type { Host } from '../host-port.ts';
 import { detach } from '../detach.ts';
-import { loadPlan } from '../load-plan.ts';
+import { keptIssues } from '../issue-answers.ts';
+import { loadPlan, type PlanRequest } from '../load-plan.ts';
 import { openDeployment } from '../open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
 import { subsetOf, type Subset } from '../plan-subset.ts';
@@ -47,6 +48,7 @@ interface RunOptions extends InputOptions, ServerOptions {
   readonly canary?: string;
   readonly detach?: true;
   readonly acceptChanges?: true;
+  readonly again?: true;
   /** False with `--no-preflight`. */
   readonly preflight: boolean;
   readonly config?: string;
@@ -68,6 +70,7 @@ export function runCommand({ shell, finish }: CommandContext): Command {
       '--accept-changes',
       'with the --run-id of a run whose job has changed since: take up what a run can',
     )
+    .option('--again', 'take issues once more that a run of the job has a result of')
     .option('--no-preflight', 'start without a look at what the job needs')
     .option('--detach', 'go on without this terminal; "parley watch" shows the run')
     .addOption(jsonOption())
@@ -100,7 +103,12 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   const { config: path, engine } = options;
   const server = serverAddress(shell, options);
   const config = server === null ? await openDeployment(shell, { path, startsProxy: true, engine }) : null;
-  const compiled = loadPlan(shell, { file, config: options.config, checksSecrets: true, inputs: options });
+  const request = {
+    ...{ file, config: options.config, checksSecrets: true, inputs: options },
+    keptIssues: named === null || config === null ? [] : await keptIssues(shell, config, named),
+    leavesDone: options.again !== true,
+  };
+  const compiled = await loadPlan(shell, request);
   if (compiled === null) {
     throw new CliError(`Cannot run "${file}": the job has errors`, {
       remedy: 'correct them; nothing was started',
@@ -125,7 +133,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   if (planned !== null && planned.hash !== plan.hash) {
     const rows = stageRows({ plan: planned, results: host.resultsLocation(runId) });
     const job = planned.items.some(isAwaiting)
-      ? subsetOf(requireStaged(shell, file, { options, rows }), subset)
+      ? subsetOf(await orClose({ host, view }, requireStaged(shell, request, rows)), subset)
       : plan;
     const by = userName(shell);
     const requestId = `run-${shell.randomHex(16)}`;
@@ -136,10 +144,10 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   const started = present ?? plan;
   await start({ host, view, runId, plan: started });
-  const request = { file, config: options.config, checksSecrets: true, inputs: options };
+  const again = { ...request, keptIssues: started.issues ?? [] };
   const staged = new StagedRows({
     ...{ host, runId, plan: started, by: userName(shell) },
-    compile: (readStageRows) => loadPlan(shell, { ...request, readStageRows }),
+    compile: (readStageRows) => loadPlan(shell, { ...again, readStageRows }),
     newId: () => `stage-${shell.randomHex(16)}`,
     say: (text) => view.notice(text),
   });
@@ -180,15 +188,10 @@ function withResults(host: Host): Host {
 }
 
 /** The job with the rows that its run has taken up before. @throws CliError when it has errors, which were printed */
-function requireStaged(
-  shell: Shell,
-  file: string,
-  { options, rows }: { readonly options: RunOptions; readonly rows: ReadStageRows },
-): Plan {
-  const request = { file, config: options.config, checksSecrets: true, inputs: options };
-  const plan = loadPlan(shell, { ...request, readStageRows: rows });
+async function requireStaged(shell: Shell, request: PlanRequest, rows: ReadStageRows): Promise<Plan> {
+  const plan = await loadPlan(shell, { ...request, readStageRows: rows });
   if (plan !== null) return plan;
-  throw new CliError(`Cannot go on with "${file}": the job has errors`, { remedy: 'correct them' });
+  throw new CliError(`Cannot go on with "${request.file}": the job has errors`, { remedy: 'correct them' });
 }
 
 /** Null when there is no such run. */
@@ -230,7 +233,8 @@ function detachedArgs(file: string, runId: RunId, options: RunOptions): readonly
     value === undefined ? [] : [`--${name}`, value],
   );
   const values = input.flatMap((one) => ['--input', one]);
-  return ['run', file, '--run-id', runId, '--plain', '--no-preflight', ...words, ...values];
+  const again = options.again === true ? ['--again'] : [];
+  return ['run', file, '--run-id', runId, '--plain', '--no-preflight', ...again, ...words, ...values];
 }
 
 function parseCount(option: string, text: string | undefined): number | null {

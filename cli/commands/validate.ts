@@ -90,8 +90,12 @@ async function check(shell: Shell, file: string, beside: Beside): Promise<Checke
   }
 }
 
-function verdictOn({ plan, openInputs }: Compilation): string {
+function verdictOn({ plan, openInputs, openIssues }: Compilation): string {
   if (plan !== null) return `ok, ${counted(plan.items.length, 'conversation')}`;
+  if (openIssues.length > 0) {
+    const asked = openIssues.map(({ repository, host }) => `"${repository}" at ${host}`);
+    return `ok; how many conversations depends on the issues of ${asked.join(', ')}: "parley plan" asks for them`;
+  }
   return `ok; how many conversations depends on ${openInputs.map((name) => `--input ${name}`).join(', ')}`;
 }
 
@@ -104,7 +108,7 @@ async function checkScenario(
   const { compileScenarioFile } = await import('../scenario/load-scenario.ts');
   const texts = new Map([[source.path, shownText(source.text)]]);
   const { scenario, diagnostics } = compileScenarioFile(shell, { source, models, texts });
-  return { plan: scenario?.plan ?? null, diagnostics, texts, openInputs: [] };
+  return { plan: scenario?.plan ?? null, diagnostics, texts, openInputs: [], openIssues: [] };
 }
 
 function print({ stdout, stderr }: Shell, checked: readonly Checked[], format: DiagnosticFormat): void {

@@ -3,7 +3,10 @@
  * Owns paths and references of the block; must not connect anywhere.
  */
 import path from 'node:path';
+import type { GivenHostApi } from '../../code-hosts/api/api-of-host.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { CodeHostKind } from '../../core/plan-issue.ts';
+import { defined } from '../../dsl/defined.ts';
 import { errorAt, openReference, type ConfigParts } from './config-parts.ts';
 import type { CodeHostConfig } from './deployment-config.ts';
 import type { Problem } from './problem.ts';
@@ -25,7 +28,7 @@ export async function readCodeHosts(parts: ConfigParts): Promise<{
     const token = host.token === undefined ? null : openReference(host.token, parts.env);
     if (token !== null) tokens[name] = token;
     else if (host.token !== undefined) problems.push(unsetToken(parts, name, host.token));
-    hosts[name] = { url, default: host.default ?? false };
+    hosts[name] = { url, default: host.default ?? false, api: givenApi(host.api) };
   }
   const defaults = written.filter(([, host]) => host.default === true).map(([name]) => name);
   const second = defaults[1];
@@ -34,6 +37,12 @@ export async function readCodeHosts(parts: ConfigParts): Promise<{
     problems.push(errorAt(parts, ['code_hosts', second, 'default'], { message, remedy: 'keep one default' }));
   }
   return { hosts, tokens, problems };
+}
+
+function givenApi(
+  api: { readonly kind?: CodeHostKind | undefined; readonly url?: string | undefined } | undefined,
+): GivenHostApi | null {
+  return api === undefined ? null : defined({ kind: api.kind, url: api.url });
 }
 
 function absoluteUrl(url: string, baseDir: string): string {

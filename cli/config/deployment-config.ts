@@ -3,6 +3,7 @@
  * Owns the shape; must not read anything. No field reaches the length of a session (D10).
  */
 import type { ResourceClass } from '../../core/resource.ts';
+import type { GivenHostApi } from '../../code-hosts/api/api-of-host.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 import type { PostgresServer } from '../../store/postgres-pool.ts';
@@ -93,6 +94,8 @@ export interface CodeHostConfig {
   /** Clone URL template; a `file:` template is absolute. */
   readonly url: string;
   readonly default: boolean;
+  /** As written; null where nothing is. */
+  readonly api: GivenHostApi | null;
 }
 
 export interface GatewayExportConfig {

@@ -3,6 +3,7 @@
  * Owns forms and bounds; defaults are in settings.ts. No key reaches the length of a session (D10).
  */
 import { z } from 'zod';
+import { CODE_HOST_KINDS } from '../../core/plan-issue.ts';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 import { runtime } from './runtime-schema.ts';
 import { count, fitting, oneOf, secret, text, TEXT_MAX } from './schema-forms.ts';
@@ -59,6 +60,16 @@ const codeHost = z
       .meta({ description: 'Meant when a job names no host. One host can be it.' })
       .optional(),
     token: secret('Credential for this host as os.environ/NAME. Sandboxes never see it.'),
+    api: z
+      .strictObject({
+        kind: oneOf(CODE_HOST_KINDS, 'Whose interface it speaks; gitea is Forgejo, too.'),
+        url: fitting(HTTP_ADDRESS, 'Address of the interface, where it is not the usual one of its kind.'),
+      })
+      .meta({
+        description:
+          'Its interface for issues and pull requests. It follows from word and URL where they say it.',
+      })
+      .optional(),
   })
   .meta({
     description: 'One host, by the word that jobs name it with. Its template says where repositories are.',

@@ -42,6 +42,8 @@ export const KEY_EXAMPLES: Readonly<Record<string, Example>> = {
   'code_hosts.*.url': 'https://git.example.com/{owner}/{repo}.git',
   'code_hosts.*.default': true,
   'code_hosts.*.token': 'os.environ/GIT_TOKEN',
+  'code_hosts.*.api.kind': 'gitea',
+  'code_hosts.*.api.url': 'https://git.example.com/api/v1',
   'proxy.port': 4000,
   'gateway.export.url': 'https://gateway.example.com/spend/export',
   'gateway.export.key': 'os.environ/PARLEY_GATEWAY_KEY',

@@ -2,12 +2,9 @@
  * The look ahead of a run with real parts: gateways, repositories, secrets, folders and ports at once.
  * Owns what stands behind each check; starts no engine, takes no lock, and leaves nothing behind.
  */
-import { existsSync } from 'node:fs';
 import { asParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan.ts';
-import type { SecretVault } from '../../ports/secret-vault.ts';
 import { parseProxyConfig } from '../../proxy/config-reading.ts';
-import { loadSealKey } from '../../store/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { failed, type Finding } from '../finding.ts';
 import type { HostPort } from '../host-port.ts';
@@ -18,14 +15,12 @@ import { checkRepositories } from '../preflight/check-repositories.ts';
 import { checkSecrets, type ResolveSecret } from '../preflight/check-secrets.ts';
 import { createProbes, type Probes } from '../preflight/probe-all.ts';
 import { openRefReader } from '../preflight/ref-reader.ts';
-import { readDeployedStore } from './config-store.ts';
-import { placesOf } from './places.ts';
-import { createSecretSource } from './secret-source.ts';
+import { openSecretLook } from './secret-look.ts';
 import { codeHostsOf } from './wired-world.ts';
 
 export const preflight: HostPort['preflight'] = async (config, plan) => {
   const probes = createProbes();
-  const secrets = openSecrets(config);
+  const secrets = openSecretLook(config, process.env);
   const { env } = process;
   const { config: proxy } = parseProxyConfig(config.proxyConfigRaw, env, {
     vendor: config.deployment.vendor,
@@ -42,31 +37,6 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
     await secrets.close();
   }
 };
-
-/** The store is opened for the first secret that is in it, and read only. */
-function openSecrets(config: DeploymentConfig): { readonly resolve: ResolveSecret; close(): Promise<void> } {
-  const { sealKeyFile: path } = placesOf(config.dataDir);
-  const { env } = process;
-  const key = env['PARLEY_SEAL_KEY'];
-  let opening: ReturnType<typeof readDeployedStore> | null = null;
-  const vault: Pick<SecretVault, 'get'> = {
-    async get(scope, name) {
-      // A look makes no key: without one nothing was ever sealed.
-      if (key === undefined && !existsSync(path)) return null;
-      opening ??= readDeployedStore(config);
-      const store = await opening;
-      return store === null ? null : await store.vault(loadSealKey({ env: key, path })).get(scope, name);
-    },
-  };
-  const source = createSecretSource(env, vault);
-  return {
-    resolve: (reference) => source.resolve(reference),
-    async close() {
-      const store = await opening?.catch(() => null);
-      await store?.close();
-    },
-  };
-}
 
 async function repositories(parts: {
   readonly config: DeploymentConfig;

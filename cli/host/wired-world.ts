@@ -6,9 +6,17 @@ import { createAgentClient, type AgentClient } from '../../agent-client/agent-cl
 import { toldEvents } from '../../activities/told-events.ts';
 import type { World } from '../../activities/world.ts';
 import { createBranchDelivery } from '../../code-hosts/deliver-branch.ts';
-import { createCodeHosts, PUBLIC_CODE_HOSTS, type CodeHosts } from '../../code-hosts/code-hosts.ts';
+import { apiOfHost, type GivenHostApi } from '../../code-hosts/api/api-of-host.ts';
+import { createCodeHostApi } from '../../code-hosts/api/code-host-api.ts';
+import {
+  createCodeHosts,
+  PUBLIC_CODE_HOSTS,
+  type CodeHosts,
+  type CodeHostTemplate,
+} from '../../code-hosts/code-hosts.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { createGatewayExport } from '../../gateway-client/gateway-export.ts';
+import type { CodeHostApi } from '../../ports/code-host-api.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 import { createBlobDirectory } from '../../store/blob-directory.ts';
@@ -58,6 +66,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
       credentialOf: (provider) => config.codeHostTokens[provider] ?? null,
       scratchDir: places.branches,
     }),
+    codeHostApi: codeHostApiOf(config),
     placement: measuredPlacement(store.placement, warmMeter),
     warmPool: measuredWarmPool(store.warmPool, warmMeter),
     records: store.records,
@@ -82,8 +91,26 @@ export function wireWorld(parts: WorldParts): WiredWorld {
   return { world, spend, agent, codeHosts };
 }
 
+/** The interfaces of the same hosts, with the same credentials. */
+export function codeHostApiOf(config: DeploymentConfig): CodeHostApi {
+  const hosts: Readonly<Record<string, CodeHostTemplate & { readonly api?: GivenHostApi | null }>> =
+    templatesOf(config);
+  return createCodeHostApi({
+    codeHosts: codeHostsOf(config),
+    apiOf: (provider) => {
+      const host = hosts[provider];
+      return host === undefined ? null : apiOfHost(provider, host.url, host.api ?? {});
+    },
+    credentialOf: (provider) => config.codeHostTokens[provider] ?? null,
+    clock: systemClock,
+  });
+}
+
 /** Those of the configuration, else the public ones (D19). */
 export function codeHostsOf(config: DeploymentConfig): CodeHosts {
-  const hosts = Object.keys(config.codeHosts).length === 0 ? PUBLIC_CODE_HOSTS : config.codeHosts;
-  return createCodeHosts({ hosts, baseDir: config.baseDir });
+  return createCodeHosts({ hosts: templatesOf(config), baseDir: config.baseDir });
+}
+
+function templatesOf({ codeHosts }: DeploymentConfig): Readonly<Record<string, CodeHostTemplate>> {
+  return Object.keys(codeHosts).length === 0 ? PUBLIC_CODE_HOSTS : codeHosts;
 }

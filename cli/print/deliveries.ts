@@ -17,6 +17,7 @@ export function deliveryLines(deliveries: readonly Delivery[]): string[] {
   const troubles = deliveries.filter(({ state }) => state === 'failed' || state === 'pushing');
   return [
     `branches: ${counts.pushed} pushed, ${counts.nothing} without a change, ${counts.failed} not pushed`,
+    ...pullRequestLines(deliveries),
     ...troubles
       .slice(0, SHOWN_MAX)
       .map(
@@ -24,6 +25,34 @@ export function deliveryLines(deliveries: readonly Delivery[]): string[] {
       ),
     ...(troubles.length > SHOWN_MAX ? [`  and ${troubles.length - SHOWN_MAX} more; see --json`] : []),
   ];
+}
+
+/** Where each is, then what became of those that are not there, or not as the job says. */
+function pullRequestLines(deliveries: readonly Delivery[]): string[] {
+  const asked = deliveries.flatMap(({ key, pullRequest }) =>
+    pullRequest === null ? [] : [{ key, ...pullRequest }],
+  );
+  if (asked.length === 0) return [];
+  const there = asked.filter(({ url, state }) => url !== null && state !== 'failed');
+  const lacking = asked.flatMap(({ key, notes, problem }) => {
+    const remedy = problem?.remedy == null ? '' : ` (${problem.remedy})`;
+    return [...(problem === null ? [] : [`${problem.message}${remedy}`]), ...notes].map(
+      (words) => `  ${key}: ${words}`,
+    );
+  });
+  const failed = asked.length - there.length;
+  return [
+    `pull requests: ${there.length} there${failed === 0 ? '' : `, ${failed} not opened`}`,
+    ...bounded(there.map(({ key, url, state }) => `  ${key}: ${url ?? ''}${ENDED[state] ?? ''}`)),
+    ...bounded(lacking.map((line) => cut(line, PROBLEM_WIDTH))),
+  ];
+}
+
+const ENDED: Readonly<Record<string, string>> = { closed: ' (closed)', merged: ' (merged)' };
+
+function bounded(lines: readonly string[]): readonly string[] {
+  if (lines.length <= SHOWN_MAX) return lines;
+  return [...lines.slice(0, SHOWN_MAX), `  and ${lines.length - SHOWN_MAX} more; see --json`];
 }
 
 export function deliveryCounts(deliveries: readonly Delivery[]): {
@@ -36,6 +65,24 @@ export function deliveryCounts(deliveries: readonly Delivery[]): {
   return { pushed: count('pushed'), nothing: count('nothing'), failed: count('failed', 'pushing') };
 }
 
-export function deliveryRecord({ key, state, repository, branch, commit, problem }: Delivery): JsonRecord {
-  return { type: 'delivery', key, state, repository, branch, commit, problem };
+/** One for each branch that is to have one. */
+export function pullRequestRecords(deliveries: readonly Delivery[]): readonly JsonFields[] {
+  return deliveries.flatMap(({ key, pullRequest }) =>
+    pullRequest === null ? [] : [{ key, state: pullRequest.state, url: pullRequest.url }],
+  );
+}
+
+type JsonFields = Readonly<Record<string, unknown>>;
+
+export function deliveryRecord({
+  key,
+  state,
+  repository,
+  branch,
+  commit,
+  problem,
+  pullRequest,
+}: Delivery): JsonRecord {
+  const opened = pullRequest === null ? {} : { pull_request: pullRequest };
+  return { type: 'delivery', key, state, repository, branch, commit, problem, ...opened };
 }

@@ -51,6 +51,10 @@ export function exportRows({ items, plan, deliveries }: ExportedRun): readonly E
             commit: delivery?.commit ?? null,
             delivery: delivery?.state ?? null,
           }),
+      ...(plan?.deliver?.pullRequest === undefined
+        ? {}
+        : { pull_request: delivery?.pullRequest?.url ?? null }),
+      ...(plan?.issues === undefined ? {} : { issue: item?.issue?.url ?? null }),
     };
   });
 }

@@ -63,7 +63,7 @@ export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCo
   const combinations = job.sweep.length === 0 ? null : parseSweep(job.sweep);
   const changes = job.whatIf.map(parseChange);
   const { deployment } = await openDeployment(shell, { path: job.config, startsProxy: false });
-  const whole = loadPlan(shell, {
+  const whole = await loadPlan(shell, {
     file: job.file,
     config: job.config,
     checksSecrets: false,

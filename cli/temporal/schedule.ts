@@ -76,12 +76,17 @@ async function act(shell: Shell, deed: Deed, flags: ScheduleFlags): Promise<Exit
 async function put(shell: Shell, file: string, flags: ScheduleFlags): Promise<ExitCode> {
   const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
   requireTemporal(config, file);
-  const plan = loadPlan(shell, { file, config: flags.config, checksSecrets: true });
+  const plan = await loadPlan(shell, { file, config: flags.config, checksSecrets: true });
   if (plan === null) {
     throw new CliError(`Cannot schedule "${file}": the job has errors`, {
       remedy: 'correct them; nothing was made',
     });
   }
+  if (plan.issues !== undefined)
+    throw new CliError(`Cannot schedule "${file}": every firing would run over the issues of today`, {
+      remedy:
+        'call "parley run" from a timer of the system: it asks for issues, and leaves out those with a result',
+    });
   refuseAwaiting(plan, `schedule "${file}"`, 'name the rows in the job, or run it by hand');
   const { schedule: wanted, name, hash } = plan;
   if (wanted === undefined) {

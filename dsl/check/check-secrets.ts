@@ -2,6 +2,7 @@
  * Secrets are declared before they are used, used when they are declared, and exist where that can be asked.
  * Owns names only; a value never comes here, and what looks like one is not quoted (D20).
  */
+import { CODE_HOST_KINDS } from '../../core/plan-issue.ts';
 import type { SecretReference } from '../../core/plan.ts';
 import { nearestName } from '../nearest-name.ts';
 import { quote } from '../quote.ts';
@@ -28,10 +29,12 @@ export function checkSecrets(context: CheckContext): void {
 /** Every place that names a secret of the job. */
 function usesOf(root: Tree): Tree[] {
   const ofFields = allFields(root).flatMap(({ tree }) => {
-    const token = treeAt(tree, ['repo', 'token', 'secret']);
-    return [...entriesOf(childOf(tree, 'secrets')).map((entry) => entry.value), ...(token ? [token] : [])];
+    const named = [['repo'], ...CODE_HOST_KINDS.map((kind) => ['items', kind])];
+    const tokens = named.flatMap((path) => treeAt(tree, [...path, 'token', 'secret']) ?? []);
+    return [...entriesOf(childOf(tree, 'secrets')).map((entry) => entry.value), ...tokens];
   });
-  return [...ofFields, ...itemsOf(childOf(root, 'finally')).flatMap(usesOfLastStep)];
+  const ofPulls = treeAt(root, ['deliver', 'pull_request', 'token', 'secret']);
+  return [...ofFields, ...(ofPulls === undefined ? [] : [ofPulls]), ...itemsOf(childOf(root, 'finally')).flatMap(usesOfLastStep)];
 }
 
 /** What a message about the end of the run is sent to, and signed with. */

@@ -2,6 +2,7 @@
  * The fields of a plan and of an item beside the keys of the job that give them.
  * Owns the two tables; a test says that every field of a plan is in them.
  */
+import { CODE_HOST_KINDS } from '../../core/plan-issue.ts';
 import type { TreePath } from '../tree.ts';
 
 export interface PlanField {
@@ -105,6 +106,7 @@ export const ITEM_FIELDS: readonly PlanField[] = [
   ...below('wait', WAIT).map((field) => ({ ...field, ofRun: 'too' as const })),
   { field: 'needs', keys: ['needs', 'items.from'] },
   { field: 'awaits', keys: ['items.from'] },
+  { field: 'issue', keys: CODE_HOST_KINDS.map((kind) => `items.${kind}`) },
   { field: 'affinity', keys: ['placement.pool.affinity'], ofRun: 'only' },
   { field: 'priority', keys: ['priority'] },
   { field: 'confirmation', keys: ['confirmation'] },

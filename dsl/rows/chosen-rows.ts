@@ -44,7 +44,9 @@ export function* chosenRows(
     yield row;
     if (taken >= limit) return;
   }
-  if (taken > 0 || data.columns === null || mayBeEmpty) return;
+  if (taken > 0 || data.columns === null || data.unasked !== undefined || mayBeEmpty) return;
+  if (read === 0 && data.whenEmpty !== undefined)
+    return report.add('JOB327', span, data.whenEmpty.message, { remedy: data.whenEmpty.remedy });
   if (read === 0) return report.add('JOB317', span, `${data.file} has a header and no rows`);
   const place = treeAt(tree, ['items', 'where'])?.span ?? span;
   report.add('JOB319', place, `no row of ${data.spoken} meets this condition`, {

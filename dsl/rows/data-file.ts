@@ -3,7 +3,9 @@
  * Owns the shape that whoever expands a conversation knows.
  */
 import type { PlanAwaited } from '../../core/plan-awaited.ts';
+import type { PlanIssues } from '../../core/plan-issue.ts';
 import type { FieldTypes } from '../plan-scope.ts';
+import type { AskedIssues } from '../world.ts';
 import type { Row, RowProblem } from './row.ts';
 
 export interface DataFile {
@@ -15,6 +17,12 @@ export interface DataFile {
   readonly columns: FieldTypes | null;
   /** Whose rows they are, while nobody knows them; absent for rows that are there. */
   readonly awaits?: PlanAwaited;
+  /** Issues that nobody has asked a code host for; absent for rows that are there. */
+  readonly unasked?: AskedIssues;
+  /** What a code host answered, as a plan keeps it; absent for other rows. */
+  readonly issues?: PlanIssues;
+  /** Said where it has no row; absent: as of a file. */
+  readonly whenEmpty?: { readonly message: string; readonly remedy: string };
   /** From the first row on, each time; a problem ends them. */
   rows(): Iterable<Row | RowProblem>;
 }

@@ -10,9 +10,11 @@ import { LOCAL_PATH } from '../schema/text-rule.ts';
 import { childOf, entryOf, textOf, type Tree, type TreeEntry } from '../tree.ts';
 import type { JobWorld, RowsRead } from '../world.ts';
 import { conversationsOf } from '../entries.ts';
+import { CODE_HOST_KINDS } from '../../core/plan-issue.ts';
 import { fileRows } from './file-rows.ts';
 import { readCsv, type CsvFile } from './csv-rows.ts';
 import { unread, type DataFile } from './data-file.ts';
+import { issueRows } from './issue-rows.ts';
 import { readJsonl } from './jsonl-rows.ts';
 import { listedRows } from './listed-rows.ts';
 import type { Row, RowProblem } from './row.ts';
@@ -36,17 +38,23 @@ export function openDataFiles(context: OpenContext): DataFiles {
   return files;
 }
 
-function openOne(conversation: Tree, items: Tree, { report, world }: OpenContext): DataFile {
-  const [named, other] = ['csv', 'jsonl', 'glob', 'list'].flatMap((key) => entryOf(items, key) ?? []);
+const SOURCES: readonly string[] = ['csv', 'jsonl', 'glob', 'list', ...CODE_HOST_KINDS];
+
+function openOne(conversation: Tree, items: Tree, { root, report, world }: OpenContext): DataFile {
+  const [named, other] = SOURCES.flatMap((key) => entryOf(items, key) ?? []);
   if (named === undefined || other !== undefined) {
     const place = entryOf(conversation, 'items')?.keySpan ?? items.span;
     const message =
       named === undefined ? '"items" names no file and has no list' : '"items" names its rows twice';
-    report.add('JOB317', place, message, { remedy: 'write one of "csv", "jsonl", "glob" and "list"' });
+    report.add('JOB317', place, message, {
+      remedy: 'write one of "csv", "jsonl", "glob", "list", "github", "gitlab" and "gitea"',
+    });
     return unread('');
   }
   const from = entryOf(items, 'from');
   if (from !== undefined) return stageRows({ from, named }, { root: items, report, world });
+  if (CODE_HOST_KINDS.some((kind) => kind === named.key))
+    return issueRows(named, { root, conversation, report, world });
   if (named.key === 'list') return listedRows(named.value, report);
   if (named.key === 'glob') return fileRows(items, { report, world });
   const path = textOf(named.value);

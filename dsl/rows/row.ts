@@ -2,6 +2,7 @@
  * One row of a data file.
  * Owns the shape and the bounds of what is read.
  */
+import type { PlanIssue } from '../../core/plan-issue.ts';
 import type { FieldValue } from '../plan-scope.ts';
 import type { Span } from '../text-position.ts';
 
@@ -13,6 +14,8 @@ export interface Row {
   readonly fields: Readonly<Record<string, FieldValue>>;
   /** Where each row is a file of its own. */
   readonly file?: string;
+  /** Where each row is an issue. */
+  readonly issue?: PlanIssue;
   /** Numbers that would be spelled otherwise, as 3.10, by their path: `version`, `tags[0].size`. */
   readonly written?: ReadonlyMap<string, string>;
 }

@@ -4,11 +4,55 @@
  */
 import { z } from 'zod';
 
-import { scalarAs, SHORTHANDS } from './shorthand.ts';
+import { listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** The first line of a commit is read in lists. */
 const MESSAGE_LENGTH_MAX = 500;
+
+/** Hosts take no longer one. */
+const TITLE_LENGTH_MAX = 250;
+const BODY_LENGTH_MAX = 20_000;
+const NAMES_MAX = 20;
+
+const WORDS = '{job}, {run}, {key}, {issue}, {issue_title} and {issue_url} are filled in';
+
+const pullRequest = z
+  .strictObject({
+    title: z.string().min(1).max(TITLE_LENGTH_MAX).meta({ description: `Title; ${WORDS}.` }).optional(),
+    body: z
+      .string()
+      .min(1)
+      .max(BODY_LENGTH_MAX)
+      .meta({ description: `What stands before the summary; ${WORDS}.` })
+      .optional(),
+    draft: z.boolean().meta({ description: 'Open it as a draft.' }).optional(),
+    labels: z
+      .array(rules.text(rules.ISSUE_LABEL))
+      .max(NAMES_MAX)
+      .meta({ description: 'Labels it gets.' })
+      .register(SHORTHANDS, listOfOne)
+      .optional(),
+    reviewers: z
+      .array(rules.text(rules.USER_NAME))
+      .max(NAMES_MAX)
+      .meta({ description: 'Users who are asked to review it.' })
+      .register(SHORTHANDS, listOfOne)
+      .optional(),
+    base: rules.text(rules.BRANCH_FIXED, 'Branch it is to be merged into.').optional(),
+    comment: z
+      .string()
+      .min(1)
+      .max(BODY_LENGTH_MAX)
+      .meta({ description: `What is said at the issue; ${WORDS}, and {url}.` })
+      .optional(),
+    token: z
+      .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
+      .meta({ description: 'Credential for the host.' })
+      .optional(),
+  })
+  .meta({ description: 'Opens a pull request for each branch that is pushed.' })
+  .optional();
 
 export const DELIVER_WORDS = ['succeeded', 'always'] as const;
 
@@ -22,6 +66,7 @@ export const deliverSchema = z
       .meta({ description: 'Message of the commit; {job}, {run} and {key} are filled in.' })
       .optional(),
     when: z.enum(DELIVER_WORDS).meta({ description: 'Which conversations push a branch.' }).optional(),
+    pull_request: pullRequest,
   })
   .meta({ description: 'Pushes a branch with the result of each conversation to its repository.' })
   .register(SHORTHANDS, scalarAs('branch'));

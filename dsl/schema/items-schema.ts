@@ -1,12 +1,14 @@
 /**
- * What a conversation is run over: the rows of a data file, files by their names, or rows that stand in the job.
+ * What a conversation is run over: the rows of a data file, files by their names, issues of a code host, or rows that
+ * stand in the job.
  * Owns shapes and bounds; rows are read, and compared with each other, in ../rows/.
  */
 import { z } from 'zod';
 
+import { ISSUE_STATES } from '../../core/plan-issue.ts';
 import { mapNode } from '../tree.ts';
 import { conditionSchema } from './inputs-schema.ts';
-import { listOfOne, loseNothing, SHORTHANDS, type Shorthand } from './shorthand.ts';
+import { listOfOne, loseNothing, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** What one plan may hold (expand-matrix.ts). */
@@ -53,6 +55,33 @@ const row = z
   .meta({ description: 'One row: a value for each field, the same fields in all of them.' })
   .register(SHORTHANDS, oneValue);
 
+/** Each is read by itself, with its comments. */
+const ISSUES_MAX = 1_000;
+const ISSUE_LABELS_MAX = 20;
+
+const issues = (whose: string) =>
+  z
+    .strictObject({
+      repository: rules.text(rules.REPOSITORY, 'Repository as owner/name.'),
+      label: z
+        .array(rules.text(rules.ISSUE_LABEL))
+        .min(1)
+        .max(ISSUE_LABELS_MAX)
+        .meta({ description: 'Labels that an issue has, all of them.' })
+        .register(SHORTHANDS, listOfOne)
+        .optional(),
+      state: z.enum(ISSUE_STATES).meta({ description: 'Which issues are read.' }).optional(),
+      limit: z.number().int().min(1).max(ISSUES_MAX).meta({ description: 'Issues read at most.' }).optional(),
+      host: rules.text(rules.HOST, 'Provider key in code_hosts of the deployment.').optional(),
+      token: z
+        .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
+        .meta({ description: 'Credential for the host.' })
+        .optional(),
+    })
+    .meta({ description: `Issues of a repository at ${whose}, each a row.` })
+    .register(SHORTHANDS, scalarAs('repository'))
+    .optional();
+
 export const itemsSchema = z
   .strictObject({
     csv: rules.text(rules.LOCAL_PATH, 'CSV file with a header; every column is text.').optional(),
@@ -68,11 +97,14 @@ export const itemsSchema = z
       .register(SHORTHANDS, listOfOne)
       .optional(),
     list: z.array(row).min(1).max(LISTED_MAX).meta({ description: 'Rows that stand in the job.' }).optional(),
+    github: issues('GitHub'),
+    gitlab: issues('GitLab'),
+    gitea: issues('Gitea or Forgejo'),
     where: conditionSchema('Expression; rows for which it is false are left out.').optional(),
     limit: z.number().int().min(1).max(ROWS_MAX).meta({ description: 'Rows taken at most.' }).optional(),
     allow_empty: z.boolean().meta({ description: 'No row is no error, and no conversation.' }).optional(),
   })
-  .meta({ description: 'One conversation for each row of a data file, of a list, or for each file that matches.' })
+  .meta({ description: 'One conversation for each row of a data file, of a list, for each file that matches, or for each issue.' })
   .register(SHORTHANDS, rowsAlone);
 
 export type ItemsDocument = z.infer<typeof itemsSchema>;

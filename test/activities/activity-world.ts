@@ -89,6 +89,10 @@ export async function activityWorld(deployment: Partial<Deployment> = {}): Promi
       addressOfHost: () => ({ outside: null, inside: `${folder}/remotes/` }),
     },
     branches: { deliver: () => Promise.reject(new Error('this test pushes nothing')) },
+    codeHostApi: {
+      providerOf: (provider) => provider ?? 'github',
+      pullRequest: () => Promise.reject(new Error('this test opens nothing')),
+    },
     vault: store.vault(key),
     blobs: createBlobDirectory(path.join(folder, 'blobs')),
     results: createResultsDirectory(resultsDir),

@@ -6,6 +6,7 @@ import type { PlanDeliver, PlanItem } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { BranchRequest } from '../../ports/branch-delivery.ts';
+import type { PullRequestRequest } from '../../ports/code-host-api.ts';
 import { runItemRow, runRow } from '../contract/store-rows.ts';
 import {
   activityWorld,
@@ -210,5 +211,78 @@ describe('a result that could not be delivered', () => {
     expect(files.some((file) => file.endsWith('one/delivery.json'))).toBe(true);
     expect(await around.evidence()).toMatchObject({ state: 'pushed', commits: [COMMIT] });
     expect(await collectNow(around.world, RUN)).not.toContainEqual(expect.stringContaining('delivery'));
+  });
+});
+
+describe('a pull request behind a branch', () => {
+  const PULL = {
+    ...{ title: '{job}: {key}', body: '', isDraft: false, labels: [], reviewers: [], base: null },
+    ...{ comment: null, tokenSecret: null },
+  };
+  const opened = { number: 7, url: 'https://forge.example/7', state: 'opened', notes: [] } as const;
+
+  async function pulling(ends: readonly (typeof opened | ParleyError)[], row: Partial<RunItemRow> = {}) {
+    const around = await delivering({ deliver: { pullRequest: PULL }, row });
+    const asked: PullRequestRequest[] = [];
+    const left = [...ends];
+    const world = {
+      ...around.world,
+      codeHostApi: {
+        providerOf: (provider: string | null) => provider ?? 'github',
+        pullRequest(request: PullRequestRequest) {
+          asked.push(request);
+          const end = left.length > 1 ? left.shift() : left[0];
+          return end instanceof ParleyError ? Promise.reject(end) : Promise.resolve(end ?? opened);
+        },
+      },
+    };
+    return { ...around, world, asked };
+  }
+
+  it('is opened with the credential that pushes, and the evidence says where it is', async () => {
+    const around = await pulling([opened]);
+    expect(await answerOf(around, ORDER)).toMatchObject(COLLECTED);
+    expect(around.asked).toMatchObject([
+      {
+        repository: { provider: null, name: 'acme/app' },
+        token: TOKEN,
+        head: 'parley/run-1/one',
+        title: 'job: one',
+      },
+    ]);
+    expect(await around.evidence()).toMatchObject({
+      state: 'pushed',
+      pullRequest: { state: 'opened', number: 7, url: opened.url, problem: null },
+    });
+  });
+
+  it('that the host refuses keeps branch and outcome, tells no secret, and is tried again by collecting', async () => {
+    const refused = new ParleyError('code_host_refused', `Cannot open: it said ${TOKEN}`, {
+      remedy: 'give it rights',
+    });
+    const around = await pulling([refused, opened], { phase: 'ended', outcome: 'succeeded' });
+    expect(await answerOf(around, ORDER)).toMatchObject(COLLECTED);
+    const evidence = await around.evidence();
+    expect(evidence).toMatchObject({
+      state: 'pushed',
+      pullRequest: {
+        state: 'failed',
+        url: null,
+        problem: { code: 'code_host_refused', remedy: 'give it rights' },
+      },
+    });
+    expect(JSON.stringify(evidence)).not.toContain(TOKEN);
+    await collectNow(around.world, RUN);
+    expect(await around.evidence()).toMatchObject({ pullRequest: { state: 'opened', url: opened.url } });
+  });
+
+  it('whose host does not answer is tried again with the collection', async () => {
+    const around = await pulling([
+      new ParleyError('code_host_failed', 'Cannot open: nobody answers'),
+      opened,
+    ]);
+    await expect(attempt(around, ORDER)).rejects.toMatchObject({ code: 'code_host_failed' });
+    expect(await attempt(around, ORDER, LAST)).toMatchObject(COLLECTED);
+    expect(around.asked).toHaveLength(2);
   });
 });

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
+import type { IssueRow } from '../../core/plan-issue.ts';
 import type { FileRead, JobWorld } from '../../dsl/world.ts';
 
 export const GOLDEN_FOLDER = path.join(import.meta.dirname, '../golden/dsl');
@@ -30,6 +31,15 @@ export const testWorld: JobWorld = {
     if (!existsSync(file)) return { problem: 'missing' };
     if (statSync(file).isDirectory()) return { problem: 'directory' };
     return { chunks: readFileSync(file, 'utf8').match(/[^]{1,7}/g) ?? [] };
+  },
+  /** As a code host would choose; the repository `acme/locked` is one that nobody may see. */
+  readIssues({ repository, host, labels, state, limit }) {
+    if (repository === 'acme/locked')
+      return { problem: `Cannot read issues of "acme/locked" at ${host}: no (404)`, remedy: 'name a credential' };
+    const all = JSON.parse(readFileSync(path.join(GOLDEN_FOLDER, 'data/issues.json'), 'utf8')) as IssueRow[];
+    const rows = all.filter((row) => state === 'all' || row.state === state);
+    const chosen = rows.filter((row) => labels.every((label) => row.labels.includes(label))).slice(0, limit);
+    return { rows: chosen, doneCount: 0 };
   },
   listFolder(relativePath) {
     const folder = path.join(GOLDEN_FOLDER, relativePath);

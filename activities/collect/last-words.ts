@@ -1,0 +1,48 @@
+/**
+ * What an agent said last, as its stored events have it.
+ * Owns which events are words of an agent; redaction was done when they were stored (D20).
+ */
+import type { ConversationId } from '../../core/ids.ts';
+import type { World } from '../world.ts';
+
+/** The last word stands at the end; a conversation that did more after it said nothing about that. */
+const EVENTS_READ = 200;
+
+/** Null when it said nothing that is kept. */
+export async function lastWords(
+  world: Pick<World, 'events'>,
+  conversationId: ConversationId,
+): Promise<string | null> {
+  const count = await world.events.count(conversationId);
+  const page = { afterSequence: Math.max(0, count - EVENTS_READ), limit: EVENTS_READ };
+  const events = await world.events.events(conversationId, page);
+  for (const { kind, body } of [...events].reverse()) {
+    const words = body['source'] === 'agent' ? wordsOf(kind, body) : '';
+    if (words !== '') return words;
+  }
+  return null;
+}
+
+function wordsOf(kind: string, body: Readonly<Record<string, unknown>>): string {
+  if (kind === 'MessageEvent') return textOf(fieldOf(body['llm_message'], 'content'));
+  // Whoever finishes says so with a tool.
+  if (kind === 'ActionEvent' && body['tool_name'] === 'finish')
+    return textOf(fieldOf(body['action'], 'message'));
+  return '';
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content.trim();
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((block: unknown) => fieldOf(block, 'text'))
+    .filter((text) => typeof text === 'string')
+    .join('\n')
+    .trim();
+}

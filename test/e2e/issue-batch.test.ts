@@ -1,0 +1,248 @@
+/**
+ * From issues to pull requests with a real batch: one process is killed after its first pull request is there and before
+ * that is written down, the run is resumed, and every item has one pull request. Against a stand-in of Gitea, and against
+ * a real Gitea where one was built.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGitea } from '../code-hosts/gitea-server.ts';
+import { startStandIn, TOKEN } from '../code-hosts/stand-in/stand-in.ts';
+import type { ProgramEnd } from './running-program.ts';
+import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
+
+const RUN_ID = 'issues';
+const ALL_MS_MAX = 900_000;
+const REPOSITORY = 'acme/app';
+const HOSTILE = 'Upgrade ${{ inputs.lib }} <!-- parley: issues issue-2 -->';
+const ISSUES = [
+  { title: 'Upgrade left-pad', labels: ['agent'] },
+  { title: HOSTILE, labels: ['agent'] },
+  { title: 'Something else', labels: ['bug'] },
+] as const;
+
+const JOB = `kind: job
+version: 1
+name: fix-issues
+inputs: { lib: { type: string, default: left-pad } }
+conversations:
+  - id: fix
+    items: { gitea: { repository: ${REPOSITORY}, label: agent, host: forge } }
+    key: issue-\${{ item.number }}
+    repo: { name: '\${{ item.repository }}', branch: main, host: forge }
+    model: fast
+    tags: { title: '\${{ item.title }}' }
+    prompt:
+      file: prompts/upgrade.md
+      vars: { lib: left-pad, to: '3' }
+    verify: node test.mjs
+deliver:
+  branch: parley/{run}/{key}
+  pull_request:
+    labels: agent
+    reviewers: []
+    draft: true
+    comment: 'A change is proposed at {url}.'
+cleanup: { sandbox: delete }
+report: [{ to: report.md }, { to: results.jsonl }]
+`;
+
+interface Pull {
+  readonly title: string;
+  readonly body: string;
+  readonly url: string;
+  readonly head: string;
+  readonly labels: readonly string[];
+}
+
+/** A code host as this test knows it. */
+interface Forge {
+  /** The lines of `code_hosts`. */
+  readonly codeHost: string;
+  readonly token: string;
+  /** Of all states. */
+  pulls(): Promise<readonly Pull[]>;
+  comments(issue: number): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+async function standInForge(batch: UpgradeBatch): Promise<Forge> {
+  const host = await startStandIn('gitea');
+  ISSUES.forEach(({ title, labels }, at) =>
+    host.issues.push({ number: at + 1, title, body: 'As it says.', state: 'open', labels, comments: [] }),
+  );
+  cpSync(firstRepository(batch), path.join(batch.copy.dataDir, 'repos', `${REPOSITORY}.git`), {
+    recursive: true,
+  });
+  return {
+    codeHost: `  forge: { url: 'file:.parley/repos/{owner}/{repo}.git', token: os.environ/FORGE_TOKEN, api: { kind: gitea, url: '${host.url}' } }`,
+    token: TOKEN,
+    pulls: () =>
+      Promise.resolve(
+        host.pulls.map(({ number, ...pull }) => ({
+          ...pull,
+          url: `${host.origin}/${REPOSITORY}/pulls/${number}`,
+        })),
+      ),
+    comments: (issue) => Promise.resolve(host.issues[issue - 1]?.comments.map(({ body }) => body) ?? []),
+    close: () => host.close(),
+  };
+}
+
+async function giteaForge(batch: UpgradeBatch): Promise<Forge> {
+  const gitea = await startGitea(process.env['PARLEY_TEST_GITEA'] ?? '', path.join(batch.copy.root, 'gitea'));
+  const at = `/repos/${REPOSITORY}`;
+  await gitea.ask('POST', '/user/repos', { name: 'app', default_branch: 'main' });
+  const pushed = new URL(`${gitea.origin}/${REPOSITORY}.git`);
+  pushed.username = 'acme';
+  pushed.password = gitea.token;
+  execFileSync('git', ['push', '--quiet', pushed.href, 'refs/heads/main:refs/heads/main'], {
+    cwd: firstRepository(batch),
+  });
+  const ids = new Map<string, number>();
+  for (const name of ['agent', 'bug']) {
+    const made = (await gitea.ask('POST', `${at}/labels`, { name, color: '#00aabb' })) as {
+      readonly id: number;
+    };
+    ids.set(name, made.id);
+  }
+  for (const { title, labels } of ISSUES)
+    await gitea.ask('POST', `${at}/issues`, {
+      title,
+      body: 'As it says.',
+      labels: labels.map((name) => ids.get(name)),
+    });
+  return {
+    codeHost: `  forge: { url: '${gitea.origin}/{name}.git', token: os.environ/FORGE_TOKEN, api: { kind: gitea } }`,
+    token: gitea.token,
+    async pulls() {
+      const listed = (await gitea.ask('GET', `${at}/pulls?state=all`)) as readonly {
+        readonly title: string;
+        readonly body: string;
+        readonly html_url: string;
+        readonly head: { readonly ref: string };
+        readonly labels: readonly { readonly name: string }[];
+      }[];
+      return listed.map(({ title, body, html_url: url, head, labels }) => ({
+        ...{ title, body, url, head: head.ref, labels: labels.map(({ name }) => name) },
+      }));
+    },
+    async comments(issue) {
+      const listed = (await gitea.ask('GET', `${at}/issues/${issue}/comments`)) as readonly {
+        readonly body: string;
+      }[];
+      return listed.map(({ body }) => body);
+    },
+    close: () => gitea.stop(),
+  };
+}
+
+function firstRepository({ copy }: UpgradeBatch): string {
+  return path.join(copy.dataDir, 'repos', 'acme', 'service-001.git');
+}
+
+const FORGES = [
+  { name: 'a stand-in of Gitea', open: standInForge },
+  ...(process.env['PARLEY_TEST_GITEA'] === undefined ? [] : [{ name: 'a real Gitea', open: giteaForge }]),
+];
+
+describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open }) => {
+  let batch: UpgradeBatch;
+  let forge: Forge;
+  let planned: ProgramEnd;
+  let killed: ProgramEnd;
+  let whenKilled: readonly Pull[];
+  let done: ProgramEnd;
+  let pulls: readonly Pull[];
+  let status: ProgramEnd;
+  let again: ProgramEnd;
+  let anew: ProgramEnd;
+
+  beforeAll(async () => {
+    batch = await openUpgradeBatch({ repositories: 1 });
+    forge = await open(batch);
+    const file = path.join(batch.copy.example, 'parley.yaml');
+    const config = readFileSync(file, 'utf8').replace('code_hosts:\n', `code_hosts:\n${forge.codeHost}\n`);
+    writeFileSync(file, config);
+    writeFileSync(path.join(batch.copy.example, 'job.yaml'), JOB);
+    const env = { FORGE_TOKEN: forge.token };
+    planned = await batch.run(['plan', 'job.yaml'], env);
+    const program = batch.start(['run', 'job.yaml', '--plain', '--run-id', RUN_ID], env);
+    while ((await forge.pulls()).length === 0) {
+      await pause(20);
+      if ((await Promise.race([program.ended, null])) !== null)
+        throw new Error(`the run ended: ${(await program.ended).stdout}${(await program.ended).stderr}`);
+    }
+    program.kill();
+    killed = await program.ended;
+    whenKilled = await forge.pulls();
+    done = await batch.run(['resume', RUN_ID, '--json'], env);
+    pulls = await forge.pulls();
+    status = await batch.run(['status', RUN_ID], env);
+    again = await batch.run(['run', 'job.yaml', '--plain'], env);
+    anew = await batch.run(['plan', 'job.yaml', '--again'], env);
+  }, ALL_MS_MAX);
+  afterAll(async () => {
+    await forge.close();
+    await batch.close();
+  });
+
+  it('is planned over the issues with the label, whose text is no part of the job', () => {
+    expect(planned.stdout, planned.stderr).toContain(`issues: 2 of ${REPOSITORY} at forge: #2, #1`);
+    expect(planned.stdout).toContain('${{ inputs.lib }}');
+    expect(planned.stdout).not.toContain('Something else');
+  });
+
+  it('is killed with a pull request there, and has one for each item in the end', () => {
+    expect(killed.code).not.toBe(0);
+    expect(whenKilled.length).toBeGreaterThan(0);
+    expect(done.code, done.stdout + done.stderr).toBe(0);
+    expect(pulls.map(({ head }) => head).sort()).toEqual([
+      `parley/${RUN_ID}/issue-1`,
+      `parley/${RUN_ID}/issue-2`,
+    ]);
+  });
+
+  it('says in each what was made, checked and paid, and closes its issue', () => {
+    const first = pulls.find(({ head }) => head.endsWith('issue-1'));
+    expect(first).toMatchObject({ title: 'WIP: Upgrade left-pad', labels: ['agent'] });
+    expect(first?.body).toContain('Closes #1');
+    expect(first?.body).toContain('## Summary');
+    expect(first?.body).toContain('| check | passed: `node test.mjs` |');
+    expect(first?.body).toMatch(/\| cost \| \d+\.\d{6} USD \|/);
+    expect(first?.body).toContain(`| run | \`${RUN_ID}\`, \`issue-1\` |`);
+    expect(pulls.map(({ body }) => body).join('\n')).not.toContain(forge.token);
+  });
+
+  it('says once at each issue where the change is', async () => {
+    for (const issue of [1, 2]) {
+      const own = pulls.find(({ head }) => head.endsWith(`issue-${issue}`));
+      const said = await forge.comments(issue);
+      expect(
+        said.filter((text) => text.startsWith(`A change is proposed at ${own?.url ?? 'nowhere'}.`)),
+      ).toHaveLength(1);
+    }
+  });
+
+  it('names the addresses in its last record, its summary and its report', () => {
+    const last = recordsIn(done.stdout).at(-1);
+    const urls = pulls.map(({ url }) => url).sort();
+    expect((last?.['pull_requests'] as { readonly url: string }[]).map(({ url }) => url).sort()).toEqual(
+      urls,
+    );
+    const report = readFileSync(path.join(batch.copy.resultsDir, RUN_ID, 'report.md'), 'utf8');
+    for (const url of urls) {
+      expect(status.stdout).toContain(url);
+      expect(report).toContain(url);
+    }
+  });
+
+  it('takes no issue once more that has a result, unless it is asked to', () => {
+    expect(again.code).not.toBe(0);
+    expect(again.stderr).toContain(`left out: 2 issues of ${REPOSITORY} with a result`);
+    expect(again.stderr).toContain('JOB327');
+    expect(anew.stdout).toContain('#2, #1');
+  });
+});
