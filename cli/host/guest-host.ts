@@ -13,6 +13,7 @@ import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from './closers.ts';
 import { readDeployedStore } from './config-store.ts';
 import { hostLife } from './host-life.ts';
+import { requireLocalApi } from './owner-desk.ts';
 import { openOwnerLink, type OwnerLink } from './owner-link.ts';
 import { readerOf } from './reader.ts';
 import { createRunWatch } from './run-watch.ts';
@@ -60,6 +61,7 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
   const looking = setInterval(() => watch.poke(), LOOK_EVERY_MS);
   closers.add(() => clearInterval(looking));
   const life = hostLife();
+  let staying: Promise<void> | null = null;
   return {
     ...readerOf(store, { ...config, resultsDir }),
     engine: { kind: 'embedded' },
@@ -74,6 +76,13 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
         (other) => other.startRun(runId, plan, secrets),
         (own) => own.startRun(runId, plan, secrets),
       ),
+    async localApi() {
+      // What is begun there goes on while nobody asks: this process takes the place of an owner that ends.
+      staying ??= guest
+        .standIn(new AbortController().signal)
+        .catch((error: unknown) => life.fail(error as Error));
+      return await guest.ask((other) => other.localApi(), requireLocalApi);
+    },
     tellRun: (runId, event, amended) =>
       guest.ask(
         (other) => other.tellRun(runId, event, amended),
