@@ -61,7 +61,6 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
   const looking = setInterval(() => watch.poke(), LOOK_EVERY_MS);
   closers.add(() => clearInterval(looking));
   const life = hostLife();
-  let staying: Promise<void> | null = null;
   return {
     ...readerOf(store, { ...config, resultsDir }),
     engine: { kind: 'embedded' },
@@ -76,13 +75,7 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
         (other) => other.startRun(runId, plan, secrets),
         (own) => own.startRun(runId, plan, secrets),
       ),
-    async localApi() {
-      // What is begun there goes on while nobody asks: this process takes the place of an owner that ends.
-      staying ??= guest
-        .standIn(new AbortController().signal)
-        .catch((error: unknown) => life.fail(error as Error));
-      return await guest.ask((other) => other.localApi(), requireLocalApi);
-    },
+    localApi: () => guest.localApi((error) => life.fail(error)),
     tellRun: (runId, event, amended) =>
       guest.ask(
         (other) => other.tellRun(runId, event, amended),
@@ -132,6 +125,8 @@ class Guest {
   private owner: Owner;
   /** While it changes hands. */
   private changing: Promise<void> | null = null;
+  /** Once somebody has asked for the API. */
+  private staying: Promise<void> | null = null;
   private isClosed = false;
 
   constructor(config: DeploymentConfig, opening: GuestOpening, link: OwnerLink) {
@@ -168,6 +163,14 @@ class Guest {
     request?: object,
   ): Promise<unknown> {
     return this.ask((other) => other.work(runId, task, request), own);
+  }
+
+  /** What is begun there goes on while nobody asks: this process takes the place of an owner that ends. */
+  async localApi(onFailure: (error: Error) => void): Promise<string> {
+    this.staying ??= this.standIn(new AbortController().signal).catch((error: unknown) =>
+      onFailure(error as Error),
+    );
+    return await this.ask((other) => other.localApi(), requireLocalApi);
   }
 
   /** As long as somebody waits here, an owner that ends is replaced. @throws what keeps this process from going on */

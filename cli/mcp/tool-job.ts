@@ -52,8 +52,7 @@ export const jobIn = {
     .nullish()
     .describe('Conversations at once, instead of what the job says.'),
 };
-const jobSchema = z.object(jobIn);
-export type JobAsked = z.output<typeof jobSchema>;
+export type JobAsked = { readonly [Name in keyof typeof jobIn]: z.output<(typeof jobIn)[Name]> };
 
 export interface CompiledJob {
   readonly plan: Plan;

@@ -32,7 +32,10 @@ it(
   'asks for the key, the host it has and no page of others, and ends a session that is not there',
   async () => {
     const { url, key } = await serveMcp(await mcpBatch(), []);
-    const post = async (headers: Readonly<Record<string, string>>, body: object = INITIALIZE): Promise<number> => {
+    const post = async (
+      headers: Readonly<Record<string, string>>,
+      body: object = INITIALIZE,
+    ): Promise<number> => {
       const answer = await request(url, {
         method: 'POST',
         headers: {
@@ -62,7 +65,12 @@ it(
   'hands a conversation to a service that has an address and a key, which stand in no answer',
   async () => {
     const batch = await mcpBatch();
-    const service = startProgram(batch.copy, 'bin/parley.js', ['serve', '--port', '0', '--json'], batch.gateway.env);
+    const service = startProgram(
+      batch.copy,
+      'bin/parley.js',
+      ['serve', '--port', '0', '--json'],
+      batch.gateway.env,
+    );
     onTestFinished(() => service.kill());
     const server = await service.line(/"url":"([^"]+)"/);
     const apiKey = await service.line(/"key":"([^"]+)"/);
@@ -73,7 +81,12 @@ it(
     const started = await call(
       client,
       'start',
-      { message: 'Add an ES module entry to this package.', repository: 'npm/ms', model: 'coder', wait: 'done' },
+      {
+        message: 'Add an ES module entry to this package.',
+        repository: 'npm/ms',
+        model: 'coder',
+        wait: 'done',
+      },
       { onProgress: (message) => said.push(message) },
     );
     expect(started.data, started.text).toMatchObject({
