@@ -52,7 +52,9 @@ export const jobIn = {
     .nullish()
     .describe('Conversations at once, instead of what the job says.'),
 };
-export type JobAsked = { readonly [Name in keyof typeof jobIn]: z.output<(typeof jobIn)[Name]> };
+export type JobAsked = {
+  readonly [Name in keyof typeof jobIn]?: z.output<(typeof jobIn)[Name]> | undefined;
+};
 
 export interface CompiledJob {
   readonly plan: Plan;
