@@ -11,13 +11,22 @@ import { describeWith, missing } from '../helpers/requires.ts';
 
 const TAG = 'parley-test-opencode:1';
 const MS_MAX = 1_800_000;
-const SHIPPED = ['--rm', '--read-only', '--network', 'none', '--cap-drop', 'ALL', '--tmpfs', '/tmp'];
+const SHIPPED = [
+  '--rm',
+  '--read-only',
+  '--network',
+  'none',
+  '--cap-drop',
+  'ALL',
+  '--tmpfs',
+  '/tmp:exec,mode=1777',
+];
 
 describeWith('acp-agents', 'an image with an agent', () => {
   afterAll(closeDaemon);
 
   it(
-    'is refused without the agent, and its recipe names version and integrity',
+    'is refused without the agent, has a recipe that names version and integrity, and is built and started',
     async () => {
       const cwd = tempDir();
       writeFileSync(path.join(cwd, 'parley.yaml'), 'store: { path: data }\n');
