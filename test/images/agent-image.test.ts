@@ -1,4 +1,4 @@
-/** `parley image build` by a real daemon: OpenCode from npm in an image, found by its name as any user, without a network. */
+/** `parley image build` by a real daemon: OpenCode from npm in an image, found by its name, without a network. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -69,7 +69,7 @@ describeWith('acp-agents', 'an image with an agent', () => {
       );
       const said = await docker(
         command,
-        ...['run', ...SHIPPED, '--env', 'HOME=/tmp', '--user', '12345:12345', TAG, 'opencode', '--version'],
+        ...['run', ...SHIPPED, '--env', 'HOME=/tmp', '--user', '0:0', TAG, 'opencode', '--version'],
       );
       expect(said.trim()).toBe(OPENCODE_VERSION);
     },
