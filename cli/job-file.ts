@@ -3,7 +3,16 @@
  * Owns access to the disk; what the text says is the compiler's business.
  */
 import { createHash, hash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+} from 'node:fs';
 import path from 'node:path';
 import type { SecretReference } from '../core/plan.ts';
 import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
