@@ -89,6 +89,8 @@ export interface OwnerDesk {
     event: Extract<RunEvent, { readonly type: 'planAmended' }>,
     amended: Plan,
   ): Promise<void>;
+  /** Path of a socket on which the application API is served with the rights of the owner; opened when it is first asked for. */
+  localApi(): Promise<string>;
   /** What it answers is handed on as it is. */
   work(id: RunId, task: OwnerTask, request: object): Promise<unknown>;
 }
@@ -120,6 +122,7 @@ export async function startControlServer(desk: OwnerDesk, socketPath: string): P
     await desk.amendRun(runId(id), event as never, amended as unknown as Plan);
     return { accepted: true };
   });
+  app.post('/application', async () => ({ socketPath: await desk.localApi() }));
   app.post('/work', async ({ body }) => {
     const { runId: id, task, request = {} } = parsed(workSchema, body);
     return { answer: await desk.work(runId(id), task, request) };

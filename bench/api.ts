@@ -79,8 +79,7 @@ async function serve(store: Store): Promise<ApplicationServer> {
     version: '0',
   };
   return await startApplicationServer(application, {
-    host: '127.0.0.1',
-    port: 0,
+    at: { host: '127.0.0.1', port: 0 },
     routes: APPLICATION_ROUTES,
     rateLimits: { perKey: NO_LIMIT, refusals: NO_LIMIT },
     log: () => undefined,

@@ -151,6 +151,12 @@ export interface Host extends Reader {
   /** Whether runs go on when this process has left, because another one carries them out; absent: they do not. */
   goesOn?(): boolean;
   /**
+   * Path of a unix socket on which the application API is served with the rights of the data directory's owner; opened
+   * when it is first asked for, and asked for again when its connections break: another process may have become the owner.
+   * Absent: a service elsewhere, which has an address.
+   */
+  localApi?(): Promise<string>;
+  /**
    * Idempotent for the same plan. `secrets`: values by the plan's names; by default those in this process's environment.
    * They are sealed, and count before where the plan's references lead.
    * @throws ParleyError run_exists when the run has another plan, engine_misconfigured when it is on another engine

@@ -3,7 +3,16 @@
  * Owns access to the disk; what the text says is the compiler's business.
  */
 import { createHash, hash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync, type Dirent } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type Dirent,
+} from 'node:fs';
 import path from 'node:path';
 import type { SecretReference } from '../core/plan.ts';
 import { SOURCE_BYTES_MAX } from '../dsl/decode-source.ts';
@@ -74,6 +83,8 @@ export interface JobWorldOptions {
   readonly hasPrice?: (model: string) => boolean | null;
   /** Whether secrets must exist here: a run needs them, a look at the file does not. */
   readonly checksSecrets: boolean;
+  /** Folder beyond which nothing is read, whatever the job names; absent where its author is the user. */
+  readonly within?: string;
   /** Absent where nobody was asked for values. */
   readonly inputs?: GivenInputs;
 }
@@ -85,18 +96,35 @@ export function jobWorld({
   hasPrice,
   checksSecrets,
   inputs,
+  within,
 }: JobWorldOptions): JobWorld {
   const folder = path.dirname(path.resolve(shell.cwd, file));
+  const reading =
+    <Read>(read: (file: string) => Read) =>
+    (relativePath: string): Read | { readonly problem: 'missing' } => {
+      const absolute = path.resolve(folder, relativePath);
+      return within === undefined || isWithin(absolute, within) ? read(absolute) : { problem: 'missing' };
+    };
   return {
-    readFile: (relativePath) => readPrompt(path.resolve(folder, relativePath)),
-    readRows: (relativePath) => readRows(path.resolve(folder, relativePath)),
-    listFolder: (relativePath) => listFolder(path.resolve(folder, relativePath)),
+    readFile: reading((file) => readPrompt(file)),
+    readRows: reading((file) => readRows(file)),
+    listFolder: reading((file) => listFolder(file)),
     ...SHA256,
     models,
     ...(hasPrice === undefined ? {} : { hasPrice }),
     ...(inputs === undefined ? {} : { inputs }),
     ...(checksSecrets ? { secretExists: (secret: SecretReference) => secretExists(secret, shell.env) } : {}),
   };
+}
+
+/** Also behind links; what is not there is nowhere. */
+export function isWithin(file: string, folder: string): boolean {
+  try {
+    const below = path.relative(realpathSync(folder), realpathSync(file));
+    return below !== '..' && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below);
+  } catch {
+    return false;
+  }
 }
 
 export function sha256(text: string): string {

@@ -22,6 +22,10 @@ import type { Shell } from './shell.ts';
 export interface PlanRequest {
   /** A job file, or a plan that `parley plan --out` wrote: its name ends in ".json". */
   readonly file: string;
+  /** The job itself, for which `file` only says where it would lie; absent: it is read. */
+  readonly text?: string;
+  /** Folder beyond which the job reads nothing; absent: none. */
+  readonly within?: string;
   /** Value of `--config`. */
   readonly config: string | undefined;
   readonly checksSecrets: boolean;
@@ -65,14 +69,17 @@ async function load(
 ): Promise<{ readonly plan: Plan | null }> {
   const { file, config, checksSecrets } = request;
   const inputs = givenInputs(shell, request.inputs ?? {});
-  const bytes = readJobFile(file, shell.cwd);
-  if (file.endsWith('.json')) {
+  const bytes = request.text ?? readJobFile(file, shell.cwd);
+  if (typeof bytes !== 'string' && file.endsWith('.json')) {
     refuseInputs(file, request.inputs ?? {});
     return { plan: readPlan(file, bytes) };
   }
-  const { readStageRows } = request;
+  const { readStageRows, within } = request;
   const world: JobWorld = {
-    ...jobWorld({ shell, file, ...listedModels(shell, config), checksSecrets, inputs }),
+    ...jobWorld({
+      ...{ shell, file, ...listedModels(shell, config), checksSecrets, inputs },
+      ...(within === undefined ? {} : { within }),
+    }),
     ...(readStageRows === undefined ? {} : { readStageRows }),
   };
   const source = { path: file, text: bytes };

@@ -84,7 +84,14 @@ const COMMANDS: readonly CommandEntry[] = [
     async () => (await import('./commands/worker.ts')).workerCommand,
   ),
   entry('serve', 'serve the application API', async () => (await import('./commands/serve.ts')).serveCommand),
+  entry('mcp', 'serve tools for other agents', async () => (await import('./commands/mcp.ts')).mcpCommand),
   entry('key', 'issue and revoke API keys', async () => (await import('./commands/key.ts')).keyCommand),
+  entry(
+    'agent',
+    'install agents for sandboxes',
+    async () => (await import('./commands/agent.ts')).agentCommand,
+  ),
+  entry('image', 'build images of sandboxes', async () => (await import('./commands/image.ts')).imageCommand),
   entry('doctor', 'check this machine', async () => (await import('./commands/doctor.ts')).doctorCommand),
   entry(
     'config',

@@ -78,6 +78,14 @@ const PRESETS: Readonly<Record<string, Preset>> = {
   },
 };
 
+/** Packages of npm that have the program of a preset, for whoever installs it. */
+export const AGENT_PACKAGES: Readonly<Record<string, string>> = {
+  opencode: 'opencode-ai',
+  'claude-code': '@agentclientprotocol/claude-agent-acp',
+  codex: '@zed-industries/codex-acp',
+  gemini: '@google/gemini-cli',
+};
+
 export const AGENT_PRESETS: readonly string[] = Object.keys(PRESETS);
 
 /** Null: the name is no preset, and there is no command. What is written wins over the preset. */

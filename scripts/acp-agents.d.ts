@@ -2,7 +2,7 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export const OPENCODE_VERSION: string;
-export function opencodeProgram(env: Environment): string | null;
+export function opencodeFolder(env: Environment): string | null;
 export function acpAgentsMissing(env: Environment): string | null;
 export function installAcpAgents(
   env: Environment,

@@ -5,7 +5,7 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';
-import type { Application } from './application.ts';
+import type { Application, Principal } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
 import { bodyText, jsonBody } from './json-body.ts';
@@ -23,10 +23,13 @@ const BODY_BYTES_MAX = 6 * 1024 * 1024;
 /** A client that sends its request slower than this is let go. */
 const REQUEST_MS_MAX = 120_000;
 
+/** `port`: 0 takes a free one. A unix socket: its file is the authority, so whoever comes through it is `owner`. */
+export type ListenAt =
+  | { readonly host: string; readonly port: number; readonly owner?: never }
+  | { readonly path: string; readonly owner: Principal };
+
 export interface ServerOptions {
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
+  readonly at: ListenAt;
   readonly routes: readonly Route[];
   /** Origins of browsers that may call; none by default. */
   readonly corsOrigins?: readonly string[];
@@ -37,7 +40,7 @@ export interface ServerOptions {
 }
 
 export interface ApplicationServer {
-  /** `http://host:port` with the port in use. */
+  /** `http://host:port` with the port in use; the path of a unix socket. */
   readonly url: string;
   readonly http: Server;
   close(): Promise<void>;
@@ -63,7 +66,8 @@ export async function startApplicationServer(
   });
   acceptBodies(app);
   app.decorateRequest('caller');
-  const gate = new Gate(application, options.rateLimits ?? RATE_LIMITS_DEFAULT);
+  const { at, rateLimits = RATE_LIMITS_DEFAULT } = options;
+  const gate = new Gate(application, { limits: rateLimits, owner: at.owner ?? null });
   surround(app, { application, options });
   const { routes } = options;
   for (const one of routes) mount(app, { application, gate }, one);
@@ -75,7 +79,7 @@ export async function startApplicationServer(
     });
   app.get('/openapi.json', (_request, reply) => reply.send(document()));
   options.extend?.(app, gate);
-  const url = await app.listen({ host: options.host, port: options.port });
+  const url = await app.listen('path' in at ? { path: at.path } : { host: at.host, port: at.port });
   return { url, http: app.server, close: () => app.close() };
 }
 

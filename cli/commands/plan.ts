@@ -14,6 +14,7 @@ import type { Plan, PlanItem } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import type { Outcome } from '../../core/status.ts';
 import { diffPlans } from '../../dsl/plan-diff.ts';
+import { installedAgents } from '../agents/installed-agents.ts';
 import { CliError } from '../cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { loadDeployment } from '../config/load-deployment.ts';
@@ -24,6 +25,7 @@ import { lastRun } from '../last-run.ts';
 import { loadExplainedPlan, loadPlan, type ExplainedPlan } from '../load-plan.ts';
 import { outlookLines, planOutlook } from '../plan-outlook.ts';
 import { duration, usd } from '../print/amounts.ts';
+import { agentsOf, providerOf } from '../preflight/check-agents.ts';
 import { ownRulesLines } from '../print/own-rules.ts';
 import { planDiffLines } from '../print/plan-diff.ts';
 import { expandedLines, expandedRecords, type Expanded } from '../print/plan-expanded.ts';
@@ -81,21 +83,41 @@ async function plan(shell: Shell, file: string, options: PlanOptions): Promise<E
     history: last.items,
   });
   const diff = last.plan === null ? null : diffPlans(last.plan, loaded, outcomesOf(last.items));
+  const installed = await installedOf(shell, loaded, options.config);
   const expanded = explained === null ? null : await expand(shell, explained, options.config);
   if (options.json === true) {
     const records = openRecords(shell.stdout);
     records.write({ type: 'plan', plan: loaded, outlook });
+    for (const agent of installed) records.write({ type: 'plan_agent', ...agent });
     if (diff !== null) records.write({ type: 'plan_diff', against: last.runId, ...diff });
     if (expanded !== null) for (const record of expandedRecords(expanded)) records.write(record);
     return EXIT.ok;
   }
   const about = diff === null ? [] : planDiffLines(diff, last.runId ?? '');
-  const [head, ...rest] = describe(loaded);
+  const [head, ...rest] = describe(
+    loaded,
+    installed.map(({ name, version }) => `${name} ${version}`),
+  );
   shell.stdout.write(`${[head, ...outlookLines(outlook), ...about, ...rest, ''].join('\n')}\n`);
   // Line by line: of a large plan this is a long text.
   const below = expanded === null ? listItems(loaded.items) : expandedLines(expanded);
   for (const line of below) shell.stdout.write(`${line}\n`);
   return EXIT.ok;
+}
+
+/** Which version of its agents a run here would have, as far as they are installed for the process runtime. */
+async function installedOf(
+  { cwd, env }: Shell,
+  loaded: Plan,
+  config: string | undefined,
+): Promise<readonly { readonly name: string; readonly version: string; readonly integrity: string }[]> {
+  const { config: deployment } = await loadDeployment({ path: config ?? null, cwd, env });
+  if (deployment?.runtimeKind !== 'process') return [];
+  const chosen = agentsOf(loaded, deployment.deployment.agent ?? null);
+  if (chosen.length === 0) return [];
+  const there = installedAgents(deployment.dataDir);
+  const found = new Set(chosen.flatMap((agent) => providerOf(agent, there) ?? []));
+  return [...found].map(({ name, version, integrity }) => ({ name, version, integrity }));
 }
 
 async function expand(
@@ -120,7 +142,7 @@ function save({ cwd, stderr }: Shell, loaded: Plan, file: string): void {
   }
 }
 
-function describe(loaded: Plan): string[] {
+function describe(loaded: Plan, installed: readonly string[]): string[] {
   const { items, admission, placement, budget, wait, cleanup } = loaded;
   const otherwise = placement.pool === undefined ? "the user's setting" : 'fewest_conversations';
   const strategy = placement.sandboxId ?? placement.strategy?.toLowerCase() ?? otherwise;
@@ -132,6 +154,7 @@ function describe(loaded: Plan): string[] {
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,
     ...ownRulesLines(loaded),
     ...agentLines(loaded),
+    ...(installed.length === 0 ? [] : [`installed: ${installed.join(', ')}`]),
     ...(loaded.deliver === undefined ? [] : [deliverLine(loaded)]),
     ...(loaded.issues ?? []).map(issuesLine),
     ...(budget === null ? [] : [`budget: ${usd(budget.nanoUsd)}, ${budget.mode}`]),

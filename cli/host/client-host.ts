@@ -65,12 +65,13 @@ export async function openClientHost(
   const facts = { kind: 'temporal', address, namespace, queue, worker: null } as const;
   const isReady = (): Promise<boolean> => Promise.resolve(true);
   const followed = openFollowedFile({ config, env, options, closers, places: null, proxy: NO_PROXY });
-  const application = await openServed(options, {
+  const served = await openServed(options, {
     ...{ followed, store, world, requests, closers, env },
+    socketPath: places.ownApiSocket,
     configurationOwner: configurationOwner(() => readConfigurationNote(places)),
   });
   return hostOf({
-    ...{ config, store, world, facts, requests, isReady, watch, life, closers, application },
+    ...{ config, store, world, facts, requests, isReady, watch, life, closers, served },
     warnings: [],
   });
 }

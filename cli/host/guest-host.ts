@@ -13,6 +13,7 @@ import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from './closers.ts';
 import { readDeployedStore } from './config-store.ts';
 import { hostLife } from './host-life.ts';
+import { requireLocalApi } from './owner-desk.ts';
 import { openOwnerLink, type OwnerLink } from './owner-link.ts';
 import { readerOf } from './reader.ts';
 import { createRunWatch } from './run-watch.ts';
@@ -74,6 +75,7 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
         (other) => other.startRun(runId, plan, secrets),
         (own) => own.startRun(runId, plan, secrets),
       ),
+    localApi: () => guest.localApi((error) => life.fail(error)),
     tellRun: (runId, event, amended) =>
       guest.ask(
         (other) => other.tellRun(runId, event, amended),
@@ -123,6 +125,8 @@ class Guest {
   private owner: Owner;
   /** While it changes hands. */
   private changing: Promise<void> | null = null;
+  /** Once somebody has asked for the API. */
+  private staying: Promise<void> | null = null;
   private isClosed = false;
 
   constructor(config: DeploymentConfig, opening: GuestOpening, link: OwnerLink) {
@@ -159,6 +163,14 @@ class Guest {
     request?: object,
   ): Promise<unknown> {
     return this.ask((other) => other.work(runId, task, request), own);
+  }
+
+  /** What is begun there goes on while nobody asks: this process takes the place of an owner that ends. */
+  async localApi(onFailure: (error: Error) => void): Promise<string> {
+    this.staying ??= this.standIn(new AbortController().signal).catch((error: unknown) =>
+      onFailure(error as Error),
+    );
+    return await this.ask((other) => other.localApi(), requireLocalApi);
   }
 
   /** As long as somebody waits here, an owner that ends is replaced. @throws what keeps this process from going on */

@@ -9,12 +9,13 @@ import { reportNow } from '../../activities/report-run.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
-import type { ApplicationFacts, EngineFacts, Host } from '../host-port.ts';
+import type { EngineFacts, Host } from '../host-port.ts';
 import type { Closers } from './closers.ts';
 import type { HostLife } from './host-life.ts';
 import { readerOf } from './reader.ts';
 import { runRequests } from './run-requests.ts';
 import type { RunWatch } from './run-watch.ts';
+import type { Served } from './served.ts';
 
 export interface HostParts {
   readonly config: DeploymentConfig;
@@ -27,15 +28,16 @@ export interface HostParts {
   readonly life: HostLife;
   readonly warnings: readonly string[];
   readonly closers: Closers;
-  readonly application?: ApplicationFacts | null;
+  readonly served: Served;
 }
 
 export function hostOf(parts: HostParts): Host {
-  const { config, store, world, facts, requests, watch, life, warnings, closers } = parts;
+  const { config, store, world, facts, requests, watch, life, warnings, closers, served } = parts;
   return {
     ...readerOf(store, config),
     engine: facts,
-    application: parts.application ?? null,
+    application: served.facts,
+    localApi: () => served.localApi(),
     ended: life.ended,
     isReady: () => parts.isReady(),
     isolation: world.runtime.capabilities.isolation,

@@ -16,8 +16,15 @@ export function ownerDesk(
     requests,
     startRun: (id, plan, secrets) => host.startRun(id, plan, secrets),
     amendRun: (id, event, amended) => host.tellRun(id, event, amended),
+    localApi: () => requireLocalApi(host),
     work: (id, task, request) => work(host, { id, task, request }),
   };
+}
+
+/** Every host but that of a service elsewhere has one. */
+export async function requireLocalApi({ localApi }: Host): Promise<string> {
+  if (localApi === undefined) throw new Error('Cannot serve the application API here: this host has none');
+  return await localApi();
 }
 
 interface Task {

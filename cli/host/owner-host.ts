@@ -88,12 +88,13 @@ export async function openOwnerHost(
   const { facts, requests } = engine;
   const isReady = (): Promise<boolean> => engine.isReady();
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
-  const application = await openServed(options, {
+  const served = await openServed(options, {
     ...{ followed, configurationOwner: null, store, world, requests, closers, env },
+    socketPath: places.apiSocket,
   });
   const host = hostOf({
     ...{ config, store, world, facts, requests, isReady },
-    ...{ watch, life, warnings, closers, application },
+    ...{ watch, life, warnings, closers, served },
   });
   const desk = ownerDesk(host, { requests, resultsDir: config.resultsDir });
   const control = await startControlServer(desk, places.controlSocket);

@@ -23,6 +23,8 @@ export interface OwnerLink {
   startRun(runId: RunId, plan: Plan, secrets: Readonly<Record<string, string>>): Promise<void>;
   tellRun(runId: RunId, event: RunRequest, amended?: Plan): Promise<void>;
   work(runId: RunId, task: OwnerTask, request?: object): Promise<unknown>;
+  /** Path of the socket on which the owner serves the application API. */
+  localApi(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export async function openOwnerLink({
         : post('/amendments', { runId, event, amended }))),
     work: async (runId, task, request) =>
       ((await post('/work', { runId, task, request })) as { readonly answer: unknown }).answer,
+    localApi: async () => ((await post('/application', {})) as { readonly socketPath: string }).socketPath,
     close: present.close,
   };
 }

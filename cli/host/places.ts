@@ -33,6 +33,10 @@ export interface Places {
   /** Authorities that sandboxes trust, where the deployment names its own. */
   readonly authorities: string;
   readonly controlSocket: string;
+  /** The application API with the rights of the owner, opened for whoever asks the owner for it. */
+  readonly apiSocket: string;
+  /** The same of a process that only asks an engine on Temporal: there may be several. */
+  readonly ownApiSocket: string;
 }
 
 export function placesOf(dataDir: string): Places {
@@ -59,6 +63,8 @@ export function placesOf(dataDir: string): Places {
     gitSocket: join(sockets, 'g', 'git.sock'),
     egressSocket: join(sockets, 'e', 'egress.sock'),
     controlSocket: join(sockets, 'control.sock'),
+    apiSocket: join(sockets, 'api.sock'),
+    ownApiSocket: join(sockets, `api-${process.pid}.sock`),
   };
 }
 

@@ -9,6 +9,7 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { failed, type Finding } from '../finding.ts';
 import type { HostPort } from '../host-port.ts';
 import { gatewayDesk } from '../preflight/ask-gateway.ts';
+import { checkAgents } from '../preflight/check-agents.ts';
 import { checkModels } from '../preflight/check-models.ts';
 import { checkPlaces } from '../preflight/check-places.ts';
 import { checkRepositories } from '../preflight/check-repositories.ts';
@@ -28,6 +29,7 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
   try {
     const found = await Promise.all([
       checkPlaces(config),
+      checkAgents(plan, config),
       checkModels({ plan, config: proxy, desk: gatewayDesk, probes }),
       repositories({ config, plan, probes, resolve: secrets.resolve }),
       checkSecrets(plan, secrets.resolve),

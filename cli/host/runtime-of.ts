@@ -7,6 +7,7 @@ import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
 import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
 import { createKubernetesRuntime } from '../../runtimes/kubernetes/kubernetes-runtime.ts';
 import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
+import { installedAgents } from '../agents/installed-agents.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { writeAuthorities } from './authorities.ts';
 import { agentProgram } from './agent-program.ts';
@@ -41,6 +42,7 @@ export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntim
         ...common,
         isolation: config.isolation,
         sharedFolders: config.sharedFolders,
+        tools: () => installedAgents(places.dataDir),
         splitsTools: config.agent.kind === 'reference',
       });
     case 'docker':

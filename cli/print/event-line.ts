@@ -19,6 +19,14 @@ export function eventLine(key: string, event: StoredEvent): string | null {
 
 type Body = StoredEvent['body'];
 
+/** What an agent says with the event, whole: a message of its own, or the last word with which it finishes; '' for all others. */
+export function agentWords(kind: string, body: Body): string {
+  if (kind === 'MessageEvent' && body['source'] === 'agent')
+    return contentText(field(body, 'llm_message', 'content'));
+  if (kind !== 'ActionEvent' || field(body, 'action', 'kind') !== 'FinishAction') return '';
+  return text(field(body, 'action', 'message'));
+}
+
 function describe({ kind, body }: StoredEvent): string | null {
   switch (kind) {
     case 'MessageEvent':

@@ -3,11 +3,12 @@
  * Owns the order; a key is made only when there is none and nobody but this machine can call (D5).
  */
 import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { World } from '../../activities/world.ts';
 import { createAgentRelay } from '../../agent-client/agent-relay.ts';
-import type { Application } from '../../api/application/application.ts';
+import type { Application, Principal } from '../../api/application/application.ts';
 import { dialectOf } from '../../api/application/dialect.ts';
 import { extendApplication } from '../../api/application/extend.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
@@ -29,6 +30,7 @@ import type { FollowedConfiguration } from '../follow/followed-configuration.ts'
 import type { Closers } from '../host/closers.ts';
 import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
 import { builtProgram } from '../host/places.ts';
+import { programVersion } from '../host/program-version.ts';
 import { SHA256 } from '../job-file.ts';
 import { openConfigurationDesk } from './configuration-desk.ts';
 import { isLoopback } from './loopback.ts';
@@ -47,26 +49,94 @@ export interface ServedParts {
   readonly env: Environment;
 }
 
+export interface OpenedApplication {
+  readonly application: Application;
+  readonly facts: ApplicationFacts;
+}
+
 /** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
 export async function openApplication(
   options: ApplicationOptions,
   parts: ServedParts,
-): Promise<ApplicationFacts> {
-  const { store, world, requests, followed } = parts;
+): Promise<OpenedApplication> {
   const firstKey = await firstKeyOf(options, parts);
-  const listening: { url: string; agents: AgentPorts | null } = {
+  const listening: Listening = {
     url: options.publicUrl ?? `http://${options.host}:${options.port}`,
     agents: null,
   };
+  const application = createApplication(parts, { listening, ...options });
+  await takeUp(application);
+  const server = await listen(application, options);
+  parts.closers.add(() => server.close());
+  if (options.publicUrl === null) listening.url = server.url;
+  if (options.publicUrl === null && options.dialect === 'openhands') {
+    // Clients of that dialect take an address without a path only; behind another server there is one port.
+    const ports = await openAgentPorts(server.http, options.host);
+    parts.closers.add(() => ports.close());
+    listening.agents = ports;
+  }
+  return { application, facts: { url: listening.url, firstKey } };
+}
+
+/** Without an address: for `openLocalApi`. */
+export async function takenUpApplication(
+  parts: ServedParts,
+): Promise<Pick<OpenedApplication, 'application'>> {
+  const listening: Listening = { url: 'http://localhost', agents: null };
+  const application = createApplication(parts, { listening, dialect: 'spec', version: programVersion() });
+  await takeUp(application);
+  return { application };
+}
+
+/** Whoever may open the file of the socket is the owner of the data directory. */
+const OWNER: Principal = {
+  kind: 'key',
+  userId: LOCAL_USER,
+  // No issued key has this number.
+  keyId: 0,
+  keyName: 'local socket',
+  scope: 'admin',
+};
+
+/** For other programs of the owner. What is opened is left to `closers`. */
+export async function openLocalApi(
+  application: Application,
+  { socketPath, closers }: { readonly socketPath: string; readonly closers: Closers },
+): Promise<void> {
+  await mkdir(path.dirname(socketPath), { recursive: true, mode: 0o700 });
+  await rm(socketPath, { force: true });
+  const server = await startApplicationServer(application, {
+    at: { path: socketPath, owner: OWNER },
+    routes: APPLICATION_ROUTES,
+    log: () => undefined,
+    extend: extendApplication(application),
+  });
+  closers.add(() => server.close());
+  await chmod(socketPath, 0o600);
+}
+
+interface Listening {
+  url: string;
+  agents: AgentPorts | null;
+}
+
+interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
+  readonly listening: Listening;
+}
+
+function createApplication(
+  { store, world, requests, followed, configurationOwner }: ServedParts,
+  { listening, dialect, version }: CreatedFor,
+): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
-  const application: Application = {
+  return {
     apiKeys: cachedKeys(store.apiKeys, world.clock),
     ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world, requests },
     runLog: store.lifecycle,
     troubles: store.troubles,
-    configuration: openConfigurationDesk({ followed, owner: parts.configurationOwner }),
+    configuration: openConfigurationDesk({ followed, owner: configurationOwner }),
     relay: createAgentRelay(),
-    dialect: dialectOf(options.dialect),
+    dialect: dialectOf(dialect),
     get models() {
       return followed.proxy.models.map(({ modelName }) => modelName);
     },
@@ -77,20 +147,14 @@ export async function openApplication(
       randomBytes(Math.ceil(digits / 2))
         .toString('hex')
         .slice(0, digits),
-    version: options.version,
+    version,
   };
+}
+
+/** What a process that has ended left half done. */
+async function takeUp(application: Application): Promise<void> {
   await takeUpStarts(application);
   await takeUpSandboxes(application);
-  const server = await listen(application, options);
-  parts.closers.add(() => server.close());
-  if (options.publicUrl === null) listening.url = server.url;
-  if (options.publicUrl === null && options.dialect === 'openhands') {
-    // Clients of that dialect take an address without a path only; behind another server there is one port.
-    const ports = await openAgentPorts(server.http, options.host);
-    parts.closers.add(() => ports.close());
-    listening.agents = ports;
-  }
-  return { url: listening.url, firstKey };
 }
 
 const FIRST_KEY = {
@@ -120,7 +184,7 @@ async function listen(application: Application, options: ApplicationOptions): Pr
   const { host, port, corsOrigins } = options;
   try {
     return await startApplicationServer(application, {
-      ...{ host, port, corsOrigins, routes: APPLICATION_ROUTES },
+      ...{ at: { host, port }, corsOrigins, routes: APPLICATION_ROUTES },
       log: (line) => options.onAccess(line),
       extend(app, gate) {
         extendApplication(application)(app, gate);

@@ -45,14 +45,24 @@ export function serverAddress(shell: Shell, { server, apiKey }: ServerOptions): 
   return { url: server.replace(/\/+$/, ''), key: keyOf(shell, apiKey ?? `env:${KEY_VARIABLE}`) };
 }
 
-function keyOf({ env, cwd }: Shell, where: string): string {
+/** What `env:NAME` or `file:PATH` leads to; null for nothing. @throws CliError for other spellings */
+export function secretOf(
+  { env, cwd }: Pick<Shell, 'env' | 'cwd'>,
+  where: string,
+  option: string,
+): string | null {
   const [, kind, name = ''] = /^(env|file):(.+)$/.exec(where) ?? [];
   if (kind === undefined)
-    throw new CliError('Cannot use --api-key: it says where the key is, and is not the key itself', {
+    throw new CliError(`Cannot use ${option}: it says where the key is, and is not the key itself`, {
       remedy: 'write env:NAME or file:PATH',
     });
-  const key = kind === 'env' ? env[name] : textOf(path.resolve(cwd, name));
-  if (key !== undefined && key !== '') return key;
+  const text = kind === 'env' ? env[name] : textOf(path.resolve(cwd, name));
+  return text === undefined || text === '' ? null : text;
+}
+
+function keyOf(shell: Shell, where: string): string {
+  const key = secretOf(shell, where, '--api-key');
+  if (key !== null) return key;
   throw new CliError(`Cannot call the service: there is no key in ${where}`, {
     remedy: 'have one issued: parley key create',
     exitCode: EXIT.unauthorized,

@@ -180,7 +180,7 @@ async function* throwing(
   try {
     yield* changes;
   } catch (error) {
-    throw ours(error);
+    throw asHere(error);
   }
 }
 
@@ -216,7 +216,7 @@ async function orNull<Value>(asked: Promise<Value>): Promise<Value | null> {
     return await asked;
   } catch (error) {
     if (error instanceof ClientError && error.status === 404) return null;
-    throw ours(error);
+    throw asHere(error);
   }
 }
 
@@ -224,12 +224,12 @@ async function told<Value>(asked: Promise<Value>): Promise<Value> {
   try {
     return await asked;
   } catch (error) {
-    throw ours(error);
+    throw asHere(error);
   }
 }
 
 /** What the service said, as if it had been said here; one that cannot be reached is an engine that cannot. */
-function ours(error: unknown): unknown {
+export function asHere(error: unknown): unknown {
   if (error instanceof ClientError) {
     const { code } = error;
     const known = typeof code === 'string' && Object.hasOwn(ERROR_CATALOGUE, code);

@@ -38,6 +38,8 @@ export const INSIDE = {
   agentServer: '/opt/parley/agent-server.cjs',
   compiledAgent: `/opt/parley/agent-server.cjs${COMPILED_SUFFIX}`,
   sandboxInit: '/opt/parley/sandbox-init.cjs',
+  /** One folder each for what is installed beside the image or /usr: other agents. */
+  sharedTools: '/opt/agents',
   toolFilter: '/opt/parley/tools.bpf',
   filesAs: '/opt/parley/files-as.node',
   /** Nothing of it can be moved away by tools, whose `/run` may be their own. */

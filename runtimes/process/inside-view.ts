@@ -2,12 +2,12 @@
  * How a plain process sees itself, and how the outside reaches a sandbox of this runtime.
  * Owns their paths; must not start anything.
  */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sandboxId } from '../../core/ids.ts';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import { INSIDE, SYSTEM_PATH, routesOf } from '../on-host/inside-view.ts';
 import type { InsideView } from '../on-host/inside-view.ts';
-import type { ProcessRuntimeOptions } from './options.ts';
+import type { ProcessRuntimeOptions, SharedTool } from './options.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
@@ -17,7 +17,11 @@ export function plainView(options: ProcessRuntimeOptions, paths: SandboxPaths): 
     agent: paths.agent,
     home: paths.home,
     node: process.execPath,
-    searchPath: `${dirname(process.execPath)}:${SYSTEM_PATH}`,
+    searchPath: [
+      dirname(process.execPath),
+      ...toolPaths(options.tools?.() ?? [], ({ folder }) => folder),
+      SYSTEM_PATH,
+    ].join(':'),
     ...options.programs,
     agentSocket: paths.offeredSocket,
     hostSockets: options.hostSockets,
@@ -27,6 +31,19 @@ export function plainView(options: ProcessRuntimeOptions, paths: SandboxPaths): 
     toolbox: null,
     toolsUser: null,
   };
+}
+
+/** Folders of programs, behind Node's own: nothing of a tool takes the place of that. */
+export function toolPaths(
+  tools: readonly SharedTool[],
+  place: (tool: SharedTool) => string,
+): readonly string[] {
+  return tools.map((tool) => join(place(tool), 'bin'));
+}
+
+/** Where a sandbox in a namespace sees a tool. */
+export function placeOfTool({ name }: Pick<SharedTool, 'name'>): string {
+  return join(INSIDE.sharedTools, name);
 }
 
 export function addressOf(record: SandboxRecord, paths: SandboxPaths): SandboxAddress {

@@ -29,7 +29,7 @@ import {
   insideEnvironment,
 } from '../on-host/inside-view.ts';
 import type { InsideView } from '../on-host/inside-view.ts';
-import { plainView } from './inside-view.ts';
+import { placeOfTool, plainView, toolPaths } from './inside-view.ts';
 import { generationMark } from './last-words.ts';
 import { LAUNCH_SCRIPT } from './launch-script.ts';
 import { groupName } from './leftovers.ts';
@@ -145,9 +145,10 @@ async function commandOf(
     return { command: initCommand(view, record.ports), view };
   }
   const node = await nodeInside();
+  const tools = options.tools?.() ?? [];
   const view = boundView(options, {
     node: node.path,
-    searchPath: `${dirname(node.path)}:${SYSTEM_PATH}`,
+    searchPath: [dirname(node.path), ...toolPaths(tools, placeOfTool), SYSTEM_PATH].join(':'),
     toolbox: isolation.seals.nests ? { bwrap: isolation.bwrap, filter: INSIDE.toolFilter } : null,
   });
   await prepareEtc(paths.etc);
@@ -158,6 +159,7 @@ async function commandOf(
     nodeBinds: [
       ...node.binds,
       ...(options.sharedFolders ?? []).map((folder) => ({ from: folder, to: folder })),
+      ...tools.map((tool) => ({ from: tool.folder, to: placeOfTool(tool) })),
     ],
     programs,
     hostSockets,

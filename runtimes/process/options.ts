@@ -6,6 +6,13 @@ import type { Clock } from '../../ports/clock.ts';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
 import type { HostSockets } from '../on-host/host-sockets.ts';
 
+export interface SharedTool {
+  /** Of a folder: `[a-z0-9-]`. */
+  readonly name: string;
+  /** Absolute. */
+  readonly folder: string;
+}
+
 export interface ProcessRuntimeOptions {
   /** Absolute; holds `sandboxes/<id>/` with workspace, agent state, record and log of each sandbox. */
   readonly dataDir: string;
@@ -29,6 +36,11 @@ export interface ProcessRuntimeOptions {
   readonly egressSocket?: string | null;
   /** Absolute folders of the host that sandboxes see at the same path, and cannot write. */
   readonly sharedFolders?: readonly string[];
+  /**
+   * Tools that sandboxes find on their search path, looked up for each launch. A folder has its programs in `bin/`, and is
+   * seen read-only; a running sandbox keeps the folders that it began with.
+   */
+  readonly tools?: () => readonly SharedTool[];
   /** Absolute path of the authorities that programs inside trust, in PEM; null: their own. */
   readonly authorities?: string | null;
   /** What is absent is bounded as `DEFAULT_LIMITS` says. */

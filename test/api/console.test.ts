@@ -24,7 +24,7 @@ function built(): string {
 async function served(folder: string): Promise<string> {
   const { application } = await openService();
   const server = await startApplicationServer(application, {
-    ...{ host: '127.0.0.1', port: 0, routes: APPLICATION_ROUTES, log: () => undefined },
+    ...{ at: { host: '127.0.0.1', port: 0 }, routes: APPLICATION_ROUTES, log: () => undefined },
     extend: (app) => registerConsole(app, folder),
   });
   onTestFinished(() => server.close());

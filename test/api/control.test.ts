@@ -15,6 +15,7 @@ function deskOf(deliver: OwnerDesk['requests']['deliver']): OwnerDesk {
     requests: { deliver },
     startRun: (id, plan, secrets) => deliver({ started: id, plan, secrets } as never),
     amendRun: (id, event, amended) => deliver({ amended: id, event, plan: amended } as never),
+    localApi: () => Promise.resolve('/sockets/api.sock'),
     work: (id, task, request) => Promise.resolve([id, task, request]),
   };
 }

@@ -102,8 +102,7 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
   await engine.start();
   const lines: AccessLine[] = [];
   const server = await startApplicationServer(application, {
-    host: '127.0.0.1',
-    port: 0,
+    at: { host: '127.0.0.1', port: 0 },
     routes: APPLICATION_ROUTES,
     log: (line) => void lines.push(line),
     ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),

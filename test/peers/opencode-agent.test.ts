@@ -2,16 +2,16 @@
  * OpenCode from npm as the agent of conversations: in namespaces, through our proxy, against the scripted gateway. Nothing
  * of it was made for us; its program comes from the registry as it is.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { opencodeProgram, OPENCODE_VERSION } from '../../scripts/acp-agents.js';
+import { opencodeFolder, OPENCODE_VERSION } from '../../scripts/acp-agents.js';
 import { copyBatch, type BatchCopy } from '../e2e/batch-copy.ts';
 import { openGateway, type BatchGateway } from '../e2e/batch-gateway.ts';
 import { ledgerRows, sumOf } from '../e2e/ledger.ts';
 import { Results } from '../e2e/results.ts';
 import { runStatus } from '../e2e/run-status.ts';
-import { startProgram } from '../e2e/running-program.ts';
+import { runProgram, startProgram } from '../e2e/running-program.ts';
 import { missing, describeWith } from '../helpers/requires.ts';
 
 const MS_MAX = 900_000;
@@ -61,7 +61,7 @@ scripts:
         usage: { prompt: 5347, completion: 71 }
 `;
 
-const PROGRAM = opencodeProgram(process.env) ?? '';
+const FOLDER = opencodeFolder(process.env) ?? '';
 
 function job(confirmation = 'never'): string {
   return `kind: job
@@ -71,7 +71,7 @@ defaults: { branch: main, model: coder }
 conversations:
   - id: esm-entry
     repo: npm/ms
-    agent: { use: opencode, command: ['${PROGRAM}', acp], version: ${OPENCODE_VERSION} }
+    agent: { use: opencode, version: ${OPENCODE_VERSION} }
     confirmation: ${confirmation}
     prompt: Add an ES module entry to this package.
     verify: { command: node --test test/esm.test.mjs, timeout: 2m }
@@ -93,20 +93,21 @@ async function prepared(confirmation?: string): Promise<Prepared> {
   onTestFinished(() => copy.close());
   writeFileSync(path.join(copy.example, 'gateway.yaml'), GATEWAY);
   writeFileSync(path.join(copy.example, 'job.yaml'), job(confirmation));
-  share(copy);
   const gateway = await openGateway(copy);
   onTestFinished(() => gateway.stop());
   return { copy, gateway };
 }
 
-/** A sandbox sees the folder of the program, and nothing else that is not its own. */
-function share({ example }: BatchCopy): void {
-  const file = path.join(example, 'parley.yaml');
-  const text = readFileSync(file, 'utf8').replace(
-    'isolation: auto }',
-    `isolation: auto, shared_folders: ['${path.dirname(PROGRAM)}'] }`,
-  );
-  writeFileSync(file, text);
+/** As a user installs one that did not come from npm: what the cache has was installed from there by the same command. */
+async function install(copy: BatchCopy): Promise<void> {
+  const { code, stderr } = await runProgram(copy, 'bin/parley.js', [
+    'agent',
+    'add',
+    'opencode',
+    '--from',
+    FOLDER,
+  ]);
+  expect(code, stderr).toBe(0);
 }
 
 async function isRight({ copy }: Prepared, { isWhole }: { readonly isWhole: boolean }): Promise<void> {
@@ -136,6 +137,12 @@ describeWith('acp-agents', 'OpenCode as the agent', () => {
     async () => {
       const place = await prepared();
       const { copy, gateway } = place;
+      const absent = await runProgram(copy, 'bin/parley.js', ['run', 'job.yaml'], gateway.env);
+      expect(absent.code).toBe(2);
+      expect(absent.stderr).toContain(`install it: parley agent add opencode@${OPENCODE_VERSION}`);
+      await install(copy);
+      const plan = await runProgram(copy, 'bin/parley.js', ['plan', 'job.yaml'], gateway.env);
+      expect(plan.stdout).toContain(`installed: opencode ${OPENCODE_VERSION}`);
       const program = startProgram(
         copy,
         'bin/parley.js',
@@ -151,6 +158,9 @@ describeWith('acp-agents', 'OpenCode as the agent', () => {
       expect(actions.map((body) => body['tool_name'])).toEqual(
         expect.arrayContaining(['terminal', 'other', 'edit', 'read']),
       );
+      const removed = await runProgram(copy, 'bin/parley.js', ['agent', 'remove', 'opencode']);
+      expect(removed.code, removed.stderr).toBe(0);
+      expect(existsSync(path.join(copy.dataDir, 'agents', 'opencode'))).toBe(false);
       const said = JSON.stringify(events);
       expect(said).toContain('its test passes');
       expect(said).not.toContain(gateway.env['PARLEY_GATEWAY_KEY']);
@@ -164,6 +174,7 @@ describeWith('acp-agents', 'OpenCode as the agent', () => {
     async () => {
       const place = await prepared();
       const { copy, gateway } = place;
+      await install(copy);
       const first = startProgram(copy, 'bin/parley.js', ['run', 'job.yaml', '--run-id', RUN_ID], gateway.env);
       await expect
         .poll(() => ledgerCount(copy), { timeout: MS_MAX, interval: 100 })

@@ -68,7 +68,7 @@ export async function openPageWorld(): Promise<PageWorld> {
 function listen({ application }: Service, port: number): Promise<ApplicationServer> {
   const extend = extendApplication(application);
   return startApplicationServer(application, {
-    ...{ host: '127.0.0.1', port, routes: APPLICATION_ROUTES, log: () => undefined },
+    ...{ at: { host: '127.0.0.1', port }, routes: APPLICATION_ROUTES, log: () => undefined },
     extend(app, gate) {
       extend(app, gate);
       registerConsole(app, path.join(ROOT, 'dist/web'));

@@ -1,0 +1,136 @@
+/**
+ * `parley image`: builds the image of a sandbox with agents in it, for Docker and Kubernetes.
+ * Owns options and what is printed; recipe and building are in cli/agents/.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Argument, Command, Option } from 'commander';
+import { installedAgent, type InstalledAgent } from '../agents/installed-agents.ts';
+import type { AgentImage } from '../agents/agent-image.ts';
+import { CliError } from '../cli-error.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { openDeployment } from '../open-deployment.ts';
+import { openRecords } from '../print/records.ts';
+import { printable } from '../print/terminal-text.ts';
+import type { Shell } from '../shell.ts';
+
+interface ImageOptions {
+  readonly agent: readonly string[];
+  readonly tag?: string;
+  readonly baseImage?: string;
+  readonly sandboxImage?: string;
+  readonly buildArg: readonly string[];
+  readonly context?: string;
+  readonly print?: true;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+export function imageCommand({ shell, finish }: CommandContext): Command {
+  return new Command('image')
+    .description('Build the image of a sandbox with agents in it, for Docker and Kubernetes.')
+    .addArgument(new Argument('<action>', 'what to do').choices(['build']))
+    .addOption(
+      new Option(
+        '--agent <name...>',
+        'agents that "parley agent add" has installed here',
+      ).makeOptionMandatory(),
+    )
+    .addOption(new Option('--tag <name>', 'name of the image (default: parley-sandbox-AGENT:VERSION)'))
+    .addOption(
+      new Option('--base-image <image>', 'what the recipe of the sandbox begins with, instead of its own'),
+    )
+    .addOption(
+      new Option(
+        '--sandbox-image <image>',
+        'image of a sandbox to put the agents on, instead of building one',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--build-arg <word...>',
+        'further words for "docker build", such as --build-arg=--network=host',
+      ).default([]),
+    )
+    .addOption(
+      new Option('--context <dir>', 'write recipe and agents there, for another builder; build nothing'),
+    )
+    .addOption(new Option('--print', 'print the recipe of the layer with the agents; build nothing'))
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText(
+      'after',
+      '\nThe sandbox is built from chart/images/sandbox/Containerfile, which takes a checkout; --sandbox-image names one' +
+        '\nthat is there. Push the image, and name it by its digest in runtime.docker.image or runtime.kubernetes.image.',
+    )
+    .addHelpText('after', '\nExit codes: 0 built, 2 an agent is not installed, 5 docker did not do it.')
+    .addHelpText(
+      'after',
+      examples(
+        'parley agent add opencode && parley image build --agent opencode',
+        'parley image build --agent opencode --sandbox-image registry.example.com/parley-sandbox:0.1.0',
+        'parley image build --agent opencode --print',
+      ),
+    )
+    .action(async (_action: 'build', options: ImageOptions) => {
+      finish(await build(shell, options));
+    });
+}
+
+async function build(shell: Shell, options: ImageOptions): Promise<ExitCode> {
+  const { dataDir } = await openDeployment(shell, { path: options.config, startsProxy: false });
+  const agents = options.agent.map((name) => requireAgent(dataDir, name));
+  const { agentRecipe, buildImage, writeContext } = await import('../agents/agent-image.ts');
+  const order: AgentImage = {
+    agents,
+    tag: options.tag ?? tagOf(agents),
+    sandbox: sandboxOf(shell, options),
+    buildArgs: options.buildArg,
+    say: (text) => void shell.stderr.write(`${printable(text)}\n`),
+  };
+  if (options.print === true) {
+    shell.stdout.write(agentRecipe(order));
+    return EXIT.ok;
+  }
+  if (options.context !== undefined) {
+    const context = path.resolve(shell.cwd, options.context);
+    writeContext(order, context);
+    shell.stdout.write(`${printable(context)}\n`);
+    return EXIT.ok;
+  }
+  const context = mkdtempSync(path.join(tmpdir(), 'parley-image-'));
+  try {
+    writeContext(order, context);
+    const id = buildImage(order, context);
+    if (options.json === true) openRecords(shell.stdout).write({ type: 'image', tag: order.tag, id });
+    else shell.stdout.write(`${order.tag}  ${id}\n`);
+    return EXIT.ok;
+  } finally {
+    rmSync(context, { recursive: true, force: true });
+  }
+}
+
+/** @throws CliError */
+function requireAgent(dataDir: string, name: string): InstalledAgent {
+  const found = installedAgent(dataDir, name);
+  if (found !== null) return found;
+  throw new CliError(`Cannot put "${name}" into an image: it is not installed here`, {
+    remedy: `install it: parley agent add ${name}`,
+  });
+}
+
+function sandboxOf({ programDir }: Shell, { baseImage, sandboxImage }: ImageOptions): AgentImage['sandbox'] {
+  if (sandboxImage === undefined)
+    return { kind: 'recipe', root: path.dirname(programDir), baseImage: baseImage ?? null };
+  if (baseImage === undefined) return { kind: 'image', image: sandboxImage };
+  throw new CliError('Cannot use --base-image together with --sandbox-image: that sandbox is built already');
+}
+
+/** Characters that no tag has become hyphens. */
+function tagOf(agents: readonly InstalledAgent[]): string {
+  const names = agents.map(({ name }) => name).join('-');
+  const versions = agents.map(({ version }) => version).join('-');
+  return `parley-sandbox-${names}:${versions.replaceAll(/[^A-Za-z0-9_.-]/g, '-')}`;
+}
