@@ -156,6 +156,7 @@ describeWith('chromium', 'every page', () => {
       const world = await openPageWorld();
       const { page, open, say, service } = world;
       const id = await talked(world);
+      await writeFiles(service, id);
       for (const [address, seen] of pagesOf(id).filter(([one]) => !one.includes('no/such'))) {
         await open(address);
         await page.getByText(seen).first().waitFor();
