@@ -14,6 +14,7 @@ import { cachedKeys } from '../api/keys/cached-keys.ts';
 import { issueKey } from '../api/keys/issue-key.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import { startPostgres } from '../scripts/postgres-server.ts';
+import { createJobCompiler } from '../cli/serve/job-compiler.ts';
 import { createKeyMinter } from '../store/key-minter.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { parsePostgresUrl } from '../store/postgres-address.ts';
@@ -73,6 +74,7 @@ async function serve(store: Store): Promise<ApplicationServer> {
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: null,
+    jobs: createJobCompiler({ models: () => [], deployment: world.deployment }),
     publicUrl: () => 'http://127.0.0.1',
     planHash: ({ hash }: { readonly hash: string }) => hash,
     randomHex: () => '0',

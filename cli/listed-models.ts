@@ -14,11 +14,13 @@ export interface ListedModels {
   readonly hasPrice: (model: string) => boolean | null;
 }
 
+type Surroundings = Pick<Shell, 'cwd' | 'env'>;
+
 const UNKNOWN: ListedModels = { models: null, hasPrice: () => null };
 const WILDCARD = '*';
 const VARIABLE = 'os.environ/';
 
-export function listedModels(shell: Shell, named: string | undefined): ListedModels {
+export function listedModels(shell: Surroundings, named: string | undefined): ListedModels {
   const found = findDeploymentFile(named ?? (shell.env['PARLEY_CONFIG'] || null), shell.cwd);
   if (found === null) return UNKNOWN;
   const { tree } = readDeploymentFile(found, shell.cwd);
@@ -37,7 +39,7 @@ interface Asked {
 }
 
 /** Entries of one name share its calls, so each of them needs a price. */
-function hasPrice(shell: Shell, { entries, vendor, model }: Asked): boolean | null {
+function hasPrice(shell: Surroundings, { entries, vendor, model }: Asked): boolean | null {
   const nameOf = (entry: Tree): string | null => textOf(treeAt(entry, ['model_name']));
   const own = entries.filter((entry) => nameOf(entry) === model);
   const serving = own.length > 0 ? own : entries.filter((entry) => nameOf(entry) === WILDCARD);
@@ -47,7 +49,7 @@ function hasPrice(shell: Shell, { entries, vendor, model }: Asked): boolean | nu
 }
 
 function isPriced(
-  shell: Shell,
+  shell: Surroundings,
   { entry, vendor, model }: { readonly entry: Tree; readonly vendor: string; readonly model: string },
 ): boolean | null {
   const params = treeAt(entry, [`${vendor}_params`]);

@@ -65,6 +65,13 @@ export interface PagedConversation {
   readonly cursor: Cursor;
 }
 
+/** Every field narrows. */
+export interface RunFilter {
+  /** The job's. */
+  readonly name?: string;
+  readonly state?: 'open' | 'finished';
+}
+
 export interface PlacedItem {
   readonly row: RunItemRow;
   readonly position: number;
@@ -98,8 +105,8 @@ export interface RecordSearch {
    * does. Null where there is none.
    */
   liveSandboxes(): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }>;
-  /** Of one user, or of everybody; by creation. */
-  runs(page: PageRequest, userId: UserId | null): Promise<readonly RunRow[]>;
+  /** Of one user, or of everybody; by creation. A filter is looked for in every run before the page. */
+  runs(page: PageRequest, userId: UserId | null, filter?: RunFilter): Promise<readonly RunRow[]>;
   /** By their position, which is the order of the plan; the id of the cursor is the key. */
   runItems(id: RunId, page: PageRequest): Promise<readonly PlacedItem[]>;
   /** Slots that are taken at this moment (D17). */

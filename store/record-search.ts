@@ -49,7 +49,8 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
       found: fullOf,
       keyOf: ({ row: { conversationId, userId } }) => ({ id: conversationId, userId }),
     }),
-    runs: (page, userId) => read((db) => runPage(db, page, userId)),
+    runs: (page, userId, filter = {}) =>
+      read((db) => runPage(db, connection.dialect, { page, userId, filter })),
     runItems: (id, page) => read((db) => runItemPage(db, id, page)),
     slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
   };

@@ -5,14 +5,17 @@
 import type { ReactElement } from 'react';
 import { Shell } from './components/shell.tsx';
 import { AdminPage } from './pages/admin-page.tsx';
+import { ComparisonPage } from './pages/comparison-page.tsx';
 import { ConversationPage } from './pages/conversation-page.tsx';
 import { ConversationsPage } from './pages/conversations-page.tsx';
+import { JobPage } from './pages/job-page.tsx';
 import { MissingPage } from './pages/missing-page.tsx';
 import { RunPage } from './pages/run-page.tsx';
 import { RunsPage } from './pages/runs-page.tsx';
 import { SandboxesPage } from './pages/sandboxes-page.tsx';
 import { SettingsApplicationPage } from './pages/settings-application-page.tsx';
 import { SettingsLlmPage } from './pages/settings-llm-page.tsx';
+import { StartRunPage } from './pages/start-run-page.tsx';
 import type { Place } from './routing/place.ts';
 import { usePlace } from './routing/use-place.ts';
 import { SessionGate } from './session/session-gate.tsx';
@@ -38,8 +41,14 @@ function Page({ place }: { readonly place: Place }): ReactElement {
       return <SandboxesPage />;
     case 'runs':
       return <RunsPage />;
+    case 'start-run':
+      return <StartRunPage />;
     case 'run':
       return <RunPage key={place.id} id={place.id} />;
+    case 'comparison':
+      return <ComparisonPage key={`${place.id} ${place.before}`} id={place.id} before={place.before} />;
+    case 'job':
+      return <JobPage key={place.name} name={place.name} />;
     case 'settings-application':
       return <SettingsApplicationPage />;
     case 'settings-llm':

@@ -11,7 +11,7 @@ import type { World } from '../world.ts';
 import type { Collected, CollectedStep } from './collected.ts';
 import { leftOut } from './findings.ts';
 
-const PATCH = 'changes.patch';
+export const PATCH_FILE = 'changes.patch';
 
 export async function collectDiff(
   world: World,
@@ -33,7 +33,7 @@ export async function collectDiff(
     const all = isOwn ? await since(EMPTY_TREE).catch(() => null) : null;
     if (all !== null) return all;
     const says = `it could not be made: ${error.message}`;
-    return { made: [baseFile(baseCommit)], findings: [leftOut(PATCH, says)] };
+    return { made: [baseFile(baseCommit)], findings: [leftOut(PATCH_FILE, says)] };
   }
 }
 
@@ -44,8 +44,8 @@ async function patchSince(
 ): Promise<CollectedStep> {
   const { content, findings } = await world.agent.patch(target, { path, baseCommit: base });
   return {
-    made: [{ name: PATCH, content }, baseFile(base)],
-    findings: findings.map((says) => leftOut(PATCH, says)),
+    made: [{ name: PATCH_FILE, content }, baseFile(base)],
+    findings: findings.map((says) => leftOut(PATCH_FILE, says)),
   };
 }
 

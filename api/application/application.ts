@@ -17,6 +17,7 @@ import type { StartTaskStore } from '../../ports/start-tasks.ts';
 import type { Troubles } from '../../ports/troubles.ts';
 import type { UserDocuments } from '../../ports/user-documents.ts';
 import type { ConfigurationDesk } from '../configuration/configuration-desk.ts';
+import type { JobCompiler } from '../jobs/job-compiler.ts';
 import type { Dialect } from './dialect.ts';
 
 export interface ApplicationStores {
@@ -45,6 +46,7 @@ export interface Application extends ApplicationStores {
   publicUrl(): string;
   /** An address of its own for what is below this path of a sandbox; null or absent where there is none. */
   agentAddress?(sandboxId: SandboxId, path: string): string | null;
+  readonly jobs: JobCompiler;
   /** The hash that a plan must have. */
   planHash(plan: Plan): string;
   /** Lower-case hex digits. */

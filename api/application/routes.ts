@@ -11,7 +11,9 @@ import { CONVERSATION_READ_ROUTES } from '../conversations/read-routes.ts';
 import { START_ROUTES } from '../conversations/start-routes.ts';
 import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
 import { EVENT_ROUTES } from '../events/event-routes.ts';
+import { JOB_ROUTES } from '../jobs/job-routes.ts';
 import { KEY_ROUTES } from '../keys/key-routes.ts';
+import { RUN_ITEM_ROUTES } from '../runs/item-routes.ts';
 import { RUN_COMMAND_ROUTES } from '../runs/run-command-routes.ts';
 import { RUN_ROUTES } from '../runs/run-routes.ts';
 import { SANDBOX_ROUTES } from '../sandboxes/sandbox-routes.ts';
@@ -35,7 +37,9 @@ export const APPLICATION_ROUTES = [
   ...SANDBOX_ROUTES,
   ...SANDBOX_SECRET_ROUTES,
   ...RUN_ROUTES,
+  ...RUN_ITEM_ROUTES,
   ...RUN_COMMAND_ROUTES,
+  ...JOB_ROUTES,
   ...SETTINGS_ROUTES,
   ...PROFILE_ROUTES,
   ...SECRET_ROUTES,

@@ -6,13 +6,14 @@ import { z } from 'zod';
 import type { Score } from '../../activities/score-file.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
+import type { ItemFacts } from '../../core/run/item-query.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
 import type { Trouble } from '../../core/trouble.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
 import { executionStatus, sandboxStatus } from '../application/words.ts';
 
 const MODES = ['normal', 'draining', 'paused', 'cancelling'] as const satisfies readonly RunMode[];
-const ITEM_PHASES = [
+export const ITEM_PHASES = [
   'waiting',
   'starting',
   'working',
@@ -21,7 +22,7 @@ const ITEM_PHASES = [
   'ended',
 ] as const satisfies readonly ItemPhase[];
 
-const nanoUsd = z.int().meta({ description: 'Nano-USD: a US dollar is 1,000,000,000.' });
+export const nanoUsd = z.int().meta({ description: 'Nano-USD: a US dollar is 1,000,000,000.' });
 
 const nanoUsdSum = z.union([z.int(), z.string().regex(/^-?\d{16,}$/)]).meta({
   id: 'NanoUsdSum',
@@ -108,6 +109,9 @@ export const runItemSchema = z
     cost_nano_usd: nanoUsd.nullable(),
     admitted_at: instantOut.nullable(),
     ended_at: instantOut.nullable(),
+    model: z.string().nullable().meta({ description: 'Null when the plan has the item no more.' }),
+    repository: z.string().nullable(),
+    tags: z.record(z.string(), z.string()),
     scores: z
       .array(scoreSchema)
       .meta({ description: 'Numbers about its work, in the order of the job; empty for none.' }),
@@ -149,7 +153,13 @@ export function runRecord(row: RunRow): RunRecord {
   };
 }
 
-export function runItemRecord(row: RunItemRow, scores: readonly Score[]): RunItemRecord {
+export interface BesideItem {
+  readonly scores: readonly Score[];
+  /** Null when the plan has the item no more. */
+  readonly facts: ItemFacts | null;
+}
+
+export function runItemRecord(row: RunItemRow, { scores, facts }: BesideItem): RunItemRecord {
   return {
     key: row.key,
     phase: row.phase,
@@ -164,6 +174,9 @@ export function runItemRecord(row: RunItemRow, scores: readonly Score[]): RunIte
     cost_nano_usd: row.costNanoUsd,
     admitted_at: instantOrNull(row.admittedAt),
     ended_at: instantOrNull(row.endedAt),
+    model: facts?.model ?? null,
+    repository: facts?.repository?.name ?? null,
+    tags: { ...facts?.tags },
     scores: scores.map(({ name, value, at_least: least = null, at_most: most = null, problem }) => ({
       ...{ name, value, at_least: least, at_most: most, problem },
     })),

@@ -1,21 +1,25 @@
 /**
- * Reading runs: search, one, its items, what happened to it as a whole.
+ * Reading runs: search, one, what happened to it as a whole; its items are in item-routes.ts.
  * Owns the routes; none of them changes a run. Whose runs are seen is in run-access.ts.
  */
 import { z } from 'zod';
-import { judgedScores } from '../../activities/score-file.ts';
 import type { RunRow } from '../../core/projection.ts';
-import { isCurrent, troubleOfItem, troubleOfRun } from '../../core/current-trouble.ts';
-import type { TroubleOf } from '../../core/trouble.ts';
+import { troubleOfRun } from '../../core/current-trouble.ts';
 import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
 import { findRun, whoseRuns } from './run-access.ts';
 import { runParams } from './run-params.ts';
-import { runItemRecord, runItemSchema, runRecord, runSchema } from './run-record.ts';
+import { currentTroubles } from './run-troubles.ts';
+import { runRecord, runSchema } from './run-record.ts';
 
-const pageQuery = z.object({ page_id: pageIdIn, limit: limitIn });
+const pageQuery = z.object({
+  page_id: pageIdIn,
+  limit: limitIn,
+  name: z.string().max(64).optional().meta({ description: 'The name of the job.' }),
+  state: z.enum(['open', 'finished']).optional(),
+});
 
 const runEventSchema = z
   .object({ at: instantOut, code: z.string(), detail: z.string() })
@@ -33,7 +37,11 @@ export const RUN_ROUTES = [
     leadsTo: { run_id: '$response.body#/items/0/id' },
     handler: async ({ application, caller, query }) => {
       const page = { ...pageRequest(query), descending: true };
-      const found = await application.search.runs(page, whoseRuns(caller));
+      const { name, state } = query;
+      const found = await application.search.runs(page, whoseRuns(caller), {
+        ...(name === undefined ? {} : { name }),
+        ...(state === undefined ? {} : { state }),
+      });
       return await answerPage(found, query.limit, {
         cursor: ({ createdAt, runId: id }) => ({ value: createdAt, id }),
         records: (rows) => Promise.resolve(rows.map(runRecord)),
@@ -54,36 +62,6 @@ export const RUN_ROUTES = [
   }),
   route({
     method: 'GET',
-    url: '/api/v1/runs/:run_id/items/search',
-    operation: 'search_run_items',
-    summary: 'The items of a run in the order of its plan.',
-    access: 'key',
-    params: runParams,
-    query: pageQuery,
-    result: pageOf(runItemSchema),
-    errors: ['not_found'],
-    handler: async ({ application, caller, params: { run_id: id }, query }) => {
-      const run = await findRun(application, caller, id);
-      const page = { ...pageRequest(query), descending: false };
-      const found = await application.search.runItems(run.runId, page);
-      return await answerPage(found, query.limit, {
-        cursor: ({ position, row }) => ({ value: position, id: row.key }),
-        records: async (items) => {
-          const open = await currentTroubles(application);
-          return await Promise.all(
-            items.map(async ({ row }) =>
-              runItemRecord(
-                { ...row, trouble: troubleOfItem(open, row) },
-                await judgedScores(application.world, run.runId, row),
-              ),
-            ),
-          );
-        },
-      });
-    },
-  }),
-  route({
-    method: 'GET',
     url: '/api/v1/runs/:run_id/events',
     operation: 'list_run_events',
     summary: 'What happened to a run as a whole, in the order in which it was recorded.',
@@ -98,11 +76,6 @@ export const RUN_ROUTES = [
     },
   }),
 ] as const;
-
-async function currentTroubles({ troubles, world }: Application): Promise<readonly TroubleOf[]> {
-  const now = world.clock.now();
-  return (await troubles.open()).filter((trouble) => isCurrent(trouble, now));
-}
 
 async function withTrouble(application: Application, row: RunRow): Promise<RunRow> {
   const open = row.phase === 'finished' ? [] : await currentTroubles(application);

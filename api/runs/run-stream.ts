@@ -12,6 +12,7 @@ import { invalid } from '../application/validation.ts';
 import { pushStream, type Push } from '../events/push-stream.ts';
 import { findRun } from './run-access.ts';
 import { runParams } from './run-params.ts';
+import { itemsOfPlan } from './plan-items.ts';
 import { runItemRecord, runRecord } from './run-record.ts';
 
 export const RUN_STREAM_URL = '/api/v1/runs/:run_id/stream';
@@ -57,8 +58,14 @@ async function follow(
         (item) => told.get(item.key) !== item.sequence,
       );
       for (const item of items) told.set(item.key, item.sequence);
+      const facts = await itemsOfPlan(world, row);
       const records = await Promise.all(
-        items.map(async (item) => runItemRecord(item, await judgedScores(world, runId, item))),
+        items.map(async (item) =>
+          runItemRecord(item, {
+            scores: await judgedScores(world, runId, item),
+            facts: facts.get(item.key) ?? null,
+          }),
+        ),
       );
       const data = JSON.stringify({ run: runRecord(row), items: records });
       await write(`id: ${sequence}\nevent: run\ndata: ${data}\n\n`);

@@ -32,7 +32,9 @@ import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
 import { builtProgram } from '../host/places.ts';
 import { programVersion } from '../host/program-version.ts';
 import { SHA256 } from '../job-file.ts';
+import { listedModels } from '../listed-models.ts';
 import { openConfigurationDesk } from './configuration-desk.ts';
+import { createJobCompiler } from './job-compiler.ts';
 import { isLoopback } from './loopback.ts';
 
 /** Beside the built programs. */
@@ -142,6 +144,12 @@ function createApplication(
     },
     publicUrl: () => listening.url,
     agentAddress: (sandboxId, path) => listening.agents?.urlOf(sandboxId, path) ?? null,
+    jobs: createJobCompiler({
+      models: () => followed.proxy.models.map(({ modelName }) => modelName),
+      hasPrice: (model) =>
+        listedModels({ cwd: path.dirname(followed.file), env: parts.env }, followed.file).hasPrice(model),
+      deployment: world.deployment,
+    }),
     planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
     randomHex: (digits) =>
       randomBytes(Math.ceil(digits / 2))

@@ -71,6 +71,8 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
     recordSearch(connection).runs({ ...PAGE, after: { value: 1.5, id: 'x' } }, null),
   runs: (connection) => recordSearch(connection).runs(PAGE, null),
   'runs of a user': (connection) => recordSearch(connection).runs(PAGE, USER),
+  'open runs of a job': (connection) =>
+    recordSearch(connection).runs(PAGE, USER, { name: 'nightly', state: 'open' }),
   'items of a run': (connection) =>
     recordSearch(connection).runItems(runId('nightly'), { ...PAGE, descending: false }),
   'start tasks': (connection) => startTaskStore(connection).search(USER, {}, PAGE),

@@ -23,6 +23,7 @@ import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { KeyScope } from '../../ports/api-keys.ts';
+import { createJobCompiler } from '../../cli/serve/job-compiler.ts';
 import { SHA256 } from '../../cli/job-file.ts';
 import { hashPlan } from '../../dsl/plan-text.ts';
 import { activityWorld, type ActivityWorld } from '../activities/activity-world.ts';
@@ -149,6 +150,7 @@ function applicationOf({
     relay: options.relay ?? { connect: () => Promise.reject(new Error('no Agent Server listens here')) },
     dialect: dialectOf(options.dialect ?? 'spec'),
     models: ['coder', 'small'],
+    jobs: createJobCompiler({ models: () => ['coder', 'small'], deployment: world.deployment }),
     publicUrl: () => listening.url,
     planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
     randomHex: (digits) => crypto.randomUUID().replaceAll('-', '').slice(0, digits).padEnd(digits, '0'),

@@ -144,8 +144,26 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
     },
   },
   'get_sandbox_specs query': { id: { file: 'api/sandboxes/secret-routes.ts', text: 'query.id' } },
-  'search_runs query': PAGE,
-  'search_run_items query': PAGE,
+  'search_runs query': {
+    ...PAGE,
+    ...of('api/runs/run-routes.ts', { name: '{ name, state } = query', state: '{ name, state } = query' }),
+  },
+  'search_run_items query': {
+    ...PAGE,
+    ...of('api/runs/item-routes.ts', {
+      state: 'states: state',
+      model: '{ model }',
+      repository: '{ repository }',
+      tag: 'tag.map(',
+      key__contains: 'key__contains: keyContains',
+      sort_order: 'sort_order: order',
+      descending: 'order, descending }',
+    }),
+  },
+  'get_run_item_evidence query': of('api/runs/item-routes.ts', { item: 'query: { item: key }' }),
+  'compile_job body': of('api/jobs/job-routes.ts', { text: 'body.text', inputs: 'body.inputs' }),
+  'get_job_history query': of('api/jobs/job-routes.ts', { limit: 'query: { limit }' }),
+  'compare_run query': of('api/jobs/job-routes.ts', { before: 'query.before' }),
   'get_run_result query': of('api/runs/run-command-routes.ts', { name: 'name: query.name' }),
   'control_run body': {
     ...of('api/runs/run-command-routes.ts', {

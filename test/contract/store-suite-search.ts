@@ -1,12 +1,13 @@
 /** The contract of RecordSearch: a record with what is shown beside it, by id and page by page. */
 import { describe, expect, it } from 'vitest';
-import { userId } from '../../core/ids.ts';
+import { runId, userId } from '../../core/ids.ts';
 import { nanoUsd } from '../../core/money.ts';
-import { CONVERSATION_ORDERS, type Cursor } from '../../ports/record-search.ts';
+import { CONVERSATION_ORDERS, type Cursor, type RunFilter } from '../../ports/record-search.ts';
 import {
   conversationNumber,
   conversationRow,
   NOW,
+  runRow,
   sandboxNumber,
   sandboxRow,
   spendRow,
@@ -16,6 +17,24 @@ import type { OpenEmptyStore } from './store-harness.ts';
 
 export function searchSuite(open: OpenEmptyStore): void {
   describe('RecordSearch', () => {
+    it('finds the runs of a job, those that go on or those that have ended', async () => {
+      const { records, search } = await open();
+      const run = (id: string, name: string, phase: 'finished' | 'running') =>
+        runRow({ runId: runId(id), userId: USER, name, phase, createdAt: NOW });
+      await records.project([
+        ...[run('a', 'nightly', 'finished'), run('b', 'nightly', 'running'), run('c', 'other', 'running')],
+        // A name in another field is none.
+        runRow({ runId: runId('d'), userId: USER, name: 'x', reason: '"name":"nightly"', createdAt: NOW }),
+      ]);
+      const page = { after: null, limit: 10, descending: true };
+      const found = async (filter: RunFilter) =>
+        (await search.runs(page, USER, filter)).map(({ runId: id }) => id).join(' ');
+      expect(await found({ name: 'nightly' })).toBe('b a');
+      expect(await found({ name: 'nightly', state: 'open' })).toBe('b');
+      expect(await found({ name: 'nightly', state: 'finished' })).toBe('a');
+      expect(await found({ name: "nightly' or 1=1" })).toBe('');
+    });
+
     it('shows a conversation with its sandbox and what its calls came to', async () => {
       const { records, spend, search } = await open();
       const sandbox = sandboxRow(sandboxNumber(1));

@@ -1,13 +1,21 @@
 /** What the console decides by itself: addresses, texts of events, amounts, times, and where a bar begins. */
 import { describe, expect, it } from 'vitest';
+import { createJobCompiler } from '../../cli/serve/job-compiler.ts';
 import { parsedHeaders } from '../../web/admin/parsed-headers.ts';
 import { eventText, isForPeople, type TranscriptEvent } from '../../web/conversation/event-text.ts';
 import { pendingActions } from '../../web/conversation/pending-actions.ts';
+import { rangeOf } from '../../web/editor/finding-place.ts';
 import { addressOf, placeOf, type Place } from '../../web/routing/place.ts';
+import { firstJob } from '../../web/run/first-job.ts';
 import { spansOf } from '../../web/run/timeline-spans.ts';
 import { usd, usdOfNano } from '../../web/text/money.ts';
 import { ago, duration, parsedInstant } from '../../web/text/time.ts';
 import { labelOf, toneOf } from '../../web/text/words.ts';
+
+const DEPLOYMENT = {
+  capacity: { installationMax: 10, userMax: 10, conversationsPerSandboxMax: 2 },
+  limits: { idleTimeMs: null, deletionTimeMs: null },
+} as const;
 
 const PLACES: readonly Place[] = [
   { page: 'conversations' },
@@ -15,11 +23,38 @@ const PLACES: readonly Place[] = [
   { page: 'conversation', id: 'c'.repeat(32), view: 'changes' },
   { page: 'sandboxes' },
   { page: 'runs' },
+  { page: 'start-run' },
   { page: 'run', id: 'nightly-1' },
+  { page: 'comparison', id: 'nightly-2', before: 'nightly-1' },
+  { page: 'job', name: 'nightly' },
   { page: 'settings-application' },
   { page: 'settings-llm' },
   { page: 'admin' },
 ];
+
+describe('the editor', () => {
+  const place = (line: number, column: number, endLine: number, endColumn: number) => ({
+    ...{ line, column, end_line: endLine, end_column: endColumn },
+  });
+
+  it.each([
+    ['the second line', 'a: 1\nbee: 2\n', place(2, 1, 2, 4), 'bee'],
+    ['code points', '😀😀: x\n', place(1, 2, 1, 3), '😀'],
+    ['nothing as one letter', 'abc', place(1, 2, 1, 2), 'b'],
+    ['the end of a text', 'abc', place(9, 1, 9, 5), ''],
+    ['several lines', 'a\nb\nc', place(1, 1, 3, 2), 'a\nb\nc'],
+    ['a column behind its line', 'ab\ncd', place(1, 9, 1, 12), '\n'],
+  ])('marks %s', (_name, text, at, marked) => {
+    const { from, to } = rangeOf(text, at);
+    expect(text.slice(from, to)).toBe(marked);
+  });
+
+  it('begins with a job that compiles', () => {
+    const compiler = createJobCompiler({ models: () => ['coder'], deployment: DEPLOYMENT });
+    const { plan, findings } = compiler.compile(firstJob('coder'), {});
+    expect([plan?.items.length, findings.filter(({ severity }) => severity === 'error')]).toEqual([1, []]);
+  });
+});
 
 describe('places', () => {
   it.each(PLACES)('%j has an address that leads back to it', (place) => {

@@ -1,19 +1,19 @@
 /** What holds for every page: found by axe, used with keys alone, at 390 px, in each colour, and after an outage. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import axe from 'axe-core';
 import { expect, it } from 'vitest';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
 import { conversationId } from '../../core/ids.ts';
 import { startReady } from '../api/service.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { action, message, observation, openPageWorld, type PageWorld } from './page-world.ts';
+import { leavePastRuns, PAST } from './past-runs.ts';
 
 const ALL_MS_MAX = 600_000;
 const PHONE = { width: 390, height: 844 } as const;
 /** As long as a deployment takes; a test of every day waits less. */
 const OUTAGE_MS = Number(process.env['PARLEY_CONSOLE_OUTAGE_MS'] ?? 8_000);
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Finding {
   readonly id: string;
@@ -22,7 +22,7 @@ interface Finding {
 
 /** One line for each place that something is wrong at. */
 async function findings({ page }: PageWorld): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const { violations } = (await page.evaluate('axe.run(document)')) as { violations: readonly Finding[] };
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary.slice(0, 300)}`),
@@ -62,7 +62,11 @@ const pagesOf = (id: string): readonly (readonly [address: string, seen: string]
   [`conversations/${id}/skills`, 'Hooks'],
   [`conversations/${id}/usage`, 'no model yet'],
   ['sandboxes', 'process'],
-  ['runs', 'No run'],
+  ['runs', PAST.first],
+  ['start-run', 'Conversations'],
+  [`runs/${PAST.second}`, 'History of the job'],
+  [`runs/${PAST.second}/beside/${PAST.first}`, 'Worse'],
+  [`jobs/${PAST.job}`, 'Flaky'],
   ['settings/application', 'Git'],
   ['settings/llm', 'profile'],
   ['admin', 'Admin console'],
@@ -77,10 +81,16 @@ describeWith('chromium', 'every page', () => {
       const { page, open, service } = world;
       const id = await talked(world);
       await writeFiles(service, id);
+      await leavePastRuns(service);
       const found: string[] = [];
       for (const [address, seen] of pagesOf(id)) {
         await open(address);
         await page.getByText(seen).first().waitFor();
+        if (address === 'start-run') await page.getByRole('textbox', { name: 'Job file' }).waitFor();
+        if (address === `runs/${PAST.second}`) {
+          await page.getByRole('button', { name: 'moody' }).click();
+          await page.getByText('+new').waitFor();
+        }
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
           found.push(...(await findings(world)).map((one) => `${address} ${colorScheme}: ${one}`));
@@ -156,6 +166,8 @@ describeWith('chromium', 'every page', () => {
       const world = await openPageWorld();
       const { page, open, say, service } = world;
       const id = await talked(world);
+      await writeFiles(service, id);
+      await leavePastRuns(service);
       for (const [address, seen] of pagesOf(id).filter(([one]) => !one.includes('no/such'))) {
         await open(address);
         await page.getByText(seen).first().waitFor();

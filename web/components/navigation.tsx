@@ -61,7 +61,10 @@ function Group({ title, entries, place }: GroupProps): ReactElement {
   );
 }
 
+/** What belongs to runs, and is no run. */
+const BESIDE_RUNS: ReadonlySet<Place['page']> = new Set(['start-run', 'comparison', 'job']);
+
 /** One conversation is on the page of conversations. */
 function isAt({ page }: Place, to: Place): boolean {
-  return page === to.page || `${page}s` === to.page;
+  return page === to.page || `${page}s` === to.page || (to.page === 'runs' && BESIDE_RUNS.has(page));
 }

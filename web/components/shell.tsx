@@ -28,7 +28,7 @@ export function Shell({
       <a className="skip" href="#page">
         Skip to the page
       </a>
-      <div className="side">
+      <header className="side">
         <Link to={{ page: 'conversations' }} className="brand">
           <Mark size={26} />
           <span>Parley</span>
@@ -49,7 +49,7 @@ export function Shell({
             Sign out
           </Button>
         </div>
-      </div>
+      </header>
       <main className="page" id="page">
         <OutageNotice />
         {children}

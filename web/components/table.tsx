@@ -4,8 +4,21 @@
  */
 import type { ReactElement, ReactNode } from 'react';
 
+/** How a column can be ordered by, as the server does it. */
+export interface ColumnSort {
+  /** Null: the table is ordered by something else. */
+  readonly is: 'ascending' | 'descending' | null;
+  onSort(): void;
+}
+
 /** A name alone heads texts; figures stand at the right, and a column of buttons is named for screen readers only. */
-export type Column = string | { readonly name: string; readonly holds: 'figures' | 'buttons' };
+export type Column =
+  | string
+  | {
+      readonly name: string;
+      readonly holds: 'texts' | 'figures' | 'buttons';
+      readonly sort?: ColumnSort;
+    };
 
 export interface TableProps {
   readonly columns: readonly Column[];
@@ -30,15 +43,27 @@ export function Table({ columns, children }: TableProps): ReactElement {
 
 function Head({ column }: { readonly column: Column }): ReactElement {
   if (typeof column === 'string') return <th scope="col">{column}</th>;
-  if (column.holds === 'figures')
+  const { name, holds, sort } = column;
+  if (holds === 'buttons')
     return (
-      <th scope="col" className="number">
-        {column.name}
+      <th scope="col">
+        <span className="hidden">{name}</span>
       </th>
     );
   return (
-    <th scope="col">
-      <span className="hidden">{column.name}</span>
+    <th
+      scope="col"
+      className={holds === 'figures' ? 'number' : undefined}
+      aria-sort={sort === undefined ? undefined : (sort.is ?? 'none')}
+    >
+      {sort === undefined ? (
+        name
+      ) : (
+        <button type="button" className="sort" onClick={sort.onSort}>
+          {name}
+          <span aria-hidden="true">{sort.is === null ? '' : sort.is === 'ascending' ? ' ↑' : ' ↓'}</span>
+        </button>
+      )}
     </th>
   );
 }

@@ -6,7 +6,7 @@ import { lazy, Suspense, type ReactElement } from 'react';
 import { Empty } from '../components/empty.tsx';
 import { Link } from '../routing/link.tsx';
 import type { ConversationView, Place } from '../routing/place.ts';
-import type { ConversationRecord } from './conversation-table.tsx';
+import type { ViewProps } from './view-props.ts';
 
 const NAMES: readonly (readonly [view: ConversationView | null, name: string])[] = [
   [null, 'Conversation'],
@@ -22,10 +22,6 @@ const VIEWS = {
   skills: lazy(async () => ({ default: (await import('../work/skills-view.tsx')).SkillsView })),
   usage: lazy(async () => ({ default: (await import('../work/usage-view.tsx')).UsageView })),
 } as const;
-
-export interface ViewProps {
-  readonly record: ConversationRecord;
-}
 
 export function ViewLinks({
   id,

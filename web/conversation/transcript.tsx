@@ -27,7 +27,7 @@ export interface TranscriptTarget {
 }
 
 export function Transcript({ followed, costs, target }: TranscriptProps): ReactElement {
-  const { events, isLive, isRead, isOver, isReading } = followed;
+  const { events, isLive, isRead, isOver } = followed;
   const frame = useRef<HTMLDivElement>(null);
   const isFollowing = useRef(true);
   const reached = useRef<TranscriptTarget | null>(null);
@@ -52,18 +52,9 @@ export function Transcript({ followed, costs, target }: TranscriptProps): ReactE
     if (current === null) return;
     isFollowing.current = current.scrollHeight - current.scrollTop - current.clientHeight < FOLLOWS_PX;
   };
-  const earlier = earlierCount(followed);
-  const later = laterCount(followed);
   return (
     <>
-      {earlier === 0 ? null : (
-        <div className="transcript-more">
-          <Button kind="quiet" busy={isReading} onClick={() => followed.earlier()}>
-            Load earlier events
-          </Button>
-          <span className="quiet">{earlier.toLocaleString()} before these</span>
-        </div>
-      )}
+      <Earlier followed={followed} />
       <div
         className="transcript card"
         ref={frame}
@@ -91,18 +82,36 @@ export function Transcript({ followed, costs, target }: TranscriptProps): ReactE
           {isOver ? <li className="event event-state">The conversation was deleted</li> : null}
         </ol>
       </div>
-      {isLive ? null : (
-        <div className="transcript-more">
-          <Button kind="quiet" busy={isReading} onClick={() => followed.later()}>
-            Load later events
-          </Button>
-          <Button kind="quiet" busy={isReading} onClick={() => followed.newest()}>
-            Go to the newest
-          </Button>
-          <span className="quiet">{later.toLocaleString()} behind these</span>
-        </div>
-      )}
+      {isLive ? null : <Later followed={followed} />}
     </>
+  );
+}
+
+function Earlier({ followed }: Pick<TranscriptProps, 'followed'>): ReactElement | null {
+  const earlier = earlierCount(followed);
+  if (earlier === 0) return null;
+  return (
+    <div className="transcript-more">
+      <Button kind="quiet" busy={followed.isReading} onClick={() => followed.earlier()}>
+        Load earlier events
+      </Button>
+      <span className="quiet">{earlier.toLocaleString()} before these</span>
+    </div>
+  );
+}
+
+function Later({ followed }: Pick<TranscriptProps, 'followed'>): ReactElement {
+  const { isReading } = followed;
+  return (
+    <div className="transcript-more">
+      <Button kind="quiet" busy={isReading} onClick={() => followed.later()}>
+        Load later events
+      </Button>
+      <Button kind="quiet" busy={isReading} onClick={() => followed.newest()}>
+        Go to the newest
+      </Button>
+      <span className="quiet">{laterCount(followed).toLocaleString()} behind these</span>
+    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { Notice } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
+import { Pager } from '../components/pager.tsx';
 import { ConversationTable } from '../conversation/conversation-table.tsx';
 import { StartDialog } from '../conversation/start-dialog.tsx';
 import { usePolled } from '../data/use-polled.ts';
@@ -36,7 +37,6 @@ export function ConversationsPage(): ReactElement {
   );
   const { value, problem } = usePolled(ask);
   const rows = value?.items ?? [];
-  const next = value?.next_page_id ?? null;
   return (
     <>
       <PageHead
@@ -69,18 +69,7 @@ export function ConversationsPage(): ReactElement {
           <p>{title === '' ? 'No conversation yet.' : 'No title holds this text.'}</p>
         </Empty>
       )}
-      <div className="pager">
-        <Button kind="quiet" disabled={pages.length === 0} onClick={() => setPages(pages.slice(0, -1))}>
-          Newer
-        </Button>
-        <Button
-          kind="quiet"
-          disabled={next === null}
-          onClick={() => setPages(next === null ? pages : [...pages, next])}
-        >
-          Older
-        </Button>
-      </div>
+      <Pager pages={pages} next={value?.next_page_id ?? null} onChange={setPages} />
       {isStarting ? <StartDialog onLeave={() => setIsStarting(false)} /> : null}
     </>
   );

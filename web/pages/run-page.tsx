@@ -1,5 +1,5 @@
 /**
- * One run: its sums, its items over time, and what happened to it as a whole.
+ * One run: its sums, its items over time, what happened to it as a whole, and what can be asked of it.
  * Owns the asking; timeline and tables are in run/.
  */
 import { useCallback, type ReactElement } from 'react';
@@ -9,11 +9,11 @@ import { Notice } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
-import { ItemTable } from '../run/item-table.tsx';
+import { ItemsSection } from '../run/items-section.tsx';
 import { phaseOf, reasonText, troubleText } from '../run/run-phase.ts';
+import { RunControls } from '../run/run-controls.tsx';
 import { RunEvents } from '../run/run-events.tsx';
 import { RunSums } from '../run/run-sums.tsx';
-import { Timeline } from '../run/timeline.tsx';
 import { useSession } from '../session/session.ts';
 
 export function RunPage({ id }: { readonly id: string }): ReactElement {
@@ -21,34 +21,41 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
   const ask = useCallback(
     async (signal: AbortSignal) => {
       const params = { run_id: id };
-      const [run, items, events] = await Promise.all([
+      const [run, events] = await Promise.all([
         client.getRun({ params }, { signal }),
-        client.searchRunItems({ params }, { signal }),
         client.listRunEvents({ params }, { signal }),
       ]);
-      return { run, items: items.items, hasMore: items.next_page_id !== null, events };
+      return { run, events };
     },
     [client, id],
   );
-  const { value, problem } = usePolled(ask);
+  const { value, problem, again } = usePolled(ask);
+  const run = value?.run ?? null;
   return (
     <>
-      <PageHead title={value?.run.name ?? 'Run'}>
+      <PageHead
+        title={run?.name ?? 'Run'}
+        actions={run === null ? undefined : <RunControls run={run} onChange={again} />}
+      >
         <Link to={{ page: 'runs' }}>Runs</Link> <code>{id}</code>
-        {value === null ? null : <Badge word={phaseOf(value.run)} />}
+        {run === null ? null : (
+          <>
+            <Badge word={phaseOf(run)} />
+            <Link to={{ page: 'job', name: run.name }}>History of the job</Link>
+          </>
+        )}
       </PageHead>
-      {value === null ? (
+      {value === null || run === null ? (
         <Empty isLoading={problem === null} problem={problem}>
           <p>There is no such run.</p>
         </Empty>
       ) : (
         <>
           {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
-          {value.run.reason === null ? null : <Notice tone="wait">{reasonText(value.run)}</Notice>}
-          {value.run.trouble === null ? null : <Notice tone="bad">{troubleText(value.run.trouble)}</Notice>}
-          <RunSums run={value.run} />
-          <Timeline run={value.run} items={value.items} />
-          <ItemTable items={value.items} hasMore={value.hasMore} />
+          {run.reason === null ? null : <Notice tone="wait">{reasonText(run)}</Notice>}
+          {run.trouble === null ? null : <Notice tone="bad">{troubleText(run.trouble)}</Notice>}
+          <RunSums run={run} />
+          <ItemsSection run={run} onChange={again} />
           <RunEvents events={value.events} />
         </>
       )}

@@ -5,7 +5,10 @@
 export type Place =
   | { readonly page: 'conversations' | 'sandboxes' | 'runs' | 'admin' | 'missing' }
   | { readonly page: 'settings-application' | 'settings-llm' }
+  | { readonly page: 'start-run' }
   | { readonly page: 'run'; readonly id: string }
+  | { readonly page: 'comparison'; readonly id: string; readonly before: string }
+  | { readonly page: 'job'; readonly name: string }
   | { readonly page: 'conversation'; readonly id: string; readonly view?: ConversationView };
 
 /** What is shown of one conversation; without a word, what is said in it. */
@@ -19,14 +22,19 @@ export function placeOf(path: string): Place {
     .slice(BASE.length)
     .split('/')
     .filter((part) => part !== '');
-  const [first = 'conversations', second, third, ...rest] = parts;
+  const [first = 'conversations', second, third, fourth, ...rest] = parts;
   if (rest.length > 0) return { page: 'missing' };
+  if (fourth !== undefined)
+    return first === 'runs' && third === 'beside'
+      ? { page: 'comparison', id: second ?? '', before: fourth }
+      : { page: 'missing' };
   if (third !== undefined) return placeOfView(first, second ?? '', third);
   if (second !== undefined) return placeBelow(first, second);
   switch (first) {
     case 'conversations':
     case 'sandboxes':
     case 'runs':
+    case 'start-run':
     case 'admin':
       return { page: first };
     default:
@@ -43,6 +51,7 @@ function placeOfView(first: string, id: string, word: string): Place {
 function placeBelow(first: string, second: string): Place {
   if (first === 'conversations') return { page: 'conversation', id: second };
   if (first === 'runs') return { page: 'run', id: second };
+  if (first === 'jobs') return { page: 'job', name: second };
   if (first === 'settings' && second === 'application') return { page: 'settings-application' };
   if (first === 'settings' && second === 'llm') return { page: 'settings-llm' };
   return { page: 'missing' };
@@ -54,6 +63,10 @@ export function addressOf(place: Place): string {
       return `${BASE}/conversations/${place.id}${place.view === undefined ? '' : `/${place.view}`}`;
     case 'run':
       return `${BASE}/runs/${place.id}`;
+    case 'comparison':
+      return `${BASE}/runs/${place.id}/beside/${place.before}`;
+    case 'job':
+      return `${BASE}/jobs/${place.name}`;
     case 'settings-application':
       return `${BASE}/settings/application`;
     case 'settings-llm':

@@ -1,44 +1,143 @@
 /**
- * The items of a run as a table.
- * Owns the columns.
+ * Items of a run as a table; each opens to what there is to see of its work.
+ * Owns the columns and which item is open.
  */
-import type { ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import { Badge } from '../components/badge.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { Link } from '../routing/link.tsx';
 import { usdOfNano } from '../text/money.ts';
+import { duration, parsedInstant } from '../text/time.ts';
+import { ItemEvidence } from './item-evidence.tsx';
 import { troubleText } from './run-phase.ts';
-import type { RunItem } from './run-types.ts';
+import type { RunItem, RunRecord } from './run-types.ts';
 
-export interface ItemTableProps {
-  readonly items: readonly RunItem[];
-  readonly hasMore: boolean;
+export type SortBy = 'POSITION' | 'COST' | 'TIME' | 'OUTCOME' | 'MODEL' | 'REPOSITORY' | 'KEY';
+
+export interface ItemSort {
+  readonly by: SortBy;
+  readonly descending: boolean;
 }
 
-const COLUMNS: readonly Column[] = [
-  'Item',
-  'Phase',
-  'Agent',
-  'Sandbox',
-  { name: 'Attempt', holds: 'figures' },
-  { name: 'Cost', holds: 'figures' },
-  'Conversation',
+export interface ItemTableProps {
+  readonly run: RunRecord;
+  readonly items: readonly RunItem[];
+  readonly sort: ItemSort;
+  onSort(sort: ItemSort): void;
+  onChange(): void;
+}
+
+const HEADS: readonly (readonly [name: string, by: SortBy | null, holds: 'texts' | 'figures'])[] = [
+  ['Item', 'KEY', 'texts'],
+  ['Outcome', 'OUTCOME', 'texts'],
+  ['Model', 'MODEL', 'texts'],
+  ['Repository', 'REPOSITORY', 'texts'],
+  ['Attempt', null, 'figures'],
+  ['Cost', 'COST', 'figures'],
+  ['Time', 'TIME', 'figures'],
+  ['Conversation', null, 'texts'],
 ];
 
-export function ItemTable({ items, hasMore }: ItemTableProps): ReactElement {
+export function ItemTable({ run, items, sort, onSort, onChange }: ItemTableProps): ReactElement {
+  const [open, setOpen] = useState<string | null>(null);
+  const columns = HEADS.map(([name, by, holds]): Column => {
+    if (by === null) return { name, holds };
+    const is = sort.by !== by ? null : sort.descending ? 'descending' : 'ascending';
+    // A third click has the order of the plan again.
+    const next: ItemSort =
+      is === 'descending' ? { by: 'POSITION', descending: false } : { by, descending: is === 'ascending' };
+    return { name, holds, sort: { is, onSort: () => onSort(next) } };
+  });
   return (
-    <section aria-label="Items">
-      <h2>Items</h2>
-      <div className="scroll card">
-        <Table columns={COLUMNS}>
-          {items.map((item) => (
-            <Row key={item.key} item={item} />
-          ))}
-        </Table>
-      </div>
-      {hasMore ? <p className="quiet">The first {items.length} items are shown.</p> : null}
-    </section>
+    <div className="scroll card">
+      <Table columns={columns}>
+        {items.map((item) => (
+          <Row
+            key={item.key}
+            run={run}
+            item={item}
+            isOpen={open === item.key}
+            onOpen={() => setOpen(open === item.key ? null : item.key)}
+            onChange={onChange}
+          />
+        ))}
+      </Table>
+    </div>
   );
+}
+
+interface RowProps {
+  readonly run: RunRecord;
+  readonly item: RunItem;
+  readonly isOpen: boolean;
+  onOpen(): void;
+  onChange(): void;
+}
+
+function Row({ run, item, isOpen, onOpen, onChange }: RowProps): ReactElement {
+  const dash = <span className="quiet">—</span>;
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          <button type="button" className="sort" aria-expanded={isOpen} onClick={onOpen}>
+            <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
+            {item.key}
+          </button>
+          <Below item={item} />
+        </th>
+        <td>
+          <Badge word={item.outcome ?? item.phase} note={item.failure_class} />
+        </td>
+        <td>{item.model ?? dash}</td>
+        <td>{item.repository ?? dash}</td>
+        <td className="number">{item.attempt}</td>
+        <td className="number">{item.cost_nano_usd === null ? '—' : usdOfNano(item.cost_nano_usd)}</td>
+        <td className="number">{timeOf(item)}</td>
+        <td>
+          {item.conversation_id === null ? (
+            dash
+          ) : (
+            <Link to={{ page: 'conversation', id: item.conversation_id }}>
+              <code>{item.conversation_id.slice(0, 8)}</code>
+            </Link>
+          )}
+        </td>
+      </tr>
+      {isOpen ? (
+        <tr>
+          <td colSpan={HEADS.length}>
+            <ItemEvidence run={run} item={item} onChange={onChange} />
+          </td>
+        </tr>
+      ) : null}
+    </>
+  );
+}
+
+function Below({ item }: { readonly item: RunItem }): ReactElement {
+  const tags = Object.entries(item.tags);
+  return (
+    <>
+      {item.detail === null ? null : <div className="below">{item.detail}</div>}
+      {item.trouble === null ? null : <div className="below">{troubleText(item.trouble)}</div>}
+      {item.scores.length === 0 ? null : <Scores scores={item.scores} />}
+      {tags.length === 0 ? null : (
+        <div className="below">
+          {tags.map(([name, value]) => (
+            <span key={name} className="tag">
+              {name}={value}
+            </span>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+function timeOf({ admitted_at: from, ended_at: until }: RunItem): string {
+  if (from === null) return '—';
+  return duration((until === null ? Date.now() : parsedInstant(until)) - parsedInstant(from));
 }
 
 function Scores({ scores }: Pick<RunItem, 'scores'>): ReactElement {
@@ -51,35 +150,5 @@ function Scores({ scores }: Pick<RunItem, 'scores'>): ReactElement {
         </li>
       ))}
     </ul>
-  );
-}
-
-function Row({ item }: { readonly item: RunItem }): ReactElement {
-  const dash = <span className="quiet">—</span>;
-  return (
-    <tr>
-      <th scope="row">
-        {item.key}
-        {item.detail === null ? null : <div className="below">{item.detail}</div>}
-        {item.trouble === null ? null : <div className="below">{troubleText(item.trouble)}</div>}
-        {item.scores.length === 0 ? null : <Scores scores={item.scores} />}
-      </th>
-      <td>
-        <Badge word={item.outcome ?? item.phase} note={item.failure_class} />
-      </td>
-      <td>{item.execution_status === null ? dash : <Badge word={item.execution_status} />}</td>
-      <td>{item.sandbox_status === null ? dash : <Badge word={item.sandbox_status} />}</td>
-      <td className="number">{item.attempt}</td>
-      <td className="number">{item.cost_nano_usd === null ? '—' : usdOfNano(item.cost_nano_usd)}</td>
-      <td>
-        {item.conversation_id === null ? (
-          dash
-        ) : (
-          <Link to={{ page: 'conversation', id: item.conversation_id }}>
-            <code>{item.conversation_id.slice(0, 8)}</code>
-          </Link>
-        )}
-      </td>
-    </tr>
   );
 }

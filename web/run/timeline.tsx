@@ -28,7 +28,7 @@ export function Timeline({ run, items }: TimelineProps): ReactElement {
   return (
     <section aria-label="Timeline">
       <h2>Timeline</h2>
-      <div className="timeline card">
+      <div className="timeline card" tabIndex={0} role="group" aria-label="Items over time">
         <svg
           viewBox={`0 0 ${WIDTH} ${height}`}
           role="img"

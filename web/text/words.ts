@@ -31,6 +31,10 @@ const TONES: Readonly<Record<string, Tone>> = {
   stuck: 'bad',
   failed: 'bad',
   failed_verification: 'bad',
+  check_failed: 'bad',
+  limit_reached: 'wait',
+  warning: 'wait',
+  open: 'calm',
 };
 
 export function toneOf(word: string): Tone {

@@ -7,7 +7,7 @@ import type { ResultOf } from '../../api/client/client.ts';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { Notice } from '../components/notice.tsx';
-import type { ViewProps } from '../conversation/conversation-views.tsx';
+import type { ViewProps } from '../conversation/view-props.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';

@@ -6,7 +6,7 @@ import { useCallback, useMemo, useState, type ReactElement } from 'react';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { Notice, Problems } from '../components/notice.tsx';
-import type { ViewProps } from '../conversation/conversation-views.tsx';
+import type { ViewProps } from '../conversation/view-props.ts';
 import { saveFile } from '../conversation/save-file.ts';
 import { useAction } from '../data/use-action.ts';
 import { usePolled } from '../data/use-polled.ts';

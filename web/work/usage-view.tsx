@@ -6,7 +6,7 @@ import { useCallback, type ReactElement } from 'react';
 import { Empty } from '../components/empty.tsx';
 import { Notice } from '../components/notice.tsx';
 import { Table, type Column } from '../components/table.tsx';
-import type { ViewProps } from '../conversation/conversation-views.tsx';
+import type { ViewProps } from '../conversation/view-props.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';

@@ -1,0 +1,46 @@
+/**
+ * What the API needs of the compiler of jobs, which is not its own.
+ * Owns the interface; must not hold an implementation.
+ */
+import type { Plan } from '../../core/plan.ts';
+import type { RunItemRow } from '../../core/projection.ts';
+
+/** Lines and columns count from 1, columns in Unicode code points; the end is exclusive. */
+export interface JobFinding {
+  readonly code: string;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly remedy: string | null;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
+
+export interface CompiledJob {
+  /** Null when there is an error, or an input without a value. */
+  readonly plan: Plan | null;
+  readonly findings: readonly JobFinding[];
+  readonly openInputs: readonly string[];
+}
+
+/** Amounts are nano-USD; null where nothing is known. */
+export interface JobOutlook {
+  readonly costMaxNanoUsd: number | null;
+  readonly costP50NanoUsd: number | null;
+  readonly costP90NanoUsd: number | null;
+  readonly timeP50Ms: number | null;
+  readonly timeP90Ms: number | null;
+  readonly peak: number;
+  readonly sandboxesPeak: number | null;
+  readonly models: Readonly<Record<string, number>>;
+  readonly budgetNanoUsd: number | null;
+  readonly limits: readonly string[];
+}
+
+export interface JobCompiler {
+  /** Reads nothing of this machine: a file that the job names is missing. Never throws for anything the text holds. */
+  compile(text: string, inputs: Readonly<Record<string, string>>): CompiledJob;
+  /** `history`: items of the last run of the job; empty without one. */
+  outlook(plan: Plan, history: readonly RunItemRow[]): JobOutlook;
+}
