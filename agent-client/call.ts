@@ -111,19 +111,17 @@ async function readBody(
   bytesMax: number,
   place: () => Promise<(() => void) | null>,
 ): Promise<Buffer> {
+  if (Number(response.headers['content-length']) > bytesMax) {
+    response.body.on('error', () => undefined).destroy();
+    throw tooLarge(bytesMax);
+  }
   const chunks: Buffer[] = [];
   let size = 0;
   let leave: (() => void) | null = null;
   try {
     for await (const chunk of response.body) {
       size += (chunk as Buffer).length;
-      if (size > bytesMax) {
-        throw new ParleyError(
-          'agent_refused',
-          `Cannot read answer of the Agent Server: more than ${bytesMax} bytes`,
-          { details: { bytesMax } },
-        );
-      }
+      if (size > bytesMax) throw tooLarge(bytesMax);
       chunks.push(chunk as Buffer);
       if (size <= LARGE_ANSWER_BYTES || leave !== null) continue;
       leave = await place();
@@ -137,6 +135,14 @@ async function readBody(
   } finally {
     leave?.();
   }
+}
+
+function tooLarge(bytesMax: number): ParleyError {
+  return new ParleyError(
+    'agent_refused',
+    `Cannot read answer of the Agent Server: more than ${bytesMax} bytes`,
+    { details: { bytesMax } },
+  );
 }
 
 /** Of the error of a call: its answer was larger than `Call.bytesMax`. */

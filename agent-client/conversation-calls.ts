@@ -14,7 +14,7 @@ import type {
 } from '../ports/agent-server.ts';
 import { isTooLarge, jsonOf } from './call.ts';
 import type { Answer, Caller } from './call.ts';
-import { EVENTS_PER_PAGE, PAGE_SHRINK } from './limits.ts';
+import { EVENTS_PER_PAGE, JSON_BYTES_MAX, PAGE_BYTES_MAX, PAGE_SHRINK } from './limits.ts';
 import { broughtBody } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';
 import {
@@ -184,8 +184,10 @@ async function readPage(
     sort_order: 'TIMESTAMP',
     ...(page.pageId === null ? {} : { page_id: page.pageId }),
   };
+  const path = `${pathOf(page.id)}/events/search`;
+  const bytesMax = limit === 1 ? JSON_BYTES_MAX : PAGE_BYTES_MAX;
   try {
-    return await call(page.target, { method: 'GET', path: `${pathOf(page.id)}/events/search`, query });
+    return await call(page.target, { method: 'GET', path, query, bytesMax });
   } catch (error) {
     if (limit === 1 || !isTooLarge(error)) throw error;
     return await readPage(call, page, Math.ceil(limit / PAGE_SHRINK));

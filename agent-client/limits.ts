@@ -11,11 +11,10 @@ export const EXECUTE_MARGIN_MS = 15_000;
 export const ADDRESSES_MAX = 256;
 /** Connections to one Agent Server: a long command must not hold up a pause. */
 export const CONNECTIONS_PER_ADDRESS = 16;
-/**
- * One JSON answer: a page of 100 events with tool output, or one event with all that a message may hold. Read, it takes
- * five times as much.
- */
+/** One JSON answer: one event with all that a message may hold. Read, it takes five times as much. */
 export const JSON_BYTES_MAX = 16 * 1024 * 1024;
+/** A page of several events, with the output of as many tools; a larger one is asked for again with fewer. */
+export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** One file or patch; the server's own bounds are lower for patches. */
 export const CONTENT_BYTES_MAX = 512 * 1024 * 1024;
 /** Events of one page; the most the server gives. */
@@ -33,7 +32,7 @@ export const OUTPUT_PAGES_MAX = 100;
 /** Of all pages of one command's output together; the reference server keeps no more of one. */
 export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** An answer that has grown to this waits for a place, since how long it gets is decided in a sandbox. */
-export const LARGE_ANSWER_BYTES = 8 * 1024 * 1024;
+export const LARGE_ANSWER_BYTES = 2 * 1024 * 1024;
 /** Such answers that are read at once, of all sandboxes and of one. */
 export const LARGE_ANSWERS_MAX = 4;
 export const LARGE_ANSWERS_PER_SANDBOX_MAX = 1;

@@ -117,8 +117,8 @@ export const PROMPT_TRIM_SHARE = 0.5;
 /** Webhook queue of one conversation: the server above reads what was lost from the event search. */
 export const WEBHOOK_QUEUE_ITEMS_MAX = 1_000;
 export const WEBHOOK_QUEUE_BYTES_MAX = 50 * 1024 * 1024;
-/** One webhook body. */
-export const WEBHOOK_BATCH_BYTES_MAX = 5 * 1024 * 1024;
+/** One webhook body of several events; whoever hears of all sandboxes reads it in memory that they share. */
+export const WEBHOOK_BATCH_BYTES_MAX = 1024 * 1024;
 export const WEBHOOK_BATCH_EVENTS_MAX = 100;
 export const WEBHOOK_TIMEOUT_MS = 30_000;
 

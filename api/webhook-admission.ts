@@ -14,9 +14,9 @@ export const BODIES_MAX = 100;
  * Bytes of bodies of one sandbox: one batch at its largest, and ordinary ones without end. Read as JSON, redacted and
  * stored, a batch takes some fifteen times its size before it is garbage.
  */
-export const BODY_BYTES_PER_SANDBOX_MAX = 8 * 1024 * 1024;
+export const BODY_BYTES_PER_SANDBOX_MAX = 2 * 1024 * 1024;
 /** Of all together; read as JSON they take a few times as much. */
-export const BODY_BYTES_ALL_MAX = 48 * 1024 * 1024;
+export const BODY_BYTES_ALL_MAX = 16 * 1024 * 1024;
 /** Bytes of records, which name their conversation and so come before a key can be judged. */
 export const UNJUDGED_BYTES_MAX = 8 * 1024 * 1024;
 

@@ -2,6 +2,7 @@
  * Callbacks of Agent Servers: events in batches, and where a conversation stands.
  * Owns what a callback causes; it only ever says sooner what the slow poll would find anyway.
  */
+import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { reportOf } from '../activities/agent-report.ts';
 import { keepContact } from '../activities/sandbox-contact.ts';
@@ -29,6 +30,9 @@ export interface WebhookRules {
 /** Of a conversation's record, which names the conversation: it is read before the key can be judged. */
 const RECORD_BYTES_MAX = 256 * 1024;
 
+/** A batch that is larger than may be read, and still answered as taken; beyond it somebody sends without end. */
+const PASSED_BYTES_MAX = 64 * 1024 * 1024;
+
 /** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
 const SUCCESS = { success: true } as const;
 
@@ -45,6 +49,13 @@ export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld,
       const leave = admission.enter(caller.sandboxId, wanted);
       if (leave === null) return tooMany(rules, reply, `sandbox "${caller.sandboxId}"`);
       restAfterClose(request, reply, leave);
+      const bytes = Number(request.headers['content-length']);
+      if (bytes > rules.batchBytesMax && bytes <= PASSED_BYTES_MAX) {
+        rules.onStrike(
+          `Cannot read a callback of sandbox "${caller.sandboxId}": more than ${rules.batchBytesMax} bytes; the poll finds its events`,
+        );
+        return await passOver(request, reply);
+      }
       callers.set(request, caller);
       return undefined;
     },
@@ -81,6 +92,15 @@ function restAfterClose({ raw }: FastifyRequest, reply: FastifyReply, leave: () 
     if (restMs < RESTED_MS_MIN) leave();
     else setTimeout(leave, restMs).unref();
   });
+}
+
+/**
+ * Bytes that nobody keeps. The answer is that of a batch that was taken: there are senders that keep what was refused,
+ * put it before all that follows, and send it for ever.
+ */
+async function passOver({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  await once(raw.resume(), 'end').catch(() => undefined);
+  return reply.send(SUCCESS);
 }
 
 function lengthOf({ headers }: FastifyRequest): { readonly contentLength: string | undefined } {

@@ -11,8 +11,8 @@ import type { AuditLog } from '../ports/audit-log.ts';
 import { RefusalNotes } from './refusal-notes.ts';
 import { registerWebhookRoutes, type WebhookWorld } from './webhook-routes.ts';
 
-/** A batch of events is at most 5 MiB; a conversation's record is smaller. */
-const BODY_BYTES_MAX = 8 * 1024 * 1024;
+/** A batch of several events is at most 1 MiB; a conversation's record is smaller. */
+export const BODY_BYTES_MAX = 2 * 1024 * 1024;
 /** Open connections of all sandboxes together: each takes a descriptor of the engine, whoever has no key included. */
 export const CONNECTIONS_MAX = 512;
 /** Of one sandbox: more than it has batches on their way. */

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentClient } from '../../agent-client/agent-client.ts';
 import type { AgentClient } from '../../agent-client/agent-client.ts';
-import { JSON_BYTES_MAX } from '../../agent-client/limits.ts';
+import { JSON_BYTES_MAX, PAGE_BYTES_MAX } from '../../agent-client/limits.ts';
 import { conversationId } from '../../core/ids.ts';
 import type { AgentConversationRequest } from '../../ports/agent-server.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
@@ -199,12 +199,13 @@ describe('createAgentClient()', () => {
 
   it('reads a page that is too large in smaller ones, and refuses one event that is', async () => {
     const event = { id: 'e1', timestamp: '2026-05-02T09:30:01', kind: 'MessageEvent', source: 'agent' };
-    const large = 'x'.repeat(JSON_BYTES_MAX + 1);
+    const large = 'x'.repeat(PAGE_BYTES_MAX + 1);
     const search = `GET ${BASE}/events/search?limit=`;
     for (const limit of [100, 20]) stub.answer(`${search}${limit}&`, { body: large });
     stub.answer(`${search}4&`, { body: { items: [event], next_page_id: 'e2' } });
     expect(await client.events(stub.target, ID, null)).toMatchObject({ items: [event], nextPageId: 'e2' });
-    for (const limit of [4, 1]) stub.answer(`${search}${limit}&`, { body: large });
+    stub.answer(`${search}4&`, { body: large });
+    stub.answer(`${search}1&`, { body: 'x'.repeat(JSON_BYTES_MAX + 1) });
     await expect(client.events(stub.target, ID, null)).rejects.toMatchObject({ code: 'agent_refused' });
     expect(lines().map((line) => /limit=(\d+)/.exec(line)?.[1])).toEqual(
       ['100', '20', '4', '100', '20', '4', '1'], // each a fifth of the one before

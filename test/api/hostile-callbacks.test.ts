@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BODY_BYTES_PER_SANDBOX_MAX } from '../../api/webhook-admission.ts';
 import {
+  BODY_BYTES_MAX,
   CONNECTIONS_MAX,
   CONNECTIONS_PER_SANDBOX_MAX,
   startWebhookServer,
@@ -15,7 +16,6 @@ import { tempDir } from '../helpers/temp-dir.ts';
 import { callSocket, type SocketAnswer } from './socket-call.ts';
 
 const EVENTS = `/api/v1/webhooks/events/${CONVERSATION}`;
-const MIB = 1024 * 1024;
 
 async function callbacks() {
   const around = await activityWorld();
@@ -65,10 +65,10 @@ describe('callbacks', () => {
 
   it('of one sandbox take no more bytes than it may have under way', async () => {
     const { open, head, told } = await callbacks();
-    const batches = BODY_BYTES_PER_SANDBOX_MAX / (8 * MIB);
-    for (let index = 0; index < batches; index += 1) (await open()).write(`${head(EVENTS, 8 * MIB)}[`);
+    const batches = BODY_BYTES_PER_SANDBOX_MAX / BODY_BYTES_MAX;
+    for (let index = 0; index < batches; index += 1) (await open()).write(`${head(EVENTS, BODY_BYTES_MAX)}[`);
     const one = await open();
-    one.write(`${head(EVENTS, 8 * MIB)}[`);
+    one.write(`${head(EVENTS, BODY_BYTES_MAX)}[`);
     expect(await firstLine(one)).toContain(' 429 ');
     expect(told.join()).toContain(`callbacks of sandbox "${SANDBOX}"`);
   });
