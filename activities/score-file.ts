@@ -8,6 +8,7 @@ import type { PlanScore } from '../core/plan-check.ts';
 import type { RunItemRow } from '../core/projection.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import { endWords } from './in-sandbox.ts';
+import { parseKept } from './kept-file.ts';
 import type { World } from './world.ts';
 
 export const SCORES_FILE = 'scores.json';
@@ -35,12 +36,7 @@ export function scoresText(scores: readonly Score[]): string {
 
 /** Null for none, and for what this program did not write. */
 export function parseScores(content: Uint8Array | null): readonly Score[] | null {
-  if (content === null) return null;
-  try {
-    return fileSchema.parse(JSON.parse(new TextDecoder().decode(content))).scores;
-  } catch {
-    return null;
-  }
+  return parseKept(fileSchema, content)?.scores ?? null;
 }
 
 /** Null as for `parseScores`. */

@@ -10,6 +10,7 @@ import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Plan, PlanItem } from '../../core/plan.ts';
 import { launchFacts } from '../launch-facts.ts';
 import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
+import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
 
 export const DELIVERY_FILE = 'delivery.json';
@@ -44,12 +45,7 @@ export async function deliveryEvidence(
   { runId, item: { key } }: Pick<DeliverableItem, 'runId' | 'item'>,
 ): Promise<DeliveryEvidence | null> {
   const bytes = await world.results.read({ runId, key, name: DELIVERY_FILE });
-  if (bytes === null) return null;
-  try {
-    return evidenceSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-  } catch {
-    return null;
-  }
+  return parseKept(evidenceSchema, bytes);
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { RunId } from '../../core/ids.ts';
+import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
 
 export const FINDINGS_FILE = 'findings.json';
@@ -29,12 +30,7 @@ export const leftOut = (result: string, says: string): Finding => ({ code: 'left
 
 /** Null when the file is missing or is none of ours. */
 export function parseFindings(bytes: Uint8Array | null): readonly Finding[] | null {
-  if (bytes === null) return null;
-  try {
-    return findingsFileSchema.parse(JSON.parse(new TextDecoder().decode(bytes))).findings;
-  } catch {
-    return null;
-  }
+  return parseKept(findingsFileSchema, bytes)?.findings ?? null;
 }
 
 interface ItemOfRun {

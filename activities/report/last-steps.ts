@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { RunId } from '../../core/ids.ts';
+import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
 
 export const LAST_STEPS_FILE = 'finally.json';
@@ -30,12 +31,7 @@ export async function readLastSteps(
   runId: RunId,
 ): Promise<readonly LastStep[]> {
   const bytes = await results.read({ runId, key: null, name: LAST_STEPS_FILE });
-  if (bytes === null) return [];
-  try {
-    return fileSchema.parse(JSON.parse(new TextDecoder().decode(bytes))).steps;
-  } catch {
-    return [];
-  }
+  return parseKept(fileSchema, bytes)?.steps ?? [];
 }
 
 /** Replaces what is known of the step, and of those behind it: they belong to an earlier end of the run. */
