@@ -2,10 +2,12 @@
  * OpenCode from npm as the agent of conversations: in namespaces, through our proxy, against the scripted gateway. Nothing
  * of it was made for us; its program comes from the registry as it is.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { opencodeFolder, OPENCODE_VERSION } from '../../scripts/acp-agents.js';
+import { closeDaemon, dockerSocket } from '../../scripts/docker-daemon.ts';
+import { MACHINE_BASE, makeBaseImage } from '../../scripts/machine-images.ts';
 import { copyBatch, type BatchCopy } from '../e2e/batch-copy.ts';
 import { openGateway, type BatchGateway } from '../e2e/batch-gateway.ts';
 import { ledgerRows, sumOf } from '../e2e/ledger.ts';
@@ -188,4 +190,51 @@ describeWith('acp-agents', 'OpenCode as the agent', () => {
     },
     MS_MAX,
   );
+});
+
+/** As an operator does: the agent is installed, put into an image, and the deployment names that by its digest. */
+async function installInImage(copy: BatchCopy): Promise<void> {
+  await install(copy);
+  const socket = dockerSocket();
+  const env = { DOCKER_HOST: `unix://${socket}`, DOCKER_BUILDKIT: '0' };
+  await makeBaseImage({ socket, env });
+  const words = ['image', 'build', '--agent', 'opencode', '--sandbox-image', MACHINE_BASE, '--json'];
+  const built = await runProgram(copy, 'bin/parley.js', words, env);
+  expect(built.code, built.stderr).toBe(0);
+  const image = /"id":"(sha256:[0-9a-f]{64})"/.exec(built.stdout)?.[1] ?? '';
+  const runtime = `runtime: { kind: docker, docker: { socket: ${socket}, image: '${image}' } }`;
+  const file = path.join(copy.example, 'parley.yaml');
+  const text = readFileSync(file, 'utf8').replace(/^runtime: .*$/m, runtime);
+  expect(text).toContain(runtime);
+  writeFileSync(file, text);
+}
+
+describeWith('acp-agents', 'OpenCode in an image', () => {
+  describeWith('dockerd', 'as the agent in containers', () => {
+    afterAll(closeDaemon);
+
+    it(
+      'does a task of the first batch, killed with the whole run in the middle and resumed',
+      async () => {
+        const place = await prepared();
+        const { copy, gateway } = place;
+        await installInImage(copy);
+        const words = ['run', 'job.yaml', '--run-id', RUN_ID];
+        const first = startProgram(copy, 'bin/parley.js', words, gateway.env);
+        await expect
+          .poll(() => ledgerCount(copy), { timeout: MS_MAX, interval: 100 })
+          .toBeGreaterThanOrEqual(3);
+        first.kill();
+        await first.ended;
+        const { code, stderr } = await startProgram(copy, 'bin/parley.js', ['resume', RUN_ID], gateway.env)
+          .ended;
+        expect(code, stderr).toBe(0);
+        await isRight(place, { isWhole: false });
+        const said = JSON.stringify(await new Results(copy, RUN_ID).events('esm-entry'));
+        expect(said).not.toContain(gateway.env['PARLEY_GATEWAY_KEY']);
+        expect(said).not.toContain(gateway.env['PARLEY_GATEWAY_URL']);
+      },
+      MS_MAX,
+    );
+  });
 });

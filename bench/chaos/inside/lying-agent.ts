@@ -44,7 +44,8 @@ function answeredBy(lie: Attack, asked: IncomingMessage, response: ServerRespons
   const isEvents = asked.url?.includes('/events/search') === true;
   const json = { 'content-type': 'application/json' };
   if (lie === 'pages without end' && isEvents) {
-    const items = Array.from({ length: 50 }, () => event(20_000));
+    // Of a common size, and as large as a page may be.
+    const items = Array.from({ length: said.calls % 2 === 0 ? 50 : 195 }, () => event(20_000));
     const text = JSON.stringify({ items, next_page_id: randomUUID() });
     say(text.length);
     response.writeHead(200, json).end(text);
@@ -117,11 +118,16 @@ interface Call {
 async function speakOut(): Promise<void> {
   const lie = liesNow();
   if (lie === 'events by callback') {
-    const body = Buffer.from(JSON.stringify(Array.from({ length: 70 }, () => event(100_000))));
+    // Larger than a batch may be, and as large as it may be.
+    const [over, full] = [70, 19].map((length) =>
+      Buffer.from(JSON.stringify(Array.from({ length }, () => event(100_000)))),
+    );
     const headers = { 'x-session-api-key': sessionKey };
     const path = `/api/v1/webhooks/events/${known.conversationId}`;
     await Promise.all(
-      Array.from({ length: 4 }, () => call(CALLBACK_PORT, path, { headers, body, isOpen: false })),
+      [over, full, over, full].map((body = Buffer.alloc(0)) =>
+        call(CALLBACK_PORT, path, { headers, body, isOpen: false }),
+      ),
     );
   } else if (lie === 'model calls in flight') {
     const body = Buffer.alloc(60 * MEBIBYTE, ' ');
