@@ -11,7 +11,7 @@ import type { JobSource } from '../dsl/decode-source.ts';
 import type { PlanOrigins } from '../dsl/origins/origin.ts';
 import { savedOrigins } from '../dsl/origins/plan-origins.ts';
 import { hashPlan } from '../dsl/plan-text.ts';
-import type { JobWorld } from '../dsl/world.ts';
+import type { AskedIssues, JobWorld } from '../dsl/world.ts';
 import { DEPTH_MAX } from '../dsl/yaml-document.ts';
 import { printDiagnostics } from '../dsl/print-diagnostics.ts';
 import { givenInputs, refuseInputs, type InputOptions } from './given-inputs.ts';
@@ -33,6 +33,8 @@ export interface PlanRequest {
   readonly inputs?: InputOptions;
   /** Of a run that the job belongs to; absent: no stage has written any. */
   readonly readStageRows?: NonNullable<JobWorld['readStageRows']>;
+  /** Asked before a code host is; throws for what may not be asked. Absent: everything may. */
+  readonly checkAsked?: (asked: AskedIssues) => void;
   /** What a run that the job belongs to was told by code hosts; absent: they are asked. */
   readonly keptIssues?: readonly PlanIssues[];
   /** Whether issues with a result are left out; absent: none is. */
@@ -101,7 +103,8 @@ interface Unasked {
 /** The world in which code hosts have answered what the job asks them. */
 async function withIssues(shell: Shell, { request, world, first }: Unasked): Promise<JobWorld> {
   const { issueAnswers } = await import('./issue-answers.ts');
-  const { config, keptIssues: kept = [], leavesDone = false } = request;
+  const { config, keptIssues: kept = [], leavesDone = false, checkAsked } = request;
+  if (checkAsked !== undefined) first.openIssues.forEach(checkAsked);
   const readIssues = await issueAnswers(shell, first.openIssues, { config, kept, again: !leavesDone });
   return { ...world, readIssues };
 }

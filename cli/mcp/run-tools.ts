@@ -65,7 +65,7 @@ const plan = tool({
       .describe('Null when it was not asked for, or cannot be seen from here.'),
   }),
   async run({ input, desk }) {
-    const job = compileAsked(desk, input, false);
+    const job = await compileAsked(desk, input, false);
     const { name, hash, items, admission } = job.plan;
     return {
       ...{ name, hash, total: items.length, concurrency: admission.concurrency, warnings: job.warnings },
@@ -126,7 +126,7 @@ const run = tool({
   }),
   async run(call) {
     const { input, desk, signal } = call;
-    const job = compileAsked(desk, input, true);
+    const job = await compileAsked(desk, input, true);
     const secrets = await secretsOf(desk, job);
     call.hide(Object.values(secrets));
     if (input.preflight && desk.isHere) refuseFailed(await findingsOf(desk, job.plan), job.name);

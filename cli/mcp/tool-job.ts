@@ -9,6 +9,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { CliError } from '../cli-error.ts';
 import { secretsHere } from '../host/secret-source.ts';
 import { isWithin } from '../job-file.ts';
+import type { AskedIssues } from '../../dsl/world.ts';
 import { loadPlan } from '../load-plan.ts';
 import { subsetOf } from '../plan-subset.ts';
 import { refuseAwaiting } from '../staged-rows.ts';
@@ -68,16 +69,21 @@ export interface CompiledJob {
 const INLINE = 'job.yaml';
 
 /** @throws CliError when the job has errors, which are in its text; ParleyError plan_invalid */
-export function compileAsked(desk: McpDesk, asked: JobAsked, checksSecrets: boolean): CompiledJob {
+export async function compileAsked(
+  desk: McpDesk,
+  asked: JobAsked,
+  checksSecrets: boolean,
+): Promise<CompiledJob> {
   const { root, shell, config } = desk;
   const given = placeOf(desk, asked);
   const said: string[] = [];
   const collecting = { ...shell, cwd: root, stderr: { write: (text: string) => said.push(text) } };
   const inputs = Object.entries(asked.inputs ?? {}).map(([name, value]) => `${name}=${value}`);
-  const compiled = loadPlan(collecting, {
+  const compiled = await loadPlan(collecting, {
     ...given,
     ...{ within: root, config: configOf(desk, config), checksSecrets },
     inputs: inputs.length === 0 ? {} : { input: inputs },
+    ...(given.text === undefined ? {} : { checkAsked: refuseToken }),
   });
   const messages = said.join('').trimEnd();
   if (compiled === null)
@@ -117,10 +123,19 @@ function placeOf(
 /** Whoever hands a text over has no right to what lies on this machine. */
 function refuseSecrets({ secrets }: Plan): void {
   const here = Object.entries(secrets).find(([, { from }]) => from !== 'store');
-  if (here === undefined) return;
-  throw new ParleyError(
+  if (here !== undefined) throw refusedSecret(here[0]);
+}
+
+/** The same before a code host is asked with it, which is while the plan is made. */
+function refuseToken({ token }: AskedIssues): void {
+  if (token === null || token.from === 'store') return;
+  throw refusedSecret(token.from === 'file' ? token.path : token.name);
+}
+
+function refusedSecret(name: string): ParleyError {
+  return new ParleyError(
     'forbidden',
-    `Cannot take the secret "${here[0]}": a job that is handed over as text names it`,
+    `Cannot take the secret "${name}": a job that is handed over as text names it`,
     {
       remedy: 'let the operator put the job into a file below the folder of jobs, and name it as "file"',
     },

@@ -23,6 +23,10 @@ export interface CompilerParts {
 export function createJobCompiler({ models, hasPrice, deployment }: CompilerParts): JobCompiler {
   const world: JobWorld = {
     readFile: () => ({ problem: 'missing' }),
+    readIssues: () => ({
+      problem: 'issues of a code host are not read for a job that comes as a text',
+      remedy: 'start it with "parley run", which asks the code host',
+    }),
     ...SHA256,
     ...(hasPrice === undefined ? {} : { hasPrice }),
   };

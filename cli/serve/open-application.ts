@@ -127,7 +127,7 @@ interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
 }
 
 function createApplication(
-  { store, world, requests, followed, configurationOwner }: ServedParts,
+  { store, world, requests, followed, configurationOwner, env }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
@@ -147,7 +147,7 @@ function createApplication(
     jobs: createJobCompiler({
       models: () => followed.proxy.models.map(({ modelName }) => modelName),
       hasPrice: (model) =>
-        listedModels({ cwd: path.dirname(followed.file), env: parts.env }, followed.file).hasPrice(model),
+        listedModels({ cwd: path.dirname(followed.file), env }, followed.file).hasPrice(model),
       deployment: world.deployment,
     }),
     planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),

@@ -61,6 +61,9 @@ it('asks for inputs, and reads no file of the machine that it runs on', async ()
   const reading = await compile(JOB.replace('prompt: Write a note.', 'prompt: { file: /etc/hostname }'));
   expect(reading.plan).toBeNull();
   expect(JSON.stringify(reading.findings)).toContain('/etc/hostname');
+  const issues = await compile(JOB.replace('id: one,', 'id: one, items: { github: { repository: a/b } },'));
+  expect(issues.plan).toBeNull();
+  expect(JSON.stringify(issues.findings)).toContain('issues of a code host are not read');
   const tooLong = await service.call({
     ...{ method: 'POST', path: '/api/v1/jobs/compile' },
     body: { text: ' '.repeat(300_000) },

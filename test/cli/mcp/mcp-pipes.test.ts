@@ -94,6 +94,16 @@ it(
         },
         'Cannot take the secret "key"',
       ],
+      [
+        'plan',
+        {
+          // It would be sent to a code host while the plan is made.
+          job: inline(
+            'secrets: { key: { from: env, name: PARLEY_GATEWAY_KEY } }\nconversations: [{ id: a, prompt: Go., items: { gitea: { repository: a/b, token: { secret: key } } } }]\n',
+          ),
+        },
+        'Cannot take the secret "PARLEY_GATEWAY_KEY"',
+      ],
       ['start', { message: ' ' }, 'Input should have text'],
       ['cancel', {}, 'Cannot tell what to end'],
     ];
