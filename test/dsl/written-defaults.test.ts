@@ -9,6 +9,7 @@ import { compileJob } from '../../dsl/compile-job.ts';
 import { writtenDefaults } from '../../dsl/reference/defaults.ts';
 import { rowsBelow } from '../../dsl/reference/schema-rows.ts';
 import { jobSchema } from '../../dsl/schema/json-schema.ts';
+import type { JobWorld } from '../../dsl/world.ts';
 import { testWorld } from './test-world.ts';
 
 /** Each part once, in long form, with no key that is not required. */
@@ -23,7 +24,7 @@ budget: {usd: 9}
 retry: [{on: [infra], attempts: 1}]
 breaker: {on: [infra], window: 5m, count: 2, recover: {after: 1m}}
 wait: {}
-deliver: {branch: 'p/{key}'}
+deliver: {branch: 'p/{key}', pull_request: {}}
 cleanup: {}
 schedule: {cron: ['0 3 * * *']}
 reconcile: {rows: gateway}
@@ -52,7 +53,33 @@ conversations:
     repo: {name: acme/shop}
     key: c
     items: {list: [{value: x}]}
-`;
+${['github', 'gitlab', 'gitea']
+  .map(
+    (kind) => `  - id: ${kind}
+    prompt: Fix \${{ item.title }}.
+    model: m
+    repo: {name: acme/shop}
+    key: ${kind}
+    items: {${kind}: {repository: acme/shop}}
+`,
+  )
+  .join('')}`;
+
+/** A question is a part of the plan that its answer makes. */
+const world: JobWorld = {
+  ...testWorld,
+  readIssues: () => ({
+    doneCount: 0,
+    rows: [
+      { number: 7, title: 'It', body: '', comments: '', url: '', author: 'amy', state: 'open', labels: [] },
+    ],
+  }),
+};
+const issueDefaults = (kind: string, at: number): Readonly<Record<string, unknown>> => ({
+  [`conversations[${at}].items.${kind}.state`]: 'open',
+  [`conversations[${at}].items.${kind}.limit`]: 100,
+  [`conversations[${at}].items.${kind}.host`]: kind,
+});
 
 /** As docs/job-language.md says them. A key at which the reference has one is not in this list. */
 const DEFAULTS: Readonly<Record<string, unknown>> = {
@@ -100,6 +127,13 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   'breaker.recover.probes': 1,
   'deliver.message': '{job}: {key}',
   'deliver.when': 'succeeded',
+  'deliver.pull_request.title': '{title}',
+  'deliver.pull_request.draft': false,
+  'deliver.pull_request.labels[]': [],
+  'deliver.pull_request.reviewers[]': [],
+  ...issueDefaults('github', 3),
+  ...issueDefaults('gitlab', 4),
+  ...issueDefaults('gitea', 5),
   'schedule.timezone': 'UTC',
   'schedule.overlap': 'skip',
   'schedule.paused': false,
@@ -158,6 +192,14 @@ const NONE: readonly string[] = [
   'conversations[].items.list[]',
   'conversations[].items.glob[]',
   'conversations[].items.where',
+  ...['github', 'gitlab', 'gitea'].flatMap((kind) => [
+    `conversations[].items.${kind}.label[]`,
+    `conversations[].items.${kind}.token`,
+  ]),
+  'deliver.pull_request.body',
+  'deliver.pull_request.base',
+  'deliver.pull_request.comment',
+  'deliver.pull_request.token',
   'conversations[].items.limit',
   'conversations[].matrix',
   'conversations[].extend[].match',
@@ -182,7 +224,7 @@ const NONE: readonly string[] = [
 ];
 
 const hashOf = (text: string): string => {
-  const { plan, diagnostics } = compileJob({ path: 'job.yaml', text }, testWorld);
+  const { plan, diagnostics } = compileJob({ path: 'job.yaml', text }, world);
   if (plan === null) throw new Error(diagnostics.map(({ message }) => message).join('; '));
   return plan.hash;
 };

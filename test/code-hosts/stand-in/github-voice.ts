@@ -16,8 +16,8 @@ import {
   type Voice,
 } from './stand-in-model.ts';
 
-declare const ask: Octokit['request'];
-type AnswerOf<Route extends string> = Awaited<ReturnType<typeof ask<Route>>>['data'];
+declare const _ask: Octokit['request'];
+type AnswerOf<Route extends string> = Awaited<ReturnType<typeof _ask<Route>>>['data'];
 type Issue = Pick<
   AnswerOf<'GET /repos/{owner}/{repo}/issues'>[number],
   'number' | 'title' | 'body' | 'html_url' | 'state' | 'comments'
