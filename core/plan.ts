@@ -6,6 +6,7 @@ import type { PlanAgent } from './plan-agent.ts';
 import type { PlanAwaited } from './plan-awaited.ts';
 import type { PlanScore, PlanVerify } from './plan-check.ts';
 import type { PlanIssue, PlanIssues } from './plan-issue.ts';
+import type { PlanDeliver } from './plan-deliver.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';
 import type { Observability } from './observability.ts';
@@ -193,35 +194,6 @@ export type CollectStep =
   | { readonly kind: 'diff' }
   | { readonly kind: 'files'; readonly globs: readonly string[] }
   | { readonly kind: 'usage' };
-
-/** A branch with what a conversation made, pushed to its repository after collection and before clean-up. */
-export interface PlanDeliver {
-  /** Name of the branch; `{job}`, `{run}` and `{key}` stand for what they say. */
-  readonly branch: string;
-  /** Message of the commit, with the same words. */
-  readonly message: string;
-  /** `succeeded`: only what the agent finished and the check found good; `always`: whatever there is. */
-  readonly when: 'succeeded' | 'always';
-  /** Absent: a branch is all that is made. */
-  readonly pullRequest?: PlanPullRequest;
-}
-
-/** A pull request for each branch that is pushed. In its texts words in braces stand for what pull-request-text.ts says. */
-export interface PlanPullRequest {
-  readonly title: string;
-  /** What stands before the summary; empty for nothing. */
-  readonly body: string;
-  readonly isDraft: boolean;
-  readonly labels: readonly string[];
-  /** Names of users of the code host. */
-  readonly reviewers: readonly string[];
-  /** Branch it is to be merged into; null: the one that the conversation starts from, else the repository's own. */
-  readonly base: string | null;
-  /** What is said at the issue of an item that has one; null says nothing. */
-  readonly comment: string | null;
-  /** Name of a job secret that holds a credential; null: the one that pushes. */
-  readonly tokenSecret: string | null;
-}
 
 export interface PlanCleanup {
   readonly sandbox: 'delete' | 'pause' | 'keep';

@@ -5,7 +5,7 @@
  */
 import { fillWords } from './fill-words.ts';
 import type { PlanIssue } from './plan-issue.ts';
-import type { PlanPullRequest } from './plan.ts';
+import type { PlanPullRequest } from './plan-deliver.ts';
 
 /** `{title}` is that of the issue, else `{job}: {key}`. */
 export const TITLE_DEFAULT = '{title}';

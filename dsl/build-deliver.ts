@@ -2,7 +2,8 @@
  * What a job pushes, as the plan has it.
  * Owns the defaults, and that the patch which is pushed is also collected.
  */
-import type { CollectStep, PlanDeliver, PlanPullRequest } from '../core/plan.ts';
+import type { PlanDeliver, PlanPullRequest } from '../core/plan-deliver.ts';
+import type { CollectStep } from '../core/plan.ts';
 import { TITLE_DEFAULT } from '../core/pull-request-text.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 

@@ -2,7 +2,8 @@
  * What the compiler says about a job file: data, never an exception.
  * Owns the shape of a finding; must not know how it is drawn (print-diagnostics.ts) or why it was made.
  */
-import type { RuleCode, Severity } from './rule-catalogue.ts';
+import type { Severity } from './rule.ts';
+import type { RuleCode } from './rule-catalogue.ts';
 
 /** Another place that belongs to the finding, e.g. the first of two equal ids. Line and column count from 1. */
 export interface RelatedPlace {

@@ -5,13 +5,12 @@
  */
 import { z } from 'zod';
 import { fillDeliverText, isBranchName } from '../../core/deliver-name.ts';
-import type { ConversationId, RunId } from '../../core/ids.ts';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';
-import type { Plan, PlanItem } from '../../core/plan.ts';
 import { launchFacts } from '../launch-facts.ts';
 import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
 import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
+import type { DeliverableItem } from './deliverable-item.ts';
 import { openPullRequest, pullRequestSchema } from './pull-request.ts';
 
 export const DELIVERY_FILE = 'delivery.json';
@@ -34,13 +33,6 @@ const evidenceSchema = z.object({
 });
 
 export type DeliveryEvidence = z.infer<typeof evidenceSchema>;
-
-export interface DeliverableItem {
-  readonly runId: RunId;
-  readonly conversationId: ConversationId;
-  readonly plan: Plan;
-  readonly item: PlanItem;
-}
 
 /** Null when nothing has been delivered, or the evidence cannot be read. */
 export async function deliveryEvidence(

@@ -6,14 +6,14 @@
 import { z } from 'zod';
 import { formatMicro, toMicro } from '../../core/money.ts';
 import { asParleyError } from '../../core/parley-error.ts';
-import type { PlanPullRequest } from '../../core/plan.ts';
+import type { PlanPullRequest } from '../../core/plan-deliver.ts';
 import { pullRequestText, type PullRequestFacts } from '../../core/pull-request-text.ts';
 import { hasPassed } from '../check-log.ts';
 import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
 import { secretOfRun } from '../run-secrets.ts';
 import { spendRows } from '../spend.ts';
 import type { World } from '../world.ts';
-import type { DeliverableItem } from './deliver.ts';
+import type { DeliverableItem } from './deliverable-item.ts';
 import { lastWords } from './last-words.ts';
 
 export const pullRequestSchema = z.object({

@@ -3,8 +3,8 @@
  * Owns the shape and its bounds; that it is as it was compiled is seen by its hash, and what it may do here is start-run.ts's.
  */
 import { z } from 'zod';
-import { CODE_HOST_KINDS, ISSUE_STATES } from '../../core/plan-issue.ts';
 import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';
+import { submittedIssues } from './submitted-issues.ts';
 import { confirmationPolicy, executionStatus, failureClass, groupingStrategy } from '../application/words.ts';
 
 /** As many as one request can bring; a larger batch is run where its plan is. */
@@ -76,33 +76,6 @@ const collectSteps = z
     ]),
   )
   .max(LIST_MAX);
-
-/** As the rows of issues are bounded where they are read. */
-const ISSUE_ROWS_MAX = 1_000;
-const issueRow = z.strictObject({
-  number: z.int().min(1),
-  title: text,
-  body: text,
-  comments: text,
-  url: z.string().max(4_096),
-  author: z.string().max(TEXT_MAX),
-  state: z.enum(['open', 'closed']),
-  labels: z.array(z.string().max(1_000)).max(LIST_MAX),
-});
-const issues = z
-  .array(
-    z.strictObject({
-      entry: word,
-      kind: z.enum(CODE_HOST_KINDS),
-      host: word,
-      repository: word,
-      labels: z.array(word).max(LIST_MAX),
-      state: z.enum(ISSUE_STATES),
-      limit: z.int().min(1).max(COUNT_MAX),
-      rows: z.array(issueRow).max(ISSUE_ROWS_MAX),
-    }),
-  )
-  .max(SUBMITTED_ITEMS_MAX);
 
 const item = z
   .strictObject({
@@ -314,7 +287,7 @@ export const submittedPlanSchema = z
     inputs: z.record(word, z.union([z.string(), z.number(), z.boolean()])).optional(),
     secrets: z.record(word, reference),
     items: z.array(item).min(1).max(SUBMITTED_ITEMS_MAX),
-    issues: issues.optional(),
+    issues: submittedIssues.optional(),
     ...rules,
     ...endings,
     schedule: z.looseObject({}).optional(),

@@ -5,7 +5,8 @@
 import { Command } from 'commander';
 import { ERROR_CATALOGUE, type ErrorEntry } from '../../core/error-catalogue.ts';
 import { nearestName } from '../../dsl/nearest-name.ts';
-import { RULE_CATALOGUE, type Rule } from '../../dsl/rule-catalogue.ts';
+import type { Rule } from '../../dsl/rule.ts';
+import { RULE_CATALOGUE } from '../../dsl/rule-catalogue.ts';
 import { CliError } from '../cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
 import { EXIT } from '../exit-code.ts';

@@ -14,7 +14,9 @@ import {
   type HostClientOptions,
   type HostComment,
   type HostPullRequest,
+  type IssueCalls,
   type ListedIssue,
+  type PullCalls,
 } from './host-client.ts';
 
 const user = z
@@ -57,13 +59,19 @@ export function createGiteaClient(options: HostClientOptions, owner: string, rep
     ...(token === null ? {} : { authorization: `token ${token}` }),
   };
   const at = `${url}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
-  const ask = async (method: Method, path: string, body?: object): Promise<unknown> => {
+  const ask: Ask = async (method, path, body) => {
     const given = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await fetch(`${at}${path}`, { method, headers, ...given });
     const text = await answer.text();
     if (!answer.ok) throw unwanted(options, answer.status, text);
     return parsed(text);
   };
+  return { ...issueCalls(ask, doing), ...pullCalls(ask, doing) };
+}
+
+type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
+
+function issueCalls(ask: Ask, doing: string): IssueCalls {
   const allComments = async (number: number): Promise<readonly HostComment[]> =>
     readAnswer(z.array(comment).nullish(), await ask('GET', `/issues/${number}/comments`), { doing })?.map(
       toComment,
@@ -99,6 +107,11 @@ export function createGiteaClient(options: HostClientOptions, owner: string, rep
     async changeComment(_issue, id, body) {
       await ask('PATCH', `/issues/comments/${id}`, { body });
     },
+  };
+}
+
+function pullCalls(ask: Ask, doing: string): PullCalls {
+  return {
     defaultBranch: async () => readAnswer(repository, await ask('GET', ''), { doing }).default_branch,
     async pullRequests({ head, base }) {
       const path = `/pulls/${encodeURIComponent(base)}/${head.split('/').map(encodeURIComponent).join('/')}`;

@@ -15,7 +15,9 @@ import {
   type HostClientOptions,
   type HostComment,
   type HostPullRequest,
+  type IssueCalls,
   type ListedIssue,
+  type PullCalls,
 } from './host-client.ts';
 
 const user = z
@@ -62,6 +64,18 @@ export function createGithubClient(options: HostClientOptions, owner: string, re
         throw ownError(error, options);
       },
     );
+  const tools: Tools = { octokit, of, asked, doing };
+  return { ...issueCalls(tools), ...pullCalls(tools) };
+}
+
+interface Tools extends Pick<HostClientOptions, 'doing'> {
+  readonly octokit: Octokit;
+  readonly of: { readonly owner: string; readonly repo: string };
+  /** The data of an answer. */
+  asked<T extends { readonly data: unknown }>(call: Promise<T>): Promise<unknown>;
+}
+
+function issueCalls({ octokit, of, asked, doing }: Tools): IssueCalls {
   const pageOf = async (issue: number, page: number, size: number): Promise<readonly HostComment[]> => {
     const call = octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
       ...of,
@@ -109,12 +123,23 @@ export function createGithubClient(options: HostClientOptions, owner: string, re
       const to = { ...of, comment_id: id, body };
       await asked(octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', to));
     },
+  };
+}
+
+function pullCalls({ octokit, of, asked, doing }: Tools): PullCalls {
+  return {
     async defaultBranch() {
       const answer = await asked(octokit.request('GET /repos/{owner}/{repo}', of));
       return readAnswer(repository, answer, { doing }).default_branch;
     },
     async pullRequests({ head, base }) {
-      const question = { ...of, head: `${owner}:${head}`, base, state: 'all', per_page: PAGE_ITEMS } as const;
+      const question = {
+        ...of,
+        head: `${of.owner}:${head}`,
+        base,
+        state: 'all',
+        per_page: PAGE_ITEMS,
+      } as const;
       const answer = await asked(octokit.request('GET /repos/{owner}/{repo}/pulls', question));
       return readAnswer(z.array(pull), answer, { doing }).map(toPull);
     },

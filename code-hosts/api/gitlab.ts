@@ -17,7 +17,9 @@ import {
   type HostClientOptions,
   type HostComment,
   type HostPullRequest,
+  type IssueCalls,
   type ListedIssue,
+  type PullCalls,
 } from './host-client.ts';
 
 const author = z
@@ -67,6 +69,16 @@ export function createGitlabClient(options: HostClientOptions, name: string): Ho
     queryTimeout: null,
     requesterFn: requesterOf(options),
   } as ConstructorParameters<typeof Gitlab>[0]);
+  return { ...issueCalls({ gitlab, name, doing }), ...pullCalls({ gitlab, name, doing }) };
+}
+
+interface Tools extends Pick<HostClientOptions, 'doing'> {
+  readonly gitlab: InstanceType<typeof Gitlab>;
+  /** `group/project`. */
+  readonly name: string;
+}
+
+function issueCalls({ gitlab, name, doing }: Tools): IssueCalls {
   const notes = async (iid: number, page: number): Promise<readonly z.infer<typeof note>[]> => {
     const asked = gitlab.IssueNotes.all(name, iid, { ...onePage(page), sort: 'asc', orderBy: 'created_at' });
     return readAnswer(z.array(note), await asked, { doing });
@@ -114,6 +126,11 @@ export function createGitlabClient(options: HostClientOptions, name: string): Ho
     async changeComment(iid, id, text) {
       await gitlab.IssueNotes.edit(name, iid, id, { body: text });
     },
+  };
+}
+
+function pullCalls({ gitlab, name, doing }: Tools): PullCalls {
+  return {
     defaultBranch: async () =>
       readAnswer(project, await gitlab.Projects.show(name), { doing }).default_branch,
     async pullRequests({ head, base }) {

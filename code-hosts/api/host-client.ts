@@ -73,6 +73,12 @@ export interface HostClient {
   askReviewers(pull: number, reviewers: readonly string[]): Promise<readonly string[]>;
 }
 
+export type IssueCalls = Pick<
+  HostClient,
+  'issues' | 'comments' | 'commentEndingWith' | 'addComment' | 'changeComment'
+>;
+export type PullCalls = Omit<HostClient, keyof IssueCalls>;
+
 /** What a host answers is read by a schema for the one thing expected (D31). @throws ParleyError code_host_failed */
 export function readAnswer<Schema extends z.ZodType>(
   schema: Schema,

@@ -34,7 +34,11 @@ function usesOf(root: Tree): Tree[] {
     return [...entriesOf(childOf(tree, 'secrets')).map((entry) => entry.value), ...tokens];
   });
   const ofPulls = treeAt(root, ['deliver', 'pull_request', 'token', 'secret']);
-  return [...ofFields, ...(ofPulls === undefined ? [] : [ofPulls]), ...itemsOf(childOf(root, 'finally')).flatMap(usesOfLastStep)];
+  return [
+    ...ofFields,
+    ...(ofPulls === undefined ? [] : [ofPulls]),
+    ...itemsOf(childOf(root, 'finally')).flatMap(usesOfLastStep),
+  ];
 }
 
 /** What a message about the end of the run is sent to, and signed with. */

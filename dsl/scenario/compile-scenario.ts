@@ -48,9 +48,14 @@ export function compileScenario(source: JobSource, world: ScenarioWorld): Scenar
   const job = readJob(root, report, world);
   const compiled = job === null ? null : compileAmendable(job.source, job.world);
   for (const { repository, host } of compiled?.openIssues ?? [])
-    report.add('JOB326', childOf(root, 'job')?.span ?? root.span, `no scenario reads the issues of ${quote(repository)} at ${host}`, {
-      remedy: 'play a job that has such rows under "items.list"; "parley simulate JOB" reads issues',
-    });
+    report.add(
+      'JOB326',
+      childOf(root, 'job')?.span ?? root.span,
+      `no scenario reads the issues of ${quote(repository)} at ${host}`,
+      {
+        remedy: 'play a job that has such rows under "items.list"; "parley simulate JOB" reads issues',
+      },
+    );
   if (compiled !== null && compiled.plan !== null) {
     const planned = { ...check, plan: compiled.plan };
     checkTargets(planned);

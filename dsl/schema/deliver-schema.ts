@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { ISSUE_LABEL, TARGET_BRANCH, USER_NAME } from './code-host-rule.ts';
 import { listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
@@ -28,18 +29,18 @@ const pullRequest = z
       .optional(),
     draft: z.boolean().meta({ description: 'Open it as a draft.' }).optional(),
     labels: z
-      .array(rules.text(rules.ISSUE_LABEL))
+      .array(rules.text(ISSUE_LABEL))
       .max(NAMES_MAX)
       .meta({ description: 'Labels it gets.' })
       .register(SHORTHANDS, listOfOne)
       .optional(),
     reviewers: z
-      .array(rules.text(rules.USER_NAME))
+      .array(rules.text(USER_NAME))
       .max(NAMES_MAX)
       .meta({ description: 'Users who are asked to review it.' })
       .register(SHORTHANDS, listOfOne)
       .optional(),
-    base: rules.text(rules.BRANCH_FIXED, 'Branch it is to be merged into.').optional(),
+    base: rules.text(TARGET_BRANCH, 'Branch it is to be merged into.').optional(),
     comment: z
       .string()
       .min(1)

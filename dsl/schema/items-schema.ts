@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { ISSUE_STATES } from '../../core/plan-issue.ts';
 import { mapNode } from '../tree.ts';
 import { conditionSchema } from './inputs-schema.ts';
+import { ISSUE_LABEL } from './code-host-rule.ts';
 import { listOfOne, loseNothing, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
@@ -64,7 +65,7 @@ const issues = (whose: string) =>
     .strictObject({
       repository: rules.text(rules.REPOSITORY, 'Repository as owner/name.'),
       label: z
-        .array(rules.text(rules.ISSUE_LABEL))
+        .array(rules.text(ISSUE_LABEL))
         .min(1)
         .max(ISSUE_LABELS_MAX)
         .meta({ description: 'Labels that an issue has, all of them.' })

@@ -20,7 +20,7 @@ export interface TextRule {
   readonly interpolates?: boolean;
 }
 
-const rule = <const Rule extends TextRule>(fields: Rule): TextRule => fields;
+export const rule = <const Rule extends TextRule>(fields: Rule): TextRule => fields;
 
 export const JOB_NAME = rule({
   code: 'JOB208',
@@ -131,20 +131,6 @@ export const REPOSITORY = rule({
   remedy: 'write owner/name; where the host is comes from the deployment',
   interpolates: true,
 });
-/** As a code host shows it. */
-export const ISSUE_LABEL = rule({
-  code: 'JOB208',
-  pattern: /^(?!\s)[^,\p{Cc}]{1,255}(?<!\s)$/u,
-  what: 'a label of an issue',
-  remedy: 'write one label; several are a list',
-});
-/** Of a user of a code host. */
-export const USER_NAME = rule({
-  code: 'JOB208',
-  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
-  what: 'a name of a user',
-  remedy: 'write the name as the code host shows it, without "@"',
-});
 export const BRANCH = rule({
   code: 'JOB214',
   pattern: /^(?![-/])(?!.*(?:\.\.|\/\/|@\{))[^\s~^:?*[\\]{0,199}[^\s~^:?*[\\./]$/,
@@ -152,8 +138,6 @@ export const BRANCH = rule({
   remedy: 'leave out blank space, "..", and the characters ~ ^ : ? * [ \\',
   interpolates: true,
 });
-/** As BRANCH, where no row is known. */
-export const BRANCH_FIXED = rule({ ...BRANCH, interpolates: false });
 /** As BRANCH, with placeholders; without the key, conversations of one repository would want one branch. */
 export const DELIVER_BRANCH = rule({
   code: 'JOB214',

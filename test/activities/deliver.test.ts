@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { repositoryScope, secretScope } from '../../activities/redaction.ts';
 import { collectNow } from '../../activities/collect-now.ts';
-import type { PlanDeliver, PlanItem } from '../../core/plan.ts';
+import type { PlanDeliver } from '../../core/plan-deliver.ts';
+import type { PlanItem } from '../../core/plan.ts';
 import type { RunItemRow } from '../../core/projection.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { BranchRequest } from '../../ports/branch-delivery.ts';
