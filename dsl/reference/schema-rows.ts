@@ -3,6 +3,7 @@
  * Owns the walk and the words of types; must not know which language the schema describes.
  */
 import type { JsonSchema } from '../schema/shorthand.ts';
+import * as hostRules from '../schema/code-host-rule.ts';
 import * as rules from '../schema/text-rule.ts';
 
 export interface KeyRow {
@@ -125,9 +126,12 @@ function textType(schema: JsonSchema): string {
 }
 
 /** What a text is, by the rule that it is held to: `duration`, `branch name`. The longest pattern that fits says most. */
-const RULES: readonly { readonly source: string; readonly word: string }[] = Object.values(rules)
+const RULES: readonly { readonly source: string; readonly word: string }[] = Object.values({
+  ...rules,
+  ...hostRules,
+})
   .filter((rule): rule is rules.TextRule => typeof rule === 'object' && 'what' in rule)
-  .map(({ pattern, what }) => ({ source: pattern.source, word: what.replace(/^an? /, '') }))
+  .map((rule) => ({ source: rules.schemaPattern(rule), word: rule.what.replace(/^an? /, '') }))
   .sort((a, b) => b.source.length - a.source.length);
 
 function bounds(schema: JsonSchema, low: string, high: string, unit = ''): string {

@@ -277,10 +277,14 @@ export function passes(textRule: TextRule, text: string): boolean {
   return (textRule.interpolates === true && text.includes(INTERPOLATION_MARK)) || textRule.pattern.test(text);
 }
 
+/** The pattern as the JSON Schema has it. */
+export function schemaPattern({ pattern: { source }, interpolates }: TextRule): string {
+  return interpolates === true ? `\\$\\{\\{|${source}` : source;
+}
+
 /** A schema of text that follows the rule; a violation is a custom issue that carries it. */
 export function text(textRule: TextRule, description?: string): z.ZodString {
-  const source = textRule.pattern.source;
-  const pattern = textRule.interpolates === true ? `\\$\\{\\{|${source}` : source;
+  const pattern = schemaPattern(textRule);
   return z
     .string()
     .refine((value) => passes(textRule, value), { params: { rule: textRule } })

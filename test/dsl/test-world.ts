@@ -35,7 +35,10 @@ export const testWorld: JobWorld = {
   /** As a code host would choose; the repository `acme/locked` is one that nobody may see. */
   readIssues({ repository, host, labels, state, limit }) {
     if (repository === 'acme/locked')
-      return { problem: `Cannot read issues of "acme/locked" at ${host}: no (404)`, remedy: 'name a credential' };
+      return {
+        problem: `Cannot read issues of "acme/locked" at ${host}: no (404)`,
+        remedy: 'name a credential',
+      };
     const all = JSON.parse(readFileSync(path.join(GOLDEN_FOLDER, 'data/issues.json'), 'utf8')) as IssueRow[];
     const rows = all.filter((row) => state === 'all' || row.state === state);
     const chosen = rows.filter((row) => labels.every((label) => row.labels.includes(label))).slice(0, limit);
