@@ -114,6 +114,8 @@ export class ComposeStack {
   /** `docker compose up --detach --wait`, once more after a `down` too. @throws what compose said, with the logs */
   async up(): Promise<void> {
     for (const name of ['DOCKER_HOST', 'DOCKER_CONFIG']) vi.stubEnv(name, this.env[name]);
+    // A daemon without its own bridge has no gateway to be looked for, and what it publishes is here.
+    vi.stubEnv('TESTCONTAINERS_HOST_OVERRIDE', '127.0.0.1');
     const files = [COMPOSE_FILE, path.join(this.folder, 'gateway.yml')];
     this.#started = await new DockerComposeEnvironment(ROOT, files)
       .withProjectName(PROJECT)
