@@ -96,7 +96,7 @@ function restAfterClose({ raw }: FastifyRequest, reply: FastifyReply, leave: () 
 
 /**
  * Bytes that nobody keeps. The answer is that of a batch that was taken: there are senders that keep what was refused,
- * put it before all that follows, and send it for ever.
+ * put it before all that follows, and send it again.
  */
 async function passOver({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   await once(raw.resume(), 'end').catch(() => undefined);
