@@ -31,7 +31,7 @@ export interface WebhookRules {
 const RECORD_BYTES_MAX = 256 * 1024;
 
 /** A batch that is larger than may be read, and still answered as taken; beyond it somebody sends without end. */
-const PASSED_BYTES_MAX = 64 * 1024 * 1024;
+export const PASSED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
 const SUCCESS = { success: true } as const;
