@@ -31,7 +31,7 @@ export interface WebhookRules {
 const RECORD_BYTES_MAX = 256 * 1024;
 
 /** A batch that is larger than may be read, and still answered as taken; beyond it somebody sends without end. */
-const PASSED_BYTES_MAX = 64 * 1024 * 1024;
+export const PASSED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
 const SUCCESS = { success: true } as const;
@@ -96,7 +96,7 @@ function restAfterClose({ raw }: FastifyRequest, reply: FastifyReply, leave: () 
 
 /**
  * Bytes that nobody keeps. The answer is that of a batch that was taken: there are senders that keep what was refused,
- * put it before all that follows, and send it for ever.
+ * put it before all that follows, and send it again.
  */
 async function passOver({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   await once(raw.resume(), 'end').catch(() => undefined);

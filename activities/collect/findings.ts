@@ -22,7 +22,7 @@ const findingSchema = z.object({
   says: z.string(),
 });
 
-export const findingsFileSchema = z.object({ format: z.literal(FORMAT), findings: z.array(findingSchema) });
+const findingsFileSchema = z.object({ format: z.literal(FORMAT), findings: z.array(findingSchema) });
 
 export type Finding = z.infer<typeof findingSchema>;
 

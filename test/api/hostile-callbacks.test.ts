@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BODY_BYTES_PER_SANDBOX_MAX } from '../../api/webhook-admission.ts';
+import { PASSED_BYTES_MAX } from '../../api/webhook-routes.ts';
 import {
   BODY_BYTES_MAX,
   CONNECTIONS_MAX,
@@ -71,6 +72,13 @@ describe('callbacks', () => {
     one.write(`${head(EVENTS, BODY_BYTES_MAX)}[`);
     expect(await firstLine(one)).toContain(' 429 ');
     expect(told.join()).toContain(`callbacks of sandbox "${SANDBOX}"`);
+  });
+
+  it('that are larger than anybody sends are refused for good, before their body', async () => {
+    const { open, head } = await callbacks();
+    const one = await open();
+    one.write(`${head(EVENTS, PASSED_BYTES_MAX + 1)}[`);
+    expect(await firstLine(one)).toContain(' 422 ');
   });
 
   it('whose key nobody has judged take no more bytes than all of them may', async () => {

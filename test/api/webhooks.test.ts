@@ -212,7 +212,7 @@ describe('bodies and routes', () => {
   it('passes over a batch that is too large to be read, as one that was taken', async () => {
     const hooks = await webhooks();
     const large = { ...agentEvent('e1'), text: 'x'.repeat(BODY_BYTES_MAX) };
-    // The server of OpenHands puts a refused batch before all that follows, and sends it for ever.
+    // The server of OpenHands puts a refused batch before all that follows, and sends it again.
     expect(await hooks.call({ path: EVENTS, body: [large] })).toEqual(SUCCESS);
     expect(await hooks.stored()).toEqual([]);
     // Whoever has said much rests, and is heard again.
