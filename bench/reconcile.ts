@@ -13,12 +13,18 @@ import { EXPORT, makeBigRun, RUN } from './reconcile/big-run.ts';
 import { makeBill } from './reconcile/made-bill.ts';
 import { measureCommand } from './reconcile/measured-command.ts';
 
-const ROWS = Number(process.argv[2] ?? 1_000_000);
-const CONVERSATIONS = Number(process.argv[3] ?? 10_000);
+const ROWS = countOf(process.argv[2], 1_000_000);
+const CONVERSATIONS = countOf(process.argv[3], 10_000);
 const PARLEY = path.join(process.cwd(), 'bin', 'parley.js');
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const share = (part: number, whole: number): string => (whole === 0 ? '-' : (part / whole).toFixed(6));
+
+function countOf(text: string | undefined, usual: number): number {
+  const count = Number(text ?? usual);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new Error(`Cannot measure "${text ?? ''}" rows: usage is reconcile [ROWS] [CONVERSATIONS]`);
+}
 
 function sayCases(): void {
   say('rows  certain  wrong  precision  recall    by time  probable, right  sums off by (nano-USD)  case');

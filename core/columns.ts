@@ -125,6 +125,7 @@ const PROBES_MAX = 64;
 /** Distinct texts, each with a position that stays. */
 export class TextIndex {
   private readonly texts = new TextColumn();
+  private readonly hashes = int32Column();
   /** Positions by the hash of their text, plus 1; 0 is free. */
   private slots = new Int32Array(2 * FIRST_LENGTH);
   /** Texts that found no slot. */
@@ -136,50 +137,65 @@ export class TextIndex {
 
   /** −1 when it was never added. */
   find(text: string): number {
-    const slot = this.slotOf(text);
-    if (slot < 0) return this.crowded.get(text) ?? -1;
-    return (this.slots[slot] ?? 0) - 1;
+    return this.heldAt(this.slotOf(text, hashOf(text)), text);
   }
 
   /** The position of the text, which is new when it is `length` as it was before. */
   add(text: string): number {
-    const known = this.find(text);
+    const hash = hashOf(text);
+    const slot = this.slotOf(text, hash);
+    const known = this.heldAt(slot, text);
     if (known >= 0) return known;
     const place = this.texts.push(text);
+    this.hashes.push(hash);
     // Half of the slots stay free, so that searches are short.
     if (this.texts.length * 2 > this.slots.length) this.enlarge();
-    else this.put(text, place);
+    else if (slot < 0) this.crowded.set(text, place);
+    else this.slots[slot] = place + 1;
     return place;
   }
 
-  private put(text: string, place: number): void {
-    const slot = this.slotOf(text);
-    if (slot < 0) this.crowded.set(text, place);
-    else this.slots[slot] = place + 1;
+  private heldAt(slot: number, text: string): number {
+    return slot < 0 ? (this.crowded.get(text) ?? -1) : (this.slots[slot] ?? 0) - 1;
   }
 
+  /** All texts are different, so their hashes are enough. */
   private enlarge(): void {
     this.slots = new Int32Array(this.slots.length * 2);
     this.crowded.clear();
-    for (let place = 0; place < this.texts.length; place += 1) this.put(this.texts.at(place), place);
+    for (let place = 0; place < this.texts.length; place += 1) {
+      const slot = this.freeSlot(this.hashes.at(place));
+      if (slot < 0) this.crowded.set(this.texts.at(place), place);
+      else this.slots[slot] = place + 1;
+    }
+  }
+
+  private freeSlot(hash: number): number {
+    const mask = this.slots.length - 1;
+    let slot = hash & mask;
+    for (let probe = 0; probe < PROBES_MAX; probe += 1) {
+      if (this.slots[slot] === 0) return slot;
+      slot = (slot + 1) & mask;
+    }
+    return -1;
   }
 
   /** The slot that has the text, or the free one where it would be; −1 when neither is near. */
-  private slotOf(text: string): number {
+  private slotOf(text: string, hash: number): number {
     const mask = this.slots.length - 1;
-    let slot = hashOf(text) & mask;
+    let slot = hash & mask;
     for (let probe = 0; probe < PROBES_MAX; probe += 1) {
-      const held = this.slots[slot] ?? 0;
-      if (held === 0 || this.texts.isAt(held - 1, text)) return slot;
+      const held = (this.slots[slot] ?? 0) - 1;
+      if (held < 0 || (this.hashes.at(held) === hash && this.texts.isAt(held, text))) return slot;
       slot = (slot + 1) & mask;
     }
     return -1;
   }
 }
 
-/** FNV-1a over its characters, with the high bits brought down. */
+/** FNV-1a over its characters, with the high bits brought down: 32 bits with a sign, as a column keeps it. */
 function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
+  let hash = 0x811c9dc5 | 0;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash ^ (hash >>> 15)) >>> 0;
+  return hash ^ (hash >>> 15);
 }

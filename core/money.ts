@@ -31,6 +31,9 @@ export function sumUsd(amounts: Iterable<NanoUsd>): NanoUsd {
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 const NANO_DIGITS = 9;
+const TENS = Array.from({ length: NANO_DIGITS + 1 }, (_, power) => 10 ** power);
+/** Below a million USD, no finer than a nano-USD. */
+const SHORT_USD = /^(\d{1,6})(?:\.(\d{1,9}))?$/;
 
 /** A decimal as it was written: `digits` / 10^`scale`. */
 export interface Decimal {
@@ -59,6 +62,13 @@ export function decimalToUsd({ isNegative, digits, scale }: Decimal): NanoUsd | 
  * Returns null when the text is not a plain decimal number.
  */
 export function parseUsd(text: string): NanoUsd | null {
+  // What most amounts are needs no arithmetic beyond 2^53; a bill may have millions.
+  const short = SHORT_USD.exec(text);
+  if (short !== null) {
+    const [, whole = '0', fraction = ''] = short;
+    const nano = Number(fraction) * (TENS[NANO_DIGITS - fraction.length] ?? 1);
+    return (Number(whole) * NANO_PER_USD + nano) as NanoUsd;
+  }
   const decimal = parseDecimal(text);
   return decimal === null ? null : decimalToUsd(decimal);
 }

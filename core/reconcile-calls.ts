@@ -34,6 +34,15 @@ export interface ExactCall {
   readonly isBilledAgain: boolean;
 }
 
+/** What its calls say of a conversation. */
+interface Caller {
+  user: string | null;
+  team: string | null;
+  /** By model name. */
+  readonly tokens: Map<string, number>;
+  lastEnd: number;
+}
+
 export class CallTable {
   private readonly begins = float64Column();
   private readonly ends = float64Column();
@@ -55,11 +64,8 @@ export class CallTable {
   private readonly repeated = new Map<number, number[]>();
   private readonly byIdentity = new Map<string, number>();
   private readonly otherSessions = new Set<string>();
-  private readonly users = new Map<number, string>();
-  private readonly teams = new Map<number, string>();
-  /** By conversation, then by model name. */
-  private readonly tokens = new Map<number, Map<string, number>>();
-  private readonly lastEnds = new Map<number, number>();
+  /** By conversation. */
+  private readonly callers: readonly Caller[];
   /** One text for each name of a model: rows that were parsed have one each. */
   private readonly models: string[] = [];
   private readonly modelPlaces = new Map<string, number>();
@@ -69,6 +75,12 @@ export class CallTable {
   /** What ended after `billReadAt` need not be on the bill. */
   constructor(conversations: readonly ReconcileConversation[], billReadAt = Infinity) {
     this.billReadAt = billReadAt;
+    this.callers = conversations.map(() => ({
+      user: null,
+      team: null,
+      tokens: new Map(),
+      lastEnd: -Infinity,
+    }));
     for (const [owner, { conversationId, attemptIds }] of conversations.entries()) {
       for (const id of [...attemptIds, conversationId]) this.byIdentity.set(normalUuid(id), owner);
     }
@@ -122,16 +134,17 @@ export class CallTable {
   }
 
   private learn(owner: number, row: JoinableCall): void {
+    const caller = this.callers[owner];
+    if (caller === undefined) return;
     const tokens = (row.promptTokens ?? 0) + (row.completionTokens ?? 0);
-    const byModel = this.tokens.get(owner) ?? new Map<string, number>();
-    this.tokens.set(owner, byModel);
+    const byModel = caller.tokens;
     byModel.set(row.modelName, (byModel.get(row.modelName) ?? 0) + tokens);
     if (row.upstreamModel !== row.modelName) {
       byModel.set(row.upstreamModel, (byModel.get(row.upstreamModel) ?? 0) + tokens);
     }
-    if (row.user !== null && !this.users.has(owner)) this.users.set(owner, row.user);
-    if (row.team !== undefined && !this.teams.has(owner)) this.teams.set(owner, row.team);
-    this.lastEnds.set(owner, Math.max(endOf(row), this.lastEnds.get(owner) ?? -Infinity));
+    caller.user ??= row.user;
+    caller.team ??= row.team ?? null;
+    caller.lastEnd = Math.max(endOf(row), caller.lastEnd);
   }
 
   /** The conversation that a session id or an attempt id names; null when it is none of those given. */
@@ -152,7 +165,8 @@ export class CallTable {
     const place = this.responseIds.find(responseId);
     if (place < 0) return null;
     const first = this.firsts.at(place);
-    const all = this.repeated.get(place);
+    // Most gateways never repeat an id.
+    const all = this.repeated.size === 0 ? undefined : this.repeated.get(place);
     if (all === undefined)
       return { owners: [this.ownerAt(first)], call: first, isBilledAgain: this.isBilled(first) };
     const open = all.find((call) => !this.isBilled(call));
@@ -207,21 +221,21 @@ export class CallTable {
 
   /** Tokens that our proxy counted for a conversation under a model's name. */
   tokensOf(owner: number, model: string): number {
-    return this.tokens.get(owner)?.get(model) ?? 0;
+    return this.callers[owner]?.tokens.get(model) ?? 0;
   }
 
   /** Who caused the calls of a conversation; null when our proxy was not told. */
   userOf(owner: number): string | null {
-    return this.users.get(owner) ?? null;
+    return this.callers[owner]?.user ?? null;
   }
 
   teamOf(owner: number): string | null {
-    return this.teams.get(owner) ?? null;
+    return this.callers[owner]?.team ?? null;
   }
 
   /** The end of a conversation's last call; an attempt that was given up has ended by then. */
   lastEndOf(owner: number): number {
-    return this.lastEnds.get(owner) ?? -Infinity;
+    return this.callers[owner]?.lastEnd ?? -Infinity;
   }
 
   /** Calls that a gateway may have billed and that no row names yet, in the order they were added. */

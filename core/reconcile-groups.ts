@@ -42,7 +42,7 @@ export class Groups {
   private readonly models = new GroupList();
   private readonly users = new GroupList();
   private readonly teams = new GroupList();
-  private readonly tags: ReadonlyMap<string, GroupList>;
+  private readonly tags: readonly { readonly key: string; readonly list: GroupList }[];
 
   constructor(conversations: readonly ReconcileConversation[]) {
     this.conversations = conversations;
@@ -50,26 +50,29 @@ export class Groups {
     for (const { tags } of conversations) {
       for (const key of Object.keys(tags)) if (keys.size < GROUPED_TAGS_MAX) keys.add(key);
     }
-    this.tags = new Map([...keys].sort().map((key) => [key, new GroupList()]));
+    this.tags = [...keys].sort().map((key) => ({ key, list: new GroupList() }));
   }
 
   addRow(place: Place, verdict: RowVerdict, isUnpriced: boolean): void {
-    for (const group of this.groupsOf(place)) {
+    this.count(place, (group) => {
       group.rows += 1;
       if (isUnpriced) group.unpriced += 1;
       group[verdict.kind].add(verdict.cost);
-    }
+    });
   }
 
   addUnbilled(place: Place): void {
-    for (const group of this.groupsOf(place)) group.unbilledCalls += 1;
+    this.count(place, (group) => {
+      group.unbilledCalls += 1;
+    });
   }
 
-  private groupsOf({ model, user, team, owner }: Place): readonly Counting[] {
+  private count({ model, user, team, owner }: Place, add: (group: Counting) => void): void {
+    add(this.models.of(model));
+    add(this.users.of(user));
+    add(this.teams.of(team));
     const own = owner === null ? undefined : this.conversations[owner]?.tags;
-    const groups = [this.models.of(model), this.users.of(user), this.teams.of(team)];
-    for (const [key, list] of this.tags) groups.push(list.of(own?.[key] ?? null));
-    return groups;
+    for (const { key, list } of this.tags) add(list.of(own?.[key] ?? null));
   }
 
   breakdown(): ReconcileBreakdown {
@@ -77,7 +80,7 @@ export class Groups {
       byModel: this.models.sorted(),
       byUser: this.users.sorted(),
       byTeam: this.teams.sorted(),
-      byTag: Object.fromEntries([...this.tags].map(([key, list]) => [key, list.sorted()])),
+      byTag: Object.fromEntries(this.tags.map(({ key, list }) => [key, list.sorted()])),
     };
   }
 }

@@ -144,11 +144,13 @@ const MILLISECONDS_MIN = 100_000_000_000;
 
 /** A text, in UTC where it has no zone, or a number of epoch milliseconds. */
 function instant(row: RawRow, { field, position, fields }: Wanted): number {
-  const text = fields.text(row, field);
+  // What is a date is no decimal.
+  const written = instantFromText(fields.text(row, field) ?? '');
+  if (written !== null) return written;
   const decimal = fields.decimal(row, field);
-  const at = decimal === null ? instantFromText(text ?? '') : wholeOf(decimal);
-  if (at === null) throw invalid(row, { field, position, fields }, null);
-  if (decimal !== null && Math.abs(at) < MILLISECONDS_MIN) {
+  if (decimal === null) throw invalid(row, { field, position, fields }, null);
+  const at = wholeOf(decimal);
+  if (Math.abs(at) < MILLISECONDS_MIN) {
     const remedy = `it is read as milliseconds since 1970; of seconds, write --map ${field}=COLUMN*1000`;
     throw invalid(row, { field, position, fields }, remedy);
   }

@@ -2,7 +2,7 @@
  * What a row of an export cost, in nano-USD.
  * Owns the ways in which exports say it or say that they do not know it; must not guess a price.
  */
-import { decimalToUsd, nanoUsd, ZERO_USD, type NanoUsd } from '../core/money.ts';
+import { decimalToUsd, nanoUsd, parseUsd, ZERO_USD, type NanoUsd } from '../core/money.ts';
 import { multiply, type Field, type FieldReader, type RawRow } from './row-fields.ts';
 
 export type RowCost =
@@ -20,9 +20,13 @@ export function costOf(row: RawRow, fields: FieldReader): RowCost {
     if (isOurs(row)) return ourCost(row);
     if (isUnpricedByLitellm(row)) return UNPRICED;
   }
+  const currency = (fields.text(row, 'currency') ?? 'USD').toUpperCase();
+  // Most exports are in USD and of small amounts, which need no exact arithmetic; there may be millions of rows.
+  const usd =
+    currency === 'USD' && !fields.isScaled('cost') ? parseUsd(fields.text(row, 'cost') ?? '') : null;
+  if (usd !== null) return { ok: true, cost: usd, isUnpriced: false };
   const decimal = fields.decimal(row, 'cost');
   if (decimal === null) return { ok: false, field: 'cost', remedy: null };
-  const currency = (fields.text(row, 'currency') ?? 'USD').toUpperCase();
   if (currency === 'USD') return amountOf(decimalToUsd(decimal), 'cost');
   const rate = fields.rateOf(currency);
   if (rate === null) {

@@ -42,10 +42,22 @@ export const SCALED_FIELDS: readonly Field[] = [
   'cost_nano_usd',
 ];
 
-/** Reads the fields of rows of one export. */
+/** Where a column's value belongs: of two columns of one field the one of lower rank counts. */
+interface Place {
+  readonly field: Field;
+  readonly rank: number;
+}
+
+/** Reads the fields of rows of one export, of a row all that are asked before those of the next. */
 export class FieldReader {
   private readonly names: Readonly<Record<Field, readonly string[]>>;
   private readonly reading: ExportReading;
+  private readonly places: ReadonlyMap<string, readonly Place[]>;
+  /** The row that was asked about last, and what it has. */
+  private row: RawRow | null = null;
+  private readonly values = emptyValues();
+  /** Texts that were read as JSON last, by field: most rows of an export say the same. */
+  private readonly lastTexts: Partial<Record<Field, { readonly text: string; readonly value: unknown }>> = {};
 
   constructor(reading: ExportReading = {}) {
     const own = reading.columns ?? {};
@@ -54,16 +66,31 @@ export class FieldReader {
       return [field, column === undefined ? FIELDS[field] : [column]];
     });
     this.names = Object.fromEntries(named) as Record<Field, readonly string[]>;
+    this.places = placesOf(this.names);
     this.reading = reading;
   }
 
   /** Null for a field that is missing or empty. */
   value(row: RawRow, field: Field): unknown {
-    for (const name of this.names[field]) {
-      const value = row[name];
-      if (value !== undefined && value !== null && value !== '') return value;
+    if (row !== this.row) this.readRow(row);
+    return this.values[field].value;
+  }
+
+  /** Once through its columns: to look for each name of each field takes thrice as long, and there may be millions. */
+  private readRow(row: RawRow): void {
+    for (const field of FIELD_NAMES) {
+      const kept = this.values[field];
+      [kept.rank, kept.value] = [Infinity, null];
     }
-    return null;
+    for (const name of Object.keys(row)) {
+      const value = row[name];
+      if (value === undefined || value === null || value === '') continue;
+      for (const { field, rank } of this.places.get(name) ?? NO_PLACES) {
+        const kept = this.values[field];
+        if (rank < kept.rank) [kept.rank, kept.value] = [rank, value];
+      }
+    }
+    this.row = row;
   }
 
   text(row: RawRow, field: Field): string | null {
@@ -92,13 +119,18 @@ export class FieldReader {
 
   /** A list or an object, written as such or as a JSON text. */
   structured(row: RawRow, field: Field): unknown {
-    const value = this.value(row, field);
-    if (typeof value !== 'string') return value;
-    try {
-      return JSON.parse(value);
-    } catch {
-      return null;
-    }
+    const text = this.value(row, field);
+    if (typeof text !== 'string') return text;
+    const last = this.lastTexts[field];
+    if (last?.text === text) return last.value;
+    const value = valueOf(text);
+    this.lastTexts[field] = { text, value };
+    return value;
+  }
+
+  /** The numbers of the field are in another unit. */
+  isScaled(field: Field): boolean {
+    return this.reading.factors?.[field] !== undefined;
   }
 
   /** The user said which column holds the field. */
@@ -119,6 +151,33 @@ export class FieldReader {
     if (present !== undefined) return `column "${present}"`;
     const columns = Object.keys(row).slice(0, COLUMNS_SHOWN_MAX).join(', ');
     return `no value in ${names.map((name) => `"${name}"`).join(', ')}; the row has ${columns}`;
+  }
+}
+
+type Values = Readonly<Record<Field, { rank: number; value: unknown }>>;
+
+function emptyValues(): Values {
+  return Object.fromEntries(FIELD_NAMES.map((field) => [field, { rank: Infinity, value: null }])) as Values;
+}
+
+const NO_PLACES: readonly Place[] = [];
+
+function placesOf(names: Readonly<Record<Field, readonly string[]>>): ReadonlyMap<string, readonly Place[]> {
+  const places = new Map<string, Place[]>();
+  for (const field of FIELD_NAMES) {
+    for (const [rank, name] of names[field].entries()) {
+      places.set(name, [...(places.get(name) ?? []), { field, rank }]);
+    }
+  }
+  return places;
+}
+
+/** Null for what is no JSON. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

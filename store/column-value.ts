@@ -9,6 +9,7 @@ import { ParleyError } from '../core/parley-error.ts';
  * @throws ParleyError internal when a number cannot hold it exactly: a rounded amount is worse than none (D26)
  */
 export function safeInteger(value: number | bigint | string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   const number = Number(value);
   if (!Number.isSafeInteger(number) || String(number) !== String(value)) {
     throw new ParleyError('internal', `Cannot read the stored number "${value}": not a safe integer`);

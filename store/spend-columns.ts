@@ -56,8 +56,34 @@ export const JOINABLE_COLUMNS = [
 
 type JoinableColumns = Pick<Selectable<SpendTable>, (typeof JOINABLE_COLUMNS)[number]>;
 
+/** The values of JOINABLE_COLUMNS in their order, as the database writes them into one JSON text. */
+export function joinableFromJson(text: string): JoinableCall {
+  const values = JSON.parse(text) as JoinableValues;
+  const [call_id, state, started_at, ended_at, model_name, upstream_model, http_status, ...rest] = values;
+  const [response_id, session_id, user, team, prompt_tokens, completion_tokens] = rest;
+  return joinableCall({
+    call_id,
+    state,
+    started_at,
+    ended_at,
+    model_name,
+    upstream_model,
+    http_status,
+    response_id,
+    session_id,
+    user,
+    team,
+    prompt_tokens,
+    completion_tokens,
+  });
+}
+
+type JoinableValues = {
+  readonly [Place in keyof typeof JOINABLE_COLUMNS]: JoinableColumns[(typeof JOINABLE_COLUMNS)[Place]];
+};
+
 export function joinableCall(row: JoinableColumns): JoinableCall {
-  return {
+  const call = {
     callId: row.call_id,
     // The vocabulary is closed, and only its words were ever written.
     state: row.state as SpendRowState,
@@ -69,10 +95,10 @@ export function joinableCall(row: JoinableColumns): JoinableCall {
     responseId: row.response_id,
     sessionId: row.session_id,
     user: row.user,
-    ...(row.team === null ? {} : { team: row.team }),
     promptTokens: safeIntegerOrNull(row.prompt_tokens),
     completionTokens: safeIntegerOrNull(row.completion_tokens),
   };
+  return row.team === null ? call : { ...call, team: row.team };
 }
 
 export function spendRow(row: Selectable<SpendTable>): SpendRow {

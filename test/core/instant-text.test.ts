@@ -19,6 +19,22 @@ describe('an instant as text', () => {
     );
   });
 
+  it('is the same in UTC by any name of it, whatever stands where a digit or a sign should', () => {
+    const usual = '2026-11-25T10:00:05.123456789';
+    const harmed = fc.record({
+      length: fc.integer({ min: 16, max: usual.length }),
+      place: fc.integer({ min: 0, max: usual.length }),
+      sign: fc.constantFrom(...'0123456789:-./T Zt+x\u0663'),
+    });
+    fc.assert(
+      fc.property(harmed, ({ length, place, sign }) => {
+        const text = (usual.slice(0, place) + sign + usual.slice(place + 1)).slice(0, length);
+        expect(instantFromText(`${text}Z`)).toBe(instantFromText(`${text}+00:00`));
+      }),
+      { seed: 20261127, numRuns: 5_000 },
+    );
+  });
+
   const at = Date.UTC(2026, 10, 25, 10, 0, 5);
   it.each([
     '2026-11-25T10:00:05Z',

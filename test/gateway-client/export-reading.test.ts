@@ -38,6 +38,34 @@ describe('columns that a user names', () => {
   });
 });
 
+describe('a field under several names', () => {
+  const NAMES = ['request_id', 'response_id', 'responseId', 'id'];
+
+  it('is the first of them that has a value, wherever its column stands', () => {
+    const columns = fc
+      .shuffledSubarray(NAMES)
+      .chain((names) =>
+        fc.tuple(
+          ...names.map((name) => fc.tuple(fc.constant(name), fc.constantFrom('', null, `of ${name}`))),
+        ),
+      );
+    fc.assert(
+      fc.property(fc.array(columns, { minLength: 1, maxLength: 4 }), (rows) => {
+        const lines = rows.map((cells) =>
+          JSON.stringify({ ...Object.fromEntries(cells), time: '2026-11-21', model: 'm', cost: '1' }),
+        );
+        const wanted = rows.map((cells) => {
+          const given = new Map(cells);
+          return NAMES.map((name) => given.get(name)).find((value) => value) ?? null;
+        });
+        const read = parseExport(lines.join('\n'), 'jsonl');
+        expect(read.map(({ responseId }) => responseId)).toEqual(wanted);
+      }),
+      { seed: 20261127 },
+    );
+  });
+});
+
 describe('numbers in another unit', () => {
   const read = (row: object, reading: ExportReading) =>
     parseExport(JSON.stringify({ time: '2026-11-21', model: 'm', cost: '1', ...row }), 'jsonl', reading)[0];
