@@ -3,8 +3,8 @@
  * Owns the file that Git reads it from; whoever clones removes it.
  */
 import type { ConversationId } from '../core/ids.ts';
+import { quoted } from '../core/shell-word.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
-import { quoted } from './in-sandbox.ts';
 import type { World } from './world.ts';
 
 export async function writeGitCredential(

@@ -22,11 +22,6 @@ export interface SandboxScript {
   readonly timeoutMs: number;
 }
 
-/** A word as one argument of a POSIX shell, whatever it contains. */
-export function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 /** How a command ended that did not end well. */
 export function endWords(exitCode: number, timeoutMs: number): string {
   if (exitCode === -1) return `no end within ${timeoutMs / 1_000} s`;

@@ -3,9 +3,10 @@
  * Owns where they are cloned to; what is in them is read by the Agent Server, which loads them or refuses the start.
  */
 import type { CommandOf } from '../core/command.ts';
+import { quoted } from '../core/shell-word.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
-import { quoted, runScript } from './in-sandbox.ts';
+import { runScript } from './in-sandbox.ts';
 import type { LaunchPlugin } from './launch-facts.ts';
 import type { World } from './world.ts';
 

@@ -5,12 +5,13 @@
 import type { CommandOf } from '../core/command.ts';
 import { isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
+import { quoted } from '../core/shell-word.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { launchFacts, type LaunchRepository } from './launch-facts.ts';
 import { endLeftovers } from './leftover-processes.ts';
-import { quoted, runScript } from './in-sandbox.ts';
+import { runScript } from './in-sandbox.ts';
 import { lookForScripts, noteScripts } from './own-scripts.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { World } from './world.ts';

@@ -4,11 +4,12 @@
  */
 import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/command.ts';
 import type { ParleyError } from '../core/parley-error.ts';
+import { quoted } from '../core/shell-word.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { cachedSetup } from './setup-cache.ts';
 import { launchFacts } from './launch-facts.ts';
-import { quoted, runScript, workspaceFacts } from './in-sandbox.ts';
+import { runScript, workspaceFacts } from './in-sandbox.ts';
 import { bringsNone, forgetScripts, HOOK_SCRIPT, SETUP_SCRIPT, type OwnScript } from './own-scripts.ts';
 import type { World } from './world.ts';
 

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { hyphenatedUuid } from '../core/ids.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
+import { quoted } from '../core/shell-word.ts';
 import type { AgentServer, AgentTarget, WorkspacePatch } from '../ports/agent-server.ts';
 import { jsonOf } from './call.ts';
 import type { Caller } from './call.ts';
@@ -131,8 +132,4 @@ async function patchByShell(
   const says = 'was left out: it cannot be read, is too large or is a repository of its own';
   const findings = leftOut.map((path) => `"${path.slice(0, 200)}" ${says}`);
   return { content: patch, findings };
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,8 +3,8 @@
  * Owns the script and how its answer is read. Names are bytes: they come back ended by NUL and in base64.
  */
 import { ParleyError } from '../../core/parley-error.ts';
+import { quoted } from '../../core/shell-word.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
-import { quoted } from '../in-sandbox.ts';
 import type { World } from '../world.ts';
 
 const MATCHES_MAX = 1_000;

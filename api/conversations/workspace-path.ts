@@ -3,8 +3,8 @@
  * Owns that none leads out of it: neither by its spelling nor by a link on its way.
  */
 import { posix } from 'node:path';
-import { quoted } from '../../activities/in-sandbox.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import { quoted } from '../../core/shell-word.ts';
 import type { World } from '../../activities/world.ts';
 import { invalid } from '../application/validation.ts';
 import type { Workspace } from './workspace.ts';

@@ -3,9 +3,9 @@
  * Owns the routes; each resumes a released sandbox (D7) and refuses a path that leads out.
  */
 import { z } from 'zod';
-import { quoted } from '../../activities/in-sandbox.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import { quoted } from '../../core/shell-word.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { invalid } from '../application/validation.ts';

@@ -1,0 +1,9 @@
+/**
+ * A text as one word of a POSIX shell.
+ * Owns the quoting and nothing else; who runs the command is nobody's business here.
+ */
+
+/** One argument, whatever the text contains: quotes, blanks and line ends stay as they are. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
