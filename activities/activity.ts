@@ -2,10 +2,10 @@
  * What an activity is: one command carried out against the world.
  * Owns the shape and the retry classes; drivers own when and how often it runs.
  */
-import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/command.ts';
+import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { ParleyError } from '../core/parley-error.ts';
-import type { WatchCommandType } from '../core/resource.ts';
-import type { RetryPolicy } from '../core/retry.ts';
+import type { WatchCommandType } from '../core/machine/resource.ts';
+import type { RetryPolicy } from '../core/machine/retry.ts';
 import type { Json } from '../ports/engine-store.ts';
 
 export interface ActivityContext {

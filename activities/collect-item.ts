@@ -2,11 +2,12 @@
  * collectItem: keeps what an attempt made, before anything is cleaned up.
  * Owns the order, the scan for secrets, and that a branch is pushed last; what each step makes is in activities/collect/.
  */
-import type { CommandOf, MachineEvent } from '../core/command.ts';
-import { collectOf } from '../core/item-rules.ts';
+import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
+import { collectOf } from '../core/plan/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { CollectStep, Plan, PlanItem } from '../core/plan.ts';
-import { waitBeforeRetry } from '../core/retry.ts';
+import type { CollectStep, Plan, PlanItem } from '../core/plan/plan.ts';
+import { waitBeforeRetry } from '../core/machine/retry.ts';
+import type { Finding } from '../core/run/items/item-evidence.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
@@ -16,7 +17,7 @@ import { collectFiles } from './collect/files.ts';
 import { collectTrajectory } from './collect/trajectory.ts';
 import { collectUsage } from './collect/usage.ts';
 import { keepResult, type Collected, type CollectedStep } from './collect/collected.ts';
-import { leftOut, withheldWords, writeFindings, type Finding } from './collect/findings.ts';
+import { leftOut, withheldWords, writeFindings } from './collect/findings.ts';
 import { shownName } from './collect/matches.ts';
 import { hasPassed } from './check-log.ts';
 import { planItem } from './plan-item.ts';

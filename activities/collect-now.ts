@@ -3,10 +3,10 @@
  * Owns which results need no sandbox, and pushes branches that could not be pushed; a diff or a file of a sandbox that is gone cannot be had again.
  */
 import type { ConversationId, RunId } from '../core/ids.ts';
-import { collectOf } from '../core/item-rules.ts';
+import { collectOf } from '../core/plan/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { CollectStep, Plan } from '../core/plan.ts';
-import type { RunItemRow } from '../core/projection.ts';
+import type { CollectStep, Plan } from '../core/plan/plan.ts';
+import type { RunItemRow } from '../core/machine/projection.ts';
 import { keepResult, type Collected } from './collect/collected.ts';
 import { deliver, deliveryEvidence, DELIVERY_FILE, type DeliveryEvidence } from './collect/deliver.ts';
 import { collectTrajectory } from './collect/trajectory.ts';

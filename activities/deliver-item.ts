@@ -2,7 +2,7 @@
  * deliverItem: hands one message, answer or "go on" to the agent, exactly once by its id.
  * Owns the order deliver, then look: the report that comes back is the state after the delivery.
  */
-import type { CommandOf } from '../core/command.ts';
+import type { CommandOf } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';

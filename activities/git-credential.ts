@@ -3,7 +3,7 @@
  * Owns the file that Git reads it from; whoever clones removes it.
  */
 import type { ConversationId } from '../core/ids.ts';
-import { quoted } from '../core/shell-word.ts';
+import { quoted } from '../core/text/shell-word.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 /**
  * One round of the keeper of the warm pool: looks at what there is, and carries out what the rules say.
- * Owns the order of the calls; which ones, is decided by core/warm-pool.ts. Level-triggered as the sweep: a round that was
+ * Owns the order of the calls; which ones, is decided by core/placement/warm-pool.ts. Level-triggered as the sweep: a round that was
  * missed or cut off is made good by the next one, also in another process.
  */
 import type { SandboxId } from '../core/ids.ts';
@@ -11,7 +11,7 @@ import {
   type WarmPresence,
   type WarmReason,
   type WarmSandbox,
-} from '../core/warm-pool.ts';
+} from '../core/placement/warm-pool.ts';
 import type { RuntimePresence } from '../ports/sandbox-runtime.ts';
 import { giveUpWarm, WARM_GENERATION } from './warm-sandbox.ts';
 import type { World } from './world.ts';

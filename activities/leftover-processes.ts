@@ -3,9 +3,9 @@
  * Owns when they are ended, and the shell text that ends them. Where somebody may still come back to what runs there,
  * nothing is ended: conversations that share a sandbox share it all.
  */
-import { isAtWork } from '../core/at-work.ts';
+import { isAtWork } from '../core/sandbox/at-work.ts';
 import type { ConversationId, SandboxId } from '../core/ids.ts';
-import type { ConversationRow } from '../core/projection.ts';
+import type { ConversationRow } from '../core/machine/projection.ts';
 import type { World } from './world.ts';
 
 /** One that starts others faster than it is ended is met again; the bound of processes ends the race. */

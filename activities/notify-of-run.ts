@@ -2,15 +2,16 @@
  * notifyOfRun: tells one receiver that a run has ended, and how.
  * Owns the message and when it is wanted; the order of the steps, and their time, are the machine's.
  */
-import type { CommandOf } from '../core/command.ts';
-import { fillWords } from '../core/fill-words.ts';
-import { formatUsd, nanoUsd } from '../core/money.ts';
+import type { CommandOf } from '../core/machine/command.ts';
+import type { LastStep } from '../core/run/items/item-evidence.ts';
+import { fillWords } from '../core/text/fill-words.ts';
+import { formatUsd, nanoUsd } from '../core/money/money.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
-import type { Plan, PlanNotify } from '../core/plan.ts';
-import { unsuccessfulOf, type RunRow } from '../core/projection.ts';
+import type { Plan, PlanNotify } from '../core/plan/plan.ts';
+import { unsuccessfulOf, type RunRow } from '../core/machine/projection.ts';
 import { PATIENT, type Activity, type ActivityContext } from './activity.ts';
 import { planOf } from './plan-item.ts';
-import { keepLastStep, type LastStep } from './report/last-steps.ts';
+import { keepLastStep } from './report/last-steps.ts';
 import { reportNow } from './report-run.ts';
 import { secretOfRun } from './run-secrets.ts';
 import type { World } from './world.ts';

@@ -2,7 +2,7 @@
  * openAgent: opens the agent's conversation, or arms the one that exists with this incarnation's keys (D15).
  * Owns what the agent gets to know: a virtual proxy key of its own conversation, never the gateway's (D19).
  */
-import type { PlanAgent } from '../core/plan-agent.ts';
+import type { PlanAgent } from '../core/plan/plan-agent.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';

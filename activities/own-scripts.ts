@@ -4,7 +4,7 @@
  * this one after a restart, does not know and asks: a missing entry never means that there is no script.
  */
 import type { ConversationId } from '../core/ids.ts';
-import { quoted } from '../core/shell-word.ts';
+import { quoted } from '../core/text/shell-word.ts';
 import type { World } from './world.ts';
 
 export const SETUP_SCRIPT = '.openhands/setup.sh';

@@ -1,10 +1,10 @@
 /**
  * placeConversation: the one shared decision, made in one store transaction (D16).
- * Owns the translation of its outcome; the rules are in core/place.ts.
+ * Owns the translation of its outcome; the rules are in core/placement/place.ts.
  */
-import type { CommandOf, MachineEvent } from '../core/command.ts';
+import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { PlacementDecision } from '../core/place.ts';
+import type { PlacementDecision } from '../core/placement/place.ts';
 import type { PlaceRequest } from '../ports/placement-store.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { tellWait } from './make-room.ts';

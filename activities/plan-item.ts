@@ -4,8 +4,8 @@
  */
 import type { RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { Plan, PlanItem } from '../core/plan.ts';
-import { amendedPlanId } from '../core/run/amended-plan-id.ts';
+import type { Plan, PlanItem } from '../core/plan/plan.ts';
+import { amendedPlanId } from '../core/run/amend/amended-plan-id.ts';
 import { Recent } from './recent.ts';
 import type { World } from './world.ts';
 

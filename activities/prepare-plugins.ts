@@ -2,8 +2,8 @@
  * Plugins of a conversation as folders of its sandbox, before its agent is opened.
  * Owns where they are cloned to; what is in them is read by the Agent Server, which loads them or refuses the start.
  */
-import type { CommandOf } from '../core/command.ts';
-import { quoted } from '../core/shell-word.ts';
+import type { CommandOf } from '../core/machine/command.ts';
+import { quoted } from '../core/text/shell-word.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { runScript } from './in-sandbox.ts';

@@ -2,10 +2,10 @@
  * prepareRepository: a working directory with the repository in it, and the commit it starts from.
  * Owns the clone; a clone that fails ends the start (D18). The credential of a host never enters the sandbox (D19).
  */
-import type { CommandOf } from '../core/command.ts';
+import type { CommandOf } from '../core/machine/command.ts';
 import { isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import { quoted } from '../core/shell-word.ts';
+import { quoted } from '../core/text/shell-word.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';

@@ -1,29 +1,25 @@
 /**
  * reconcileRun: joins what the gateway billed with the conversations of a run (D27).
- * Owns what is read and what is written; the joining itself is core/reconcile.ts.
+ * Owns what is read and what is written; the joining itself is core/reconcile/reconcile.ts.
  */
 import type { RunId } from '../core/ids.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
-import type { Plan, PlanReconcile } from '../core/plan.ts';
-import type { ReconciliationSummary, RunRow } from '../core/projection.ts';
-import { isKept, type Expectation } from '../core/reconcile-expectation.ts';
-import type { ReconcileRules, ReconcileSums } from '../core/reconcile-result.ts';
-import { Reconciler } from '../core/reconcile.ts';
-import type { SpendLoss } from '../core/spend-loss.ts';
+import type { Plan, PlanReconcile } from '../core/plan/plan.ts';
+import type { ReconciliationSummary, RunRow } from '../core/machine/projection.ts';
+import { isKept, type Expectation } from '../core/reconcile/reconcile-expectation.ts';
+import type { ReconcileRules, ReconcileSums } from '../core/reconcile/reconcile-result.ts';
+import { Reconciler } from '../core/reconcile/reconcile.ts';
+import type { SpendLoss } from '../core/money/spend-loss.ts';
+import type { Interval, ReconciliationHead } from '../core/reconcile/reconciliation-record.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { planOf, presentPlanOf } from './plan-item.ts';
 import { billedRows, readBill, type Bill } from './reconcile/billed-rows.ts';
 import { CallsInFlight } from './reconcile/calls-in-flight.ts';
-import {
-  RecordLines,
-  writeChunks,
-  writeFailure,
-  type ReconciliationHead,
-} from './reconcile/reconciliation-record.ts';
+import { RecordLines, writeChunks, writeFailure } from './reconcile/reconciliation-record.ts';
 import { RowSizes } from './reconcile/row-sizes.ts';
-import { intervalOf, joinablePages, lostWithin, type Interval } from './reconcile/run-calls.ts';
+import { intervalOf, joinablePages, lostWithin } from './reconcile/run-calls.ts';
 import { attemptsOf, reconcileConversations } from './reconcile/run-conversations.ts';
 import type { World } from './world.ts';
 

@@ -3,8 +3,8 @@
  * Owns where it is kept: a start that failed is an event of the transcript, as an agent's own errors are, and everything
  * else stands beside it. Its machine waits for no answer.
  */
-import type { CommandOf } from '../core/command.ts';
-import { START_FAILED } from '../core/projection.ts';
+import type { CommandOf } from '../core/machine/command.ts';
+import { START_FAILED } from '../core/machine/projection.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { appendEvents } from './transcript.ts';

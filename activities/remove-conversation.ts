@@ -2,7 +2,7 @@
  * removeConversation: record and transcript go, a tombstone stays (D11).
  * Owns the order: leave the sandbox in one transaction, then remove; every part may be repeated.
  */
-import type { CommandOf } from '../core/command.ts';
+import type { CommandOf } from '../core/machine/command.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { launchScope } from './launch-facts.ts';

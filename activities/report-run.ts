@@ -3,18 +3,18 @@
  * Owns the formats by name; what a report says is in activities/report/.
  */
 import type { RunId } from '../core/ids.ts';
-import type { PlanReport } from '../core/plan.ts';
-import type { SpendLoss } from '../core/spend-loss.ts';
+import type { PlanReport } from '../core/plan/plan.ts';
+import type { SpendLoss } from '../core/money/spend-loss.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { planOf } from './plan-item.ts';
 import { lostSpend } from './reconcile/run-calls.ts';
 import { gatherReport } from './report/gather-report.ts';
-import type { ReportData } from './report/report-data.ts';
-import { reportDocument } from './report/report-document.ts';
-import { renderHtml } from './report/render-html.ts';
-import { renderJsonl } from './report/render-jsonl.ts';
-import { renderJunit } from './report/render-junit.ts';
-import { renderMarkdown } from './report/render-markdown.ts';
+import type { ReportData } from '../report/report-data.ts';
+import { reportDocument } from '../report/report-document.ts';
+import { renderHtml } from '../report/render-html.ts';
+import { renderJsonl } from '../report/render-jsonl.ts';
+import { renderJunit } from '../report/render-junit.ts';
+import { renderMarkdown } from '../report/render-markdown.ts';
 import type { World } from './world.ts';
 
 export const reportRun = (world: World): Activity<'reportRun'> => ({

@@ -4,7 +4,7 @@
  */
 import type { RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { World } from './world.ts';
 

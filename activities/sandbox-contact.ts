@@ -1,8 +1,8 @@
 /**
  * Keeps when something last reached a sandbox, if it counts.
- * Owns the write; what counts is said in core/activity.ts.
+ * Owns the write; what counts is said in core/sandbox/activity.ts.
  */
-import { isActivity, type Contact } from '../core/activity.ts';
+import { isActivity, type Contact } from '../core/sandbox/activity.ts';
 import type { SandboxId } from '../core/ids.ts';
 import type { World } from './world.ts';
 

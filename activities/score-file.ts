@@ -4,8 +4,9 @@
  */
 import { z } from 'zod';
 import type { RunId } from '../core/ids.ts';
-import type { PlanScore } from '../core/plan-check.ts';
-import type { RunItemRow } from '../core/projection.ts';
+import type { PlanScore } from '../core/plan/plan-check.ts';
+import type { RunItemRow } from '../core/machine/projection.ts';
+import type { Score } from '../core/run/items/item-evidence.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import { endWords } from './in-sandbox.ts';
 import { parseKept } from './kept-file.ts';
@@ -17,16 +18,13 @@ const LINE_CHARS_MAX = 100;
 /** A plain number, and a share as tools print it. */
 const NUMBER = /^([+-]?\d{1,15}(?:\.\d{1,15})?(?:[eE][+-]?\d{1,2})?) ?%?$/;
 
-const scoreSchema = z.object({
+const scoreSchema: z.ZodType<Score> = z.object({
   name: z.string(),
-  /** Null when the command said none. */
   value: z.number().nullable(),
   at_least: z.number().optional(),
   at_most: z.number().optional(),
-  /** Why it is not good enough, or not there; null when it is good. */
   problem: z.string().nullable(),
 });
-export type Score = z.infer<typeof scoreSchema>;
 
 const fileSchema = z.object({ format: z.literal(1), scores: z.array(scoreSchema) });
 

@@ -2,7 +2,7 @@
  * The job's `setup` as a script that keeps in the sandbox what it made, for the next conversation there.
  * Owns what is kept and when it still holds; only what Git ignores is, because the rest is work.
  */
-import { quoted } from '../core/shell-word.ts';
+import { quoted } from '../core/text/shell-word.ts';
 import type { LaunchSetup } from './launch-facts.ts';
 
 /** At the root of a repository; those that there are decide. */

@@ -2,9 +2,9 @@
  * runSetupScript, setUpGitHooks and setUpSkills: the steps between repository and agent (D18).
  * Owns what each looks for in the repository; a step that finds nothing succeeds at once.
  */
-import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/command.ts';
+import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { ParleyError } from '../core/parley-error.ts';
-import { quoted } from '../core/shell-word.ts';
+import { quoted } from '../core/text/shell-word.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { cachedSetup } from './setup-cache.ts';

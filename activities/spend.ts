@@ -3,7 +3,7 @@
  * Owns the sum over all pages; unpriced rows count as nothing here and are shown as unpriced in reports (D26).
  */
 import type { ConversationId } from '../core/ids.ts';
-import type { SpendRow } from '../core/spend.ts';
+import type { SpendRow } from '../core/money/spend.ts';
 import type { World } from './world.ts';
 
 const PAGE_ROWS = 1_000;

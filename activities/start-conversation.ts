@@ -2,7 +2,7 @@
  * startConversation: turns one item of a plan into a start request.
  * Owns the sealing of its secrets; values go into the vault and nowhere else (D20).
  */
-import type { CommandOf } from '../core/command.ts';
+import type { CommandOf } from '../core/machine/command.ts';
 import type { ConversationBirth } from '../core/conversation/state.ts';
 import {
   addressOfCommand,
@@ -12,11 +12,11 @@ import {
   type RunId,
   type UserId,
 } from '../core/ids.ts';
-import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../core/pool-placement.ts';
+import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../core/placement/pool-placement.ts';
 import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import { waitOf } from '../core/item-rules.ts';
-import type { Plan, PlanItem } from '../core/plan.ts';
+import { waitOf } from '../core/plan/item-rules.ts';
+import type { Plan, PlanItem } from '../core/plan/plan.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { putLaunchFacts, type LaunchRepository, type LaunchSetup } from './launch-facts.ts';
 import { repositoryScope, secretForms, secretScope } from './redaction.ts';

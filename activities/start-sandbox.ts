@@ -2,7 +2,7 @@
  * createSandbox and resumeSandbox: brings an incarnation up.
  * Owns the check that nobody deleted it meanwhile; must not decide what a failure means for the sandbox.
  */
-import type { CommandOf, MachineEvent } from '../core/command.ts';
+import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { keepContact } from './sandbox-contact.ts';

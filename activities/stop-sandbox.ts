@@ -2,7 +2,7 @@
  * stopSandbox: frees CPU and memory, keeps the files (D6).
  * Owns the last read of the transcripts before the agent goes; an unreachable agent does not hold the stop up.
  */
-import type { CommandOf } from '../core/command.ts';
+import type { CommandOf } from '../core/machine/command.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { syncTranscript } from './transcript.ts';

@@ -5,7 +5,7 @@
  * cut off is made good by the next.
  */
 import type { SandboxId } from '../core/ids.ts';
-import type { SandboxRow } from '../core/projection.ts';
+import type { SandboxRow } from '../core/machine/projection.ts';
 import type { World } from './world.ts';
 
 /** An orphan is removed when this many sweeps saw it, */

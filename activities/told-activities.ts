@@ -2,11 +2,11 @@
  * Activities whose failed tries are told while they last: what fails, why, since when, how often, and when it is tried again.
  * Owns what begins and ends a trouble of a command (D32); drivers own the tries, and no machine or history hears of it.
  */
-import type { ActivityCommand } from '../core/command.ts';
+import type { ActivityCommand } from '../core/machine/command.ts';
 import { addressOfCommand, type EntityAddress } from '../core/ids.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
-import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/resource.ts';
-import { waitBeforeRetry } from '../core/retry.ts';
+import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/machine/resource.ts';
+import { waitBeforeRetry } from '../core/machine/retry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TroubleKey, Troubles } from '../ports/troubles.ts';
 import type { Activities, Activity, Look, WatchActivity } from './activity.ts';

@@ -2,8 +2,9 @@
  * verifyItem: runs the job's own check and scorers in the sandbox, before anything is collected (D28).
  * Owns the log and the numbers of them; `execution_status` is not rewritten by its result.
  */
-import type { CommandOf, MachineEvent } from '../core/command.ts';
-import type { PlanScore, PlanVerify } from '../core/plan-check.ts';
+import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
+import type { PlanScore, PlanVerify } from '../core/plan/plan-check.ts';
+import type { Score } from '../core/run/items/item-evidence.ts';
 import type { CommandResult } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
@@ -11,7 +12,7 @@ import { CHECK_LOG, checkLog } from './check-log.ts';
 import { endWords, workspaceFacts } from './in-sandbox.ts';
 import { planItem } from './plan-item.ts';
 import { hiddenForms, openSecrets, redactText } from './redaction.ts';
-import { scoreOf, SCORES_FILE, scoresText, type Score } from './score-file.ts';
+import { scoreOf, SCORES_FILE, scoresText } from './score-file.ts';
 import type { World } from './world.ts';
 
 type Verify = CommandOf<'verifyItem'>;

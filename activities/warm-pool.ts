@@ -2,9 +2,9 @@
  * warmPool: makes the sandboxes of a run's pool before anybody needs them.
  * Owns the ids and the order reserve, then create; how many there may be is decided by the store, and none is no failure.
  */
-import type { CommandOf, MachineEvent } from '../core/command.ts';
+import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { sandboxId, type SandboxId } from '../core/ids.ts';
-import { warmedName } from '../core/warmed-name.ts';
+import { warmedName } from '../core/placement/warmed-name.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import type { World } from './world.ts';
 

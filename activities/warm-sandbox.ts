@@ -5,7 +5,7 @@
  */
 import type { SandboxId } from '../core/ids.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
-import { bootedAfter } from '../core/warm-pool.ts';
+import { bootedAfter } from '../core/placement/warm-pool.ts';
 import { agentTarget } from './agent-target.ts';
 import type { World } from './world.ts';
 

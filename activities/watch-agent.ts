@@ -2,15 +2,15 @@
  * watchAgent: waits until the agent is not working any more, or a limit of the item is met.
  * Owns the slow poll behind the callbacks, and the full transcript before it answers: no event is lost.
  */
-import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { z } from 'zod';
+import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { LimitReached } from '../core/snapshot.ts';
+import type { LimitReached } from '../core/machine/snapshot.ts';
 import type { AgentConversationView } from '../ports/agent-server.ts';
 import type { Json } from '../ports/engine-store.ts';
 import { PATIENT, type Look, type WatchActivity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
-import { quietTime } from './quiet-time.ts';
 import { spentBy } from './spend.ts';
 import { restAfter, syncTranscript } from './transcript.ts';
 import { watch } from './watch.ts';
@@ -78,4 +78,37 @@ async function metLimit(world: World, command: Watch, quietMs: number): Promise<
   const { conversationId, nanoUsdMax, noProgressMs } = command;
   if (nanoUsdMax !== null && (await spentBy(world, conversationId)) >= nanoUsdMax) return 'usd';
   return noProgressMs !== null && quietMs >= noProgressMs ? 'no_progress' : null;
+}
+
+const quietSchema = z.object({
+  /** Epoch milliseconds of the last look. */
+  at: z.number(),
+  /** When the next one was due. */
+  dueAt: z.number(),
+  quietMs: z.number(),
+  /** When the newest event was received; null for none. */
+  newestAt: z.number().nullable(),
+});
+
+/** For how long an agent has shown no progress, as far as somebody looked (D36). */
+type QuietTime = z.infer<typeof quietSchema>;
+
+/** A look that comes later than this many times what it was due after was kept from coming. */
+const LATE_FACTOR = 4;
+
+interface QuietLook {
+  readonly now: number;
+  readonly newestAt: number | null;
+  readonly nextAt: number;
+}
+
+/** `memory` is what the last look gave; anything else is the first look. */
+function quietTime(memory: Json, { now, newestAt, nextAt }: QuietLook): QuietTime {
+  const known = quietSchema.safeParse(memory);
+  if (!known.success) return { at: now, dueAt: nextAt, quietMs: 0, newestAt };
+  const { at, dueAt, quietMs } = known.data;
+  const gapMs = Math.min(Math.max(0, now - at), Math.max(0, dueAt - at) * LATE_FACTOR);
+  const isQuiet = newestAt === known.data.newestAt;
+  const sinceNewestMs = Math.min(gapMs, Math.max(0, now - (newestAt ?? now)));
+  return { at: now, dueAt: nextAt, quietMs: isQuiet ? quietMs + gapMs : sinceNewestMs, newestAt };
 }

@@ -2,8 +2,8 @@
  * watchIdle: watches activity and runtime of one session, and ends in one event.
  * Owns how activity is put together (D9); whether that is idle enough is the machine's to say again.
  */
-import { idleAt, latestActivity } from '../core/activity.ts';
-import type { CommandOf, MachineEvent } from '../core/command.ts';
+import { idleAt, latestActivity } from '../core/sandbox/activity.ts';
+import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { RuntimePresence } from '../ports/sandbox-runtime.ts';
 import type { Json } from '../ports/engine-store.ts';
 import { PATIENT, type Look, type WatchActivity } from './activity.ts';

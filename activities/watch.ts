@@ -2,7 +2,7 @@
  * A watch in one process: look, wait, look again, until something is found or nobody waits any more.
  * Owns the loop; what is looked for belongs to each watch.
  */
-import type { MachineEvent } from '../core/command.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Json } from '../ports/engine-store.ts';
 import type { Look } from './activity.ts';

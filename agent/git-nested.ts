@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { shownPath } from './git-findings.ts';
-import { GitError, git, line, pathsIn } from './git.ts';
+import { GitError, git, line, pathsIn } from './workspace/git.ts';
 import { GIT_NESTED_BYTES_MAX, GIT_NESTED_MAX } from './limits.ts';
 
 export interface OuterSnapshot {

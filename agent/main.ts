@@ -3,9 +3,9 @@
  * Exit codes: 0 stopped, 1 failed, 2 bad configuration, 3 the address is in use.
  */
 import { ConfigError, readConfig } from './config.ts';
-import { AddressInUseError } from './listen.ts';
-import { messageOf } from './log.ts';
-import { startAgentServer } from './server.ts';
+import { AddressInUseError } from './serve/listen.ts';
+import { messageOf } from './serve/log.ts';
+import { startAgentServer } from './serve/server.ts';
 
 function writeLine(stream: NodeJS.WriteStream, line: string): void {
   stream.write(`${line}\n`);

@@ -2,7 +2,7 @@
  * A model that cannot be reached, told while it lasts: a state update for each failed try, and one when it is over.
  * Owns the form of that event; when a call is tried again is the client's to say.
  */
-import type { Conversation } from './conversation.ts';
+import type { Conversation } from './conversation/conversation.ts';
 import { TROUBLE_CHARS_MAX } from './limits.ts';
 
 export interface FailedTry {

@@ -15,7 +15,7 @@ import {
   SKILL_NAME_CHARS_MAX,
   SKILLS_PER_FOLDER_MAX,
 } from './limits.ts';
-import { messageOf } from './log.ts';
+import { messageOf } from './serve/log.ts';
 import type { Skill } from './skills.ts';
 import { readReachable } from './tool-files.ts';
 

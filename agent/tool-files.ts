@@ -9,9 +9,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 
-import { runChild } from './child.ts';
+import { runChild } from './workspace/child.ts';
 import { FILE_WRITE_MS } from './limits.ts';
-import { shellEnvironment } from './shell-environment.ts';
+import { shellEnvironment } from './workspace/shell-environment.ts';
 import { withheldFolders } from './toolbox.ts';
 
 /** Not blocking, because a file may have become a pipe since it was looked at. */

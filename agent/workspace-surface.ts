@@ -9,7 +9,7 @@ import { join, relative } from 'node:path';
 import { HOOK_EVENTS, hookConfigSchema, isMatcher, mergeHooks } from './hooks/hook-config.ts';
 import type { HookConfig } from './hooks/hook-config.ts';
 import { WORKSPACE_SKILLS_BYTES_MAX } from './limits.ts';
-import { jsonOrNull } from './llm-response.ts';
+import { jsonOrNull } from './model/llm-response.ts';
 import { FileFinding, readInside, skillsIn } from './skill-file.ts';
 import type { SkillsRead } from './skill-file.ts';
 import type { Skill } from './skills.ts';

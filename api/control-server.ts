@@ -7,7 +7,7 @@ import { chmod, rm } from 'node:fs/promises';
 import Fastify from 'fastify';
 import { z } from 'zod';
 import { runId, type RunId } from '../core/ids.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { RunEvent } from '../core/run/message.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Notifier } from '../ports/notifier.ts';

@@ -2,9 +2,9 @@
  * How much the sandboxes may have under way at the callback socket, each and all together (D31).
  * Owns the counting; a caller that is one too many is told to come again, and what it has to say is found by the poll.
  */
-import { HeldBytes } from '../core/held-bytes.ts';
+import { HeldBytes } from '../core/shares/held-bytes.ts';
 import type { SandboxId } from '../core/ids.ts';
-import { OwnerCounts } from '../core/owner-counts.ts';
+import { OwnerCounts } from '../core/shares/owner-counts.ts';
 
 /** Bodies of one sandbox at a time: each of its conversations has one batch on its way. */
 export const BODIES_PER_SANDBOX_MAX = 20;

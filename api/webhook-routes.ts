@@ -8,7 +8,7 @@ import { reportOf } from '../activities/agent-report.ts';
 import { keepContact } from '../activities/sandbox-contact.ts';
 import { appendEvents, restAfter } from '../activities/transcript.ts';
 import type { World } from '../activities/world.ts';
-import { isActivity } from '../core/activity.ts';
+import { isActivity } from '../core/sandbox/activity.ts';
 import { normalUuid } from '../core/ids.ts';
 import type { AgentEvent } from '../ports/agent-server.ts';
 import type { RefusalNotes } from './refusal-notes.ts';

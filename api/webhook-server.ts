@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import Fastify from 'fastify';
-import { ConnectionShares } from '../core/connection-shares.ts';
+import { ConnectionShares } from '../core/shares/connection-shares.ts';
 import { answerErrors } from './error-answer.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import { RefusalNotes } from './refusal-notes.ts';

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { jobWorld, readJobFile } from '../cli/job-file.ts';
+import { jobWorld, readJobFile } from '../host/job/job-file.ts';
 import { compileJob } from '../dsl/compile-job.ts';
 
 const CONVERSATIONS = 200;

@@ -8,9 +8,9 @@ import type { AgentConversationView, AgentServer } from '../ports/agent-server.t
 import type { Clock } from '../ports/clock.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { RuntimePresence, SandboxAddress, SandboxRuntime } from '../ports/sandbox-runtime.ts';
-import { createKeyMinter } from '../store/key-minter.ts';
+import { createKeyMinter } from '../store/spend/key-minter.ts';
 import type { Store } from '../store/open-store.ts';
-import { sealKey } from '../store/seal-key.ts';
+import { sealKey } from '../store/access/seal-key.ts';
 
 /** What a script that prepares a workspace prints last. */
 const COMMIT = 'c'.repeat(40);

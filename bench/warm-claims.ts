@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { createAgentClient } from '../agent-client/agent-client.ts';
+import { createAgentClient } from '../clients/agent/agent-client.ts';
 import { bootWarm, keepWarm } from '../activities/keep-warm-sandboxes.ts';
 import { placeConversation } from '../activities/place-conversation.ts';
 import { createSandbox } from '../activities/start-sandbox.ts';

@@ -3,9 +3,9 @@
  * Owns their one spelling; must not load anything.
  */
 import { Option } from 'commander';
-import type { EngineKind } from './config/deployment-config.ts';
-import type { ExitCode } from './exit-code.ts';
-import type { Shell } from './shell.ts';
+import type { EngineKind } from '../host/config/deployment-config.ts';
+import type { ExitCode } from '../host/exit-code.ts';
+import type { Shell } from '../host/shell.ts';
 
 export interface CommandContext {
   readonly shell: Shell;

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { mappedStack } from './mapped-stack.ts';
-import type { Shell } from './shell.ts';
+import type { Shell } from '../host/shell.ts';
 
 /** A chain of causes longer than this is a loop. */
 const CAUSES_MAX = 10;

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 
 const schema = z.object({
   state: z.enum(['pushing', 'pushed', 'nothing', 'failed']),

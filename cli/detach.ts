@@ -4,12 +4,12 @@
  */
 import path from 'node:path';
 import type { RunId } from '../core/ids.ts';
-import { CliError } from './cli-error.ts';
-import type { DeploymentConfig } from './config/deployment-config.ts';
-import { EXIT, type ExitCode } from './exit-code.ts';
-import { openStored } from './open-deployment.ts';
-import { openRecords } from './print/records.ts';
-import { calledAs, pause, type Shell } from './shell.ts';
+import { CliError } from '../host/cli-error.ts';
+import type { DeploymentConfig } from '../host/config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../host/exit-code.ts';
+import { openStored } from '../host/open-deployment.ts';
+import { openRecords } from '../host/records.ts';
+import { calledAs, pause, type Shell } from '../host/shell.ts';
 
 /** A process that has not made its run known by then waits for something that somebody must look at. */
 const KNOWN_MS_MAX = 120_000;

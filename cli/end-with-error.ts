@@ -4,13 +4,13 @@
  */
 import { asParleyError } from '../core/parley-error.ts';
 import type { ErrorCode } from '../core/error-catalogue.ts';
-import { CliError } from './cli-error.ts';
+import { CliError } from '../host/cli-error.ts';
 import { writeCrashReport } from './crash-report.ts';
-import { EXIT, exitCodeOfError, type ExitCode } from './exit-code.ts';
+import { EXIT, exitCodeOfError, type ExitCode } from '../host/exit-code.ts';
 import { remedyOfMissing } from './missing-part.ts';
-import { openRecords } from './print/records.ts';
-import { printable } from './print/terminal-text.ts';
-import type { Shell } from './shell.ts';
+import { openRecords } from '../host/records.ts';
+import { printable } from '../host/terminal-text.ts';
+import type { Shell } from '../host/shell.ts';
 
 export interface Failure {
   readonly code: string;

@@ -5,8 +5,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CHECK_LOG, lastLines } from '../activities/check-log.ts';
-import { FINDINGS_FILE, parseFindings, type Finding } from '../activities/collect/findings.ts';
-import type { RunItemRow } from '../core/projection.ts';
+import { FINDINGS_FILE, parseFindings } from '../activities/collect/findings.ts';
+import type { RunItemRow } from '../core/machine/projection.ts';
+import type { Finding } from '../core/run/items/item-evidence.ts';
 
 export interface ItemEvidence {
   readonly key: string;

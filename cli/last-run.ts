@@ -2,13 +2,13 @@
  * The last run of a job in the store, for comparing a plan with it.
  * Owns which run that is; without a store, or a readable deployment, there is none.
  */
-import type { Plan } from '../core/plan.ts';
-import type { RunItemRow } from '../core/projection.ts';
-import type { DeploymentConfig } from './config/deployment-config.ts';
-import { loadDeployment } from './config/load-deployment.ts';
-import { noSuchRun, openStored } from './open-deployment.ts';
-import { parseRunId } from './run-id.ts';
-import type { Shell } from './shell.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { RunItemRow } from '../core/machine/projection.ts';
+import type { DeploymentConfig } from '../host/config/deployment-config.ts';
+import { loadDeployment } from '../host/config/load-deployment.ts';
+import { noSuchRun, openStored } from '../host/open-deployment.ts';
+import { parseRunId } from '../host/run-id.ts';
+import type { Shell } from '../host/shell.ts';
 
 export interface LastRun {
   /** Null when the configuration has errors, which is not what is asked here. */

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keepDescriptorsFromChildren } from '../runtimes/on-host/inherited-descriptors.ts';
-import { startCold } from './cold-start.ts';
+import { startCold } from '../host/cold-start.ts';
 import { processShell } from './process-shell.ts';
 import { runCli } from './program.ts';
 

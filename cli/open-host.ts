@@ -2,9 +2,9 @@
  * A host and the view of a run, opened together: what the host says while it starts is already shown.
  * Owns that both are closed when one fails; must not start a run.
  */
-import type { DeploymentConfig } from './config/deployment-config.ts';
-import type { Host } from './host-port.ts';
-import type { Shell } from './shell.ts';
+import type { DeploymentConfig } from '../host/config/deployment-config.ts';
+import type { Host } from '../host/host-port.ts';
+import type { Shell } from '../host/shell.ts';
 import { openRunView } from './view/open-run-view.ts';
 import type { RunView } from './view/run-view.ts';
 

@@ -2,15 +2,15 @@
  * The run that somebody means, opened to be read: here, or at a service.
  * Owns the one reading of a run's name everywhere: an id, the beginning of one that fits no other, or `last`.
  */
-import { CliError } from './cli-error.ts';
-import type { RunRow } from '../core/projection.ts';
-import type { DeploymentConfig } from './config/deployment-config.ts';
-import type { Host, HostPort, Reader } from './host-port.ts';
-import { noSuchRun, openRuns } from './open-deployment.ts';
-import { parseRunId } from './run-id.ts';
+import { CliError } from '../host/cli-error.ts';
+import type { RunRow } from '../core/machine/projection.ts';
+import type { DeploymentConfig } from '../host/config/deployment-config.ts';
+import type { Host, HostPort, Reader } from '../host/host-port.ts';
+import { noSuchRun, openRuns } from '../host/open-deployment.ts';
+import { parseRunId } from '../host/run-id.ts';
 import { serverAddress, type ServerOptions } from './server/server-address.ts';
-import type { Shell } from './shell.ts';
-import { printable } from './print/terminal-text.ts';
+import type { Shell } from '../host/shell.ts';
+import { printable } from '../host/terminal-text.ts';
 
 /** As a user types it for the run that was started last. */
 export const LAST = 'last';
@@ -58,7 +58,7 @@ export async function openServer(
 ): Promise<Host | null> {
   const address = serverAddress(shell, options);
   if (address === null) return null;
-  const { loadDeployment } = await import('./config/load-deployment.ts');
+  const { loadDeployment } = await import('../host/config/load-deployment.ts');
   const { cwd, env } = shell;
   const loaded = await loadDeployment({ path: config ?? null, cwd, env });
   const { openServerHost } = await import('./server/server-host.ts');

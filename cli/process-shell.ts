@@ -8,8 +8,8 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Clock } from '../ports/clock.ts';
-import type { HostPort } from './host-port.ts';
-import type { ChildProgram, Detached, InterruptSignal, Shell } from './shell.ts';
+import type { HostPort } from '../host/host-port.ts';
+import type { ChildProgram, Detached, InterruptSignal, Shell } from '../host/shell.ts';
 
 const INTERRUPTS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
@@ -51,7 +51,7 @@ const clock: Clock = {
 
 /** The module exports the functions of the port under their names. */
 function loadHostPort(): Promise<HostPort> {
-  return import('./host/host.ts');
+  return import('../host/host.ts');
 }
 
 /** The file that Node was started with finds the built program, wherever it is called from. */

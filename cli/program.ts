@@ -6,8 +6,8 @@ import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './command-context.ts';
 import { endWithError } from './end-with-error.ts';
 import type { Completions } from './print/completion-script.ts';
-import { EXIT } from './exit-code.ts';
-import type { Shell } from './shell.ts';
+import { EXIT } from '../host/exit-code.ts';
+import type { Shell } from '../host/shell.ts';
 
 interface CommandEntry {
   readonly name: string;

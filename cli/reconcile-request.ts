@@ -4,15 +4,15 @@
  */
 import path from 'node:path';
 import type { ReconcileRequest } from '../activities/reconcile-run.ts';
-import { parseDecimal } from '../core/money.ts';
+import { parseDecimal } from '../core/money/money.ts';
 import {
   AMOUNT_MEASURES,
   COUNT_MEASURES,
   parseExpectation,
   type Expectation,
-} from '../core/reconcile-expectation.ts';
-import { FIELD_NAMES, SCALED_FIELDS } from '../gateway-client/row-fields.ts';
-import { CliError } from './cli-error.ts';
+} from '../core/reconcile/reconcile-expectation.ts';
+import { FIELD_NAMES, SCALED_FIELDS } from '../clients/gateway/row-fields.ts';
+import { CliError } from '../host/cli-error.ts';
 
 export interface ReconcileFlags {
   readonly rows?: string;

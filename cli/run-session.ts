@@ -3,19 +3,19 @@
  * Owns Ctrl-C (once drains, twice leaves), the end of the output, and the exit code; must not start a run.
  */
 import type { RunId } from '../core/ids.ts';
-import type { Plan } from '../core/plan.ts';
-import { isAwaiting } from '../core/known-items.ts';
-import type { RunItemRow, RunRow } from '../core/projection.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { isAwaiting } from '../core/plan/known-items.ts';
+import type { RunItemRow, RunRow } from '../core/machine/projection.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { readDeliveries } from './deliveries.ts';
 import { readEvidence } from './item-evidence.ts';
-import { EXIT, exitCodeOfRun, type ExitCode } from './exit-code.ts';
-import type { Host } from './host-port.ts';
+import { EXIT, exitCodeOfRun, type ExitCode } from '../host/exit-code.ts';
+import type { Host } from '../host/host-port.ts';
 import { deliveryCounts, pullRequestRecords } from './print/deliveries.ts';
-import { runRecord } from './print/records.ts';
+import { runRecord } from '../host/records.ts';
 import { runSummary, type RunResult } from './print/run-summary.ts';
-import { calledAs, pause, type Shell } from './shell.ts';
-import { awaitingWords, type StagedRows } from './staged-rows.ts';
+import { calledAs, pause, type Shell } from '../host/shell.ts';
+import { awaitingWords, type StagedRows } from './job/staged-rows.ts';
 import type { RunView } from './view/run-view.ts';
 
 export interface RunSession {

@@ -2,11 +2,11 @@
  * Settings of a run as they are typed, and who types them.
  * Owns their spelling, the same for `ctl set` and `resume --set`; what they do is decided by the run.
  */
-import { parseUsd } from '../core/money.ts';
+import { parseUsd } from '../core/money/money.ts';
 import type { RunSettings } from '../core/run/message.ts';
-import { parseRate } from '../dsl/build-admission.ts';
-import { CliError } from './cli-error.ts';
-import type { Shell } from './shell.ts';
+import { parseRate } from '../dsl/plan/build-admission.ts';
+import { CliError } from '../host/cli-error.ts';
+import type { Shell } from '../host/shell.ts';
 
 const CONCURRENCY_MAX = 10_000;
 const REMEDY = 'write concurrency=20, rate=30/min, rate=none or budget=5.00';

@@ -3,19 +3,19 @@
  * Owns that nothing is taken up unasked. A run follows its plan: pace, budget and conversations can change, everything
  * else stays as planned until it is run anew.
  */
-import { counted } from '../core/counted.ts';
+import { counted } from '../core/text/counted.ts';
 import type { RunId } from '../core/ids.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { RunSettings } from '../core/run/message.ts';
-import { unsuccessfulOf, type ItemPhase, type RunItemRow } from '../core/projection.ts';
-import { planChanges, type PlanChanges } from '../core/run/plan-changes.ts';
+import { unsuccessfulOf, type ItemPhase, type RunItemRow } from '../core/machine/projection.ts';
+import { planChanges, type PlanChanges } from '../core/run/amend/plan-changes.ts';
 import { SHARD_ITEMS_MAX } from '../core/run/shards.ts';
 import { LOCAL_USER } from '../activities/start-conversation.ts';
-import { amendPlan } from '../dsl/amend-plan.ts';
-import { diffPlans, isUnchanged, type PlanDiff } from '../dsl/plan-diff.ts';
-import { CliError } from './cli-error.ts';
-import type { Host } from './host-port.ts';
-import { SHA256 } from './job-file.ts';
+import { amendPlan } from '../dsl/plan/amend-plan.ts';
+import { diffPlans, isUnchanged, type PlanDiff } from '../dsl/plan/plan-diff.ts';
+import { CliError } from '../host/cli-error.ts';
+import type { Host } from '../host/host-port.ts';
+import { SHA256 } from '../host/job/job-file.ts';
 import { planDiffLines } from './print/plan-diff.ts';
 
 export interface ChangedJob {

@@ -3,13 +3,13 @@
  * Owns the cursors; must not decide when to look again.
  */
 import type { ConversationId } from '../core/ids.ts';
-import type { RunItemRow } from '../core/projection.ts';
-import type { Reader } from './host-port.ts';
-import { timeOfDay } from './print/amounts.ts';
+import type { RunItemRow } from '../core/machine/projection.ts';
+import type { Reader } from '../host/host-port.ts';
+import { timeOfDay } from '../core/text/amounts.ts';
 import { eventLine } from './print/event-line.ts';
-import type { RecordStream } from './print/records.ts';
-import { cut } from './print/terminal-text.ts';
-import type { TextStream } from './shell.ts';
+import type { RecordStream } from '../host/records.ts';
+import { cut } from '../host/terminal-text.ts';
+import type { TextStream } from '../host/shell.ts';
 
 const PAGE_EVENTS = 500;
 const DETAIL_WIDTH = 180;

@@ -3,10 +3,10 @@
  * Owns the polling; must not influence the run.
  */
 import type { RunId } from '../core/ids.ts';
-import type { RunItemRow, RunRow } from '../core/projection.ts';
-import type { Host, Reader } from './host-port.ts';
-import { isResting } from './print/run-words.ts';
-import { pause, type Shell } from './shell.ts';
+import type { RunItemRow, RunRow } from '../core/machine/projection.ts';
+import type { Host, Reader } from '../host/host-port.ts';
+import { isResting } from '../core/run/run-words.ts';
+import { pause, type Shell } from '../host/shell.ts';
 
 /** A person sees no difference to "at once", and the store hardly notices. */
 const POLL_MS = 500;

@@ -3,13 +3,13 @@
  * Owns opening, the check that the run exists, and closing.
  */
 import type { RunId } from '../core/ids.ts';
-import type { RunRow } from '../core/projection.ts';
-import type { Host } from './host-port.ts';
-import { openDeployment } from './open-deployment.ts';
+import type { RunRow } from '../core/machine/projection.ts';
+import type { Host } from '../host/host-port.ts';
+import { openDeployment } from '../host/open-deployment.ts';
 import { namedRun } from './open-run.ts';
-import { printable } from './print/terminal-text.ts';
-import { parseRunId } from './run-id.ts';
-import type { Shell } from './shell.ts';
+import { printable } from '../host/terminal-text.ts';
+import { parseRunId } from '../host/run-id.ts';
+import type { Shell } from '../host/shell.ts';
 
 export interface RunWork {
   readonly id: string;

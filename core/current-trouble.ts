@@ -2,7 +2,7 @@
  * Which trouble is shown now, and whose it is (D32).
  * Owns the choice; must not end anything: who retries decides that.
  */
-import type { RunItemRow, RunRow } from './projection.ts';
+import type { RunItemRow, RunRow } from './machine/projection.ts';
 import { MINUTE_MS } from './time.ts';
 import type { Trouble, TroubleOf } from './trouble.ts';
 

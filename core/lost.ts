@@ -5,7 +5,7 @@
 import type { ConversationEvent } from './conversation/message.ts';
 import { bornConversation, type ConversationState } from './conversation/state.ts';
 import type { ConversationId, EntityAddress } from './ids.ts';
-import type { ConversationRow, ProjectionRow, RunItemRow, RunRow, SandboxRow } from './projection.ts';
+import type { ConversationRow, ProjectionRow, RunItemRow, RunRow, SandboxRow } from './machine/projection.ts';
 import type { SandboxEvent } from './sandbox/message.ts';
 import { bornSandbox, withAttached, type SandboxPhase, type SandboxState } from './sandbox/state.ts';
 

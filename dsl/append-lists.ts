@@ -2,13 +2,13 @@
  * `append`: entries behind the lists that a job takes over from the file it extends.
  * Owns how two lists become one; every entry keeps its place in the file it came from.
  */
-import { keysAt } from './key-advice.ts';
-import { nearestName } from './nearest-name.ts';
-import { oneOf, quote } from './quote.ts';
-import type { Report } from './report.ts';
+import { keysAt } from './check/key-advice.ts';
+import { nearestName } from './check/nearest-name.ts';
+import { oneOf, quote } from './read/quote.ts';
+import type { Report } from './check/report.ts';
 import { appendSchema } from './schema/append-schema.ts';
 import { namesAsMap } from './schema/shorthand.ts';
-import { entryOf, treeAt, type Tree, type TreeEntry, type TreePath } from './tree.ts';
+import { entryOf, treeAt, type Tree, type TreeEntry, type TreePath } from './read/tree.ts';
 
 const APPEND = 'append';
 

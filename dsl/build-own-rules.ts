@@ -3,11 +3,11 @@
  * Owns the built-in defaults; what an entry writes as the job has it anyway leaves no trace in the plan.
  */
 import { canonicalJson } from '../core/canonical-json.ts';
-import type { Plan, PlanItem, PlanRetryRule, PlanWait } from '../core/plan.ts';
+import type { Plan, PlanItem, PlanRetryRule, PlanWait } from '../core/plan/plan.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
-import { collectFor } from './build-deliver.ts';
+import { collectFor } from './plan/build-deliver.ts';
 import { defined } from './defined.ts';
-import { durationMs } from './resolve-item.ts';
+import { durationMs } from './plan/resolve-item.ts';
 import type { ConversationDocument } from './schema/conversation-schema.ts';
 import type { JobDocument } from './schema/job-schema.ts';
 

@@ -2,12 +2,12 @@
  * Money that a job counts on and nobody could count: a budget or `limits.usd` on a model without a price (D30).
  * Owns the check of a whole plan; what a model costs is the deployment's to say.
  */
-import { knownItems } from '../core/known-items.ts';
-import type { PlanItem } from '../core/plan.ts';
+import { knownItems } from '../core/plan/known-items.ts';
+import type { PlanItem } from '../core/plan/plan.ts';
 import { conversationsOf } from './check/check-context.ts';
 import type { LintContext } from './lint-context.ts';
-import { quote } from './quote.ts';
-import { childOf, treeAt } from './tree.ts';
+import { quote } from './read/quote.ts';
+import { childOf, treeAt } from './read/tree.ts';
 
 /** Each model once: a job of a thousand conversations has the same one mostly. */
 export function checkPrices(context: LintContext): void {

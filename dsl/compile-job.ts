@@ -2,8 +2,8 @@
  * YAML text to plan and findings: the passes in their order, and nothing else.
  * Pure: the world beside the file is a parameter. Broken input is data; an exception here is a bug.
  */
-import type { Plan } from '../core/plan.ts';
-import { buildPlan } from './build-plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { buildPlan } from './plan/build-plan.ts';
 import { checkConflicts } from './check/check-conflicts.ts';
 import { checkConditions } from './check/check-conditions.ts';
 import type { CheckContext } from './check/check-context.ts';
@@ -13,24 +13,24 @@ import { checkPrompts, type PromptFiles } from './check/check-prompts.ts';
 import { checkSchedule } from './check/check-schedule.ts';
 import { checkSecrets } from './check/check-secrets.ts';
 import { checkTemplates } from './check/check-templates.ts';
-import type { JobSource } from './decode-source.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import type { JobSource } from './read/decode-source.ts';
+import type { Diagnostic } from './check/diagnostic.ts';
 import { defined } from './defined.ts';
-import type { ExpandContext, ItemTrace } from './entry.ts';
-import { entryScopes } from './entry-scope.ts';
-import { expandItems } from './expand-items.ts';
-import { extendJob } from './extend-job.ts';
+import type { ExpandContext, ItemTrace } from './plan/entry.ts';
+import { entryScopes } from './plan/entry-scope.ts';
+import { expandItems } from './plan/expand-items.ts';
+import { extendJob } from './plan/extend-job.ts';
 import { fillInputs, lintInputs } from './inputs/fill-inputs.ts';
 import { resolveInputs, type ResolvedInputs } from './inputs/resolve-inputs.ts';
 import { JOB_LANGUAGE } from './job-language.ts';
-import { lint } from './lint.ts';
+import { lint } from './check/lint.ts';
 import type { PlanOrigins } from './origins/origin.ts';
 import { planOrigins } from './origins/plan-origins.ts';
-import { checkSchema, readDocument } from './read-document.ts';
-import { createReport, type Report } from './report.ts';
+import { checkSchema, readDocument } from './read/read-document.ts';
+import { createReport, type Report } from './check/report.ts';
 import { openDataFiles } from './rows/open-data-files.ts';
 import { jobSchema, type JobDocument } from './schema/job-schema.ts';
-import type { Tree } from './tree.ts';
+import type { Tree } from './read/tree.ts';
 import type { AskedIssues, JobWorld } from './world.ts';
 
 export interface Compilation {

@@ -4,7 +4,7 @@
  */
 import type { YAMLError } from 'yaml';
 
-import type { Report } from './report.ts';
+import type { Report } from './check/report.ts';
 import { readYamlDocument } from './yaml-document.ts';
 
 /** A key whose value is block text (`|` or `>`), which may hold tabs as content. */

@@ -2,9 +2,9 @@
  * The words of the job language for the shared passes.
  * Owns synonyms, remedies and refused keys of a job; the keys themselves are the schema's.
  */
-import { isDeploymentLimit } from './deployment-limit.ts';
+import { isDeploymentLimit } from './check/deployment-limit.ts';
 import type { Language } from './language.ts';
-import { quote } from './quote.ts';
+import { quote } from './read/quote.ts';
 import { jobSchema } from './schema/job-schema.ts';
 
 /** Words of other tools for things that a job calls otherwise. */

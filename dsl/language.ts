@@ -4,8 +4,8 @@
  */
 import type { z } from 'zod';
 
-import type { RuleCode } from './rule-catalogue.ts';
-import type { TreePath } from './tree.ts';
+import type { RuleCode } from './check/rule-catalogue.ts';
+import type { TreePath } from './read/tree.ts';
 
 /** How the entries of a list are spoken of. */
 export interface EntryWords {

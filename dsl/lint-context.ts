@@ -1,8 +1,8 @@
 /** What the checks of a whole plan look at: the plan, where its parts stand in the file, and what the deployment has. */
-import type { Plan } from '../core/plan.ts';
-import type { Report } from './report.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Report } from './check/report.ts';
 import type { JobDocument } from './schema/job-schema.ts';
-import type { Tree } from './tree.ts';
+import type { Tree } from './read/tree.ts';
 
 export interface LintContext {
   readonly plan: Plan;

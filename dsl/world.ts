@@ -2,9 +2,9 @@
  * What the compiler may ask about the world beside the file; handed in, so that compiling stays pure.
  * Owns the interface; must not hold an implementation.
  */
-import type { IssueQuery, IssueRow } from '../core/plan-issue.ts';
-import type { SecretReference } from '../core/plan.ts';
-import type { Hasher } from './plan-text.ts';
+import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
+import type { SecretReference } from '../core/plan/plan.ts';
+import type { Hasher } from './plan/plan-text.ts';
 
 export type FileProblem = 'missing' | 'directory' | 'special' | 'too_large' | 'binary';
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };

@@ -2,11 +2,11 @@
  * One group commit in the making: events applied in memory, everything they change collected.
  * Owns the overlay that is thrown away when the commit fails; must not touch store, timers or activities.
  */
-import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/command.ts';
+import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
-import type { ProjectionRow } from '../core/projection.ts';
+import type { ProjectionRow } from '../core/machine/projection.ts';
 import type { CommitBatch, EntityWrite, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';
-import { machineOf } from '../core/machines.ts';
+import { machineOf } from '../core/machine/machines.ts';
 import { partsWrite, type KeptLists } from './entity-parts.ts';
 
 /** An entity as the driver holds it between commits. */

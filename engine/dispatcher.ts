@@ -4,10 +4,10 @@
  */
 import PQueue from 'p-queue';
 import type { Activities, Activity, ActivityContext } from '../activities/activity.ts';
-import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/command.ts';
+import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/machine/command.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
-import { resourceOf, type ResourceClass } from '../core/resource.ts';
-import { waitBeforeRetry } from '../core/retry.ts';
+import { resourceOf, type ResourceClass } from '../core/machine/resource.ts';
+import { waitBeforeRetry } from '../core/machine/retry.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { OutboxEntry } from '../ports/engine-store.ts';
 

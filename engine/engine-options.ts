@@ -3,7 +3,7 @@
  * Owns the shape; the loop is in engine.ts.
  */
 import type { Activities } from '../activities/activity.ts';
-import type { ActivityCommand } from '../core/command.ts';
+import type { ActivityCommand } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ParleyError } from '../core/parley-error.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -3,7 +3,7 @@
  * Owns the loop and the order "durable first, then visible"; must not know any rule.
  */
 import { randomUUID } from 'node:crypto';
-import type { MachineEvent } from '../core/command.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { Clock } from '../ports/clock.ts';

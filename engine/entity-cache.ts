@@ -3,8 +3,8 @@
  * Owns loading on first use and a bound on how many stay; the store owns the truth.
  */
 import { addressKey, type EntityAddress } from '../core/ids.ts';
-import { wholeState } from '../core/machine.ts';
-import { machineOf } from '../core/machines.ts';
+import { wholeState } from '../core/machine/machine.ts';
+import { machineOf } from '../core/machine/machines.ts';
 import type { EngineStore, StoredEntity } from '../ports/engine-store.ts';
 import type { HeldEntity } from './batch.ts';
 

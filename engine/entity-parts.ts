@@ -2,7 +2,7 @@
  * What a commit must write of a state that is kept in parts: told by identity from what the store has.
  * Owns the comparison; must not know a machine, nor what an element is.
  */
-import type { SplitState } from '../core/machine.ts';
+import type { SplitState } from '../core/machine/machine.ts';
 import type { Json, ListWrite, PartsWrite } from '../ports/engine-store.ts';
 
 type Lists = SplitState['lists'];

@@ -3,7 +3,7 @@
  * Owns the interface; spelling on the wire (lower case, hyphenated ids) is the client's business.
  */
 import type { ConversationId } from '../core/ids.ts';
-import type { PlanAgent } from '../core/plan-agent.ts';
+import type { PlanAgent } from '../core/plan/plan-agent.ts';
 import type { ExecutionStatus } from '../core/status.ts';
 import type { SandboxAddress } from './sandbox-runtime.ts';
 

@@ -2,7 +2,7 @@
  * What a code host knows beside its repositories: issues, and pull requests.
  * Owns the interface; whose words a host speaks, and how long it makes others wait, is the implementation's business.
  */
-import type { IssueQuery, IssueRow } from '../core/plan-issue.ts';
+import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
 
 export interface IssueRequest extends Omit<IssueQuery, 'entry'> {
   /** The job's own credential; null for that of the code host. */

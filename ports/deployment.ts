@@ -2,10 +2,10 @@
  * What a deployment decided, as the activities need it.
  * Owns the shape; reading `parley.yaml` is the outermost shell's business. No field reaches the session limit (D10).
  */
-import type { PlanAgent } from '../core/plan-agent.ts';
+import type { PlanAgent } from '../core/plan/plan-agent.ts';
 import type { SandboxLimits } from '../core/sandbox/state.ts';
 import type { GroupingStrategy } from '../core/status.ts';
-import type { WarmPoolWish } from '../core/warm-pool.ts';
+import type { WarmPoolWish } from '../core/placement/warm-pool.ts';
 import type { CapacityLimits } from './placement-store.ts';
 
 export interface Deployment {

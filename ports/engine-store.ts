@@ -3,7 +3,7 @@
  * Owns the interface; states, events and commands are opaque JSON here.
  */
 import type { EntityAddress } from '../core/ids.ts';
-import type { ProjectionRow } from '../core/projection.ts';
+import type { ProjectionRow } from '../core/machine/projection.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

@@ -2,7 +2,7 @@
  * The external gateway's own account of what it billed.
  * Owns the interface; formats and addresses are the implementation's business.
  */
-import type { GatewayRow } from '../core/spend.ts';
+import type { GatewayRow } from '../core/money/spend.ts';
 
 /** How an export that follows nobody's custom is read. */
 export interface ExportReading {

@@ -3,9 +3,9 @@
  * Owns the interface; every call is one transaction, so that two starts never take the same last place.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
-import type { PlacementDecision, PlacementRefusal } from '../core/place.ts';
+import type { PlacementDecision, PlacementRefusal } from '../core/placement/place.ts';
 import type { TakenSlots, Waiter } from '../core/placement/line.ts';
-import type { PoolPlacement } from '../core/place-in-pool.ts';
+import type { PoolPlacement } from '../core/placement/place-in-pool.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 
 export interface CapacityLimits {

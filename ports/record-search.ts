@@ -3,7 +3,7 @@
  * Owns the interface; every call names the user, so that a foreign record looks like a missing one (D4).
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
-import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../core/projection.ts';
+import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../core/machine/projection.ts';
 import type { ExecutionStatus, SandboxStatus } from '../core/status.ts';
 
 /** Every field narrows; instants are epoch milliseconds, `from` inclusive and `before` exclusive. */

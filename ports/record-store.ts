@@ -3,7 +3,7 @@
  * Owns the interfaces; projections are written only through EngineStore.commit or `project`.
  */
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type {
   ConversationRow,
   LifecycleEvent,
@@ -11,7 +11,7 @@ import type {
   RunItemRow,
   RunRow,
   SandboxRow,
-} from '../core/projection.ts';
+} from '../core/machine/projection.ts';
 
 export interface RecordStore {
   /** Writes rows guarded by (generation, sequence): an older one never wins. Used by drivers without EngineStore. */

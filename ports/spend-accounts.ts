@@ -2,7 +2,7 @@
  * What spend adds up to: per key for budgets, per day for reports, and the removal of old rows.
  * Owns the interface; single rows are read through `ports/spend-log.ts`.
  */
-import type { NanoUsd } from '../core/money.ts';
+import type { NanoUsd } from '../core/money/money.ts';
 
 /** One group of one UTC day. */
 export interface DailySpend {

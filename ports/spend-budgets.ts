@@ -2,7 +2,7 @@
  * Budgets that hold for the calls of several conversations together: those of runs.
  * Owns the interface; the proxy counts what is spent, whoever plans says how much may be.
  */
-import type { NanoUsd } from '../core/money.ts';
+import type { NanoUsd } from '../core/money/money.ts';
 
 export interface SpendBudgets {
   /**

@@ -2,8 +2,8 @@
  * Where the proxy's spend rows live.
  * Owns the interface; the proxy writes off its hot path, reports read.
  */
-import type { SpendLoss } from '../core/spend-loss.ts';
-import type { JoinableCall, SpendRow } from '../core/spend.ts';
+import type { SpendLoss } from '../core/money/spend-loss.ts';
+import type { JoinableCall, SpendRow } from '../core/money/spend.ts';
 
 export interface SpendQuery {
   /** Half-open interval over `startedAt`, epoch milliseconds. */

@@ -3,7 +3,7 @@
  * Owns the interface of one budget; the proxy keeps it in the memory of its process, and a store that several share can
  * keep it as well, because an answer may be waited for.
  */
-import type { BudgetAsk } from '../core/reservation.ts';
+import type { BudgetAsk } from '../core/money/reservation.ts';
 
 /** What a call holds; given back exactly once. */
 export interface BudgetHold {

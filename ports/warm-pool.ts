@@ -3,7 +3,7 @@
  * Owns the interface; who claims one is decided in the transaction that places (ports/placement-store.ts).
  */
 import type { SandboxId } from '../core/ids.ts';
-import type { WarmSandbox } from '../core/warm-pool.ts';
+import type { WarmSandbox } from '../core/placement/warm-pool.ts';
 import type { CapacityLimits, SlotOutcome } from './placement-store.ts';
 
 /** Which of the pool may be claimed. */

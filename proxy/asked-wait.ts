@@ -4,7 +4,7 @@
  */
 import { lengthMs, momentMs, retryAfterMs } from '../core/retry-after.ts';
 import { SECOND_MS } from '../core/time.ts';
-import type { ReplyHeaders } from './gateway-reply.ts';
+import type { ReplyHeaders } from './relay/gateway-reply.ts';
 
 /** Beyond it a bare number is a moment and no length: it would be thirty years. */
 const EPOCH_S_MIN = 1_000_000_000;

@@ -2,17 +2,17 @@
  * A streamed reply that the gateway coded: passed on as it came, and decoded for what is learned from it.
  * Owns that; withholds nothing, because that would take coding it anew.
  */
-import { decodedBody } from '../gateway-client/content-coding.ts';
-import { joined } from './body-chunks.ts';
+import { decodedBody } from '../clients/gateway/content-coding.ts';
+import { joined } from './relay/body-chunks.ts';
 import type { Failure } from './failure.ts';
-import { cutFailure } from './gateway-reply.ts';
-import { breakOff, sendFailure } from './http-exchange.ts';
+import { cutFailure } from './relay/gateway-reply.ts';
+import { breakOff, sendFailure } from './relay/http-exchange.ts';
 import { CODED_HEAD_BYTES_MAX, DECODED_BYTES_MAX } from './limits.ts';
 import { refuse } from './refusal.ts';
-import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
-import { StreamWatch } from './stream-watch.ts';
-import { beginStream } from './streamed-reply.ts';
-import type { Usage } from './usage.ts';
+import type { Reply, ReplyEnd, ReplyOptions } from './relay/reply.ts';
+import { StreamWatch } from './relay/stream-watch.ts';
+import { beginStream } from './relay/streamed-reply.ts';
+import type { Usage } from './spend/usage.ts';
 
 /** What is learned of the bytes so far; nothing where they cannot be read. */
 interface Decoded {

@@ -3,7 +3,7 @@
  * Owns status and type of each code; must not hold a key, a gateway's address or a stack.
  */
 import { ERROR_CATALOGUE, type ErrorCode } from '../core/error-catalogue.ts';
-import type { RouteWords } from './relay-kind.ts';
+import type { RouteWords } from './relay/relay-kind.ts';
 
 /** OpenAI's word for each code of the catalogue that a caller of the proxy can meet. */
 const TYPES = {

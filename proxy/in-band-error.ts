@@ -2,7 +2,7 @@
  * Errors that a gateway puts where an answer belongs: into a 200, or into a frame of a stream (D22).
  * Owns finding them and the status that each stands for; must not send anything.
  */
-import { asObject, asText, type JsonObject } from './json-value.ts';
+import { asObject, asText, type JsonObject } from './relay/json-value.ts';
 
 /** What an answer with an error in it reports, under `error` as chat has it; null when it reports none. */
 export function errorOf(json: JsonObject): JsonObject | null {

@@ -5,10 +5,10 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { ConnectionShares } from '../core/connection-shares.ts';
+import type { ConnectionShares } from '../core/shares/connection-shares.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { envelope, failure } from './failure.ts';
-import { joinShortWrites } from './joined-writes.ts';
+import { joinShortWrites } from './relay/joined-writes.ts';
 import { CLIENT_KEEP_ALIVE_MS, HEADER_BYTES_MAX, REQUEST_TIMEOUT_MS } from './limits.ts';
 
 /** Where to listen; port 0 takes a free one. */

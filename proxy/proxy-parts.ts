@@ -2,22 +2,22 @@
  * What the routes share.
  * Owns the bundle and the counters; must not hold state of one call.
  */
-import type { HeldBytes } from '../core/held-bytes.ts';
+import type { HeldBytes } from '../core/shares/held-bytes.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
-import type { CallMetrics } from './call-metrics.ts';
-import type { FindCaller } from './caller.ts';
-import type { ProxyConfig } from './config.ts';
-import type { Environment } from './environment.ts';
-import type { GatewayPools } from './gateway-pools.ts';
+import type { CallMetrics } from './admin/call-metrics.ts';
+import type { FindCaller } from './keys/caller.ts';
+import type { ProxyConfig } from './config/config.ts';
+import type { Environment } from './config/environment.ts';
+import type { GatewayPools } from './relay/gateway-pools.ts';
 import type { SandboxConnections } from './listener.ts';
 import type { ProxyLog } from './log.ts';
-import type { ModelTable } from './model-table.ts';
-import type { OpenCalls } from './open-calls.ts';
-import type { HeaderRule } from './request-headers.ts';
-import type { RunBudgets } from './run-budgets.ts';
-import type { SpendWriter } from './spend-writer.ts';
-import type { VirtualKeys } from './virtual-keys.ts';
+import type { ModelTable } from './config/model-table.ts';
+import type { OpenCalls } from './relay/open-calls.ts';
+import type { HeaderRule } from './relay/request-headers.ts';
+import type { RunBudgets } from './keys/run-budgets.ts';
+import type { SpendWriter } from './spend/spend-writer.ts';
+import type { VirtualKeys } from './keys/virtual-keys.ts';
 
 /** What a reload replaces as a whole. */
 export interface LiveConfig {

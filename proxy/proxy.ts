@@ -3,20 +3,20 @@
  * Owns its life from the first socket to the last flush; must not wire real stores or read the environment.
  */
 import type { Socket } from 'node:net';
-import { ConnectionShares } from '../core/connection-shares.ts';
-import { HeldBytes } from '../core/held-bytes.ts';
-import type { SpendLoss } from '../core/spend-loss.ts';
+import { ConnectionShares } from '../core/shares/connection-shares.ts';
+import { HeldBytes } from '../core/shares/held-bytes.ts';
+import type { SpendLoss } from '../core/money/spend-loss.ts';
 import type { KeyDirectory } from '../ports/key-directory.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendBudgets } from '../ports/spend-budgets.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
-import { readyCodings } from '../gateway-client/content-coding.ts';
-import { CallMetrics } from './call-metrics.ts';
-import { callerFinder } from './caller.ts';
-import type { ProxyConfig } from './config.ts';
-import type { Environment } from './environment.ts';
-import { GatewayPools } from './gateway-pools.ts';
+import { readyCodings } from '../clients/gateway/content-coding.ts';
+import { CallMetrics } from './admin/call-metrics.ts';
+import { callerFinder } from './keys/caller.ts';
+import type { ProxyConfig } from './config/config.ts';
+import type { Environment } from './config/environment.ts';
+import { GatewayPools } from './relay/gateway-pools.ts';
 import { openListener, type Listener, type ProxyAddress, type SandboxConnections } from './listener.ts';
 import {
   BODY_BYTES_ALL_MAX,
@@ -26,15 +26,15 @@ import {
   SANDBOX_CONNECTIONS_MAX,
 } from './limits.ts';
 import type { ProxyLog } from './log.ts';
-import { ModelTable } from './model-table.ts';
-import { OpenCalls } from './open-calls.ts';
+import { ModelTable } from './config/model-table.ts';
+import { OpenCalls } from './relay/open-calls.ts';
 import type { CallCounters, LiveConfig, ProxyParts } from './proxy-parts.ts';
-import { headerRule } from './request-headers.ts';
+import { headerRule } from './relay/request-headers.ts';
 import { route } from './router.ts';
-import { RunBudgets } from './run-budgets.ts';
-import { SpendRetention } from './spend-retention.ts';
-import { SpendWriter } from './spend-writer.ts';
-import { VirtualKeys } from './virtual-keys.ts';
+import { RunBudgets } from './keys/run-budgets.ts';
+import { SpendRetention } from './spend/spend-retention.ts';
+import { SpendWriter } from './spend/spend-writer.ts';
+import { VirtualKeys } from './keys/virtual-keys.ts';
 
 export interface ProxyOptions {
   /** Checked by `parseProxyConfig`, without a problem that is an error. */

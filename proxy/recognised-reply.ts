@@ -2,17 +2,17 @@
  * A reply that is passed on as what it is, whatever its header says.
  * Owns the choice between held and streamed, by its first bytes; what follows is theirs.
  */
-import { decodedBody, isCoded } from '../gateway-client/content-coding.ts';
-import { joined } from './body-chunks.ts';
+import { decodedBody, isCoded } from '../clients/gateway/content-coding.ts';
+import { joined } from './relay/body-chunks.ts';
 import { CodedStream } from './coded-stream.ts';
 import type { Failure } from './failure.ts';
-import { sendFailure } from './http-exchange.ts';
-import { HeldReply } from './held-reply.ts';
+import { sendFailure } from './relay/http-exchange.ts';
+import { HeldReply } from './relay/held-reply.ts';
 import { CODED_HEAD_BYTES_MAX, DECODED_BYTES_MAX } from './limits.ts';
 import { formOf } from './reply-form.ts';
-import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
-import { StreamedReply } from './streamed-reply.ts';
-import type { Usage } from './usage.ts';
+import type { Reply, ReplyEnd, ReplyOptions } from './relay/reply.ts';
+import { StreamedReply } from './relay/streamed-reply.ts';
+import type { Usage } from './spend/usage.ts';
 
 export class RecognisedReply implements Reply {
   private readonly options: ReplyOptions;

@@ -2,10 +2,10 @@
  * An error that a gateway put where an answer belongs, sent on as the plain reply that it should have been (D22).
  * Owns that reply, and that another try comes before it; must not look for the error.
  */
-import { relayedError, relayedHeaders } from './gateway-reply.ts';
+import { relayedError, relayedHeaders } from './relay/gateway-reply.ts';
 import { statusOfError } from './in-band-error.ts';
-import type { JsonObject } from './json-value.ts';
-import type { ReplyOptions } from './reply.ts';
+import type { JsonObject } from './relay/json-value.ts';
+import type { ReplyOptions } from './relay/reply.ts';
 
 type RefusalOptions = Pick<ReplyOptions, 'res' | 'kind' | 'headers' | 'ownHeaders' | 'apiKey' | 'handOver'>;
 

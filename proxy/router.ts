@@ -3,18 +3,18 @@
  * Owns the list of routes and who may call each; must not read a body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { mayStay } from './caller-share.ts';
-import { isAdmin, type Caller } from './caller.ts';
+import { mayStay } from './spend/caller-share.ts';
+import { isAdmin, type Caller } from './keys/caller.ts';
 import { failure, type Failure } from './failure.ts';
-import { showHealth, showLiveness, showReadiness } from './health-route.ts';
-import { sendFailure, type Exchange } from './http-exchange.ts';
-import { blockKey, deleteKeys, listKeys, makeKey, showKey, updateKey, withKeys } from './keys-route.ts';
-import { showMetrics } from './metrics-route.ts';
-import { addModel, deleteModel, listModels, showEntries, showModel } from './models-route.ts';
+import { showHealth, showLiveness, showReadiness } from './admin/health-route.ts';
+import { sendFailure, type Exchange } from './relay/http-exchange.ts';
+import { blockKey, deleteKeys, listKeys, makeKey, showKey, updateKey, withKeys } from './keys/keys-route.ts';
+import { showMetrics } from './admin/metrics-route.ts';
+import { addModel, deleteModel, listModels, showEntries, showModel } from './admin/models-route.ts';
 import type { ProxyParts } from './proxy-parts.ts';
-import { CHAT, COUNT_TOKENS, EMBEDDINGS, MESSAGES, RESPONSES, type RelayKind } from './relay-kind.ts';
-import { serveRelay } from './relay-route.ts';
-import { exportSpend, showDaily } from './spend-route.ts';
+import { CHAT, COUNT_TOKENS, EMBEDDINGS, MESSAGES, RESPONSES, type RelayKind } from './relay/relay-kind.ts';
+import { serveRelay } from './relay/relay-route.ts';
+import { exportSpend, showDaily } from './spend/spend-route.ts';
 
 type Serve = (parts: ProxyParts, exchange: Exchange, id: string) => Promise<void> | undefined;
 

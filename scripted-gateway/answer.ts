@@ -3,8 +3,8 @@
 
 import { formatCallId } from './call-id.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { fillGaps, inJson } from './gap-text.ts';
-import type { AnswerTurn, Usage } from './script.ts';
+import { fillGaps, inJson } from './script/gap-text.ts';
+import type { AnswerTurn, Usage } from './script/script.ts';
 
 /** One tool call of an assistant message. */
 export interface ToolCall {

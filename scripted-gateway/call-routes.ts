@@ -11,19 +11,19 @@ import { attributionOf } from './attribution.ts';
 import type { Attribution } from './attribution.ts';
 import { parseChatRequest } from './chat-request.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { chooseTurn } from './choose-turn.ts';
-import type { TurnChoice } from './choose-turn.ts';
+import { chooseTurn } from './script/choose-turn.ts';
+import type { TurnChoice } from './script/choose-turn.ts';
 import { formatUsd } from './decimal-usd.ts';
-import { hasGap } from './gap-text.ts';
+import { hasGap } from './script/gap-text.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { KeyHolder } from './key-ring.ts';
 import { messagesForm, readCounted } from './messages-form.ts';
 import { presentedKey } from './presented-key.ts';
 import { price } from './price.ts';
-import type { AnswerTurn, ErrorTurn, ModelPrice, Usage } from './script.ts';
+import type { AnswerTurn, ErrorTurn, ModelPrice, Usage } from './script/script.ts';
 import { streamFrames } from './stream-frames.ts';
 import type { WireForm } from './wire-form.ts';
-import { findWorkingDir } from './working-dir.ts';
+import { findWorkingDir } from './script/working-dir.ts';
 
 /** The header that carries what a call was billed, in USD. */
 export const costHeader = 'x-scripted-response-cost';

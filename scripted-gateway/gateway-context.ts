@@ -4,7 +4,7 @@
 import type { AnsweredErrors } from './answered-errors.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { Ledger } from './ledger.ts';
-import type { GatewayScript } from './script.ts';
+import type { GatewayScript } from './script/script.ts';
 
 export interface GatewayContext {
   readonly script: GatewayScript;

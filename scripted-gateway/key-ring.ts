@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 
 import { ApiError } from './api-error.ts';
-import type { Problem } from './problem.ts';
-import type { GatewayScript, ScriptKey } from './script.ts';
+import type { Problem } from './script/problem.ts';
+import type { GatewayScript, ScriptKey } from './script/script.ts';
 
 const variablePrefix = 'os.environ/';
 

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 
 import type { FastifyInstance } from 'fastify';
 
@@ -15,13 +16,42 @@ import type { KeyRing } from './key-ring.ts';
 import { openLedger } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 import { stopGraceMs } from './limits.ts';
-import { parseScript } from './parse-script.ts';
-import { formatProblem } from './problem.ts';
-import type { Problem } from './problem.ts';
-import { parseProgramOptions, usageText } from './program-options.ts';
-import type { ProgramOptions } from './program-options.ts';
-import type { GatewayScript } from './script.ts';
+import { parseScript } from './script/parse-script.ts';
+import { formatProblem } from './script/problem.ts';
+import type { Problem } from './script/problem.ts';
+import type { GatewayScript } from './script/script.ts';
 import { createServer } from './server.ts';
+
+/** How to call the program. */
+const usageText = 'usage: scripted-gateway SCRIPT.yaml [--port N] [--host ADDRESS] [--ledger FILE.jsonl]';
+
+interface ProgramOptions {
+  readonly scriptPath: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly host: string;
+  readonly ledgerPath: string | null;
+}
+
+/** Reads the arguments. Throws an Error whose message is for the user when they are not understood. */
+function parseProgramOptions(args: readonly string[]): ProgramOptions {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      port: { type: 'string', default: '0' },
+      host: { type: 'string', default: '127.0.0.1' },
+      ledger: { type: 'string' },
+    },
+  });
+  const [scriptPath, ...rest] = positionals;
+  if (scriptPath === undefined || rest.length > 0) {
+    throw new Error(`expected one script, found ${positionals.length}`);
+  }
+  const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : NaN;
+  if (!(port <= 65_535)) throw new Error(`--port: found "${values.port}", expected a number from 0 to 65535`);
+  return { scriptPath, port, host: values.host, ledgerPath: values.ledger ?? null };
+}
 
 /** Ends the program with a reason on stderr; thrown so that every function above it stops too. */
 class Exit extends Error {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Answer, ResponseHead, ToolCall } from './answer.ts';
 import { readBody } from './chat-request.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
-import type { Usage } from './script.ts';
+import type { Usage } from './script/script.ts';
 import { fragments } from './stream-frames.ts';
 import type { WireForm } from './wire-form.ts';
 

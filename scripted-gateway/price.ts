@@ -2,7 +2,7 @@
 // It must not count tokens or keep rows.
 
 import { divideHalfEven } from './decimal-usd.ts';
-import type { ModelPrice, Usage } from './script.ts';
+import type { ModelPrice, Usage } from './script/script.ts';
 
 const tokensPerMillion = 1_000_000n;
 

@@ -3,7 +3,7 @@
 
 import { usageBody } from './answer.ts';
 import type { Answer, ResponseHead, ToolCall } from './answer.ts';
-import type { Usage } from './script.ts';
+import type { Usage } from './script/script.ts';
 
 /** No text is cut into more pieces than this, whatever its length. */
 const fragmentsMax = 64;

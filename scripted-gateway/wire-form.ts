@@ -3,7 +3,7 @@
 
 import type { Answer, ResponseHead } from './answer.ts';
 import type { ChatRequest } from './chat-request.ts';
-import type { Usage } from './script.ts';
+import type { Usage } from './script/script.ts';
 
 /** A call as clients of one vendor send it. */
 export interface WireForm {

@@ -31,7 +31,7 @@ const HOST_PROGRAMS = {
   client: 'api/client/client.ts',
   testing: 'testing/index.ts',
   'testing-vitest': 'testing/vitest.ts',
-  'time-skipping': 'temporal/time-skipping/main.ts',
+  'time-skipping': 'testing/temporal/main.ts',
 };
 /** Programs of a sandbox. CommonJS in one file: they are bound into a place without node_modules. */
 const INSIDE_PROGRAMS = {
@@ -42,7 +42,7 @@ const INSIDE_PROGRAMS = {
 };
 /** The workflows' bundle: what a worker loads into Temporal's sandbox. */
 const WORKFLOW_BUNDLE = 'workflows.bundle.js';
-/** Says what the bundle was made by; a worker compares it with itself (cli/host/workflow-bundle.ts). */
+/** Says what the bundle was made by; a worker compares it with itself (host/engines/workflow-bundle.ts). */
 const WORKFLOW_STAMP = 'workflows.bundle.json';
 /** Loaded by path on both sides of the sandbox's wall, and therefore CommonJS. */
 const LOADED_BY_PATH = { 'failure-converter': 'workflows/failure-converter.ts' };

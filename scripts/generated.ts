@@ -3,11 +3,11 @@
  * Must not write: scripts/gen.ts writes, a test compares.
  */
 import { operationsText } from '../api/client/operations-text.ts';
-import { deploymentJsonSchema } from '../cli/config/deployment-json-schema.ts';
+import { deploymentJsonSchema } from '../host/config/schema/deployment-json-schema.ts';
 import { editorSchema } from '../dsl/reference/editor-schema.ts';
 import { scenarioJsonSchema } from '../dsl/scenario/scenario-json-schema.ts';
 import { referencePage } from '../dsl/reference/reference-page.ts';
-import { lifecyclePage } from '../core/lifecycle-doc.ts';
+import { lifecyclePage } from '../core/machine/lifecycle-doc.ts';
 import { faultsPage } from '../simulator/faults/faults-page.ts';
 import { exampleOf } from './examples-of-keys.ts';
 

@@ -2,9 +2,9 @@
  * What the driver of the simulator holds between two events: entities, commands that are out, arrivals, and their order.
  * Owns the shapes; the loop is in simulation.ts.
  */
-import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
-import type { HostedMachine } from '../core/machines.ts';
+import type { HostedMachine } from '../core/machine/machines.ts';
 import type { HeapEntry } from './event-heap.ts';
 
 export interface Entity {

@@ -2,9 +2,9 @@
  * What a model may do: read the clock, wait, answer, and say something to an entity.
  * Owns the interface between models and whatever plays them, so that one model serves every driver.
  */
-import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
-import type { ProjectionRow } from '../core/projection.ts';
+import type { ProjectionRow } from '../core/machine/projection.ts';
 
 export interface ModelPort {
   /** Epoch milliseconds of the virtual clock. */

@@ -3,7 +3,7 @@
  * Owns the wiring of simulation, world, trace, timeline and checkers; must not print or decide.
  */
 import { runId, type EntityAddress } from '../core/ids.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import { runBirth, runSetting } from '../core/run/birth.ts';
 import type { RunBirth, RunState } from '../core/run/state.ts';
 import { Checking, type Violation } from './checking.ts';

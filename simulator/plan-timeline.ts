@@ -6,7 +6,7 @@ import { isReleaseReason } from '../core/status.ts';
 import type { ConversationState } from '../core/conversation/state.ts';
 import { isSharded } from '../core/run/shards.ts';
 import { standingOf } from '../core/run/standing.ts';
-import { changedPositions } from '../core/run/changed-positions.ts';
+import { changedPositions } from '../core/run/amend/changed-positions.ts';
 import { indexAt, type RunItem, type RunState } from '../core/run/state.ts';
 import type { SandboxState } from '../core/sandbox/state.ts';
 import type { SimulationStep } from './simulation-options.ts';

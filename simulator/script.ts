@@ -2,12 +2,12 @@
  * A script as data: what people do at which instant, in which world, under which policy.
  * Owns the shapes and how an action reaches an entity; must not know who plays it.
  */
-import type { MachineEvent } from '../core/command.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
 import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
-import type { Plan } from '../core/plan.ts';
-import { amendedPlanId } from '../core/run/amended-plan-id.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { amendedPlanId } from '../core/run/amend/amended-plan-id.ts';
 import { runBirth, runSetting } from '../core/run/birth.ts';
-import { planChanges } from '../core/run/plan-changes.ts';
+import { planChanges } from '../core/run/amend/plan-changes.ts';
 import type { FailureClass, GroupingStrategy } from '../core/status.ts';
 import { birthOutsideRun } from './models/birth-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from './models/derived-id.ts';

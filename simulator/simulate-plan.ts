@@ -2,7 +2,7 @@
  * A plan under a policy on the virtual clock: when, on how many sandboxes, at what cost, and who meets a limit.
  * Owns the question and the shape of its answer; the rules are those of core/, the world is a model.
  */
-import type { RunPhase } from '../core/projection.ts';
+import type { RunPhase } from '../core/machine/projection.ts';
 import type { RunItem, RunState } from '../core/run/state.ts';
 import type { Outcome } from '../core/status.ts';
 import type { Violation } from './checking.ts';

@@ -2,7 +2,7 @@
  * What a simulation is given, and what it shows of every step.
  * Owns the shapes; the loop is in simulation.ts.
  */
-import type { Command, MachineEvent } from '../core/command.ts';
+import type { Command, MachineEvent } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ModelPort, WorldModel } from './model-port.ts';
 

@@ -9,10 +9,10 @@ import {
   type Command,
   type CommandOf,
   type MachineEvent,
-} from '../core/command.ts';
+} from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import { EventHeap } from './event-heap.ts';
-import { machineOf } from '../core/machines.ts';
+import { machineOf } from '../core/machine/machines.ts';
 import type { Arrival, Batch, Due, Entity, Out, What } from './in-flight.ts';
 import type { ModelPort, WorldModel } from './model-port.ts';
 import type { SimulationOptions } from './simulation-options.ts';

@@ -3,7 +3,7 @@
  * Owns the form of a line and the hash. The hash is a small FNV in two lanes and no SHA-256: it has to notice that two
  * runs differ, not to resist somebody who wants them to look equal, and it must cost nothing beside a step.
  */
-import type { Command } from '../core/command.ts';
+import type { Command } from '../core/machine/command.ts';
 import { addressKey } from '../core/ids.ts';
 import type { SimulationStep } from './simulation-options.ts';
 import { changedView, viewOf } from './view.ts';

@@ -4,7 +4,7 @@
  */
 import type { ConversationState } from '../core/conversation/state.ts';
 import type { MachineName } from '../core/ids.ts';
-import type { ItemPhase } from '../core/projection.ts';
+import type { ItemPhase } from '../core/machine/projection.ts';
 import { standingOf } from '../core/run/standing.ts';
 import type { RunState } from '../core/run/state.ts';
 import { transitionOf, type SandboxState } from '../core/sandbox/state.ts';

@@ -4,15 +4,15 @@
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
-import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
-import { wholeState } from '../core/machine.ts';
-import { machineOf } from '../core/machines.ts';
+import { wholeState } from '../core/machine/machine.ts';
+import { machineOf } from '../core/machine/machines.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
-import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/resource.ts';
-import { waitBeforeRetry } from '../core/retry.ts';
-import { withShortTexts } from '../core/short-values.ts';
-import { shortened } from '../core/shorten.ts';
+import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/machine/resource.ts';
+import { waitBeforeRetry } from '../core/machine/retry.ts';
+import { withShortTexts } from '../core/text/short-values.ts';
+import { shortened } from '../core/text/shorten.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';

@@ -4,8 +4,8 @@
  * Owns which texts are kept, where, and that the agent is given the whole of one; must not know how a letter travels.
  */
 import type { Activities } from '../activities/activity.ts';
-import { isShortened, withShortTexts } from '../core/short-values.ts';
-import { utf8Bytes } from '../core/shorten.ts';
+import { isShortened, withShortTexts } from '../core/text/short-values.ts';
+import { utf8Bytes } from '../core/text/shorten.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { AddressedLetter } from '../workflows/letter.ts';
 

@@ -16,8 +16,8 @@ import {
   type RunId,
 } from '../core/ids.ts';
 import { lostConversation, lostRun, lostSandbox, type ItemOfRun, type Lost } from '../core/lost.ts';
-import type { MachineEvent } from '../core/command.ts';
-import type { ConversationRow, ProjectionRow } from '../core/projection.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
+import type { ConversationRow, ProjectionRow } from '../core/machine/projection.ts';
 import { SHARD_ITEMS_MAX, shardAddress } from '../core/run/shards.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';

@@ -2,6 +2,7 @@
  * Brings letters to the workflows of entities, and begins a workflow where an entity begins.
  * Owns first contact, and that what has ended never begins again; must not know any rule.
  */
+import { createHash, randomUUID } from 'node:crypto';
 import {
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
@@ -12,9 +13,11 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import { addressKey } from '../core/ids.ts';
-import { machineOf } from '../core/machines.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
+import { machineOf } from '../core/machine/machines.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import type { ProjectionRow } from '../core/projection.ts';
+import type { ProjectionRow } from '../core/machine/projection.ts';
+import { utf8Bytes } from '../core/text/shorten.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delivery, Notifier } from '../ports/notifier.ts';
 import {
@@ -27,7 +30,6 @@ import {
 import { attributesOf } from '../workflows/visibility.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-code.ts';
 import type { KeptTexts } from './kept-texts.ts';
-import { letterId } from './letter-id.ts';
 import type { LostEntities } from './lost-entities.ts';
 import { shownAtStart, type ShownAtStart } from './shown-at-start.ts';
 import type { TombstoneAnswer, Tombstones } from './tombstones.ts';
@@ -252,4 +254,25 @@ function unreachable(error: unknown): unknown {
   const why = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = grpcDetails(why);
   return new ParleyError('engine_unreachable', `Cannot reach the engine: ${reason}`, { cause: error });
+}
+
+/** A server takes 1,000 bytes for the id of an update, and a workflow fewer for that of a letter. */
+const ID_BYTES_MAX = 400;
+
+/** From what identifies the event itself; a random one where every occurrence counts. */
+function letterId(event: MachineEvent): string {
+  const id = ownId(event) ?? randomUUID();
+  return `${event.type}/${utf8Bytes(id) <= ID_BYTES_MAX ? id : digestOf(id)}`;
+}
+
+function ownId(event: MachineEvent): string | null {
+  if ('requestId' in event) return event.requestId;
+  if ('messageId' in event) return event.messageId;
+  if ('commandId' in event) return event.commandId;
+  return null;
+}
+
+/** Cut short, two ids could become one. */
+function digestOf(id: string): string {
+  return `sha256:${createHash('sha256').update(id).digest('hex')}`;
 }

@@ -4,8 +4,8 @@
  */
 import type { Priority } from '@temporalio/common';
 import type { MachineName } from '../core/ids.ts';
-import type { ProjectionRow } from '../core/projection.ts';
-import { shortened } from '../core/shorten.ts';
+import type { ProjectionRow } from '../core/machine/projection.ts';
+import { shortened } from '../core/text/shorten.ts';
 
 /** A server takes 400 bytes for a summary, 64 for a key of fairness; a memo is read by people. */
 const SUMMARY_BYTES_MAX = 400;

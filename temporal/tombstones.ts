@@ -4,9 +4,9 @@
  * Owns which of the two; the rules are the machine's, and the state is the store's.
  */
 import { addressKey } from '../core/ids.ts';
-import { wholeState } from '../core/machine.ts';
-import { machineOf } from '../core/machines.ts';
-import type { ProjectionRow } from '../core/projection.ts';
+import { wholeState } from '../core/machine/machine.ts';
+import { machineOf } from '../core/machine/machines.ts';
+import type { ProjectionRow } from '../core/machine/projection.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CommitBatch, EngineStore, Json, StoredEntity } from '../ports/engine-store.ts';
 import type { StepRecord } from '../workflows/entity.ts';

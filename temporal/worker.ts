@@ -3,7 +3,7 @@
  * Owns queues, slots and the order of starting and stopping; the connection belongs to whoever opened it.
  */
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
-import type { ResourceClass } from '../core/resource.ts';
+import type { ResourceClass } from '../core/machine/resource.ts';
 import { queueOf, type CarrierActivities } from '../workflows/carrier.ts';
 
 /** How much of each class one process carries out at once. */

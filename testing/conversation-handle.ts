@@ -4,7 +4,7 @@
  */
 import type { ConversationState } from '../core/conversation/state.ts';
 import type { ConversationId, EntityAddress, SandboxId } from '../core/ids.ts';
-import { NANO_PER_USD } from '../core/money.ts';
+import { NANO_PER_USD } from '../core/money/money.ts';
 import type { ExecutionStatus, PauseReason, SandboxStatus, StartTaskStatus } from '../core/status.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { SandboxHandle } from './sandbox-handle.ts';

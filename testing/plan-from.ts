@@ -3,9 +3,9 @@
  * Owns the refusal of a job with errors; prompts in files are not read here.
  */
 import { createHash } from 'node:crypto';
-import type { Plan } from '../core/plan.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import { compileJob } from '../dsl/compile-job.ts';
-import { printDiagnostics } from '../dsl/print-diagnostics.ts';
+import { printDiagnostics } from '../dsl/check/print-diagnostics.ts';
 
 /** @throws Error with the findings when the job has errors */
 export function planFrom(text: string): Plan {

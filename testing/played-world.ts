@@ -2,7 +2,7 @@
  * What the handles of a world need of it.
  * Owns the interface, so that a handle and its world do not import each other.
  */
-import type { MachineEvent } from '../core/command.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { World as ModelWorld } from '../simulator/models/world.ts';
 import type { PastEvent } from '../simulator/scenario/last-events.ts';

@@ -3,9 +3,9 @@
  * Owns the reading of its state; a state is read anew at every question.
  */
 import type { EntityAddress, RunId } from '../core/ids.ts';
-import { NANO_PER_USD } from '../core/money.ts';
-import type { Plan } from '../core/plan.ts';
-import type { ItemPhase, RunMode, RunPhase } from '../core/projection.ts';
+import { NANO_PER_USD } from '../core/money/money.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { ItemPhase, RunMode, RunPhase } from '../core/machine/projection.ts';
 import type { RunItem, RunState } from '../core/run/state.ts';
 import type { Outcome, PauseReason, SandboxStatus } from '../core/status.ts';
 import { hostedItem } from '../simulator/hosted-item.ts';

@@ -2,14 +2,16 @@
  * A world on a clock that a test moves on: conversations, sandboxes and runs under one policy.
  * Owns the clock's way forward and how things begin; the rules are those of a real run, and none is added here.
  */
-import type { MachineEvent } from '../core/command.ts';
-import { runId, type EntityAddress } from '../core/ids.ts';
-import type { Plan } from '../core/plan.ts';
+import type { ConversationBirth } from '../core/conversation/state.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
+import { type ConversationId, type EntityAddress, type SandboxId, runId } from '../core/ids.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import { runBirth, runSetting } from '../core/run/birth.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { formatDuration } from '../dsl/duration.ts';
 import { START_AT_DEFAULT } from '../dsl/scenario/start-at.ts';
 import { Checking } from '../simulator/checking.ts';
+import { birthOutsideRun } from '../simulator/models/birth-outside-run.ts';
 import { conversationIdNamed } from '../simulator/models/derived-id.ts';
 import { SIMULATED_USER } from '../simulator/models/run-model.ts';
 import { World as ModelWorld } from '../simulator/models/world.ts';
@@ -20,14 +22,13 @@ import type { PlayedSimulation } from '../simulator/played-simulation.ts';
 import { LastEvents, type PastEvent } from '../simulator/scenario/last-events.ts';
 import type { SimulationStep } from '../simulator/simulation-options.ts';
 import { Simulation } from '../simulator/simulation.ts';
-import { openSkippingStage } from '../temporal/time-skipping/skipping-stage.ts';
+import { openSkippingStage } from './temporal/skipping-stage.ts';
 import { ConversationHandle } from './conversation-handle.ts';
 import { chosenEngine, type WorldEngine } from './engine-choice.ts';
 import { planFrom } from './plan-from.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { RunHandle } from './run-handle.ts';
 import type { SandboxHandle } from './sandbox-handle.ts';
-import { startBirth } from './start-birth.ts';
 import { modelsFrom, type WrittenModels } from './written-models.ts';
 import { policyFrom, type WrittenPolicy } from './written-policy.ts';
 import { milliseconds, type Time } from './written-time.ts';
@@ -215,4 +216,35 @@ function simulatedStage({ world, onStep }: StageOptions): TestStage {
   const simulation = new Simulation({ startAt, world: (port) => (late.model = world(port)), onStep });
   if (late.model === null) throw new Error('Cannot simulate: there is no world');
   return { simulation, world: late.model, startAt, close: () => undefined };
+}
+
+interface Written {
+  readonly name: string;
+  readonly repo?: string;
+  readonly model?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly sandbox?: { readonly sandboxId: SandboxId | null };
+  readonly grouping?: GroupingStrategy;
+  readonly message?: string | null;
+}
+
+/** @throws Error when it is to join a conversation that has no sandbox yet */
+function startBirth(
+  { name, repo, model, tags, sandbox, grouping, message }: Written,
+  conversationId: ConversationId,
+  groupingDefault: GroupingStrategy,
+): ConversationBirth {
+  if (sandbox?.sandboxId === null)
+    throw new Error(`Cannot start "${name}" there: that conversation has no sandbox yet`);
+  return birthOutsideRun({
+    conversationId,
+    title: name,
+    repository: repo ?? null,
+    model: model ?? null,
+    tags: tags ?? {},
+    strategy: grouping ?? groupingDefault,
+    sandboxId: sandbox?.sandboxId ?? null,
+    initialMessage:
+      message === null ? null : { messageId: `${name}/initial`, text: message ?? 'begin', run: true },
+  });
 }

@@ -7,7 +7,7 @@
  * Owns numbers and what the history holds of them; must not start anything long.
  */
 import { workflowInfo } from '@temporalio/workflow';
-import { isBrief } from '../core/resource.ts';
+import { isBrief } from '../core/machine/resource.ts';
 import { restOn } from './basis.ts';
 import { announce, type AcceptedBatch, type Batch } from './carrier.ts';
 import type { ClockSight } from './clock-sight.ts';

@@ -3,10 +3,10 @@
  * Owns queues, timeouts and the split into brief and long; the code behind it lives on the worker's side.
  */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/command.ts';
+import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
-import type { ProjectionRow } from '../core/projection.ts';
-import { resourceOf, type ResourceClass } from '../core/resource.ts';
+import type { ProjectionRow } from '../core/machine/projection.ts';
+import { resourceOf, type ResourceClass } from '../core/machine/resource.ts';
 import type { Share } from './basis.ts';
 import type { ClockSight } from './clock-sight.ts';
 import type { Input } from './input.ts';

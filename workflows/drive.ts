@@ -3,25 +3,33 @@
  * Owns the loop and when a run is continued as new; must not know any rule.
  */
 import {
-  allHandlersFinished,
+  ApplicationFailure,
   CancellationScope,
+  allHandlersFinished,
   condition,
+  makeContinueAsNewFunc,
   setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import { addressFromKey, type EntityAddress } from '../core/ids.ts';
-import { isWatch } from '../core/resource.ts';
+import { isWatch } from '../core/machine/resource.ts';
 import { Announcer, type Said } from './announcer.ts';
-import { cancellationOf } from './cancellation.ts';
 import { takeUp } from './carrier.ts';
 import { Entity, type StepListener } from './entity.ts';
 import { HandOut } from './hand-out.ts';
 import { Inbox } from './input.ts';
 import { LazyTimer } from './lazy-timer.ts';
-import { moveOnSignal, noticeSignal, requestUpdate, type Carried, type DriveInput } from './letter.ts';
-import { refuseMalformed } from './malformed.ts';
-import { goOnWithNewestBuild } from './next-build.ts';
+import {
+  type Carried,
+  type DriveInput,
+  type Letter,
+  MALFORMED,
+  moveOnSignal,
+  noticeSignal,
+  requestUpdate,
+} from './letter.ts';
 import { Visibility } from './visibility.ts';
 
 /** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
@@ -127,4 +135,52 @@ function moveOn(
   const { state, seenIds: seen } = entity;
   const carried = { version: 1, state, out: [...entity.out.values()], seen, ...spoken } as const;
   return goOnWithNewestBuild({ ...input, endsAtRest: true, shown, carried });
+}
+
+/** `runId` makes the wish of one run of the workflow the same wish however often it is read. */
+function cancellationOf(address: EntityAddress, runId: string): Letter {
+  const requestId = `cancelled/${runId}`;
+  switch (address.machine) {
+    case 'run':
+      return { id: requestId, event: { type: 'cancelRequested', requestId } };
+    // It ends with its run, and its items are cancelled there.
+    case 'shard':
+      return { id: requestId, event: { type: 'deadline' } };
+    case 'conversation':
+    case 'sandbox':
+      return { id: requestId, event: { type: 'deleteRequested', requestId } };
+  }
+}
+
+/** Ids are command ids and random ones: nothing longer comes from us. */
+const ID_LENGTH_MAX = 512;
+
+/** A sync validator: it must not wait, change anything, or give anything back. */
+function refuseMalformed(letter: Letter): void {
+  const { id, event } = (letter as Partial<Letter> | null) ?? {};
+  if (
+    typeof id === 'string' &&
+    id.length > 0 &&
+    id.length <= ID_LENGTH_MAX &&
+    typeof event?.type === 'string'
+  )
+    return;
+  throw ApplicationFailure.nonRetryable('Cannot take the request: it is no event with an id', MALFORMED);
+}
+
+/**
+ * Ends this run; the next one begins on the current build of the deployment.
+ * Servers since 1.30 read it from the command. Server 1.29 does not know that field, and lets the next run of a pinned
+ * one inherit its build; there, the task that ends the run says that it is not pinned, and nothing is inherited.
+ * Neither is a part of the history, so a replay does not depend on it.
+ */
+function goOnWithNewestBuild(input: DriveInput): Promise<never> {
+  // A worker without versions must not claim a behaviour: the server would refuse its answer.
+  if ((workflowInfo().currentDeploymentVersion?.deploymentName ?? '') !== '') {
+    getActivator().versioningBehavior = 'AUTO_UPGRADE';
+  }
+  const next = makeContinueAsNewFunc<(input: DriveInput) => Promise<void>>({
+    initialVersioningBehavior: 'AUTO_UPGRADE',
+  });
+  return next(input);
 }

@@ -3,8 +3,8 @@
  * Owns their cancellation; answers go to the listener, one for each command at most.
  */
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
-import type { ActivityCommand, MachineEvent } from '../core/command.ts';
-import { isWatch } from '../core/resource.ts';
+import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
+import { isWatch } from '../core/machine/resource.ts';
 import { carryOut } from './carrier.ts';
 
 type Listener = (commandId: string, event: MachineEvent | null) => void;

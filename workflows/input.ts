@@ -4,7 +4,7 @@
  * Owns the order in which what came together is taken; must not know what it means.
  */
 import { condition } from '@temporalio/workflow';
-import type { MachineEvent } from '../core/command.ts';
+import type { MachineEvent } from '../core/machine/command.ts';
 import type { Letter } from './letter.ts';
 
 export type News =

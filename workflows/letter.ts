@@ -3,7 +3,7 @@
  * Owns the wire shapes between workflows, clients and workers; must not know a machine's rules.
  */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ActivityCommand, MachineEvent } from '../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ClockSight } from './clock-sight.ts';
 

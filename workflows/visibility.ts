@@ -5,8 +5,8 @@
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { SearchAttributePair } from '@temporalio/common';
 import type { EntityAddress, MachineName } from '../core/ids.ts';
-import type { ConversationRow, ProjectionRow } from '../core/projection.ts';
-import { shortened, shortenedList } from '../core/shorten.ts';
+import type { ConversationRow, ProjectionRow } from '../core/machine/projection.ts';
+import { shortened, shortenedList } from '../core/text/shorten.ts';
 import {
   OWNER,
   RUN,

@@ -3,9 +3,9 @@
  * Owns the shapes, and how one is kept: what holds the value of a secret is not (D20).
  */
 import type { RunId } from '../../core/ids.ts';
+import type { Finding } from '../../core/run/items/item-evidence.ts';
 import { containsSecret } from '../redaction.ts';
 import type { World } from '../world.ts';
-import type { Finding } from './findings.ts';
 
 export interface Collected {
   /** Plain relative path below the item's folder. */

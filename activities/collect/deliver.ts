@@ -4,7 +4,8 @@
  * nothing that was collected.
  */
 import { z } from 'zod';
-import { fillDeliverText, isBranchName } from '../../core/deliver-name.ts';
+import { fillDeliverText, isBranchName } from '../../core/plan/deliver-name.ts';
+import type { DeliveryState } from '../../core/run/items/item-evidence.ts';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import { launchFacts } from '../launch-facts.ts';
 import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
@@ -18,8 +19,7 @@ const FORMAT = 1;
 
 const evidenceSchema = z.object({
   format: z.literal(FORMAT),
-  /** `pushing` was written before a push whose end nobody has written down. */
-  state: z.enum(['pushing', 'pushed', 'nothing', 'failed']),
+  state: z.enum(['pushing', 'pushed', 'nothing', 'failed']) satisfies z.ZodType<DeliveryState>,
   repository: z.string(),
   branch: z.string(),
   /** Newest last: every commit that was ever about to be pushed to the branch. */

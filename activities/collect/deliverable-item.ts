@@ -1,6 +1,6 @@
 /** What is delivered: the work of one conversation of a run, as its plan has it. */
 import type { ConversationId, RunId } from '../../core/ids.ts';
-import type { Plan, PlanItem } from '../../core/plan.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 
 export interface DeliverableItem {
   readonly runId: RunId;

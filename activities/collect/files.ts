@@ -4,11 +4,12 @@
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationId } from '../../core/ids.ts';
+import type { Finding } from '../../core/run/items/item-evidence.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
 import { workspaceFacts } from '../in-sandbox.ts';
 import type { World } from '../world.ts';
 import type { Collected, CollectedStep } from './collected.ts';
-import { leftOut, type Finding } from './findings.ts';
+import { leftOut } from './findings.ts';
 import { listMatches, shownName, type Match } from './matches.ts';
 
 /** Of all files of one item together: results are for reading, archives are made elsewhere. */

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { RunId } from '../../core/ids.ts';
+import type { Finding } from '../../core/run/items/item-evidence.ts';
 import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
 
@@ -14,17 +15,13 @@ const FINDINGS_MAX = 200;
 /** Withheld results that are told with the outcome; the others are in the file. */
 const OUTCOME_NAMES_MAX = 3;
 
-const findingSchema = z.object({
-  /** `secret`: withheld, because it holds the value of one (D20). `left_out`: it could not be kept. */
+const findingSchema: z.ZodType<Finding> = z.object({
   code: z.enum(['secret', 'left_out']),
-  /** The result it is about, such as `changes.patch` or `files/notes.md`. */
   result: z.string(),
   says: z.string(),
 });
 
 const findingsFileSchema = z.object({ format: z.literal(FORMAT), findings: z.array(findingSchema) });
-
-export type Finding = z.infer<typeof findingSchema>;
 
 export const leftOut = (result: string, says: string): Finding => ({ code: 'left_out', result, says });
 
@@ -67,8 +64,4 @@ export function withheldWords(findings: readonly Finding[]): string | null {
   const shown = names.slice(0, OUTCOME_NAMES_MAX).join(', ');
   const more = names.length > OUTCOME_NAMES_MAX ? ` and ${names.length - OUTCOME_NAMES_MAX} more` : '';
   return `withheld for a secret: ${shown}${more}`;
-}
-
-export function findingWords({ result, says }: Finding): string {
-  return result === '' ? says : `${result}: ${says}`;
 }

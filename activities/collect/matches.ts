@@ -3,7 +3,7 @@
  * Owns the script and how its answer is read. Names are bytes: they come back ended by NUL and in base64.
  */
 import { ParleyError } from '../../core/parley-error.ts';
-import { quoted } from '../../core/shell-word.ts';
+import { quoted } from '../../core/text/shell-word.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
 import type { World } from '../world.ts';
 

@@ -4,10 +4,10 @@
  * date, is the code host's business.
  */
 import { z } from 'zod';
-import { formatMicro, toMicro } from '../../core/money.ts';
+import { formatMicro, toMicro } from '../../core/money/money.ts';
 import { asParleyError } from '../../core/parley-error.ts';
-import type { PlanPullRequest } from '../../core/plan-deliver.ts';
-import { pullRequestText, type PullRequestFacts } from '../../core/pull-request-text.ts';
+import type { PlanPullRequest } from '../../core/plan/plan-deliver.ts';
+import { pullRequestText, type PullRequestFacts } from '../../core/plan/pull-request-text.ts';
 import { hasPassed } from '../check-log.ts';
 import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
 import { secretOfRun } from '../run-secrets.ts';

@@ -2,7 +2,7 @@
  * Usage: the conversation's spend rows as our proxy recorded them.
  * Owns the file's shape; amounts are exact (D26).
  */
-import { formatNano, nanoUsd } from '../../core/money.ts';
+import { formatNano, nanoUsd } from '../../core/money/money.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import { spendRows } from '../spend.ts';
 import type { World } from '../world.ts';

@@ -2,14 +2,12 @@
  * The rows that a run is reconciled with: the gateway's own, a saved export, or our proxy's.
  * Owns the choice by the plan; must not join them.
  */
-import { ZERO_USD } from '../../core/money.ts';
-import type { PlanReconcile } from '../../core/plan.ts';
-import type { GatewayRow, SpendRow } from '../../core/spend.ts';
+import { ZERO_USD } from '../../core/money/money.ts';
+import type { Interval, RowsSource } from '../../core/reconcile/reconciliation-record.ts';
+import type { GatewayRow, SpendRow } from '../../core/money/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import type { World } from '../world.ts';
-import { callPages, type Interval } from './run-calls.ts';
-
-export type RowsSource = PlanReconcile['rows'];
+import { callPages } from './run-calls.ts';
 
 /** What the gateway says now. */
 export interface Bill {

@@ -3,7 +3,7 @@
  * proxy brings its own to the store a little later. Neither is a difference.
  * Owns which rows that may be and how long they are waited for; must not judge a row.
  */
-import type { GatewayRow, JoinableCall } from '../../core/spend.ts';
+import type { GatewayRow, JoinableCall } from '../../core/money/spend.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { sleepUntil } from '../sleep.ts';

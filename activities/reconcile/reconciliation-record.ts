@@ -1,60 +1,19 @@
 /**
  * `reconciliation.json`: what a run's reconciliation said, whole, for reports and for whoever doubts them.
- * Owns the file's shape and its stable order: the same rows give the same bytes but for the instant.
+ * Owns its stable order: the same rows give the same bytes but for the instant.
  */
-import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { RunId } from '../../core/ids.ts';
-import type { ReconciliationSummary } from '../../core/projection.ts';
-import type { ReconcileSums, RowVerdict } from '../../core/reconcile-result.ts';
-import type { SpendLoss } from '../../core/spend-loss.ts';
-import type { GatewayRow } from '../../core/spend.ts';
-import type { UsdSum } from '../../core/usd-sum.ts';
+import type { RowVerdict } from '../../core/reconcile/reconcile-result.ts';
+import type {
+  ReconciliationFailed,
+  ReconciliationHead,
+  ReconciliationRecord,
+  RecordedRow,
+} from '../../core/reconcile/reconciliation-record.ts';
+import type { GatewayRow } from '../../core/money/spend.ts';
 import type { World } from '../world.ts';
-import type { RowsSource } from './billed-rows.ts';
-import type { Interval } from './run-calls.ts';
 
 const FILE = 'reconciliation.json';
-
-/** A verdict with what it takes to find the row again. Never the name of a key. */
-export type RecordedRow = RowVerdict & Pick<GatewayRow, 'responseId' | 'startedAt' | 'model'>;
-
-export interface ReconciliationDone {
-  readonly format: 1;
-  readonly kind: 'done';
-  readonly runId: RunId;
-  readonly planHash: string;
-  /** Epoch milliseconds. */
-  readonly reconciledAt: number;
-  readonly source: RowsSource;
-  readonly interval: Interval;
-  readonly isForwarding: boolean;
-  readonly summary: ReconciliationSummary;
-  readonly unmatchedNanoUsdMax: number | null;
-  /** Calls that may stay unbilled; absent without such a bound. */
-  readonly unbilledMax?: number;
-  /** What of the unassigned amount our proxy sent for other callers: explained, and no part of the tolerance. */
-  readonly otherCallersNanoUsd: UsdSum;
-  /** Calls of its time that the store had lost; absent when none are known. */
-  readonly spendLost?: SpendLoss;
-  readonly result: ReconcileSums;
-  /** One per row; as read, in the order of the export. */
-  readonly rows: readonly RecordedRow[];
-}
-
-export interface ReconciliationFailed {
-  readonly format: 1;
-  readonly kind: 'failed';
-  readonly runId: RunId;
-  readonly planHash: string;
-  readonly failedAt: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-}
-
-export type ReconciliationRecord = ReconciliationDone | ReconciliationFailed;
-
-/** Everything but the rows. */
-export type ReconciliationHead = Omit<ReconciliationDone, 'rows'>;
 
 export async function writeFailure(world: World, record: ReconciliationFailed): Promise<void> {
   await write(world, record.runId, Buffer.from(`${JSON.stringify(record, null, 2)}\n`));

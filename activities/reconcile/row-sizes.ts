@@ -2,9 +2,9 @@
  * How much of the rows is matched, by size: a credit does not make up for a charge that nobody can explain.
  * Owns the running sums; must not judge a row.
  */
-import type { Measured } from '../../core/reconcile-expectation.ts';
-import type { ReconcileSums, RowVerdict } from '../../core/reconcile-result.ts';
-import { ExactSum } from '../../core/usd-sum.ts';
+import type { Measured } from '../../core/reconcile/reconcile-expectation.ts';
+import type { ReconcileSums, RowVerdict } from '../../core/reconcile/reconcile-result.ts';
+import { ExactSum } from '../../core/money/usd-sum.ts';
 
 export class RowSizes {
   readonly unmatched = new ExactSum();

@@ -3,17 +3,12 @@
  * Owns the interval and the paging; calls of others are needed too, because they explain rows that are not ours.
  */
 import type { RunId } from '../../core/ids.ts';
-import type { RunRow } from '../../core/projection.ts';
-import { lossWithin, type SpendLoss } from '../../core/spend-loss.ts';
-import type { JoinableCall, SpendRow } from '../../core/spend.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
+import { lossWithin, type SpendLoss } from '../../core/money/spend-loss.ts';
+import type { JoinableCall, SpendRow } from '../../core/money/spend.ts';
+import type { Interval } from '../../core/reconcile/reconciliation-record.ts';
 import type { CallPage } from '../../ports/spend-log.ts';
 import type { World } from '../world.ts';
-
-export interface Interval {
-  /** Epoch milliseconds, half-open. */
-  readonly from: number;
-  readonly to: number;
-}
 
 const PAGE_ROWS = 1_000;
 

@@ -3,9 +3,9 @@
  * Owns which conversations they are; must not join anything.
  */
 import type { ConversationId, RunId } from '../../core/ids.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow } from '../../core/projection.ts';
-import type { ReconcileConversation } from '../../core/reconcile-result.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import type { ReconcileConversation } from '../../core/reconcile/reconcile-result.ts';
 import type { World } from '../world.ts';
 
 export interface Attempt {

@@ -3,12 +3,12 @@
  * Owns the names that collecting gives; a link is made only for a file that exists.
  */
 import type { RunId } from '../../core/ids.ts';
-import type { CollectStep } from '../../core/plan.ts';
+import type { CollectStep } from '../../core/plan/plan.ts';
 import { CHECK_LOG } from '../check-log.ts';
 import { FINDINGS_FILE } from '../collect/findings.ts';
 import { SCORES_FILE } from '../score-file.ts';
 import type { World } from '../world.ts';
-import type { CollectedFile } from './report-data.ts';
+import type { CollectedFile } from '../../report/report-data.ts';
 
 /** Literal names among the globs of one item; more of them are found in the folder. */
 const NAMES_MAX = 50;

@@ -2,12 +2,12 @@
  * Gathers what a report says from the store and the run's results.
  * Owns the reading; what is said about it is decided by pure functions.
  */
-import { collectOf } from '../../core/item-rules.ts';
+import { collectOf } from '../../core/plan/item-rules.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow } from '../../core/projection.ts';
-import type { SpendRow } from '../../core/spend.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import { CHECK_LOG, lastLines } from '../check-log.ts';
 import { readFindings } from '../collect/findings.ts';
 import { deliveryEvidence, problemOfDelivery } from '../collect/deliver.ts';
@@ -19,9 +19,9 @@ import { readRecord } from '../reconcile/reconciliation-record.ts';
 import { judgedScores } from '../score-file.ts';
 import type { World } from '../world.ts';
 import { collectedFiles } from './collected-files.ts';
-import { addSpend, NO_SPEND, ownSpend } from './own-spend.ts';
+import { addSpend, NO_SPEND, ownSpend } from '../../report/own-spend.ts';
 import { readLastSteps } from './last-steps.ts';
-import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from './report-data.ts';
+import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../report/report-data.ts';
 
 /** @throws ParleyError not_found, plan_invalid */
 export async function gatherReport(world: World, runId: RunId): Promise<ReportData> {

@@ -4,26 +4,21 @@
  */
 import { z } from 'zod';
 import type { RunId } from '../../core/ids.ts';
+import type { LastStep } from '../../core/run/items/item-evidence.ts';
 import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
 
 export const LAST_STEPS_FILE = 'finally.json';
 const FORMAT = 1;
 
-const stepSchema = z.object({
-  /** From 0, in the order of the job. */
+const stepSchema: z.ZodType<LastStep> = z.object({
   step: z.number(),
-  /** Of the order: of the same step, another one belongs to an earlier end of the run. */
   id: z.string(),
   state: z.enum(['sent', 'not_wanted', 'failed']),
-  /** Of the last try; null when it went well. */
   problem: z.object({ code: z.string(), message: z.string() }).nullable(),
-  /** Epoch milliseconds. */
   at: z.number(),
 });
 const fileSchema = z.object({ format: z.literal(FORMAT), steps: z.array(stepSchema) });
-
-export type LastStep = z.infer<typeof stepSchema>;
 
 /** In the order of the job; empty when nothing is known of any. */
 export async function readLastSteps(

@@ -10,7 +10,7 @@ import { client, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
 import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk';
 
 import { ACP_COMPLAINT_CHARS_MAX, ACP_MESSAGE_BYTES_MAX, MCP_END_MS } from '../limits.ts';
-import { messageOf } from '../log.ts';
+import { messageOf } from '../serve/log.ts';
 import { startTool } from '../toolbox.ts';
 import type { ToolProcess } from '../toolbox.ts';
 import { AcpError } from './acp-agent.ts';

@@ -3,10 +3,10 @@
  * gives up.
  * Owns what a turn's news mean for the conversation; hooks, limits and endings are those of the reference's loop.
  */
-import { failAction } from '../action-step.ts';
-import type { LoopContext } from '../loop-context.ts';
-import { detectStuck, endFailed, endPaused, endWithError, forbiddenAtStart, mustGoOn } from '../loop.ts';
-import { pendingActions } from '../turns.ts';
+import { failAction } from '../loop/action-step.ts';
+import type { LoopContext } from '../loop/loop-context.ts';
+import { detectStuck, endFailed, endPaused, endWithError, forbiddenAtStart, mustGoOn } from '../loop/loop.ts';
+import { pendingActions } from '../conversation/turns.ts';
 import { AcpError } from './acp-agent.ts';
 import type { AcpSession } from './acp-session.ts';
 import type { AcpTurn } from './acp-turn.ts';

@@ -1,9 +1,9 @@
 /**
  * What an agent is told next: the messages it has not seen, and what it must know of a stop. Pure.
  */
-import type { ConversationMeta } from '../conversation-meta.ts';
-import { plainText } from '../event.ts';
-import type { Content, ConversationEvent, MessageEvent } from '../event.ts';
+import type { ConversationMeta } from '../conversation/conversation-meta.ts';
+import { plainText } from '../conversation/event.ts';
+import type { Content, ConversationEvent, MessageEvent } from '../conversation/event.ts';
 
 export interface PromptBlock {
   readonly type: 'text' | 'image';

@@ -4,10 +4,10 @@
  * Owns the life of the program and what of it is stored with the conversation; when a turn begins and what its end means
  * is the loop's part.
  */
-import { environmentMessage } from '../event.ts';
+import { environmentMessage } from '../conversation/event.ts';
 import { ACP_CANCEL_MS } from '../limits.ts';
-import { messageOf } from '../log.ts';
-import { endWithError } from '../loop.ts';
+import { messageOf } from '../serve/log.ts';
+import { endWithError } from '../loop/loop.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import { makeFolder } from '../tool-files.ts';
 import { settledWithin } from '../world.ts';

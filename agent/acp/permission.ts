@@ -3,9 +3,9 @@
  * it wait for the user.
  * Owns that order; who answers what waits is the turn's part.
  */
-import { rejectAction } from '../action-step.ts';
-import { needsConfirmation } from '../confirmation.ts';
-import type { Conversation } from '../conversation.ts';
+import { rejectAction } from '../loop/action-step.ts';
+import { needsConfirmation } from '../loop/confirmation.ts';
+import type { Conversation } from '../conversation/conversation.ts';
 import { runHooks } from '../hooks/run-hooks.ts';
 import { ACP_ANSWER_MS } from '../limits.ts';
 import { allowed, refused } from './acp-turn.ts';

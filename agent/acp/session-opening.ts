@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import { ACP_ANSWER_MS } from '../limits.ts';
-import { messageOf } from '../log.ts';
+import { messageOf } from '../serve/log.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import { AcpError } from './acp-agent.ts';
 import type { AcpAgent } from './acp-agent.ts';

@@ -1,8 +1,8 @@
 /**
  * A tool call of the agent as an action and its observation, in the shapes of the reference. Pure.
  */
-import { textContent } from '../event.ts';
-import type { Action, ActionEvent, Observation, SecurityRisk } from '../event.ts';
+import { textContent } from '../conversation/event.ts';
+import type { Action, ActionEvent, Observation, SecurityRisk } from '../conversation/event.ts';
 import { OBSERVATION_CHARS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';
 import { blockText } from './wire-updates.ts';

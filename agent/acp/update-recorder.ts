@@ -3,10 +3,10 @@
  * arguments are known: a log is only appended to.
  * Owns what has been told of a turn and not become an event yet. Decides nothing about the turn.
  */
-import type { Conversation } from '../conversation.ts';
-import { failAction } from '../action-step.ts';
-import { textContent } from '../event.ts';
-import type { ActionEvent } from '../event.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { failAction } from '../loop/action-step.ts';
+import { textContent } from '../conversation/event.ts';
+import type { ActionEvent } from '../conversation/event.ts';
 import { hexOf } from '../ids.ts';
 import { ACP_CALLS_OPEN_MAX, ACP_TEXT_CHARS_MAX, OBSERVATION_CHARS_MAX, TASKS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';

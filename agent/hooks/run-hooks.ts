@@ -2,12 +2,12 @@
  * Running the hooks of one event, and what they say to it.
  * Owns how a command gets the event and how its end is read: 0 lets it pass, 2 forbids it, anything else is told only.
  */
-import { runChild } from '../child.ts';
-import type { Conversation } from '../conversation.ts';
-import { environmentMessage } from '../event.ts';
-import { jsonOrNull } from '../llm-response.ts';
-import { messageOf } from '../log.ts';
-import { shellEnvironment } from '../shell-environment.ts';
+import { runChild } from '../workspace/child.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { environmentMessage } from '../conversation/event.ts';
+import { jsonOrNull } from '../model/llm-response.ts';
+import { messageOf } from '../serve/log.ts';
+import { shellEnvironment } from '../workspace/shell-environment.ts';
 import { ByteWindow } from '../text-bound.ts';
 import { hookWord, hooksFor } from './hook-config.ts';
 import type { Hook, HookEventName } from './hook-config.ts';

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { isCredentialHeader } from '../credential-header.ts';
+import { isCredentialHeader } from '../workspace/credential-header.ts';
 import { MCP_SERVERS_MAX } from '../limits.ts';
 import { MASK } from '../redaction.ts';
 

@@ -2,10 +2,10 @@
  * The tools that a conversation's tool servers bring, as tools of the agent.
  * Owns when servers are connected (at a run, not at a start), the names of their tools, and the form of an action.
  */
-import { textContent } from '../event.ts';
-import type { Action, Content, Observation } from '../event.ts';
+import { textContent } from '../conversation/event.ts';
+import type { Action, Content, Observation } from '../conversation/event.ts';
 import { OBSERVATION_CHARS_MAX } from '../limits.ts';
-import { messageOf } from '../log.ts';
+import { messageOf } from '../serve/log.ts';
 import { boundText } from '../text-bound.ts';
 import { COMMON_PARAMETERS, ToolArgumentError } from '../tools/tool.ts';
 import type { Tool, ToolSurroundings } from '../tools/tool.ts';

@@ -3,13 +3,13 @@
  * Owns who wins where names meet: the request over the workspace, the later plugin, and any plugin over the request, as
  * in the reference. Hooks of all of them are run.
  */
-import { HttpError } from '../http-error.ts';
+import { HttpError } from '../serve/http-error.ts';
 import { mergeHooks } from '../hooks/hook-config.ts';
 import type { HookConfig } from '../hooks/hook-config.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import { requestSkills } from '../skills.ts';
 import type { Skill } from '../skills.ts';
-import type { StartRequest } from '../start-request.ts';
+import type { StartRequest } from '../conversation/start-request.ts';
 import { workspaceHooks, workspaceSkills } from '../workspace-surface.ts';
 import { PluginError, readPlugin } from './plugin.ts';
 import type { Plugin } from './plugin.ts';

@@ -8,9 +8,9 @@ import { isAbsolute, join } from 'node:path';
 
 import { z } from 'zod';
 
-import { runChild } from '../child.ts';
+import { runChild } from '../workspace/child.ts';
 import { PLUGIN_CLONE_MS } from '../limits.ts';
-import { shellEnvironment } from '../shell-environment.ts';
+import { shellEnvironment } from '../workspace/shell-environment.ts';
 import { PluginError } from './plugin.ts';
 
 export const pluginSourceSchema = z.object({

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 
 import { hookConfigSchema } from '../hooks/hook-config.ts';
 import type { HookConfig } from '../hooks/hook-config.ts';
-import { jsonOrNull } from '../llm-response.ts';
+import { jsonOrNull } from '../model/llm-response.ts';
 import { mcpConfigSchema } from '../mcp/mcp-servers.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import { FileFinding, parseSkill, readInside, skillsIn } from '../skill-file.ts';

@@ -4,14 +4,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { BashCommands } from '../bash-commands.ts';
-import type { BashEvent } from '../bash-commands.ts';
-import { HttpError } from '../http-error.ts';
+import { BashCommands } from '../workspace/bash-commands.ts';
+import type { BashEvent } from '../workspace/bash-commands.ts';
+import { HttpError } from '../serve/http-error.ts';
 import { hexOf, hyphenatedUuid } from '../ids.ts';
 import { BASH_TIMEOUT_S_DEFAULT, BASH_TIMEOUT_S_MAX } from '../limits.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { ServerContext } from '../serve/server-context.ts';
 import { parseTimestampUs } from '../timestamp.ts';
-import { parsePart } from '../wire-schema.ts';
+import { parsePart } from '../serve/wire-schema.ts';
 import { SUCCESS } from './find-conversation.ts';
 import { limitSchema, pageOf, timeSchema } from './page.ts';
 

@@ -4,19 +4,19 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { finalResponse } from '../action-step.ts';
-import { armLlm, setConfirmationPolicy, setSecurityAnalyzer, switchLlm } from '../conversation-commands.ts';
-import { HttpError } from '../http-error.ts';
-import { LlmError } from '../llm-error.ts';
-import type { ServerContext } from '../server-context.ts';
-import { apiKeySchema, baseUrlSchema, llmSchema } from '../start-request.ts';
+import { finalResponse } from '../loop/action-step.ts';
+import { armLlm, setConfirmationPolicy, setSecurityAnalyzer, switchLlm } from '../conversation/conversation-commands.ts';
+import { HttpError } from '../serve/http-error.ts';
+import { LlmError } from '../model/llm-error.ts';
+import type { ServerContext } from '../serve/server-context.ts';
+import { apiKeySchema, baseUrlSchema, llmSchema } from '../conversation/start-request.ts';
 import {
   confirmationPolicySchema,
   headersSchema,
   parsePart,
   secretsSchema,
   securityAnalyzerSchema,
-} from '../wire-schema.ts';
+} from '../serve/wire-schema.ts';
 import { SUCCESS, findConversation } from './find-conversation.ts';
 
 const questionSchema = z.object({ question: z.string().min(1).max(100_000) });

@@ -6,19 +6,19 @@ import { resolve } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { EXECUTION_STATUSES } from '../conversation.ts';
-import { armLlm, patchConversation, sendMessage } from '../conversation-commands.ts';
-import type { Entry } from '../conversation-registry.ts';
-import { HttpError, invalid } from '../http-error.ts';
+import { EXECUTION_STATUSES } from '../conversation/conversation.ts';
+import { armLlm, patchConversation, sendMessage } from '../conversation/conversation-commands.ts';
+import type { Entry } from '../conversation/conversation-registry.ts';
+import { HttpError, invalid } from '../serve/http-error.ts';
 import { McpConfigError, expandServer, literalSecrets } from '../mcp/mcp-servers.ts';
 import { equipmentOf } from '../plugins/merge-plugins.ts';
 import type { Equipment } from '../plugins/merge-plugins.ts';
 import { hyphenatedUuid } from '../ids.ts';
 import { PAGE_ROWS_MAX } from '../limits.ts';
-import type { ServerContext } from '../server-context.ts';
-import { startRequestSchema } from '../start-request.ts';
-import type { StartRequest } from '../start-request.ts';
-import { parsePart, tagsSchema } from '../wire-schema.ts';
+import type { ServerContext } from '../serve/server-context.ts';
+import { startRequestSchema } from '../conversation/start-request.ts';
+import type { StartRequest } from '../conversation/start-request.ts';
+import { parsePart, tagsSchema } from '../serve/wire-schema.ts';
 import { SUCCESS, findConversation } from './find-conversation.ts';
 import { limitSchema, pageOf } from './page.ts';
 

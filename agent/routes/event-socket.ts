@@ -9,16 +9,16 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 
-import { sendMessage } from '../conversation-commands.ts';
-import type { Entry } from '../conversation-registry.ts';
-import type { EventSockets, Resend } from '../event-sockets.ts';
+import { sendMessage } from '../conversation/conversation-commands.ts';
+import type { Entry } from '../conversation/conversation-registry.ts';
+import type { EventSockets, Resend } from '../conversation/event-sockets.ts';
 import { hyphenatedUuid } from '../ids.ts';
 import { BODY_BYTES_MAX, SOCKET_AUTH_MS, SOCKET_CLOSE_MS, SOCKET_PING_MS } from '../limits.ts';
-import { jsonOrNull } from '../llm-response.ts';
-import { messageOf } from '../log.ts';
-import type { ServerContext } from '../server-context.ts';
+import { jsonOrNull } from '../model/llm-response.ts';
+import { messageOf } from '../serve/log.ts';
+import type { ServerContext } from '../serve/server-context.ts';
 import { parseTimestampUs } from '../timestamp.ts';
-import { messageSchema } from '../wire-schema.ts';
+import { messageSchema } from '../serve/wire-schema.ts';
 
 const PATH = /^\/sockets\/events\/([0-9a-fA-F-]{32,36})$/;
 /** Close codes of the reference; clients do not come back after the first two. */

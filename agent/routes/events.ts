@@ -4,15 +4,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { answerConfirmation, sendMessage } from '../conversation-commands.ts';
-import { withoutNulls } from '../event.ts';
-import type { ConversationEvent } from '../event.ts';
-import { HttpError, invalid } from '../http-error.ts';
+import { answerConfirmation, sendMessage } from '../conversation/conversation-commands.ts';
+import { withoutNulls } from '../conversation/event.ts';
+import type { ConversationEvent } from '../conversation/event.ts';
+import { HttpError, invalid } from '../serve/http-error.ts';
 import { hyphenatedUuid } from '../ids.ts';
-import { maskEvent } from '../masked-record.ts';
-import type { ServerContext } from '../server-context.ts';
+import { maskEvent } from '../conversation/masked-record.ts';
+import type { ServerContext } from '../serve/server-context.ts';
 import { parseTimestampUs } from '../timestamp.ts';
-import { messageSchema, parsePart } from '../wire-schema.ts';
+import { messageSchema, parsePart } from '../serve/wire-schema.ts';
 import { SUCCESS, findConversation } from './find-conversation.ts';
 import { limitSchema, pageOf, timeSchema } from './page.ts';
 

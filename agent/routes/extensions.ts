@@ -6,11 +6,11 @@ import { isAbsolute } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { HttpError } from '../http-error.ts';
-import type { ServerContext } from '../server-context.ts';
+import { HttpError } from '../serve/http-error.ts';
+import type { ServerContext } from '../serve/server-context.ts';
 import { wireSkill } from '../skills.ts';
 import { TOOL_NAMES } from '../tools/tool-set.ts';
-import { parsePart } from '../wire-schema.ts';
+import { parsePart } from '../serve/wire-schema.ts';
 import { workspaceHooks, workspaceSkills } from '../workspace-surface.ts';
 
 const folderSchema = z

@@ -7,11 +7,11 @@ import { basename, isAbsolute } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { HttpError } from '../http-error.ts';
+import { HttpError } from '../serve/http-error.ts';
 import { UPLOAD_BYTES_MAX } from '../limits.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { ServerContext } from '../serve/server-context.ts';
 import { moveReachable, openReachable, removeReachable, writeReachable } from '../tool-files.ts';
-import { parsePart } from '../wire-schema.ts';
+import { parsePart } from '../serve/wire-schema.ts';
 import { SUCCESS } from './find-conversation.ts';
 
 const querySchema = z.object({ path: z.string().min(1) });

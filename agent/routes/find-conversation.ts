@@ -3,10 +3,10 @@
  */
 import type { FastifyRequest } from 'fastify';
 
-import type { Entry } from '../conversation-registry.ts';
-import { HttpError } from '../http-error.ts';
+import type { Entry } from '../conversation/conversation-registry.ts';
+import { HttpError } from '../serve/http-error.ts';
 import { hyphenatedUuid } from '../ids.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { ServerContext } from '../serve/server-context.ts';
 
 /** @throws HttpError 422 the id is no UUID, 404 there is no such conversation */
 export function findConversation(context: ServerContext, request: FastifyRequest): Entry {

@@ -7,11 +7,11 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
 import { packedFindings } from '../git-findings.ts';
-import { GitError } from '../git.ts';
-import { gitChanges, gitDiff, gitPatch } from '../git-changes.ts';
-import { HttpError } from '../http-error.ts';
-import type { ServerContext } from '../server-context.ts';
-import { parsePart } from '../wire-schema.ts';
+import { GitError } from '../workspace/git.ts';
+import { gitChanges, gitDiff, gitPatch } from '../workspace/git-changes.ts';
+import { HttpError } from '../serve/http-error.ts';
+import type { ServerContext } from '../serve/server-context.ts';
+import { parsePart } from '../serve/wire-schema.ts';
 
 const querySchema = z.object({
   path: z.string().min(1),

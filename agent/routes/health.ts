@@ -3,7 +3,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 
-import type { ServerContext } from '../server-context.ts';
+import type { ServerContext } from '../serve/server-context.ts';
 import { TOOL_NAMES } from '../tools/tool-set.ts';
 
 const VERSION = '0.1.0';

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 
 import { EDITOR_EVENT_CONTENT_CHARS_MAX, EDITOR_UNDO_FILES_MAX, EDITOR_UNDO_STEPS_MAX } from '../limits.ts';
-import { messageOf } from '../log.ts';
+import { messageOf } from '../serve/log.ts';
 import { removeReachable } from '../tool-files.ts';
 import {
   EditorRefusal,

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 
-import type { ConversationEvent } from '../event.ts';
+import type { ConversationEvent } from '../conversation/event.ts';
 import { TASKS_MAX } from '../limits.ts';
 import { defineTool } from './tool.ts';
 import type { Tool } from './tool.ts';

@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 import { TERMINAL_BUFFER_BYTES_MAX, TERMINAL_INTERRUPT_GRACE_MS } from '../limits.ts';
-import { shellEnvironment } from '../shell-environment.ts';
+import { shellEnvironment } from '../workspace/shell-environment.ts';
 import { ByteWindow } from '../text-bound.ts';
 import { startTool } from '../toolbox.ts';
 import type { ToolProcess } from '../toolbox.ts';

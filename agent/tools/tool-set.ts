@@ -1,7 +1,7 @@
 /**
  * The tools of one conversation. Owns which there are, by the names a request may give.
  */
-import type { ConversationEvent } from '../event.ts';
+import type { ConversationEvent } from '../conversation/event.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { McpTools } from '../mcp/mcp-tools.ts';
 import { makeFileEditorTool } from './file-editor.ts';

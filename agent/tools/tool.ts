@@ -3,8 +3,8 @@
  */
 import { z } from 'zod';
 
-import { textContent } from '../event.ts';
-import type { Action, Observation, SecurityRisk } from '../event.ts';
+import { textContent } from '../conversation/event.ts';
+import type { Action, Observation, SecurityRisk } from '../conversation/event.ts';
 import { OBSERVATION_CHARS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { World } from '../../activities/world.ts';
 import type { SandboxId, UserId } from '../../core/ids.ts';
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { ApiKeyStore, KeyScope } from '../../ports/api-keys.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';

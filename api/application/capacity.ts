@@ -5,7 +5,7 @@
 import { withWarm } from '../../activities/warm-sandbox.ts';
 import { WAITING_STARTS_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { SandboxRow } from '../../core/projection.ts';
+import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { AcceptOutcome, StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from './application.ts';
 

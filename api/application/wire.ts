@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { normalUuid } from '../../core/ids.ts';
-import { instantFromText } from '../../core/instant-text.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
 
 /** Rows of one page at most. */
 export const PAGE_LIMIT_MAX = 100;

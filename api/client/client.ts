@@ -4,9 +4,10 @@
  */
 import type { Route } from '../application/route.ts';
 import type { APPLICATION_ROUTES } from '../application/routes.ts';
-import { streamEvents, type EventStreamOptions, type StreamedEvent } from './event-stream.ts';
+import type { RunItemRecord, RunRecord } from '../runs/run-record.ts';
+import { ClientError } from './client-error.ts';
+import { type LastingOptions, lastingFrames } from './lasting-frames.ts';
 import { OPERATIONS } from './operations.ts';
-import { streamRun, type RunChange, type RunStreamOptions } from './run-stream.ts';
 import { sendCall, type TransportOptions } from './transport.ts';
 
 export { ClientError } from './client-error.ts';
@@ -118,4 +119,60 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
       .map((one): [string, string] => [name, String(one)]),
   );
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
+}
+
+/** A run as an iteration over its changes that survives its connections. */
+interface RunChange {
+  readonly run: RunRecord;
+  /** Those that are others than before; all of them in the first change of a connection. */
+  readonly items: readonly RunItemRecord[];
+}
+
+type RunStreamOptions = Partial<LastingOptions>;
+
+/** Ends when the run has finished, and at nothing else: it outlasts any outage. @throws ClientError; the reason of the signal */
+async function* streamRun(
+  transport: TransportOptions,
+  runId: string,
+  { signal = transport.signal, ...options }: RunStreamOptions = {},
+): AsyncGenerator<RunChange, void, undefined> {
+  const path = `/api/v1/runs/${encodeURIComponent(runId)}/stream`;
+  for await (const { name, data } of lastingFrames(transport, () => path, { ...options, signal })) {
+    if (name === 'finished') return;
+    yield JSON.parse(data) as RunChange;
+  }
+}
+
+/** Events of a conversation as an iteration that survives its connections: each once and in order. */
+interface StreamedEvent {
+  /** Hand it back as `afterSeq` to go on behind this event. */
+  readonly seq: number;
+  readonly event: { readonly id: string; readonly kind: string; readonly [field: string]: unknown };
+}
+
+interface EventStreamOptions extends Partial<LastingOptions> {
+  /** 0 is the whole history. */
+  readonly afterSeq?: number;
+}
+
+/** Ends when the conversation is deleted, and at nothing else: it outlasts any outage. @throws ClientError; the reason of the signal */
+async function* streamEvents(
+  transport: TransportOptions,
+  conversationId: string,
+  { afterSeq = 0, signal = transport.signal, ...options }: EventStreamOptions = {},
+): AsyncGenerator<StreamedEvent, void, undefined> {
+  let seq = afterSeq;
+  const path = (): string =>
+    `/api/v1/conversation/${encodeURIComponent(conversationId)}/events/stream?after_seq=${seq}`;
+  try {
+    for await (const { id, name, data } of lastingFrames(transport, path, { ...options, signal })) {
+      if (name === 'deleted') return;
+      seq = id;
+      yield { seq, event: JSON.parse(data) as StreamedEvent['event'] };
+    }
+  } catch (error) {
+    // It was there, and was deleted while nobody could say so.
+    if (error instanceof ClientError && error.status === 404 && seq > afterSeq) return;
+    throw error;
+  }
 }

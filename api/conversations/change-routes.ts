@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { Application } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { conversationParams, SUCCESS, successSchema } from '../application/wire.ts';

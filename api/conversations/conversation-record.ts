@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ConversationId, UserId } from '../../core/ids.ts';
-import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
+import type { ConversationRow, SandboxRow } from '../../core/machine/projection.ts';
 import type { SandboxStatus } from '../../core/status.ts';
 import type { ConversationUsage, FullConversation } from '../../ports/record-search.ts';
 import type { Application } from '../application/application.ts';

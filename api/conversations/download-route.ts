@@ -3,7 +3,7 @@
  * Owns the order meta, then events; works with the sandbox gone, and holds one page of events in memory.
  */
 import { ZipFile } from 'yazl';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Application } from '../application/application.ts';
 import { route } from '../application/route.ts';

@@ -4,7 +4,7 @@
  */
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
 
 /** @throws ParleyError not_found */

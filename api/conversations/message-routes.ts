@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { requestIdOf } from '../application/idempotency-key.ts';
 import { route } from '../application/route.ts';

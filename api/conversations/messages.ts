@@ -6,7 +6,7 @@ import { messageRefusal } from '../../core/conversation/machine.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { QUEUED_MESSAGES_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
+import type { ConversationRow, SandboxRow } from '../../core/machine/projection.ts';
 import type { SandboxStatus } from '../../core/status.ts';
 import type { Application } from '../application/application.ts';
 import { shownStatus } from './conversation-record.ts';

@@ -3,8 +3,8 @@
  * Owns the route and the shape.
  */
 import { z } from 'zod';
-import { DISQUALIFICATIONS } from '../../core/place.ts';
-import { placementText } from '../../core/placement-text.ts';
+import { DISQUALIFICATIONS } from '../../core/placement/place.ts';
+import { placementText } from '../../core/placement/placement-text.ts';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import { route } from '../application/route.ts';
 import { conversationParams, hexId, instantOut, isoInstant } from '../application/wire.ts';

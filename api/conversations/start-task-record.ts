@@ -3,7 +3,7 @@
  * Owns the shape; where the start stands is read from the conversation's own record.
  */
 import { z } from 'zod';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { StartTaskStatus } from '../../core/status.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from '../application/application.ts';

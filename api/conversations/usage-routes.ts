@@ -3,7 +3,7 @@
  * Owns the routes and the shapes; no prompt and no completion is part of a row (D26), and reading resumes nothing.
  */
 import { z } from 'zod';
-import type { SpendRow } from '../../core/spend.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import type { World } from '../../activities/world.ts';
 import { route } from '../application/route.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
-import { quoted } from '../../core/shell-word.ts';
+import { quoted } from '../../core/text/shell-word.ts';
 import type { World } from '../../activities/world.ts';
 import { invalid } from '../application/validation.ts';
 import type { Workspace } from './workspace.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { quoted } from '../../core/shell-word.ts';
+import { quoted } from '../../core/text/shell-word.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { invalid } from '../application/validation.ts';

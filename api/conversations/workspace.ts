@@ -8,7 +8,7 @@ import { keepContact } from '../../activities/sandbox-contact.ts';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
 import { EMPTY_TREE } from '../../core/commit-id.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { ConversationRow, SandboxRow } from '../../core/projection.ts';
+import type { ConversationRow, SandboxRow } from '../../core/machine/projection.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
 import type { Application } from '../application/application.ts';
 

@@ -2,8 +2,8 @@
  * What the API needs of the compiler of jobs, which is not its own.
  * Owns the interface; must not hold an implementation.
  */
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 
 /** Lines and columns count from 1, columns in Unicode code points; the end is exclusive. */
 export interface JobFinding {

@@ -3,10 +3,10 @@
  * Owns the routes; nothing is run by them.
  */
 import { z } from 'zod';
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
-import { COMPARED, compareRuns } from '../../core/run/compare-runs.ts';
-import { jobHistory } from '../../core/run/job-history.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
+import { COMPARED, compareRuns } from '../../core/run/history/compare-runs.ts';
+import { jobHistory } from '../../core/run/history/job-history.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { findRun, whoseRuns } from '../runs/run-access.ts';

@@ -1,6 +1,6 @@
 /**
  * The items of a run: searched, and one with what there is to see of its work.
- * Owns the routes; filter and order are in core/run/item-query.ts.
+ * Owns the routes; filter and order are in core/run/items/item-query.ts.
  */
 import { z } from 'zod';
 import { CHECK_LOG } from '../../activities/check-log.ts';
@@ -9,14 +9,14 @@ import { judgedScores } from '../../activities/score-file.ts';
 import type { World } from '../../activities/world.ts';
 import { troubleOfItem } from '../../core/current-trouble.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { RunRow } from '../../core/projection.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 import {
   ITEM_ORDERS,
   orderValue,
   queryItems,
   type ItemFilter,
   type QueriedItem,
-} from '../../core/run/item-query.ts';
+} from '../../core/run/items/item-query.ts';
 import { OUTCOMES } from '../../core/status.ts';
 import type { PlacedItem } from '../../ports/record-search.ts';
 import type { Application } from '../application/application.ts';

@@ -5,8 +5,8 @@
 import { planOf } from '../../activities/plan-item.ts';
 import type { World } from '../../activities/world.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan, PlanItem } from '../../core/plan.ts';
-import type { RunRow } from '../../core/projection.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 
 const byPlan = new WeakMap<Plan, ReadonlyMap<string, PlanItem>>();
 const NONE: ReadonlyMap<string, PlanItem> = new Map();

@@ -5,7 +5,7 @@
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import { runId, type UserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { RunRow } from '../../core/projection.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
 
 /** Null: everybody's. */

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { runId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan } from '../../core/plan.ts';
-import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { amendedPlanId } from '../../core/run/amend/amended-plan-id.ts';
 import { controlRequestSchema } from '../control-server.ts';
 import { claim, claimedKey } from '../application/idempotency-key.ts';
 import { route } from '../application/route.ts';

@@ -3,10 +3,10 @@
  * Owns the shapes; amounts are integers of nano-USD, as everywhere below the reports.
  */
 import { z } from 'zod';
-import type { Score } from '../../activities/score-file.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
-import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/projection.ts';
-import type { ItemFacts } from '../../core/run/item-query.ts';
+import type { ItemPhase, RunItemRow, RunMode, RunRow } from '../../core/machine/projection.ts';
+import type { Score } from '../../core/run/items/item-evidence.ts';
+import type { ItemFacts } from '../../core/run/items/item-query.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
 import type { Trouble } from '../../core/trouble.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';

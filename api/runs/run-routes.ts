@@ -3,7 +3,7 @@
  * Owns the routes; none of them changes a run. Whose runs are seen is in run-access.ts.
  */
 import { z } from 'zod';
-import type { RunRow } from '../../core/projection.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 import { troubleOfRun } from '../../core/current-trouble.ts';
 import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';

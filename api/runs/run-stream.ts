@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { judgedScores } from '../../activities/score-file.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
 import type { Gate } from '../application/gate.ts';
 import { invalid } from '../application/validation.ts';

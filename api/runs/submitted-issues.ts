@@ -3,7 +3,7 @@
  * Owns its shape and bounds on the wire; they are those under which issues are read.
  */
 import { z } from 'zod';
-import { CODE_HOST_KINDS, ISSUE_STATES } from '../../core/plan-issue.ts';
+import { CODE_HOST_KINDS, ISSUE_STATES } from '../../core/plan/plan-issue.ts';
 
 const TEXT_MAX = 1_000_000;
 const LIST_MAX = 200;

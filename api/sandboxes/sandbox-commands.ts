@@ -6,7 +6,7 @@ import { withWarm } from '../../activities/warm-sandbox.ts';
 import { refusalOf } from '../../core/sandbox/machine.ts';
 import { sandboxId as asSandboxId, type UserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { SandboxRow } from '../../core/projection.ts';
+import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { SandboxEvent } from '../../core/sandbox/message.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { full, refuseResumeWhenFull } from '../application/capacity.ts';

@@ -3,7 +3,7 @@
  * Owns the shape; both spellings of id and status are there (D3).
  */
 import { z } from 'zod';
-import type { SandboxRow } from '../../core/projection.ts';
+import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { Application } from '../application/application.ts';
 import { hexId, instantOut, isoInstant } from '../application/wire.ts';
 import { pauseReason, sandboxStatus, transition } from '../application/words.ts';

@@ -3,7 +3,7 @@
  * Owns the rows: one conversation in fifty has the tag that is searched for.
  */
 import { conversationId, sandboxId, userId, type ConversationId } from '../../core/ids.ts';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export const USER = userId('bench');

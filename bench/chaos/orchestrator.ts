@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAgentClient, type AgentClient } from '../../agent-client/agent-client.ts';
+import { createAgentClient, type AgentClient } from '../../clients/agent/agent-client.ts';
 import { conversationId, sandboxId } from '../../core/ids.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
 import type { RandomStream } from '../../simulator/random.ts';

@@ -3,7 +3,7 @@
  * Owns the plan; what a job collects is left out, because packing files is not the engine's work.
  */
 import { runId, userId, type RunId } from '../../core/ids.ts';
-import type { Plan, PlanItem } from '../../core/plan.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { StepRecord } from '../../engine/batch.ts';

@@ -2,7 +2,7 @@
  * How often reconciliation is right about bills whose truth is known.
  * Owns what is counted as right; must not make a bill.
  */
-import { reconcile } from '../../core/reconcile.ts';
+import { reconcile } from '../../core/reconcile/reconcile.ts';
 import type { MadeBill } from './made-bill.ts';
 
 export interface Accuracy {

@@ -8,12 +8,12 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { runId, sandboxId, type ConversationId } from '../../core/ids.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow } from '../../core/projection.ts';
-import type { SpendRow } from '../../core/spend.ts';
-import { createKeyMinter } from '../../store/key-minter.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
+import { createKeyMinter } from '../../store/spend/key-minter.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
-import { loadSealKey } from '../../store/seal-key.ts';
+import { loadSealKey } from '../../store/access/seal-key.ts';
 
 export const RUN = runId('big-bill');
 export const EXPORT = 'rows.jsonl';

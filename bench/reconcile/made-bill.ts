@@ -3,9 +3,9 @@
  * Owns the chance of every kind of trouble, from a seed; must not join anything.
  */
 import { conversationId, type ConversationId } from '../../core/ids.ts';
-import { nanoUsd } from '../../core/money.ts';
-import type { ReconcileConversation } from '../../core/reconcile-result.ts';
-import type { GatewayRow, SpendRow } from '../../core/spend.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { ReconcileConversation } from '../../core/reconcile/reconcile-result.ts';
+import type { GatewayRow, SpendRow } from '../../core/money/spend.ts';
 import { RandomStream } from '../../simulator/random.ts';
 
 export interface BillShape {

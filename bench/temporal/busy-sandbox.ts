@@ -6,7 +6,7 @@ import type { Activities } from '../../activities/activity.ts';
 import type { World } from '../../activities/world.ts';
 import { sandboxId, userId } from '../../core/ids.ts';
 import { IDLE_TIME_DEFAULT_MS } from '../../core/limits.ts';
-import { sessionEndOf } from '../../core/session.ts';
+import { sessionEndOf } from '../../core/sandbox/session.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import { birthOf } from './conversations.ts';
 import { deploy } from './deployment.ts';

@@ -4,13 +4,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { ProjectionRow } from '../../core/projection.ts';
+import type { ProjectionRow } from '../../core/machine/projection.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { Post } from '../../temporal/post.ts';
-import { heardStore } from '../../temporal/time-skipping/seen-store.ts';
+import { heardStore } from '../../testing/temporal/seen-store.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import { startWorkers } from '../../temporal/worker.ts';
 import { openWorld, type WorldOptions } from './bench-world.ts';

@@ -4,7 +4,7 @@
  */
 import { WorkflowClient } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { installRuntime } from '../../cli/host/temporal-log.ts';
+import { installRuntime } from '../../host/engines/temporal-log.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { startDevServer } from '../../temporal/dev-server/start-dev-server.ts';
 

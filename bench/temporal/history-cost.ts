@@ -3,7 +3,7 @@
  * Owns the counting for both ways; nothing is left out.
  */
 import { runId, userId, type ConversationId } from '../../core/ids.ts';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { planOf } from '../engine/run-load.ts';

@@ -3,7 +3,7 @@
  * Owns the instants; must not write rows.
  */
 import type { ConversationId } from '../../core/ids.ts';
-import type { ConversationRow, ProjectionRow } from '../../core/projection.ts';
+import type { ConversationRow, ProjectionRow } from '../../core/machine/projection.ts';
 
 export type Milestone = 'READY' | 'FINISHED';
 

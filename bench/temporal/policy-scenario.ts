@@ -11,7 +11,7 @@ import { act, START_AT, type Script, type Stage } from '../../simulator/script.t
 import { Simulation } from '../../simulator/simulation.ts';
 import type { World as ActivityWorld } from '../../activities/world.ts';
 import { DELETION_TIME_DEFAULT_MS, IDLE_TIME_DEFAULT_MS } from '../../core/limits.ts';
-import type { ProjectionRow } from '../../core/projection.ts';
+import type { ProjectionRow } from '../../core/machine/projection.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import { birthOf, started } from './conversations.ts';
 import { deploy } from './deployment.ts';

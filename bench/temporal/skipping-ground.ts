@@ -3,10 +3,10 @@
  * Owns the reading of its clock; its life is the product's.
  */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { installRuntime } from '../../cli/host/temporal-log.ts';
+import { installRuntime } from '../../host/engines/temporal-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { testServerMissing, testServerProgram } from '../../scripts/temporal-tools.js';
-import { startSkippingServer } from '../../temporal/time-skipping/skipping-server.ts';
+import { startSkippingServer } from '../../testing/temporal/skipping-server.ts';
 import type { Ground } from './ground.ts';
 
 /** This server does not keep what a failed try remembered; a look here remembers nothing that counts. */

@@ -21,10 +21,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { CliError } from '../cli-error.ts';
-import { EXIT } from '../exit-code.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { EXIT } from '../../host/exit-code.ts';
 import { askAgent } from './ask-agent.ts';
-import { agentFolder, agentsFolder, noteFile, type InstalledAgent } from './installed-agents.ts';
+import { agentFolder, agentsFolder, noteFile, type InstalledAgent } from '../../host/sandboxes/installed-agents.ts';
 
 export interface AddAgent {
   readonly dataDir: string;

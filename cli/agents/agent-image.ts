@@ -5,9 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { CliError } from '../cli-error.ts';
-import { EXIT } from '../exit-code.ts';
-import type { InstalledAgent } from './installed-agents.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { EXIT } from '../../host/exit-code.ts';
+import type { InstalledAgent } from '../../host/sandboxes/installed-agents.ts';
 
 /** Beside `dist/`, in a checkout and in the package. */
 const SANDBOX_RECIPE = 'chart/images/sandbox/Containerfile';

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 
 export interface AskedProgram {
   /** Absolute. */

@@ -3,7 +3,7 @@
  * Owns the one question to Git; without Git or a checkout the version is the answer.
  */
 import { execFileSync } from 'node:child_process';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 /** A repository that does not answer at once is not waited for. */
 const GIT_MS = 2_000;

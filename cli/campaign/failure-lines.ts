@@ -12,8 +12,8 @@ import { aimName } from '../../simulator/campaign/aims.ts';
 import type { Violation } from '../../simulator/checking.ts';
 import { faultKey } from '../../simulator/faults/injector.ts';
 import { START_AT } from '../../simulator/script.ts';
-import type { JsonRecord } from '../print/records.ts';
-import { duration } from '../print/amounts.ts';
+import type { JsonRecord } from '../../host/records.ts';
+import { duration } from '../../core/text/amounts.ts';
 
 export interface Failure {
   readonly seed: number;

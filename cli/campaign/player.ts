@@ -6,9 +6,9 @@ import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { runCase } from '../../simulator/campaign/run-case.ts';
 import { summaryOf, type CaseSummary } from '../../simulator/campaign/tally.ts';
-import { CliError } from '../cli-error.ts';
-import { EXIT } from '../exit-code.ts';
-import type { Shell } from '../shell.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { EXIT } from '../../host/exit-code.ts';
+import type { Shell } from '../../host/shell.ts';
 
 export interface Player {
   /** One at a time. @throws CliError when the process behind it is gone */

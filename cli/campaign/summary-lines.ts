@@ -7,8 +7,8 @@ import type { Tally } from '../../simulator/campaign/tally.ts';
 import { CELLS, IMPOSSIBLE, PAIRS, TRANSITIONS } from '../../simulator/campaign/transitions.ts';
 import { FAULT_NAMES, FAULTS } from '../../simulator/faults/catalogue.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
-import { duration } from '../print/amounts.ts';
-import type { JsonRecord } from '../print/records.ts';
+import { duration } from '../../core/text/amounts.ts';
+import type { JsonRecord } from '../../host/records.ts';
 import type { Campaign } from './campaign.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;

@@ -4,17 +4,17 @@
  */
 import path from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { AGENT_PACKAGES, AGENT_PRESETS, agentOf } from '../../core/plan-agent.ts';
-import { nearestName } from '../../dsl/nearest-name.ts';
+import { AGENT_PACKAGES, AGENT_PRESETS, agentOf } from '../../core/plan/plan-agent.ts';
+import { nearestName } from '../../dsl/check/nearest-name.ts';
 import type { AddAgent } from '../agents/add-agent.ts';
-import { AGENT_NAME, installedAgents, type InstalledAgent } from '../agents/installed-agents.ts';
-import { CliError } from '../cli-error.ts';
+import { AGENT_NAME, installedAgents, type InstalledAgent } from '../../host/sandboxes/installed-agents.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface AgentOptions {
   readonly from?: string;

@@ -5,18 +5,24 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
-import type { Finding } from '../../activities/collect/findings.ts';
-import { counted } from '../../core/counted.ts';
-import { nearestName } from '../../dsl/nearest-name.ts';
-import { CliError } from '../cli-error.ts';
+import type { Finding } from '../../core/run/items/item-evidence.ts';
+import { counted } from '../../core/text/counted.ts';
+import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { readFindingsIn } from '../item-evidence.ts';
-import { applyPatch, checkoutRoot, patchedFiles, uncommitted, type PatchedFile } from '../local-checkout.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
+import {
+  applyPatch,
+  checkoutRoot,
+  patchedFiles,
+  uncommitted,
+  type PatchedFile,
+} from '../job/local-checkout.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
 import { openRun } from '../open-run.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface ApplyOptions {
   readonly to?: string;

@@ -1,20 +1,20 @@
 /**
  * `parley archive`: the internal copies of workspaces, for operators.
- * Owns the listings; the archives themselves are read in cli/host/archives.ts.
+ * Owns the listings; the archives themselves are read in host/sandboxes/archives.ts.
  */
 import path from 'node:path';
 import { Command } from 'commander';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { ArchiveRecord } from '../../ports/record-store.ts';
-import type { ArchiveCheck, Archives } from '../host/archives.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { instant } from '../print/amounts.ts';
-import { openRecords } from '../print/records.ts';
-import { table } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import type { ArchiveCheck, Archives } from '../../host/sandboxes/archives.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { instant } from '../../core/text/amounts.ts';
+import { openRecords } from '../../host/records.ts';
+import { table } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface ArchiveOptions {
   readonly json?: true;
@@ -132,7 +132,7 @@ async function withArchives(
   work: (archives: Archives) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const config = await openDeployment(shell, { path: options.config, startsProxy: false });
-  const { openArchives } = await import('../host/archives.ts');
+  const { openArchives } = await import('../../host/sandboxes/archives.ts');
   const archives = await openArchives(config);
   if (archives === null) {
     throw new CliError('Cannot read archives: nothing ever ran here', {

@@ -14,12 +14,12 @@ import { Campaign } from '../campaign/campaign.ts';
 import { failureLines, failureRecord, shrunkFailure, type Failure } from '../campaign/failure-lines.ts';
 import { localPlayer, processPlayer, servePlays, type Player } from '../campaign/player.ts';
 import { progressLine, summaryLines, summaryRecord } from '../campaign/summary-lines.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { duration } from '../print/amounts.ts';
-import { openRecords } from '../print/records.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { duration } from '../../core/text/amounts.ts';
+import { openRecords } from '../../host/records.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface CampaignFlags {
   readonly minutes?: string;

@@ -11,18 +11,18 @@ import {
   plainOption,
   type CommandContext,
 } from '../command-context.ts';
-import type { EngineKind } from '../config/deployment-config.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { RunRequest } from '../host-port.ts';
-import { openDeployment } from '../open-deployment.ts';
+import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { RunRequest } from '../../host/host-port.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
-import { openRecords, runRecord } from '../print/records.ts';
+import { openRecords, runRecord } from '../../host/records.ts';
 import { attend } from '../run-session.ts';
 import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import type { RunId } from '../../core/ids.ts';
-import type { RunRow } from '../../core/projection.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 
 interface CancelOptions extends ServerOptions {
   readonly json?: true;

@@ -6,13 +6,13 @@ import { isIP } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CODEC_KEYS_VARIABLE, type CodecKeys } from '../../temporal/codec/codec-keys.ts';
 import { payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { startCodecServer, type CodecServer, type CodecServerOptions } from '../codec/codec-server.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openDeployment } from '../open-deployment.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
 import { parsePort } from '../parse-port.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 const TOKEN_VARIABLE = 'PARLEY_CODEC_SERVER_TOKEN';
 /** Beside the web UI of Temporal's dev server. */
@@ -87,7 +87,7 @@ async function serve(shell: Shell, flags: CodecServerFlags): Promise<ExitCode> {
 /** A deployment that has never run has no seal key; whoever only looks in the wrong place is told. */
 async function readKeys(shell: Shell, flags: CodecServerFlags): Promise<CodecKeys | null> {
   const { env } = shell;
-  const { codecKeysOf, knownSealKey } = await import('../host/temporal-codec.ts');
+  const { codecKeysOf, knownSealKey } = await import('../../host/engines/temporal-codec.ts');
   // Before the deployment, which would say the same of them in more words.
   codecKeysOf({ env, sealKey: null });
   const config = await openDeployment(shell, { path: flags.config, startsProxy: false });

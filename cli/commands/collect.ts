@@ -5,11 +5,11 @@
 import { Command } from 'commander';
 import { ParleyError } from '../../core/parley-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openRecords } from '../print/records.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openRecords } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import { withHost } from '../with-host.ts';
 
 interface CollectOptions extends ServerOptions {

@@ -4,7 +4,7 @@
  */
 import { Argument, Command } from 'commander';
 import { examples, type CommandContext } from '../command-context.ts';
-import { openRuns } from '../open-deployment.ts';
+import { openRuns } from '../../host/open-deployment.ts';
 import { LAST } from '../open-run.ts';
 import {
   completionScript,
@@ -13,8 +13,8 @@ import {
   type CompletionShell,
   type Completions,
 } from '../print/completion-script.ts';
-import { EXIT } from '../exit-code.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT } from '../../host/exit-code.ts';
+import type { Shell } from '../../host/shell.ts';
 
 /** As many as a person looks through. */
 const RUNS_SHOWN_MAX = 50;

@@ -4,14 +4,14 @@
  */
 import { Argument, Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { explainDeployment } from '../config/explain-deployment.ts';
-import { showPath } from '../config/deployment-file.ts';
-import { loadDeployment, type LoadedDeployment } from '../config/load-deployment.ts';
-import { printProblems } from '../config/print-problems.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openRecords } from '../print/records.ts';
-import { printable, table } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { explainDeployment } from '../../host/config/explain-deployment.ts';
+import { showPath } from '../../host/config/deployment-file.ts';
+import { loadDeployment, type LoadedDeployment } from '../../host/config/load-deployment.ts';
+import { printProblems } from '../../host/config/print-problems.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable, table } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface ConfigOptions {
   readonly json?: true;

@@ -4,19 +4,19 @@
  */
 import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
-import { unsuccessfulOf, type RunItemRow, type RunRow } from '../../core/projection.ts';
-import { nearestName } from '../../dsl/nearest-name.ts';
-import { CliError } from '../cli-error.ts';
+import { unsuccessfulOf, type RunItemRow, type RunRow } from '../../core/machine/projection.ts';
+import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import type { EngineKind } from '../config/deployment-config.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { RunRequest } from '../host-port.ts';
-import { withEngine } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
+import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { RunRequest } from '../../host/host-port.ts';
+import { withEngine } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
 import { readSettings, userName } from '../run-settings.ts';
 import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface CtlOptions extends ServerOptions {
   readonly json?: true;

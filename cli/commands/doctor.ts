@@ -4,15 +4,15 @@
  */
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { loadDeployment, type LoadedDeployment } from '../config/load-deployment.ts';
-import { checkMachine, checkModelList } from '../doctor-checks.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { failed, printFinding, type Finding } from '../finding.ts';
-import { addInputOptions, type InputOptions } from '../given-inputs.ts';
-import { loadPlan } from '../load-plan.ts';
-import { checkPlaces } from '../preflight/check-places.ts';
-import { openRecords } from '../print/records.ts';
-import type { Shell } from '../shell.ts';
+import { loadDeployment, type LoadedDeployment } from '../../host/config/load-deployment.ts';
+import { checkMachine, checkModelList } from '../doctor/doctor-checks.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { failed, printFinding, type Finding } from '../../host/finding.ts';
+import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import { loadPlan } from '../job/load-plan.ts';
+import { checkPlaces } from '../../host/preflight/check-places.ts';
+import { openRecords } from '../../host/records.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface DoctorOptions extends InputOptions {
   readonly json?: true;

@@ -4,12 +4,12 @@
  */
 import { Command } from 'commander';
 import { ERROR_CATALOGUE, type ErrorEntry } from '../../core/error-catalogue.ts';
-import { nearestName } from '../../dsl/nearest-name.ts';
+import { nearestName } from '../../dsl/check/nearest-name.ts';
 import type { Rule } from '../../dsl/rule.ts';
-import { RULE_CATALOGUE } from '../../dsl/rule-catalogue.ts';
-import { CliError } from '../cli-error.ts';
+import { RULE_CATALOGUE } from '../../dsl/check/rule-catalogue.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { EXIT } from '../exit-code.ts';
+import { EXIT } from '../../host/exit-code.ts';
 
 export function explainCommand({ shell, finish }: CommandContext): Command {
   return new Command('explain')

@@ -5,14 +5,14 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { readDeliveries } from '../deliveries.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { reasonOf } from '../job-file.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { reasonOf } from '../../host/job/job-file.ts';
 import { exportRows, rowsAsCsv, rowsAsJsonl } from '../print/run-export.ts';
 import { openRun } from '../open-run.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 const FORMATS = ['jsonl', 'csv'] as const;
 

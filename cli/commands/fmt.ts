@@ -5,16 +5,16 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
-import { formatDocument, type Formatted } from '../../dsl/format-document.ts';
+import { formatDocument, type Formatted } from '../../dsl/read/format-document.ts';
 import { JOB_LANGUAGE } from '../../dsl/job-language.ts';
-import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
+import { printDiagnostics } from '../../dsl/check/print-diagnostics.ts';
 import { SCENARIO_LANGUAGE } from '../../dsl/scenario/scenario-language.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { readJobFile, reasonOf, shownText } from '../job-file.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { readJobFile, reasonOf, shownText } from '../../host/job/job-file.ts';
 import { saysScenario } from '../simulate/document-kind.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface FmtOptions {
   readonly check?: true;

@@ -4,12 +4,12 @@
  */
 import { Command, Option } from 'commander';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { addInputOptions, type InputOptions } from '../given-inputs.ts';
-import { loadPlan } from '../load-plan.ts';
-import { openRecords } from '../print/records.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import { loadPlan } from '../job/load-plan.ts';
+import { openRecords } from '../../host/records.ts';
 import { dotGraph, mermaidGraph, planGraph } from '../print/plan-graph.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 const FORMATS = ['mermaid', 'dot'] as const;
 

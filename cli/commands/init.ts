@@ -7,10 +7,10 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { editorSchema } from '../../dsl/reference/editor-schema.ts';
 import { ensurePrivateDirectory } from '../../store/private-files.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { deploymentJsonSchema } from '../config/deployment-json-schema.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import {
   DATA_FOLDER,
   DEPLOYMENT_SCHEMA_FILE,
@@ -19,8 +19,8 @@ import {
   JOB_TEXT,
   SCHEMA_FOLDER,
 } from '../init-files.ts';
-import { reasonOf } from '../job-file.ts';
-import type { Shell } from '../shell.ts';
+import { reasonOf } from '../../host/job/job-file.ts';
+import type { Shell } from '../../host/shell.ts';
 
 export function initCommand({ shell, finish }: CommandContext): Command {
   return new Command('init')

@@ -3,16 +3,16 @@
  * Owns what is printed: the text of a key once, when it is made.
  */
 import { Argument, Command, Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import type { ApiKey } from '../../ports/api-keys.ts';
 import { userId } from '../../core/ids.ts';
-import { instantFromText } from '../../core/instant-text.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
 import type { Store } from '../../store/open-store.ts';
 
 interface KeyOptions {
@@ -129,7 +129,7 @@ async function withStore(
   work: (store: Store) => Promise<void>,
 ): Promise<ExitCode> {
   const config = await openDeployment(shell, { path: file, startsProxy: false });
-  const { openDeployedStore } = await import('../host/config-store.ts');
+  const { openDeployedStore } = await import('../../host/follow/config-store.ts');
   const store = await openDeployedStore(config);
   try {
     await work(store);

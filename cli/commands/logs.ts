@@ -4,16 +4,16 @@
  */
 import { endedWell } from '../../core/status.ts';
 import { Command } from 'commander';
-import type { RunItemRow } from '../../core/projection.ts';
-import { CliError } from '../cli-error.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { readEvidence } from '../item-evidence.ts';
 import { checkLines, evidenceRecord, findingLines } from '../print/evidence.ts';
-import { openRecords } from '../print/records.ts';
+import { openRecords } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import { transcriptPrinter } from '../transcript-printer.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 

@@ -4,16 +4,16 @@
  */
 import path from 'node:path';
 import { Command, Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { ApiLink, ApiLinkOptions } from '../mcp/api-link.ts';
 import { parsePort } from '../parse-port.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import { isLoopback } from '../serve/loopback.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import { isLoopback } from '../../host/serve/loopback.ts';
 import { addServerOptions, secretOf } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface McpOptions extends ApiLinkOptions {
   readonly http?: true;

@@ -3,12 +3,12 @@
  * Owns options, signals and what is printed; the proxy and its store are put together by cli/proxy.
  */
 import { Command, Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { parsePort } from '../parse-port.ts';
-import type { ProxyHost } from '../proxy/proxy-host.ts';
-import type { Shell } from '../shell.ts';
+import type { ProxyHost } from '../../host/proxy/proxy-host.ts';
+import type { Shell } from '../../host/shell.ts';
 
 const DEFAULT_PORT = 4000;
 const MASTER_KEY_VARIABLE = 'PROXY_MASTER_KEY';
@@ -53,7 +53,7 @@ async function serve(shell: Shell, flags: ProxyFlags): Promise<ExitCode> {
       remedy: `set ${MASTER_KEY_VARIABLE} to a long random text`,
     });
   }
-  const { openProxyHost } = await import('../proxy/proxy-host.ts');
+  const { openProxyHost } = await import('../../host/proxy/proxy-host.ts');
   const host: ProxyHost = await openProxyHost(shell, flags);
   let closing: Promise<void> | null = null;
   const ended = new Promise<void>((resolve, reject) => {

@@ -4,12 +4,12 @@
  */
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { lossFields, reconciliationRecords, reconciliationText } from '../print/reconciliation.ts';
-import { openRecords, reconciliationFields } from '../print/records.ts';
+import { openRecords, reconciliationFields } from '../../host/records.ts';
 import { reconciliationLines } from '../print/run-summary.ts';
 import { reconcileRequest, type ReconcileFlags } from '../reconcile-request.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import { withHost } from '../with-host.ts';
 
 interface ReconcileOptions extends ReconcileFlags {

@@ -4,11 +4,11 @@
  */
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { lossWords } from '../../core/spend-loss.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { lossWords } from '../../core/money/spend-loss.ts';
 import { lossFields } from '../print/reconciliation.ts';
-import { openRecords } from '../print/records.ts';
-import type { Shell } from '../shell.ts';
+import { openRecords } from '../../host/records.ts';
+import type { Shell } from '../../host/shell.ts';
 import { withHost } from '../with-host.ts';
 
 interface ReportOptions {

@@ -3,10 +3,10 @@
  * Owns which failures are taken up; everything unfinished goes on by itself as soon as a host is there.
  */
 import { Command } from 'commander';
-import type { PlanIssues } from '../../core/plan-issue.ts';
-import type { Plan } from '../../core/plan.ts';
+import type { PlanIssues } from '../../core/plan/plan-issue.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import {
   configOption,
   engineOption,
@@ -15,19 +15,19 @@ import {
   plainOption,
   type CommandContext,
 } from '../command-context.ts';
-import type { EngineKind } from '../config/deployment-config.ts';
-import type { ExitCode } from '../exit-code.ts';
-import { noSuchRun, openDeployment } from '../open-deployment.ts';
+import type { EngineKind } from '../../host/config/deployment-config.ts';
+import type { ExitCode } from '../../host/exit-code.ts';
+import { noSuchRun, openDeployment } from '../../host/open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
-import { parseRunId } from '../run-id.ts';
-import { addInputOptions, type InputOptions } from '../given-inputs.ts';
-import { loadPlan } from '../load-plan.ts';
+import { parseRunId } from '../../host/run-id.ts';
+import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import { loadPlan } from '../job/load-plan.ts';
 import { readSettings, userName } from '../run-settings.ts';
-import { StagedRows, stageRows, type ReadStageRows } from '../staged-rows.ts';
+import { StagedRows, stageRows, type ReadStageRows } from '../job/staged-rows.ts';
 import { takeChanges } from '../take-changes.ts';
 import { attend } from '../run-session.ts';
 import { namedRun } from '../open-run.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface ResumeOptions extends InputOptions {
   readonly acceptChanges?: true;

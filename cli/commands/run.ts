@@ -4,9 +4,9 @@
  */
 import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
-import { isAwaiting } from '../../core/known-items.ts';
-import type { Plan } from '../../core/plan.ts';
-import { CliError } from '../cli-error.ts';
+import { isAwaiting } from '../../core/plan/known-items.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { CliError } from '../../host/cli-error.ts';
 import {
   configOption,
   engineOption,
@@ -15,25 +15,25 @@ import {
   plainOption,
   type CommandContext,
 } from '../command-context.ts';
-import type { EngineKind } from '../config/deployment-config.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { addInputOptions, type InputOptions } from '../given-inputs.ts';
-import type { Host } from '../host-port.ts';
+import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import type { Host } from '../../host/host-port.ts';
 import { detach } from '../detach.ts';
-import { keptIssues } from '../issue-answers.ts';
-import { loadPlan, type PlanRequest } from '../load-plan.ts';
-import { openDeployment } from '../open-deployment.ts';
+import { keptIssues } from '../job/issue-answers.ts';
+import { loadPlan, type PlanRequest } from '../job/load-plan.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
-import { subsetOf, type Subset } from '../plan-subset.ts';
-import { lookAhead } from '../preflight/look-ahead.ts';
-import { newRunId, parseRunId } from '../run-id.ts';
+import { subsetOf, type Subset } from '../job/plan-subset.ts';
+import { lookAhead } from '../../host/preflight/look-ahead.ts';
+import { newRunId, parseRunId } from '../../host/run-id.ts';
 import { attend } from '../run-session.ts';
 import { userName } from '../run-settings.ts';
-import { refuseAwaiting, StagedRows, stageRows, type ReadStageRows } from '../staged-rows.ts';
+import { refuseAwaiting, StagedRows, stageRows, type ReadStageRows } from '../job/staged-rows.ts';
 import { takeChanges } from '../take-changes.ts';
 import { openServer } from '../open-run.ts';
 import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import { openRunView } from '../view/open-run-view.ts';
 import type { RunView } from '../view/run-view.ts';
 
@@ -165,7 +165,7 @@ async function runAtServer(
     ...{ shell, json, plain: options.plain === true },
     lastActivityAt: () => Promise.resolve(null),
   });
-  const { secretsHere } = await import('../host/secret-source.ts');
+  const { secretsHere } = await import('../../host/secret-source.ts');
   const host = await openServer(shell, options, (text) => view.notice(text));
   if (host === null) throw new Error('Cannot submit the run: no service is named');
   await start({ host, view, runId, plan, secrets: await secretsHere(plan, shell.env) });

@@ -5,11 +5,11 @@
 import { Argument, Command } from 'commander';
 import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
 import { editorSchema } from '../../dsl/reference/editor-schema.ts';
-import { nearestName } from '../../dsl/nearest-name.ts';
-import { CliError } from '../cli-error.ts';
+import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { deploymentJsonSchema } from '../config/deployment-json-schema.ts';
-import { EXIT } from '../exit-code.ts';
+import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
+import { EXIT } from '../../host/exit-code.ts';
 import { outline, schemaKeys, schemaPart } from '../print/schema-outline.ts';
 
 interface SchemaOptions {

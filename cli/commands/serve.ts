@@ -5,14 +5,14 @@
 import { Command, Option } from 'commander';
 import path from 'node:path';
 import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import type { EngineKind } from '../config/deployment-config.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { Host } from '../host-port.ts';
-import { openDeployment } from '../open-deployment.ts';
+import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { Host } from '../../host/host-port.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
 import { parsePort } from '../parse-port.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface ServeOptions {
   readonly port: number;

@@ -4,11 +4,11 @@
  */
 import { Command } from 'commander';
 import { defined } from '../../dsl/defined.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { Shell } from '../shell.ts';
-import { addInputOptions, type InputOptions } from '../given-inputs.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { Shell } from '../../host/shell.ts';
+import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
 import { isScenarioFile } from '../simulate/document-kind.ts';
 import { readSeed, readSeeds, readUntil } from '../simulate/play-request.ts';
 import { printRecording, recordingFrom, recordRun } from '../simulate/replay.ts';

@@ -3,26 +3,26 @@
  * Owns the two listings; must not wait for anything or change anything.
  */
 import { Command } from 'commander';
-import type { RunRow } from '../../core/projection.ts';
-import { CliError } from '../cli-error.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { readDeliveries } from '../deliveries.ts';
 import { readEvidence } from '../item-evidence.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { Reader } from '../host-port.ts';
-import { openRuns } from '../open-deployment.ts';
-import { instant, usd } from '../print/amounts.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { Reader } from '../../host/host-port.ts';
+import { openRuns } from '../../host/open-deployment.ts';
+import { instant, usd } from '../../core/text/amounts.ts';
 import { deliveryRecord } from '../print/deliveries.ts';
 import { evidenceRecord } from '../print/evidence.ts';
-import { itemRecord, openRecords, runRecord } from '../print/records.ts';
+import { itemRecord, openRecords, runRecord } from '../../host/records.ts';
 import { runEventLines, runEventRecord } from '../print/run-events.ts';
 import { runSummary } from '../print/run-summary.ts';
-import { countEnded, countUnsuccessful, runState } from '../print/run-words.ts';
-import { table } from '../print/terminal-text.ts';
+import { countEnded, countUnsuccessful, runState } from '../../core/run/run-words.ts';
+import { table } from '../../host/terminal-text.ts';
 import { nextCommand } from '../run-session.ts';
 import { openRun, openServer } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface StatusOptions extends ServerOptions {
   readonly json?: true;

@@ -4,10 +4,10 @@
  */
 import { Command, Option } from 'commander';
 import type { Deployment } from '../../ports/deployment.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openDeployment } from '../open-deployment.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
 import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
 import { findScenarios } from '../scenario/find-scenarios.ts';
 import { junitXml } from '../scenario/junit.ts';
@@ -16,8 +16,8 @@ import { playLoaded } from '../scenario/play-loaded.ts';
 import type { PlayOn } from '../scenario/play-on-temporal.ts';
 import { testReporter } from '../scenario/test-reporter.ts';
 import type { Tested } from '../scenario/tested.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { readSeed, readSeeds } from '../simulate/play-request.ts';
 import { writeOutput } from '../simulate/write-output.ts';
 

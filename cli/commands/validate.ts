@@ -3,20 +3,20 @@
  * Owns formats and exit code; must load neither a runtime nor the store, so that it is quick enough for an editor.
  */
 import { Command, Option } from 'commander';
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/text/counted.ts';
 import { compileJob, type Compilation } from '../../dsl/compile-job.ts';
-import type { JobSource } from '../../dsl/decode-source.ts';
-import type { Diagnostic } from '../../dsl/diagnostic.ts';
-import { DIAGNOSTIC_FORMATS, printDiagnostics, type DiagnosticFormat } from '../../dsl/print-diagnostics.ts';
-import { CliError } from '../cli-error.ts';
+import type { JobSource } from '../../dsl/read/decode-source.ts';
+import type { Diagnostic } from '../../dsl/check/diagnostic.ts';
+import { DIAGNOSTIC_FORMATS, printDiagnostics, type DiagnosticFormat } from '../../dsl/check/print-diagnostics.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { defined } from '../../dsl/defined.ts';
 import type { GivenInputs } from '../../dsl/world.ts';
-import { addInputOptions, givenInputs, type InputOptions } from '../given-inputs.ts';
-import { jobWorld, readJobFile, shownText } from '../job-file.ts';
-import { listedModels, type ListedModels } from '../listed-models.ts';
-import type { Shell } from '../shell.ts';
+import { addInputOptions, givenInputs, type InputOptions } from '../job/given-inputs.ts';
+import { jobWorld, readJobFile, shownText } from '../../host/job/job-file.ts';
+import { listedModels, type ListedModels } from '../../host/job/listed-models.ts';
+import type { Shell } from '../../host/shell.ts';
 import { saysScenario } from '../simulate/document-kind.ts';
 
 interface ValidateOptions extends InputOptions {

@@ -4,16 +4,16 @@
  */
 import { endedWell } from '../../core/status.ts';
 import { Command } from 'commander';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { parseDuration } from '../../dsl/duration.ts';
-import { nearestName } from '../../dsl/nearest-name.ts';
-import { CliError } from '../cli-error.ts';
+import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
-import { noSuchRun } from '../open-deployment.ts';
-import { openRecords, runRecord } from '../print/records.ts';
-import { countEnded, runCounts, runState } from '../print/run-words.ts';
-import { pause, type Shell } from '../shell.ts';
+import { EXIT, exitCodeOfRun, type ExitCode } from '../../host/exit-code.ts';
+import { noSuchRun } from '../../host/open-deployment.ts';
+import { openRecords, runRecord } from '../../host/records.ts';
+import { countEnded, runCounts, runState } from '../../core/run/run-words.ts';
+import { pause, type Shell } from '../../host/shell.ts';
 import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';

@@ -6,13 +6,13 @@ import { Command } from 'commander';
 import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
 import { readDeliveries } from '../deliveries.ts';
 import { readEvidence } from '../item-evidence.ts';
-import { EXIT, exitCodeOfRun, type ExitCode } from '../exit-code.ts';
-import { noSuchRun } from '../open-deployment.ts';
+import { EXIT, exitCodeOfRun, type ExitCode } from '../../host/exit-code.ts';
+import { noSuchRun } from '../../host/open-deployment.ts';
 import { hostOfServer, openRun } from '../open-run.ts';
 import { runSummary } from '../print/run-summary.ts';
 import { nextCommand } from '../run-session.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import { openRunView } from '../view/open-run-view.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 

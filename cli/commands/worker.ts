@@ -3,16 +3,16 @@
  * Owns the end: once lets what runs end, twice ends at once; the work itself belongs to the host.
  */
 import { Command, Option } from 'commander';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import type { DeploymentConfig, EngineKind } from '../config/deployment-config.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { Host } from '../host-port.ts';
-import { openDeployment } from '../open-deployment.ts';
+import type { DeploymentConfig, EngineKind } from '../../host/config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { Host } from '../../host/host-port.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
 import { parsePort } from '../parse-port.ts';
-import type { Shell } from '../shell.ts';
-import { startHealthServer, type HealthServer } from '../worker/health-server.ts';
-import { workerView, type WorkerView } from '../worker/worker-view.ts';
+import type { Shell } from '../../host/shell.ts';
+import { startHealthServer, type HealthServer } from '../../host/worker/health-server.ts';
+import { workerView, type WorkerView } from '../../host/worker/worker-view.ts';
 
 interface WorkerOptions {
   readonly engine?: EngineKind;

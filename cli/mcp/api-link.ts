@@ -5,13 +5,13 @@
  */
 import { Agent, fetch as fetchOver } from 'undici';
 import { createClient, type Client } from '../../api/client/client.ts';
-import type { EngineKind } from '../config/deployment-config.ts';
-import { requireLocalApi } from '../host/owner-desk.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { printable } from '../print/terminal-text.ts';
+import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { requireLocalApi } from '../../host/owner/owner-desk.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { printable } from '../../host/terminal-text.ts';
 import { serverAddress, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../shell.ts';
-import type { Host } from '../host-port.ts';
+import type { Shell } from '../../host/shell.ts';
+import type { Host } from '../../host/host-port.ts';
 
 export interface ApiLinkOptions extends ServerOptions {
   readonly config?: string;

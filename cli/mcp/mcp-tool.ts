@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Client } from '../../api/client/client.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 
 /** What every tool works with. */
 export interface McpDesk {

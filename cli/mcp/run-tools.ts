@@ -5,11 +5,11 @@
 import { z } from 'zod';
 import { runSchema } from '../../api/runs/run-record.ts';
 import { runParams } from '../../api/runs/run-params.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { Finding } from '../finding.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { newRunId } from '../run-id.ts';
-import { CliError } from '../cli-error.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { Finding } from '../../host/finding.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { newRunId } from '../../host/run-id.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { READS, tool, WORKS, type McpDesk } from './mcp-tool.ts';
 import { compileAsked, jobIn, secretsOf } from './tool-job.ts';
 import { timeoutIn, waitUntil } from './waiting.ts';

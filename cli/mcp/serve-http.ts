@@ -11,9 +11,9 @@ import { sameText } from '../../api/session-auth.ts';
 import { severalHeaders, repeatedHeader } from '../../core/repeated-header.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { MINUTE_MS } from '../../core/time.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { answerErrors } from '../../api/error-answer.ts';
-import { isLoopback } from '../serve/loopback.ts';
+import { isLoopback } from '../../host/serve/loopback.ts';
 
 export interface HttpPlace {
   readonly host: string;

@@ -8,7 +8,7 @@ import { hiddenForms, redactText } from '../../activities/redaction.ts';
 import { ERROR_CATALOGUE } from '../../core/error-catalogue.ts';
 import { ClientError } from '../../api/client/client.ts';
 import { asParleyError } from '../../core/parley-error.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { asHere } from '../server/server-host.ts';
 import type { McpDesk, Tool } from './mcp-tool.ts';
 

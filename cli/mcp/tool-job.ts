@@ -4,15 +4,15 @@
  */
 import path from 'node:path';
 import { z } from 'zod';
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { CliError } from '../cli-error.ts';
-import { secretsHere } from '../host/secret-source.ts';
-import { isWithin } from '../job-file.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { secretsHere } from '../../host/secret-source.ts';
+import { isWithin } from '../../host/job/job-file.ts';
 import type { AskedIssues } from '../../dsl/world.ts';
-import { loadPlan } from '../load-plan.ts';
-import { subsetOf } from '../plan-subset.ts';
-import { refuseAwaiting } from '../staged-rows.ts';
+import { loadPlan } from '../job/load-plan.ts';
+import { subsetOf } from '../job/plan-subset.ts';
+import { refuseAwaiting } from '../job/staged-rows.ts';
 import type { McpDesk } from './mcp-tool.ts';
 
 /** A job that is longer is generated, and belongs into a file with its rows. */

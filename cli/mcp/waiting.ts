@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { SECOND_MS } from '../../core/time.ts';
-import { pause } from '../shell.ts';
+import { pause } from '../../host/shell.ts';
 import type { ToolCall } from './mcp-tool.ts';
 
 /** A caller sees no difference to "at once", and the store hardly notices. */

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { runItemSchema, runSchema } from '../../api/runs/run-record.ts';
 import { normalUuid } from '../../core/ids.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { bytesIn, conversationIdIn } from './conversation-tools.ts';
 import { answerOut, conversationView, lastAnswer, requireConversation } from './conversation-view.ts';
 import { ENDS, READS, tool, type ToolCall } from './mcp-tool.ts';

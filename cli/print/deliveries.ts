@@ -3,8 +3,8 @@
  * Owns the words; which there are is read elsewhere.
  */
 import type { Delivery } from '../deliveries.ts';
-import type { JsonRecord } from './records.ts';
-import { cut } from './terminal-text.ts';
+import type { JsonRecord } from '../../host/records.ts';
+import { cut } from '../../host/terminal-text.ts';
 
 /** What is more is in --json. */
 const SHOWN_MAX = 10;

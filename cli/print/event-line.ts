@@ -4,7 +4,7 @@
  */
 import { SECOND_MS } from '../../core/time.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
-import { cut } from './terminal-text.ts';
+import { cut } from '../../host/terminal-text.ts';
 
 /** A line that wraps twice is not read; the whole event is in `--json`. */
 const TEXT_WIDTH = 180;

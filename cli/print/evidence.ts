@@ -2,10 +2,10 @@
  * Why checks failed and what results lack, as lines for people and as records.
  * Owns the words and how many are shown.
  */
-import { findingWords } from '../../activities/collect/findings.ts';
+import { findingWords } from '../../core/run/items/item-evidence.ts';
 import type { ItemEvidence } from '../item-evidence.ts';
-import type { JsonRecord } from './records.ts';
-import { cut } from './terminal-text.ts';
+import type { JsonRecord } from '../../host/records.ts';
+import { cut } from '../../host/terminal-text.ts';
 
 /** Each has up to twenty lines; the others are in the logs. */
 const CHECKS_SHOWN_MAX = 3;

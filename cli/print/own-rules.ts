@@ -3,9 +3,9 @@
  * Owns the words; what holds for the run stands in lines of its own.
  */
 import { canonicalJson } from '../../core/canonical-json.ts';
-import { counted } from '../../core/counted.ts';
-import type { Plan, PlanItem, PlanWait } from '../../core/plan.ts';
-import { duration } from './amounts.ts';
+import { counted } from '../../core/text/counted.ts';
+import type { Plan, PlanItem, PlanWait } from '../../core/plan/plan.ts';
+import { duration } from '../../core/text/amounts.ts';
 
 /** A longer list is for --expanded. */
 const LINES_MAX = 10;

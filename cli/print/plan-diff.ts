@@ -2,9 +2,9 @@
  * A comparison of plans as lines for people: counts first, then what is not as it was.
  * Owns signs and widths.
  */
-import { counted } from '../../core/counted.ts';
-import type { FieldChange, ItemChange, ItemChangeKind, PlanDiff } from '../../dsl/plan-diff.ts';
-import { cut } from './terminal-text.ts';
+import { counted } from '../../core/text/counted.ts';
+import type { FieldChange, ItemChange, ItemChangeKind, PlanDiff } from '../../dsl/plan/plan-diff.ts';
+import { cut } from '../../host/terminal-text.ts';
 
 const SIGNS: Readonly<Record<ItemChangeKind, string>> = {
   new: '+',

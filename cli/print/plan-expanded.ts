@@ -4,10 +4,10 @@
  */
 import { formatDuration } from '../../dsl/duration.ts';
 import type { EffectiveValue, Origin, PlanOrigins, Source } from '../../dsl/origins/origin.ts';
-import type { EffectiveValue as Setting } from '../config/effective-values.ts';
-import { usd } from './amounts.ts';
-import type { JsonRecord } from './records.ts';
-import { printable, table } from './terminal-text.ts';
+import type { EffectiveValue as Setting } from '../../host/config/effective-values.ts';
+import { usd } from '../../core/text/amounts.ts';
+import type { JsonRecord } from '../../host/records.ts';
+import { printable, table } from '../../host/terminal-text.ts';
 
 export interface Expanded {
   readonly origins: PlanOrigins;

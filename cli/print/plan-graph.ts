@@ -2,7 +2,7 @@
  * A plan as a graph of stages, and a graph as text for Mermaid and Graphviz.
  * Owns stages, edges and the escaping of both forms; a stage stands for all conversations of one entry.
  */
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 
 export interface Stage {
   /** Unique in the graph, and a word of both forms. */

@@ -3,12 +3,16 @@
  * Owns the layout; numbers are computed elsewhere.
  */
 import type { ReconcileAnswer } from '../../activities/reconcile-run.ts';
-import type { ConversationTotal, ReconcileGroup, ReconcileSums } from '../../core/reconcile-result.ts';
-import { lossWords, type SpendLoss } from '../../core/spend-loss.ts';
-import { addSums, compareSums, type UsdSum } from '../../core/usd-sum.ts';
-import { usd } from './amounts.ts';
-import type { JsonRecord } from './records.ts';
-import { table, type Column } from './terminal-text.ts';
+import type {
+  ConversationTotal,
+  ReconcileGroup,
+  ReconcileSums,
+} from '../../core/reconcile/reconcile-result.ts';
+import { lossWords, type SpendLoss } from '../../core/money/spend-loss.ts';
+import { addSums, compareSums, type UsdSum } from '../../core/money/usd-sum.ts';
+import { usd } from '../../core/text/amounts.ts';
+import type { JsonRecord } from '../../host/records.ts';
+import { table, type Column } from '../../host/terminal-text.ts';
 
 /** Longer lists are in `reconciliation.json` and in the records. */
 const SHOWN_MAX = 12;

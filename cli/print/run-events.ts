@@ -2,11 +2,11 @@
  * What happened to a run as a whole, for people and as records: amendments with who and when, and what it said once.
  * Owns the words; the events were recorded by the run.
  */
-import type { LifecycleEvent } from '../../core/projection.ts';
+import type { LifecycleEvent } from '../../core/machine/projection.ts';
 import { AMENDED } from '../../core/run/settings.ts';
-import { instant } from './amounts.ts';
-import type { JsonRecord } from './records.ts';
-import { cut } from './terminal-text.ts';
+import { instant } from '../../core/text/amounts.ts';
+import type { JsonRecord } from '../../host/records.ts';
+import { cut } from '../../host/terminal-text.ts';
 
 export type RunHappening = LifecycleEvent & { readonly at: number };
 

@@ -2,8 +2,8 @@
  * The conversations of a run as rows: one column for each fact, axis and tag.
  * Owns the columns and their order, and both forms; amounts are integers of nano-USD, instants ISO 8601.
  */
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 import type { Delivery } from '../deliveries.ts';
 
 export type ExportRow = Readonly<Record<string, string | number | null>>;

@@ -3,17 +3,17 @@
  * Owns the layout; numbers come from rows, and nothing is computed anew.
  */
 import { makespanBoundMs, mostAtOnce } from '../../core/makespan-bound.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
-import { wholeItems } from '../../core/run/whole-items.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { ReconciliationSummary, RunItemRow, RunRow } from '../../core/machine/projection.ts';
+import { wholeItems } from '../../core/run/items/whole-items.ts';
 import { OUTCOMES } from '../../core/status.ts';
 import type { Delivery } from '../deliveries.ts';
 import type { ItemEvidence } from '../item-evidence.ts';
-import { duration, usd } from './amounts.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
 import { deliveryLines } from './deliveries.ts';
 import { checkLines, findingLines } from './evidence.ts';
-import { itemState, runCounts, runState, troubleText } from './run-words.ts';
-import { cut, table } from './terminal-text.ts';
+import { itemState, runCounts, runState, troubleText } from '../../core/run/run-words.ts';
+import { cut, table } from '../../host/terminal-text.ts';
 
 export interface RunResult {
   readonly row: RunRow;

@@ -4,7 +4,7 @@
  */
 import { valueText } from '../../dsl/expression/value-text.ts';
 import type { ExpectationResult } from '../../simulator/scenario/play-scenario.ts';
-import type { JsonRecord } from '../print/records.ts';
+import type { JsonRecord } from '../../host/records.ts';
 
 export function expectationRecords(
   results: readonly ExpectationResult[],

@@ -2,13 +2,13 @@
  * What an expectation came to, in words: when it is asked, what it was about, what led to it.
  * Owns the wording that text, TAP and JUnit share; must not decide what holds.
  */
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/text/counted.ts';
 import { formatDuration } from '../../dsl/duration.ts';
 import { valueText } from '../../dsl/expression/value-text.ts';
 import type { Expectation } from '../../dsl/scenario/scenario.ts';
 import { eventText } from '../../simulator/scenario/event-text.ts';
 import type { ExpectationResult } from '../../simulator/scenario/play-scenario.ts';
-import { instant } from '../print/amounts.ts';
+import { instant } from '../../core/text/amounts.ts';
 
 /** `at 12h within 1m`, `eventually within 26h`, or the kind alone. */
 export function whenAsked(expectation: Expectation): string {

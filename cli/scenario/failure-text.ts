@@ -1,9 +1,9 @@
 /**
  * Expectations that did not hold, drawn like findings: place, sentence, the line with a caret, notes.
- * Owns the order of the parts; the words are in expectation-words.ts, the drawing in dsl/excerpt.ts.
+ * Owns the order of the parts; the words are in expectation-words.ts, the drawing in dsl/read/excerpt.ts.
  */
-import { withoutMark } from '../../dsl/decode-source.ts';
-import { createExcerpts } from '../../dsl/excerpt.ts';
+import { withoutMark } from '../../dsl/read/decode-source.ts';
+import { createExcerpts } from '../../dsl/read/excerpt.ts';
 import type { ExpectationResult } from '../../simulator/scenario/play-scenario.ts';
 import { failureNotes, whenAsked } from './expectation-words.ts';
 

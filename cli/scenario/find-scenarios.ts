@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { CliError } from '../cli-error.ts';
-import { reasonOf } from '../job-file.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { reasonOf } from '../../host/job/job-file.ts';
 import { saysScenario } from '../simulate/document-kind.ts';
 
 /** A folder with more files is no folder of tests: somebody named the wrong one. */

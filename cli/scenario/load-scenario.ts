@@ -4,17 +4,17 @@
  */
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { JobSource } from '../../dsl/decode-source.ts';
-import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
+import type { JobSource } from '../../dsl/read/decode-source.ts';
+import { printDiagnostics } from '../../dsl/check/print-diagnostics.ts';
 import { compileScenario, type ScenarioCompilation } from '../../dsl/scenario/compile-scenario.ts';
 import type { ScenarioWorld } from '../../dsl/scenario/scenario-world.ts';
 import type { Scenario } from '../../dsl/scenario/scenario.ts';
 import type { FileProblem } from '../../dsl/world.ts';
 import { FAULT_NAMES } from '../../simulator/faults/catalogue.ts';
-import { CliError } from '../cli-error.ts';
-import { jobWorld, readJobFile, shownText } from '../job-file.ts';
-import { listedModels } from '../listed-models.ts';
-import type { Shell } from '../shell.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { jobWorld, readJobFile, shownText } from '../../host/job/job-file.ts';
+import { listedModels } from '../../host/job/listed-models.ts';
+import type { Shell } from '../../host/shell.ts';
 
 export interface LoadedScenario {
   /** As it was named. */

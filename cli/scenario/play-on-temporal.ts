@@ -5,8 +5,8 @@
 import type { Scenario } from '../../dsl/scenario/scenario.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { ScenarioAnswer } from '../../simulator/scenario/play-scenario.ts';
-import { openSkippingStage, type SkippingStage } from '../../temporal/time-skipping/skipping-stage.ts';
-import { CliError } from '../cli-error.ts';
+import { openSkippingStage, type SkippingStage } from '../../testing/temporal/skipping-stage.ts';
+import { CliError } from '../../host/cli-error.ts';
 import type { LoadedScenario } from './load-scenario.ts';
 import { playLoaded } from './play-loaded.ts';
 

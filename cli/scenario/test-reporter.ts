@@ -2,8 +2,8 @@
  * Where the results of `parley test` go as they come: TAP, or records.
  * Owns the choice between the two; each form is in a file of its own.
  */
-import { openRecords } from '../print/records.ts';
-import type { TextStream } from '../shell.ts';
+import { openRecords } from '../../host/records.ts';
+import type { TextStream } from '../../host/shell.ts';
 import { expectationRecords } from './expectation-records.ts';
 import { countVerdicts } from './expectation-words.ts';
 import { tapHeader, tapPoint } from './tap.ts';

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Option, type Command } from 'commander';
-import { CliError } from '../cli-error.ts';
-import { EXIT } from '../exit-code.ts';
-import type { Shell } from '../shell.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { EXIT } from '../../host/exit-code.ts';
+import type { Shell } from '../../host/shell.ts';
 
 export interface ServerOptions {
   readonly server?: string;

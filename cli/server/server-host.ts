@@ -6,11 +6,11 @@ import { createClient, ClientError, type Client, type RunChange } from '../../ap
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error-catalogue.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
-import { createResultsDirectory } from '../../store/results-directory.ts';
-import { isAtRest } from '../host/run-watch.ts';
-import type { Host, RunRequest } from '../host-port.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
+import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
+import { isAtRest } from '../../host/run-watch.ts';
+import type { Host, RunRequest } from '../../host/host-port.ts';
 import type { ServerAddress } from './server-address.ts';
 import { rowOfItem, rowOfRun } from './server-rows.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { RunItemRecord, RunRecord } from '../../api/runs/run-record.ts';
 import { conversationId, runId, sandboxId, userId } from '../../core/ids.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 
 export function rowOfRun(record: RunRecord): RunRow {
   const { reconciliation } = record;

@@ -3,7 +3,7 @@
  * Owns the collecting of trace lines until the play is over; a play that fails leaves no file.
  */
 import { planPage, type PlanPage } from '../../simulator/views/plan-page.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import type { PlayExtras } from './play-request.ts';
 import { writeOutput } from './write-output.ts';
 

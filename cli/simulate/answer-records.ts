@@ -7,7 +7,7 @@ import type { PlanAnswer } from '../../simulator/simulate-plan.ts';
 import type { Curves } from '../../simulator/views/curves.ts';
 import { conversationIntervals, conversationTimes, queuedTimes } from '../../simulator/views/play-figures.ts';
 import { spreadOf } from '../../simulator/views/spread.ts';
-import type { JsonRecord } from '../print/records.ts';
+import type { JsonRecord } from '../../host/records.ts';
 
 export interface AnswerRecordsOptions {
   /** Epoch milliseconds at which the play began. */

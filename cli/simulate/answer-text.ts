@@ -2,7 +2,7 @@
  * One play as text for people: a bar per conversation, then the figures.
  * Owns the wording; what is counted comes from the simulator.
  */
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/text/counted.ts';
 import { makespanBoundMs } from '../../core/makespan-bound.ts';
 import { gantt, LEGEND } from '../../simulator/gantt.ts';
 import type { PlanAnswer, SimulatedConversation } from '../../simulator/simulate-plan.ts';
@@ -13,9 +13,9 @@ import {
   queuedTimes,
 } from '../../simulator/views/play-figures.ts';
 import { spreadOf } from '../../simulator/views/spread.ts';
-import { duration, usd } from '../print/amounts.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { TextStream } from '../shell.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { TextStream } from '../../host/shell.ts';
 
 /** Columns where nothing says how wide the screen is. */
 const WIDTH_DEFAULT = 100;

@@ -3,9 +3,9 @@
  * Owns the spelling and its messages; what a key does is in changeable-keys.ts.
  */
 import { z } from 'zod';
-import { nearestName } from '../../dsl/nearest-name.ts';
-import { CliError } from '../cli-error.ts';
-import { withConcurrency } from '../load-plan.ts';
+import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { withConcurrency } from '../job/load-plan.ts';
 import { CHANGEABLE_KEYS, type ChangeableKey, type ChangeValue, type Setup } from './changeable-keys.ts';
 
 export interface Change {

@@ -4,13 +4,13 @@
  * session is no key (D10).
  */
 import { z } from 'zod';
-import type { Plan, PlanBudget } from '../../core/plan.ts';
+import type { Plan, PlanBudget } from '../../core/plan/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { SECOND_MS } from '../../core/time.ts';
-import { amountNano, durationMs } from '../../dsl/resolve-item.ts';
+import { amountNano, durationMs } from '../../dsl/plan/resolve-item.ts';
 import { jobSchema } from '../../dsl/schema/job-schema.ts';
 import type { Policy } from '../../simulator/models/model-options.ts';
-import { deploymentSchema } from '../config/deployment-schema.ts';
+import { deploymentSchema } from '../../host/config/schema/deployment-schema.ts';
 
 /** What a play is about, as far as it can be changed. */
 export interface Setup {

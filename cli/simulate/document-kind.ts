@@ -2,7 +2,7 @@
  * Whether a file is a job or a scenario, without reading all of it as YAML.
  * Owns the look at its `kind`; everything else about the file is found out by whoever compiles it.
  */
-import { readJobFile } from '../job-file.ts';
+import { readJobFile } from '../../host/job/job-file.ts';
 
 /** At the margin of a block map nothing but a key can stand: block texts are indented. */
 const BLOCK_KIND =

@@ -3,9 +3,9 @@
  * Owns the bound on how many there are; must not count what they answer.
  */
 import type { PlanAnswer } from '../../simulator/simulate-plan.ts';
-import { CliError } from '../cli-error.ts';
-import { expectLongWork } from '../cold-start.ts';
-import type { Shell } from '../shell.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { expectLongWork } from '../../host/cold-start.ts';
+import type { Shell } from '../../host/shell.ts';
 import { play, type PlayRequest } from './play-request.ts';
 
 /** More take an afternoon even for a small job. */

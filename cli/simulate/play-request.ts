@@ -8,7 +8,7 @@ import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import type { ModelOptions } from '../../simulator/models/model-options.ts';
 import type { ReplacedAnswers } from '../../simulator/recording/replaced-answers.ts';
 import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import type { Setup } from './changeable-keys.ts';
 import { refuseBroken } from './refuse-broken.ts';
 

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Recording } from '../../simulator/recording/recording.ts';
-import { CliError } from '../cli-error.ts';
-import { reasonOf } from '../job-file.ts';
-import type { Shell } from '../shell.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { reasonOf } from '../../host/job/job-file.ts';
+import type { Shell } from '../../host/shell.ts';
 import { writeOutput } from './write-output.ts';
 
 /** A recording of the largest job has about 3 MB; more is no recording. */

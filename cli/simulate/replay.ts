@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { ModelOptions } from '../../simulator/models/model-options.ts';
 import {
   exactKeys,
@@ -20,10 +20,10 @@ import {
 } from '../../simulator/recording/recording.ts';
 import { outcomesText } from '../../simulator/views/play-figures.ts';
 import { spreadOf } from '../../simulator/views/spread.ts';
-import { duration, usd } from '../print/amounts.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import type { PlayRequest } from './play-request.ts';
 import { readRecording, writeRecording } from './recording-file.ts';
 

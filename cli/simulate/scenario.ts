@@ -3,16 +3,16 @@
  * Owns the order of what is printed, and the exit code; must not decide what holds.
  */
 import { defined } from '../../dsl/defined.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
 import { expectationRecords } from '../scenario/expectation-records.ts';
 import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
 import { failureBlocks } from '../scenario/failure-text.ts';
 import { loadScenario } from '../scenario/load-scenario.ts';
 import { playLoaded } from '../scenario/play-loaded.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import { answerFiles } from './answer-files.ts';
 import { answerRecords } from './answer-records.ts';
 import { answerText, widthOf } from './answer-text.ts';

@@ -2,21 +2,21 @@
  * `parley simulate JOB`: one play, a sweep, or a what-if, as the flags say.
  * Owns which of them it is and where the answer of one play goes.
  */
-import { isAwaiting, knownItems } from '../../core/known-items.ts';
-import type { Plan } from '../../core/plan.ts';
+import { isAwaiting, knownItems } from '../../core/plan/known-items.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import type { Recording } from '../../simulator/recording/recording.ts';
 import { slotsMaxOf } from '../../simulator/slots-max.ts';
-import { CliError } from '../cli-error.ts';
-import { expectLongWork } from '../cold-start.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { InputOptions } from '../given-inputs.ts';
-import { loadPlan } from '../load-plan.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
-import type { Shell } from '../shell.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { expectLongWork } from '../../host/cold-start.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { InputOptions } from '../job/given-inputs.ts';
+import { loadPlan } from '../job/load-plan.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import type { Shell } from '../../host/shell.ts';
 import { answerFiles } from './answer-files.ts';
 import { answerRecords } from './answer-records.ts';
 import { answerText, widthOf } from './answer-text.ts';

@@ -3,12 +3,12 @@
  * Owns the queries; what they mean for a model is decided in simulator/recording/.
  */
 import type { ConversationId, RunId } from '../../core/ids.ts';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { AttemptFacts, RunFacts } from '../../simulator/recording/run-facts.ts';
 import type { Store } from '../../store/open-store.ts';
-import { noSuchRun, openDeployment } from '../open-deployment.ts';
-import { parseRunId } from '../run-id.ts';
-import type { Shell } from '../shell.ts';
+import { noSuchRun, openDeployment } from '../../host/open-deployment.ts';
+import { parseRunId } from '../../host/run-id.ts';
+import type { Shell } from '../../host/shell.ts';
 
 /** Rows of one page; more calls than one page are read page by page. */
 const PAGE_MAX = 1_000;
@@ -22,7 +22,7 @@ export async function readRunFacts(
 ): Promise<RunFacts> {
   const runId = parseRunId(run);
   const config = await openDeployment(shell, { path, startsProxy: false });
-  const { readDeployedStore } = await import('../host/config-store.ts');
+  const { readDeployedStore } = await import('../../host/follow/config-store.ts');
   const store = await readDeployedStore(config);
   if (store === null) throw noSuchRun(run);
   try {

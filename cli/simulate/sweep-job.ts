@@ -10,10 +10,10 @@ import {
   type PlaysSummary,
 } from '../../simulator/views/play-figures.ts';
 import type { Spread } from '../../simulator/views/spread.ts';
-import { duration, usd } from '../print/amounts.ts';
-import { openRecords } from '../print/records.ts';
-import { table, type Column } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
+import { openRecords } from '../../host/records.ts';
+import { table, type Column } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { applyChanges, type Change } from './change.ts';
 import { playMany, withSeeds } from './play-many.ts';
 import type { PlayRequest } from './play-request.ts';

@@ -11,9 +11,9 @@ import {
   type FigureName,
   type PlaysSummary,
 } from '../../simulator/views/play-figures.ts';
-import { openRecords } from '../print/records.ts';
-import { printable, table } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable, table } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { applyChanges, type Change } from './change.ts';
 import { playMany, withSeeds } from './play-many.ts';
 import type { PlayRequest } from './play-request.ts';

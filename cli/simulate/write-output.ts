@@ -4,10 +4,10 @@
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { CliError } from '../cli-error.ts';
-import { reasonOf } from '../job-file.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { reasonOf } from '../../host/job/job-file.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface FileToWrite {
   /** In a word. */

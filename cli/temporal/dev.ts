@@ -7,11 +7,11 @@ import { Command, Option } from 'commander';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { DevServer, DevServerOptions } from '../../temporal/dev-server/start-dev-server.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { parsePort } from '../parse-port.ts';
-import { openRecords } from '../print/records.ts';
-import { padded, printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { openRecords } from '../../host/records.ts';
+import { padded, printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { namespaceOption, serverOf } from './server-options.ts';
 
 interface DevFlags {

@@ -5,15 +5,15 @@
 import path from 'node:path';
 import { Command, Option } from 'commander';
 import type { Histories, Replayed } from '../../temporal/replay.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { builtProgram } from '../host/places.ts';
-import { converterOf, knownSealKey, type KeySource } from '../host/temporal-codec.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { builtProgram } from '../../host/sandboxes/places.ts';
+import { converterOf, knownSealKey, type KeySource } from '../../host/engines/temporal-codec.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { addressOption, namespaceOption, serverIn, type ServerFlags } from './server-options.ts';
 
 interface ReplayFlags extends ServerFlags {

@@ -5,13 +5,13 @@
 import { Command, Option } from 'commander';
 import { addressFromKey, type EntityAddress, type MachineName } from '../../core/ids.ts';
 import type { JournalHeld } from '../../ports/journal.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 
 interface RestoredFlags {
   readonly all?: true;
@@ -56,13 +56,13 @@ async function restored(shell: Shell, workflow: string | undefined, flags: Resto
   const entity = whoIsMeant(workflow, flags);
   const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
   const { dataDir } = config;
-  const { hasStore, openEngineStore } = await import('../host/config-store.ts');
+  const { hasStore, openEngineStore } = await import('../../host/follow/config-store.ts');
   if (!hasStore(config)) {
     throw new CliError(`Cannot empty the journal: there is no store in "${dataDir}"`, {
       remedy: 'run it on the machine that owns the data directory, with its configuration',
     });
   }
-  const { lockDataDirectory } = await import('../../store/data-directory-lock.ts');
+  const { lockDataDirectory } = await import('../../store/engine/data-directory-lock.ts');
   // Whoever has it might be saying the very batches that are forgotten here.
   const lock = lockDataDirectory(dataDir, { startedAt: shell.clock.now() });
   try {

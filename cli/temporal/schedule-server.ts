@@ -3,9 +3,9 @@
  * Owns the connection and its end; a failed call becomes one sentence with a remedy.
  */
 import type { Schedules } from '../../temporal/schedules/schedules.ts';
-import { converterOf, knownSealKey } from '../host/temporal-codec.ts';
-import { openDeployment } from '../open-deployment.ts';
-import type { Shell } from '../shell.ts';
+import { converterOf, knownSealKey } from '../../host/engines/temporal-codec.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import type { Shell } from '../../host/shell.ts';
 import { serverIn, type ServerFlags } from './server-options.ts';
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, not_found */

@@ -4,18 +4,18 @@
  */
 import { Command, Option } from 'commander';
 import { runId, type RunId } from '../../core/ids.ts';
-import type { Plan, PlanSchedule } from '../../core/plan.ts';
+import type { Plan, PlanSchedule } from '../../core/plan/plan.ts';
 import type { Schedules } from '../../temporal/schedules/schedules.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import type { DeploymentConfig } from '../config/deployment-config.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { loadPlan } from '../load-plan.ts';
-import { openDeployment } from '../open-deployment.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import { refuseAwaiting } from '../staged-rows.ts';
-import type { Shell } from '../shell.ts';
+import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { loadPlan } from '../job/load-plan.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import { refuseAwaiting } from '../job/staged-rows.ts';
+import type { Shell } from '../../host/shell.ts';
 import { onSchedules } from './schedule-server.ts';
 import { addressOption, namespaceOption, type ServerFlags } from './server-options.ts';
 
@@ -109,7 +109,7 @@ async function put(shell: Shell, file: string, flags: ScheduleFlags): Promise<Ex
 
 /** A firing begins whatever plan was in the store last, under a name of its own for each plan. */
 async function keepPlan(config: DeploymentConfig, plan: Plan): Promise<RunId> {
-  const { openDeployedStore } = await import('../host/config-store.ts');
+  const { openDeployedStore } = await import('../../host/follow/config-store.ts');
   const store = await openDeployedStore(config);
   try {
     const planId = runId(`schedule/${plan.name}/${plan.hash}`);

@@ -5,10 +5,10 @@
 import { Command } from 'commander';
 import type { ListedSchedule } from '../../temporal/schedules/schedules.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { onSchedules } from './schedule-server.ts';
 import { addressOption, namespaceOption, type ServerFlags } from './server-options.ts';
 

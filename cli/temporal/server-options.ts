@@ -4,9 +4,9 @@
  */
 import { Option } from 'commander';
 import type { TemporalServer } from '../../temporal/server-address.ts';
-import type { DeploymentConfig } from '../config/deployment-config.ts';
-import { openDeployment } from '../open-deployment.ts';
-import type { Shell } from '../shell.ts';
+import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import type { Shell } from '../../host/shell.ts';
 
 /** Where `parley temporal dev` and the tools of Temporal listen. */
 const DEFAULT_ADDRESS = '127.0.0.1:7233';

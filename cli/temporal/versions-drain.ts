@@ -5,10 +5,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { DrainProgress } from '../../temporal/versioning/drain.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openRecords } from '../print/records.ts';
-import { printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openRecords } from '../../host/records.ts';
+import { printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { askServer, withServerOptions, type VersionFlags } from './versions-server.ts';
 
 interface DrainFlags extends VersionFlags {

@@ -5,8 +5,8 @@
 import { Option, type Command } from 'commander';
 import type { Connection } from '@temporalio/client';
 import { configOption, jsonOption } from '../command-context.ts';
-import type { Shell } from '../shell.ts';
-import { openDeployment } from '../open-deployment.ts';
+import type { Shell } from '../../host/shell.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
 import { addressOption, namespaceOption, serverIn, type ServerFlags } from './server-options.ts';
 
 export interface VersionFlags extends ServerFlags {

@@ -5,10 +5,10 @@
 import { Command } from 'commander';
 import type { DeploymentBuilds } from '../../temporal/versioning/builds.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
-import { openRecords } from '../print/records.ts';
-import { table } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openRecords } from '../../host/records.ts';
+import { table } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import { askServer, withServerOptions, type VersionFlags } from './versions-server.ts';
 
 export function versionsCommand({ shell, finish }: CommandContext): Command {

@@ -3,8 +3,8 @@
  * Owns layout and colour; pure, so that every width is a row in a test.
  */
 import { endedWell } from '../../core/status.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
-import { duration, usd } from '../print/amounts.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
 import {
   cleaningUp,
   countEnded,
@@ -14,8 +14,8 @@ import {
   runState,
   shortId,
   troubleText,
-} from '../print/run-words.ts';
-import { cut, padded, printable } from '../print/terminal-text.ts';
+} from '../../core/run/run-words.ts';
+import { cut, padded, printable } from '../../host/terminal-text.ts';
 
 export interface Frame {
   readonly row: RunRow;

@@ -4,10 +4,10 @@
  */
 import { createLogUpdate } from 'log-update';
 import type { SandboxId } from '../../core/ids.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import type { Timer } from '../../ports/clock.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../../host/shell.ts';
 import { drawTable } from './live-table.ts';
 import type { RunView } from './run-view.ts';
 

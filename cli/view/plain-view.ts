@@ -3,8 +3,8 @@
  * Owns the lines; must not use a terminal's abilities, because this is what logs of a CI keep.
  */
 import { SECOND_MS } from '../../core/time.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
-import { duration, timeOfDay, usd } from '../print/amounts.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
+import { duration, timeOfDay, usd } from '../../core/text/amounts.ts';
 import {
   cleaningUp,
   itemState,
@@ -13,9 +13,9 @@ import {
   runState,
   shortId,
   troubleText,
-} from '../print/run-words.ts';
-import { cut, printable } from '../print/terminal-text.ts';
-import type { Shell } from '../shell.ts';
+} from '../../core/run/run-words.ts';
+import { cut, printable } from '../../host/terminal-text.ts';
+import type { Shell } from '../../host/shell.ts';
 import type { RunView } from './run-view.ts';
 
 /** Often enough to see that it lives, seldom enough to be read. */

@@ -2,7 +2,7 @@
  * How a run is shown while it goes on.
  * Owns the interface that every way implements; which one is taken is decided in open-run-view.ts.
  */
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 
 export interface Launch {
   readonly runId: string;

@@ -3,11 +3,11 @@
  * Owns the entry points a driver and an edge use; the rules are in the transition table.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
-import { stay, type Machine, type Step } from '../machine.ts';
+import { stay, type Machine, type Step } from '../machine/machine.ts';
 import type { SandboxStatus, StartTaskStatus } from '../status.ts';
 import { earliest } from '../time.ts';
-import { runCell } from '../transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
+import { runCell } from '../machine/transition-table.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import { begin } from './start.ts';
 import { bornConversation, copyConversation, type ConversationState } from './state.ts';

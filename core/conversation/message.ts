@@ -4,11 +4,11 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
-import type { PoolPlacement } from '../place-in-pool.ts';
-import type { ConversationRow, LifecycleEvent } from '../projection.ts';
+import type { PoolPlacement } from '../placement/place-in-pool.ts';
+import type { ConversationRow, LifecycleEvent } from '../machine/projection.ts';
 import type { SandboxEvent, SandboxTold } from '../sandbox/message.ts';
 import type { SandboxBirth } from '../sandbox/state.ts';
-import type { ConversationSnapshot, LimitReached } from '../snapshot.ts';
+import type { ConversationSnapshot, LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy } from '../status.ts';
 import type { ConversationBirth, QueuedItem } from './state.ts';
 

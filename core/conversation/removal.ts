@@ -3,7 +3,7 @@
  * Owns deletion with its tombstone, and metadata; must not touch the workspace.
  */
 import { START_TASK_TIMEOUT_MS } from '../limits.ts';
-import { remember, wasSeen } from '../requests.ts';
+import { remember, wasSeen } from '../machine/requests.ts';
 import type { ConversationEvent } from './message.ts';
 import { giveUpLine, removeLeftBehind } from './placement.ts';
 import type { ConversationState } from './state.ts';

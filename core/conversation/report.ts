@@ -3,7 +3,7 @@
  * Owns which report is news and what it says about the work; must not order anything of the agent.
  */
 import { RATE_LIMIT_WAIT_MS } from '../limits.ts';
-import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
+import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { AgentReport } from './message.ts';
 import { stopWatching, type ConversationTurn } from './turn.ts';
 

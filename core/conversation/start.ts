@@ -3,7 +3,7 @@
  * Owns the handlers of the start phases; must not deliver messages.
  */
 import { START_TASK_TIMEOUT_MS } from '../limits.ts';
-import { remember, wasSeen } from '../requests.ts';
+import { remember, wasSeen } from '../machine/requests.ts';
 import type { ConversationEvent } from './message.ts';
 import {
   askAgain,

@@ -4,11 +4,11 @@
  */
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
 import type { Observability } from '../observability.ts';
-import type { PoolPlacement } from '../place-in-pool.ts';
-import type { SeenRequests } from '../requests.ts';
-import type { AgentActivity, ConversationSnapshot, LimitReached, SandboxSnapshot } from '../snapshot.ts';
+import type { PoolPlacement } from '../placement/place-in-pool.ts';
+import type { SeenRequests } from '../machine/requests.ts';
+import type { AgentActivity, ConversationSnapshot, LimitReached, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy, StartTaskStatus } from '../status.ts';
-import type { Mutable } from '../turn.ts';
+import type { Mutable } from '../machine/turn.ts';
 
 /** Phases in order of life. */
 export const CONVERSATION_PHASES = [

@@ -2,7 +2,7 @@
  * The transition table of a conversation: what `step` runs, what tests walk, what docs/lifecycle.md prints.
  * Owns which event does what in which phase; a missing cell means the event changes nothing there.
  */
-import type { Cell, TransitionTable } from '../transition-table.ts';
+import type { Cell, TransitionTable } from '../machine/transition-table.ts';
 import type { ConversationEvent } from './message.ts';
 import { roomOffered, waitForSlot } from './placement.ts';
 import * as removal from './removal.ts';

@@ -4,11 +4,11 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import { RESUME_REQUESTS_MAX } from '../limits.ts';
-import { START_FAILED, type ConversationRow } from '../projection.ts';
+import { START_FAILED, type ConversationRow } from '../machine/projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
-import { isNewer, type ConversationSnapshot, type SandboxSnapshot } from '../snapshot.ts';
+import { isNewer, type ConversationSnapshot, type SandboxSnapshot } from '../machine/snapshot.ts';
 import type { StartTaskStatus } from '../status.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../machine/turn.ts';
 import type { ConversationOrder } from './message.ts';
 import { conversationSnapshot, type ConversationPhase, type ConversationState } from './state.ts';
 

@@ -4,8 +4,8 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import { DELIVERY_ATTEMPTS_MAX, QUEUED_MESSAGES_MAX, RATE_LIMIT_WAIT_MS } from '../limits.ts';
-import { remember, wasSeen } from '../requests.ts';
-import type { SandboxSnapshot } from '../snapshot.ts';
+import { remember, wasSeen } from '../machine/requests.ts';
+import type { SandboxSnapshot } from '../machine/snapshot.ts';
 import type { ConversationEvent } from './message.ts';
 import { takeReport } from './report.ts';
 import type { QueuedItem } from './state.ts';

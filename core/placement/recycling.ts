@@ -2,7 +2,7 @@
  * When a sandbox of a pool takes no more conversations.
  * Owns the one rule, which placement and a run's own count go by; apart from placement, so that a run need not load it.
  */
-import type { PlacementCandidate, PooledSandbox } from '../place.ts';
+import type { PlacementCandidate, PooledSandbox } from './place.ts';
 
 /** What a job says of it. */
 export interface RecyclingRules {

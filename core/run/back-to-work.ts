@@ -3,7 +3,7 @@
  * Owns what of the way to the end is taken back, and who was passed over for others; who waits is decided by whoever
  * calls.
  */
-import { warmPoolAgain } from './pool.ts';
+import { warmPoolAgain } from './admission/pool.ts';
 import type { RunItem } from './state.ts';
 import type { RunTurn } from './turn.ts';
 

@@ -3,7 +3,7 @@
  * Owns the translation; texts and secrets stay in the plan. Must not own a transition.
  */
 import { sandboxId as asSandboxId, type RunId, type UserId } from '../ids.ts';
-import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan.ts';
+import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan/plan.ts';
 import { SHARD_ITEMS_MAX } from './shards.ts';
 import type { GroupingStrategy } from '../status.ts';
 import type { RunCapacity, RunRules } from './rules.ts';

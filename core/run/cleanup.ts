@@ -3,14 +3,14 @@
  * Owns the rule "collected first, and nobody uses it any more"; must not remove what belongs to a user.
  */
 import type { ConversationId, SandboxId } from '../ids.ts';
-import type { ConversationSnapshot } from '../snapshot.ts';
+import type { ConversationSnapshot } from '../machine/snapshot.ts';
 import type { RunEvent } from './message.ts';
-import { hasHadEnough, unusedOfPool } from './pool.ts';
-import { waitingForSlot } from './offers.ts';
+import { hasHadEnough, unusedOfPool } from './admission/pool.ts';
+import { waitingForSlot } from './items/offers.ts';
 import { standingOf } from './standing.ts';
 import type { RunState } from './state.ts';
 import { changeSandbox, newRequestId, type RunTurn } from './turn.ts';
-import type { UsedSandbox } from './used-sandbox.ts';
+import type { UsedSandbox } from './items/used-sandbox.ts';
 
 /** What a conversation says about the sandbox it is in; without a conversation nobody else can be meant. */
 type SandboxUse = Pick<ConversationSnapshot, 'sandboxId' | 'sandboxStatus' | 'deleted'> & {

@@ -2,21 +2,21 @@
  * The run as a whole: what users ask of it, and how it comes to its end.
  * Owns the order items → clean up → settle → reconcile → report → last steps; must not look into an item's conversation.
  */
-import { remember, wasSeen } from '../requests.ts';
+import { remember, wasSeen } from '../machine/requests.ts';
 import { earliest } from '../time.ts';
 import { CLEANUP_TIMEOUT_MS } from '../limits.ts';
-import { admissionDeadline, admit } from './admission.ts';
+import { admissionDeadline, admit } from './admission/admission.ts';
 import { backToWork, WAITS_AGAIN, wasPassedOver } from './back-to-work.ts';
 import { releaseSandboxes, removeConversations, sandboxesSettled } from './cleanup.ts';
 import { beginClosing, closingExpired } from './closing.ts';
 import { endingOf } from './failure-class.ts';
-import { hold } from './hold.ts';
-import { endAttempt, itemsDeadline, itemsExpired, stopItem } from './items.ts';
+import { hold } from './admission/hold.ts';
+import { endAttempt, itemsDeadline, itemsExpired, stopItem } from './items/items.ts';
 import type { RunEvent } from './message.ts';
 import { isSharded } from './shards.ts';
 import { hasEndedForGood, standingOf } from './standing.ts';
-import { changePace } from './pace.ts';
-import { poolDeadline, warmPoolAgain } from './pool.ts';
+import { changePace } from './admission/pace.ts';
+import { poolDeadline, warmPoolAgain } from './admission/pool.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';

@@ -3,7 +3,7 @@
  * Owns every failure class that a run gives; must not decide what follows from one.
  * A limit that was reached is an outcome and no failure (D28).
  */
-import type { LimitReached } from '../snapshot.ts';
+import type { LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, FailureClass, SandboxStatus } from '../status.ts';
 import { UNKNOWN_MODEL } from '../unknown-model.ts';
 import type { Ending } from './state.ts';

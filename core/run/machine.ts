@@ -2,18 +2,23 @@
  * The run machine: one batch job from its plan to its report as one pure step.
  * Owns the entry points a driver uses; the rules are in the transition table.
  */
-import { stay, type Machine, type Step } from '../machine.ts';
-import { runCell } from '../transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
+import { stay, type Machine, type Step } from '../machine/machine.ts';
+import type { RunItemRow } from '../machine/projection.ts';
+import { runCell } from '../machine/transition-table.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
+import { changedPositions } from './amend/changed-positions.ts';
 import { pursue, runDeadline } from './control.ts';
+import { itemRows, runRow } from './items/rows.ts';
 import type { RunEvent, RunOrder } from './message.ts';
 import { bornRun } from './born.ts';
 import { RUN_PARTS } from './parts.ts';
-import { warmPool } from './pool.ts';
-import { settleRun } from './settle.ts';
+import { warmPool } from './admission/pool.ts';
+import { SEQUENCE_AT_BIRTH, isSharded } from './shards.ts';
 import { hasEndedForGood } from './standing.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
+import type { RunTurn } from './turn.ts';
+import { tellShards } from './wishes.ts';
 import { runClockSet } from './working-time.ts';
 
 export type RunCommand = Identified<RunOrder>;
@@ -48,3 +53,21 @@ const TURN: TurnOptions<RunState, RunOrder> = {
   copy: copyRun,
   settle: settleRun,
 };
+
+/** After every turn of a run that changed something: it counts, projects, and tells its shards. */
+function settleRun(before: RunState, turn: RunTurn): void {
+  const { state } = turn;
+  state.sequence += 1;
+  const isBirth = before.sequence === 0;
+  const changed = changedPositions(isBirth ? [] : before.items, state.items);
+  turn.order({ type: 'project', rows: [runRow(state), ...rowsOfChanged(before, state, changed)] });
+  if (isSharded(state)) tellShards(before, turn, isBirth ? [] : changed);
+}
+
+/** A shard writes the rows of its items itself, from the first change on; the run writes what is older than that. */
+function rowsOfChanged(before: RunState, state: RunState, changed: readonly number[]): readonly RunItemRow[] {
+  if (!isSharded(state)) return itemRows(state, changed);
+  const isBirth = before.sequence === 0;
+  const born = isBirth ? changed : changed.filter((position) => position >= before.items.length);
+  return itemRows({ ...state, sequence: SEQUENCE_AT_BIRTH }, born);
+}

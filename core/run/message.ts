@@ -4,11 +4,11 @@
  */
 import type { ConversationEvent, ConversationTold } from '../conversation/message.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
-import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../projection.ts';
+import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../machine/projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ShardEvent } from '../shard/message.ts';
 import type { FailureClass, GroupingStrategy } from '../status.ts';
-import type { ItemAnswer, ShardTold } from './item-message.ts';
+import type { ItemAnswer, ShardTold } from './items/item-message.ts';
 import type { RunBirth, RunItemSpec } from './state.ts';
 
 interface Asked {

@@ -2,7 +2,7 @@
  * How the state of a run, or of a shard, is taken apart for a store.
  * Owns which of its lists are long: items and sandboxes are many, and a step changes few of them.
  */
-import type { SplitState, StateParts } from '../machine.ts';
+import type { SplitState, StateParts } from '../machine/machine.ts';
 import { standingOfAll } from './standing.ts';
 import type { RunState } from './state.ts';
 

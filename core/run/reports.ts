@@ -1,10 +1,10 @@
 /**
  * What the shards of a run tell it: that they are there, and how an attempt has ended.
- * Owns how that is entered into the run's own books; the life of an item is in core/run/items.ts.
+ * Owns how that is entered into the run's own books; the life of an item is in core/run/items/items.ts.
  */
 import { keepUncollected, noteSandbox } from './cleanup.ts';
-import { tellSoftLimit } from './budget.ts';
-import { endAttempt } from './items.ts';
+import { tellSoftLimit } from './admission/budget.ts';
+import { endAttempt } from './items/items.ts';
 import type { RunEvent } from './message.ts';
 import { boundsOf, isSharded, shardOf } from './shards.ts';
 import { isInFlight } from './state.ts';

@@ -3,8 +3,8 @@
  * Owns their shape; must not decide anything.
  */
 import type { SandboxId } from '../ids.ts';
-import type { PlanPool } from '../place-in-pool.ts';
-import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan.ts';
+import type { PlanPool } from '../placement/place-in-pool.ts';
+import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan/plan.ts';
 import type { GroupingStrategy } from '../status.ts';
 
 /** The rules of a run, taken from its plan; texts and secrets stay in the plan, by reference. */

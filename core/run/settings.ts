@@ -2,9 +2,9 @@
  * What somebody changes of a run that goes on, kept with who and when.
  * Owns what a changed setting does to the rules, and the words of the amendment; must not begin or end an item.
  */
-import { formatNano, nanoUsd } from '../money.ts';
+import { formatNano, nanoUsd } from '../money/money.ts';
 import type { RunEvent, RunSettings } from './message.ts';
-import { changePace, paceOf } from './pace.ts';
+import { changePace, paceOf } from './admission/pace.ts';
 import type { RunRules } from './rules.ts';
 import type { RunTurn } from './turn.ts';
 

@@ -3,16 +3,16 @@
  * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
-import type { ItemRules } from '../item-rules.ts';
-import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../projection.ts';
-import type { PlanNeed, PlanWhole } from '../plan.ts';
-import type { SeenRequests } from '../requests.ts';
-import type { LimitReached } from '../snapshot.ts';
+import type { ItemRules } from '../plan/item-rules.ts';
+import type { ItemPhase, ReconciliationSummary, RunMode, RunPhase } from '../machine/projection.ts';
+import type { PlanNeed, PlanWhole } from '../plan/plan.ts';
+import type { SeenRequests } from '../machine/requests.ts';
+import type { LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
-import type { Mutable } from '../turn.ts';
+import type { Mutable } from '../machine/turn.ts';
 import type { RunRules } from './rules.ts';
-import type { Trip } from './trip.ts';
-import type { UsedSandbox } from './used-sandbox.ts';
+import type { Trip } from './admission/trip.ts';
+import type { UsedSandbox } from './items/used-sandbox.ts';
 
 export const RUN_PHASES = [
   'running',

@@ -1,18 +1,18 @@
 /**
  * The transition table of a run: what `step` runs, what tests walk, what docs/lifecycle.md prints.
- * Owns which event does what in which phase; items have their own life, told in core/run/items.ts.
+ * Owns which event does what in which phase; items have their own life, told in core/run/items/items.ts.
  */
-import type { Cell, TransitionTable } from '../transition-table.ts';
-import type { RunPhase } from '../projection.ts';
-import { wasSeen } from '../requests.ts';
-import { amendPlan } from './amend.ts';
+import type { Cell, TransitionTable } from '../machine/transition-table.ts';
+import type { RunPhase } from '../machine/projection.ts';
+import { wasSeen } from '../machine/requests.ts';
+import { amendPlan } from './amend/amend.ts';
 import { cleanedUp } from './cleanup.ts';
 import * as closing from './closing.ts';
 import * as control from './control.ts';
-import * as items from './items.ts';
+import * as items from './items/items.ts';
 import * as reports from './reports.ts';
 import type { RunEvent } from './message.ts';
-import { poolWarmed } from './pool.ts';
+import { poolWarmed } from './admission/pool.ts';
 import type { RunTurn } from './turn.ts';
 
 type RunCell<Type extends RunEvent['type']> = Cell<

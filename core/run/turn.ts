@@ -4,12 +4,12 @@
  */
 import type { ConversationEvent } from '../conversation/message.ts';
 import { addressKey, type SandboxId } from '../ids.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../machine/turn.ts';
 import type { RunOrder } from './message.ts';
 import { shardAddress } from './shards.ts';
 import { standingAfter, standingOf } from './standing.ts';
 import { itemAt, positionOf, type RunItem, type RunState } from './state.ts';
-import type { UsedSandbox } from './used-sandbox.ts';
+import type { UsedSandbox } from './items/used-sandbox.ts';
 
 export type RunTurn = Turn<RunState, RunOrder>;
 

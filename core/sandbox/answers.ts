@@ -2,7 +2,7 @@
  * How a sandbox takes the answers to its own commands.
  * Owns one small function per (answer, phase) pair that needs one; the table says where each applies.
  */
-import { idleAt } from '../activity.ts';
+import { idleAt } from './activity.ts';
 import {
   ARCHIVE_ATTEMPTS_MAX,
   ARCHIVE_RETRY_MS,

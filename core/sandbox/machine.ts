@@ -3,10 +3,10 @@
  * Owns the entry points a driver and an edge use; the rules are in the transition table.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
-import type { Machine, Step } from '../machine.ts';
-import { stay } from '../machine.ts';
-import { runCell } from '../transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
+import type { Machine, Step } from '../machine/machine.ts';
+import { stay } from '../machine/machine.ts';
+import { runCell } from '../machine/transition-table.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
 import type { SandboxEvent, SandboxOrder } from './message.ts';
 import { attach, sandboxDeadline } from './requests.ts';
 import { bornSandbox, copySandbox, type SandboxState } from './state.ts';

@@ -4,8 +4,8 @@
  */
 import type { ConversationId, EntityAddress, SandboxId } from '../ids.ts';
 import type { ErrorCode } from '../error-catalogue.ts';
-import type { LifecycleEvent, SandboxRow } from '../projection.ts';
-import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
+import type { LifecycleEvent, SandboxRow } from '../machine/projection.ts';
+import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { SandboxBirth } from './state.ts';
 
 export type SandboxEvent =

@@ -3,8 +3,8 @@
  * Owns one small function per request; a repeat of a request id changes nothing.
  */
 import type { ConversationId } from '../ids.ts';
-import { remember, wasSeen } from '../requests.ts';
-import { sessionEndOf } from '../session.ts';
+import { remember, wasSeen } from '../machine/requests.ts';
+import { sessionEndOf } from './session.ts';
 import { earliest } from '../time.ts';
 import { giveUpSlot, type EventOf } from './answers.ts';
 import type { SandboxTold } from './message.ts';

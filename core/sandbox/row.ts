@@ -2,7 +2,7 @@
  * The row that a sandbox shows of itself.
  * Owns what is projected and when a slot is held; must not change a state.
  */
-import type { SandboxRow } from '../projection.ts';
+import type { SandboxRow } from '../machine/projection.ts';
 import { isReleaseReason } from '../status.ts';
 import { transitionOf, type SandboxPhase, type SandboxState } from './state.ts';
 

@@ -3,10 +3,10 @@
  * Owns the state's shape, its first value and the public view of it; must not own a transition.
  */
 import type { ConversationId, SandboxId, UserId } from '../ids.ts';
-import type { SeenRequests } from '../requests.ts';
-import type { AgentActivity, SandboxSnapshot } from '../snapshot.ts';
+import type { SeenRequests } from '../machine/requests.ts';
+import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { PauseReason, ReleaseReason, SandboxStatus, Transition } from '../status.ts';
-import type { Mutable } from '../turn.ts';
+import type { Mutable } from '../machine/turn.ts';
 
 /** Phases in order of life. Several of them share one public status (D8). */
 export const SANDBOX_PHASES = [

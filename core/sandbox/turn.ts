@@ -4,9 +4,9 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import { ARCHIVE_TIMEOUT_MS, DESTROY_TIMEOUT_MS, PAUSE_TIMEOUT_MS, START_TIMEOUT_MS } from '../limits.ts';
-import type { SandboxRow } from '../projection.ts';
+import type { SandboxRow } from '../machine/projection.ts';
 import type { ReleaseReason } from '../status.ts';
-import type { Turn } from '../turn.ts';
+import type { Turn } from '../machine/turn.ts';
 import type { SandboxOrder, SandboxTold } from './message.ts';
 import { rowOf } from './row.ts';
 import { agentPause, attachedIds, snapshotOf, type SandboxPhase, type SandboxState } from './state.ts';

@@ -1,14 +1,14 @@
 /**
  * How a shard follows the wishes of its run, and when a notice is of interest to it.
- * Owns nothing of an item's life, which is in core/run/items.ts; must not admit or retry anything by itself.
+ * Owns nothing of an item's life, which is in core/run/items/items.ts; must not admit or retry anything by itself.
  */
-import { begin } from '../run/admission.ts';
+import { begin } from '../run/admission/admission.ts';
 import { bornItem } from '../run/born.ts';
-import { noticed, startsWaitingForRate, stopItem } from '../run/items.ts';
+import { noticed, startsWaitingForRate, stopItem } from '../run/items/items.ts';
 import { standingOf, standingOfAll } from '../run/standing.ts';
 import { isInFlight, itemAt, type RunItem, type RunState } from '../run/state.ts';
 import { changeItem, type RunTurn } from '../run/turn.ts';
-import type { ConversationSnapshot } from '../snapshot.ts';
+import type { ConversationSnapshot } from '../machine/snapshot.ts';
 import type { ItemWish, ShardEvent } from './message.ts';
 
 type EventOf<Type extends ShardEvent['type']> = Extract<ShardEvent, { readonly type: Type }>;

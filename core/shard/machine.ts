@@ -2,18 +2,20 @@
  * The shard machine: some items of a large run, from wish to report, as one pure step.
  * Owns the entry points a driver uses; the rules are in the transition table, and who begins is the run's decision.
  */
-import { stay, type Machine, type Step } from '../machine.ts';
-import { itemsDeadline } from '../run/items.ts';
+import { stay, type Machine, type Step } from '../machine/machine.ts';
+import { bornRun } from '../run/born.ts';
+import { itemsDeadline } from '../run/items/items.ts';
 import type { RunOrder } from '../run/message.ts';
 import { RUN_PARTS } from '../run/parts.ts';
+import type { RunRules } from '../run/rules.ts';
+import { SEQUENCE_AT_BIRTH } from '../run/shards.ts';
 import { copyRun, type RunState } from '../run/state.ts';
 import { hostKey } from '../run/turn.ts';
 import { runClockSet } from '../run/working-time.ts';
-import { runCell } from '../transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../turn.ts';
-import { bornShard } from './born.ts';
+import { runCell } from '../machine/transition-table.ts';
+import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
 import { hasClosedForGood, tellReady } from './items.ts';
-import type { ShardEvent } from './message.ts';
+import type { ShardBirth, ShardEvent } from './message.ts';
 import { SHARD_TABLE, type ShardPhase } from './table.ts';
 import { settleShard } from './turn.ts';
 
@@ -54,3 +56,33 @@ const TURN: TurnOptions<RunState, RunOrder> = {
   copy: copyRun,
   settle: settleShard,
 };
+
+/** The first state of a shard: a run of its items, without anything of its own to decide about who begins. */
+function bornShard({ slice, ...birth }: ShardBirth, now: number): RunState {
+  const born = bornRun({ ...birth, rules: rulesOfItems(birth.rules) }, now);
+  return { ...born, sequence: SEQUENCE_AT_BIRTH, slice };
+}
+
+/** Places, pace, money and sandboxes are the whole run's; a shard keeps what an item needs to come to its end. */
+function rulesOfItems({
+  retry,
+  wait,
+  cleanup,
+  sharesSandboxes,
+  explicitSandboxId,
+  pool,
+  concurrency,
+}: RunRules): RunRules {
+  return {
+    concurrency,
+    sharesSandboxes,
+    explicitSandboxId,
+    ...(pool === undefined ? {} : { pool }),
+    retry,
+    breaker: null,
+    budget: null,
+    wait,
+    cleanup,
+    settleMs: null,
+  };
+}

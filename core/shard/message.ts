@@ -3,8 +3,8 @@
  * Owns the unions; every event is a past fact. What it orders is what a run orders.
  */
 import type { ConversationTold } from '../conversation/message.ts';
-import type { ItemPhase } from '../projection.ts';
-import type { ItemAnswer } from '../run/item-message.ts';
+import type { ItemPhase } from '../machine/projection.ts';
+import type { ItemAnswer } from '../run/items/item-message.ts';
 import type { Ending, RunBirth, RunItem, Slice } from '../run/state.ts';
 
 export interface ShardBirth extends RunBirth {

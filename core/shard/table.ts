@@ -1,10 +1,10 @@
 /**
  * The transition table of a shard: what `step` runs, what tests walk, what docs/lifecycle.md prints.
- * Owns which event does what in which phase; items live as in a run, told in core/run/items.ts.
+ * Owns which event does what in which phase; items live as in a run, told in core/run/items/items.ts.
  */
-import * as items from '../run/items.ts';
+import * as items from '../run/items/items.ts';
 import type { RunTurn } from '../run/turn.ts';
-import type { Cell, TransitionTable } from '../transition-table.ts';
+import type { Cell, TransitionTable } from '../machine/transition-table.ts';
 import { closed, conversationNoticed, grown, hasClosedForGood, wished, wishedAgain } from './items.ts';
 import type { ShardEvent } from './message.ts';
 

@@ -2,8 +2,8 @@
  * What a shard tells after every turn that changed something: rows of its items, and attempts that have ended.
  * Owns no decision about items.
  */
-import { changedPositions } from '../run/changed-positions.ts';
-import { itemRows } from '../run/rows.ts';
+import { changedPositions } from '../run/amend/changed-positions.ts';
+import { itemRows } from '../run/items/rows.ts';
 import { indexAt, isInFlight, type RunItem, type RunState } from '../run/state.ts';
 import type { RunTurn } from '../run/turn.ts';
 

@@ -3,11 +3,11 @@
  * Owns the codes of what is wrong with an expression of a job; the engine owns the words.
  */
 import type { ExpressionProblem, ExpressionProblemKind } from '../expression/expression.ts';
-import type { Report } from '../report.ts';
-import type { RuleCode } from '../rule-catalogue.ts';
-import { spanInScalar } from '../scalar-offset.ts';
-import type { Span } from '../text-position.ts';
-import { textOf } from '../tree.ts';
+import type { Report } from './report.ts';
+import type { RuleCode } from './rule-catalogue.ts';
+import { spanInScalar } from '../read/scalar-offset.ts';
+import type { Span } from '../read/text-position.ts';
+import { textOf } from '../read/tree.ts';
 import { conversationsOf, type CheckContext } from './check-context.ts';
 import { conditionFields } from './template-fields.ts';
 

@@ -2,8 +2,8 @@
  * Keys that contradict each other or are of no use alone.
  * Owns pairs of keys of one map; must not look at other conversations.
  */
-import type { Report } from '../report.ts';
-import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../tree.ts';
+import type { Report } from './report.ts';
+import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../read/tree.ts';
 import { allFields, conversationsOf, type CheckContext } from './check-context.ts';
 
 export function checkConflicts({ root, report }: CheckContext): void {

@@ -2,9 +2,9 @@
  * Ids of conversations are unique, and so are names of scores and files of reports.
  * Owns these comparisons; keys after expansion are compared in expand-items.ts.
  */
-import { quote } from '../quote.ts';
-import type { Span } from '../text-position.ts';
-import { childOf, itemsOf, textOf, type Tree } from '../tree.ts';
+import { quote } from '../read/quote.ts';
+import type { Span } from '../read/text-position.ts';
+import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
 import type { CheckContext } from './check-context.ts';
 
 export function checkIds({ root, report }: CheckContext): void {

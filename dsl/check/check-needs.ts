@@ -2,9 +2,9 @@
  * Stages, and rows that one writes for another: every entry that is waited for exists, and nobody waits for itself, at whatever distance.
  * Owns the walk along `needs`; must not know what waiting does to a run.
  */
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import { childOf, itemsOf, textOf, type Tree } from '../tree.ts';
+import { nearestName } from './nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
 import { conversationsOf, type CheckContext } from './check-context.ts';
 
 interface Edge {

@@ -2,11 +2,11 @@
  * Prompts exist and say something.
  * Owns the reading of prompt files through the world; their text is literal and never interpolated.
  */
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { nearestName } from './nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from './report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
-import { childOf, entriesOf, textOf, type Tree } from '../tree.ts';
+import { childOf, entriesOf, textOf, type Tree } from '../read/tree.ts';
 import type { FileProblem } from '../world.ts';
 import { conversationsOf, type CheckContext } from './check-context.ts';
 

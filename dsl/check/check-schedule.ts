@@ -4,8 +4,8 @@
  */
 import { parseCron } from '../schedule/cron.ts';
 import { isTimeZone } from '../schedule/time-zone.ts';
-import { spanInScalar } from '../scalar-offset.ts';
-import { childOf, itemsOf, textOf, type Tree } from '../tree.ts';
+import { spanInScalar } from '../read/scalar-offset.ts';
+import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
 import type { CheckContext } from './check-context.ts';
 
 export function checkSchedule({ root, report }: CheckContext): void {

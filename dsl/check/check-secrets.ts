@@ -2,12 +2,12 @@
  * Secrets are declared before they are used, used when they are declared, and exist where that can be asked.
  * Owns names only; a value never comes here, and what looks like one is not quoted (D20).
  */
-import { CODE_HOST_KINDS } from '../../core/plan-issue.ts';
-import type { SecretReference } from '../../core/plan.ts';
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import { looksLikeSecret } from '../secret-in-clear.ts';
-import { childOf, entriesOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../tree.ts';
+import { CODE_HOST_KINDS } from '../../core/plan/plan-issue.ts';
+import type { SecretReference } from '../../core/plan/plan.ts';
+import { nearestName } from './nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import { looksLikeSecret } from './secret-in-clear.ts';
+import { childOf, entriesOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../read/tree.ts';
 import { allFields, type CheckContext } from './check-context.ts';
 
 export function checkSecrets(context: CheckContext): void {

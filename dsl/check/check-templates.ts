@@ -2,18 +2,18 @@
  * Interpolations are closed, and name what exists.
  * Owns names alone, such as `item.repo`; what is more than a name is checked by the expression engine.
  */
-import { PLAIN_NAME } from '../interpolate.ts';
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
-import { spanInScalar } from '../scalar-offset.ts';
-import { parseTemplate, type Interpolated, type TemplateProblem } from '../template.ts';
-import type { Span } from '../text-position.ts';
-import { textOf, treeAt, type Tree } from '../tree.ts';
+import { PLAIN_NAME } from '../plan/interpolate.ts';
+import { nearestName } from './nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from './report.ts';
+import { spanInScalar } from '../read/scalar-offset.ts';
+import { parseTemplate, type Interpolated, type TemplateProblem } from '../plan/template.ts';
+import type { Span } from '../read/text-position.ts';
+import { textOf, treeAt, type Tree } from '../read/tree.ts';
 import { allFields, conversationsOf, type CheckContext } from './check-context.ts';
 import { addExpressionProblem } from './check-conditions.ts';
 import { templateFields } from './template-fields.ts';
-import type { EntryScope } from '../entry-scope.ts';
+import type { EntryScope } from '../plan/entry-scope.ts';
 
 export function checkTemplates({ root, report, scopes, inputs }: CheckContext): void {
   for (const { tree } of allFields(root)) {

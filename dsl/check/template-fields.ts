@@ -2,7 +2,7 @@
  * The fields of a conversation that interpolate, and those that hold a condition.
  * Owns the lists; what stands in them is checked elsewhere.
  */
-import { childOf, entriesOf, itemsOf, treeAt, type Tree, type TreePath } from '../tree.ts';
+import { childOf, entriesOf, itemsOf, treeAt, type Tree, type TreePath } from '../read/tree.ts';
 import { extensionsOf } from './check-context.ts';
 
 export interface TemplateField {

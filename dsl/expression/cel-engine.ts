@@ -5,24 +5,26 @@
 import { Environment } from '@marcbachmann/cel-js';
 
 import { ParleyError } from '../../core/parley-error.ts';
-import { BY_KEY, BY_KEY_SIGNATURE } from './context-types.ts';
+import { BY_KEY, BY_KEY_SIGNATURE, PHASE_VARIABLES, RECORD_TYPES, functionsOf } from './context-types.ts';
 import { explainProblem, type EngineFailure } from './explain-problem.ts';
 import type {
   Compiled,
   Expression,
   ExpressionEngine,
   ExpressionKind,
+  ExpressionPhase,
   ExpressionProblem,
+  ExpressionUse,
+  NamedKey,
   PartValue,
   Value,
 } from './expression.ts';
 import { findMisuse, findNeverTrue, NODES_MAX, DEPTH_MAX, SOURCE_MAX } from './misuse.ts';
 import { partsOf } from './parts.ts';
 import type { ExpressionScope } from './expression-scope.ts';
-import { scopeOfPhase } from './scope.ts';
-import type { SyntaxNode } from './syntax.ts';
+import { recordClass } from './record.ts';
+import { type SyntaxNode, callOf, literalText, walk } from './syntax.ts';
 import { TEXT_FUNCTIONS } from './text-functions.ts';
-import { useOf } from './use.ts';
 
 type Values = Readonly<Record<string, Value>>;
 
@@ -209,5 +211,42 @@ function failureOf(error: unknown): EngineFailure {
     code: known.code ?? 'failed',
     summary: known.summary ?? known.message ?? String(error),
     range: known.range ?? null,
+  };
+}
+
+/** What an expression looks at. */
+function useOf(root: SyntaxNode, { variables }: ExpressionScope): ExpressionUse {
+  const keys: NamedKey[] = [];
+  let varies = false;
+  for (const { node } of walk(root)) {
+    const call = callOf(node);
+    if (node.op === 'id' && Object.hasOwn(variables, String(node.args))) varies = true;
+    if (call?.name !== BY_KEY) continue;
+    varies = true;
+    const [argument] = call.args;
+    const key = literalText(argument);
+    if (argument !== undefined && key !== null) keys.push({ key, start: argument.start, end: argument.end });
+  }
+  return { varies, keys };
+}
+
+const PHASE_SCOPES: ReadonlyMap<ExpressionPhase, ExpressionScope> = new Map(
+  (['item', 'observation'] as const).map((phase) => [phase, scopeOf(phase)]),
+);
+
+/** The scopes of the two phases of a scenario. */
+function scopeOfPhase(phase: ExpressionPhase): ExpressionScope {
+  return PHASE_SCOPES.get(phase) ?? scopeOf(phase);
+}
+
+function scopeOf(phase: ExpressionPhase): ExpressionScope {
+  const variables = PHASE_VARIABLES[phase];
+  const names = Object.keys(variables).join(', ');
+  return {
+    variables,
+    records: RECORD_TYPES,
+    functions: functionsOf(phase),
+    knows: phase === 'item' ? 'a rule knows "item" alone' : `an expectation knows ${names}`,
+    classOf: recordClass,
   };
 }

@@ -2,8 +2,8 @@
  * What is wrong with an expression, in words and at its place.
  * Owns the wording; must not parse or check.
  */
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import { quote } from '../read/quote.ts';
 import type { ExpressionProblem } from './expression.ts';
 import type { ExpressionScope } from './expression-scope.ts';
 import { walk, type SyntaxNode } from './syntax.ts';

@@ -2,8 +2,8 @@
  * Expressions that an engine would take and that are refused all the same: without bound, or never true.
  * Owns the bounds of an expression and the words of fields; must not evaluate.
  */
-import { nearestName } from '../nearest-name.ts';
-import { oneOf, quote } from '../quote.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import { oneOf, quote } from '../read/quote.ts';
 import type { ExpressionProblem } from './expression.ts';
 import type { ExpressionScope } from './expression-scope.ts';
 import { callOf, childrenOf, comprehensionOf, literalText, walk, type SyntaxNode } from './syntax.ts';

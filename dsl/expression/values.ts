@@ -2,11 +2,11 @@
  * Values for expressions: an item of a plan, or what is seen at one instant.
  * Owns how they are filled in; milliseconds become durations here and nowhere else.
  */
-import type { PlanItem } from '../../core/plan.ts';
+import type { PlanItem } from '../../core/plan/plan.ts';
 import { durationValue } from './cel-engine.ts';
 import type { Value } from './expression.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from './observation.ts';
-import { once } from '../once.ts';
+import { once } from '../plan/once.ts';
 import { recordValue } from './record.ts';
 
 type Values = Readonly<Record<string, Value>>;

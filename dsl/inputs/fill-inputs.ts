@@ -2,11 +2,11 @@
  * `${{ inputs.NAME }}` as a whole value: it keeps the type of the input, wherever a job takes a value.
  * Owns which places it may stand in; an expression inside a text is filled with the items (../interpolate.ts).
  */
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import { isFilledLater } from '../check/template-fields.ts';
-import { childOf, entriesOf, type Tree, type TreePath, type TreeScalar } from '../tree.ts';
+import { childOf, entriesOf, type Tree, type TreePath, type TreeScalar } from '../read/tree.ts';
 import type { ResolvedInputs } from './resolve-inputs.ts';
 
 /** Identity and declarations are what they are: a plan is known by them before there are values. */

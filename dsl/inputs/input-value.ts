@@ -3,8 +3,8 @@
  * Owns what fits; must not know where a value came from.
  */
 import { numberLoss } from '../number-text.ts';
-import { oneOf, quote } from '../quote.ts';
-import type { FieldType } from '../plan-scope.ts';
+import { oneOf, quote } from '../read/quote.ts';
+import type { FieldType } from '../plan/plan-scope.ts';
 import { INPUT_TEXT_MAX, type InputDocument } from '../schema/inputs-schema.ts';
 
 export type InputValue = string | number | boolean;

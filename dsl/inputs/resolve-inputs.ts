@@ -2,14 +2,14 @@
  * The inputs of a job with the values they have for this plan.
  * Owns where a value comes from: what was typed, then the file of values, then the default.
  */
-import { nearestName } from '../nearest-name.ts';
-import { normalise } from '../normalise.ts';
-import type { FieldTypes } from '../plan-scope.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import { normalise } from '../read/normalise.ts';
+import type { FieldTypes } from '../plan/plan-scope.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import { inputsSchema, type InputDocument } from '../schema/inputs-schema.ts';
-import { looksLikeSecret } from '../secret-in-clear.ts';
-import { childOf, entryOf, toValue, treeAt, type Tree } from '../tree.ts';
+import { looksLikeSecret } from '../check/secret-in-clear.ts';
+import { childOf, entryOf, toValue, treeAt, type Tree } from '../read/tree.ts';
 import type { GivenInputs, JobWorld } from '../world.ts';
 import { inputType, inputValue, typedValue, type InputResult, type InputValue } from './input-value.ts';
 

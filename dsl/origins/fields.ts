@@ -2,8 +2,8 @@
  * The fields of a plan and of an item beside the keys of the job that give them.
  * Owns the two tables; a test says that every field of a plan is in them.
  */
-import { CODE_HOST_KINDS } from '../../core/plan-issue.ts';
-import type { TreePath } from '../tree.ts';
+import { CODE_HOST_KINDS } from '../../core/plan/plan-issue.ts';
+import type { TreePath } from '../read/tree.ts';
 
 export interface PlanField {
   /** Dotted, as in the plan. */

@@ -2,11 +2,11 @@
  * Each effective value of a compiled job with its origin.
  * Owns the search: which part of the job a value was taken from, and what its expressions looked at.
  */
-import type { Plan } from '../../core/plan.ts';
-import type { ItemTrace } from '../entry.ts';
-import type { Report } from '../report.ts';
-import { expressionsIn } from '../template.ts';
-import { childOf, itemsOf, treeAt, type Tree } from '../tree.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { ItemTrace } from '../plan/entry.ts';
+import type { Report } from '../check/report.ts';
+import { expressionsIn } from '../plan/template.ts';
+import { childOf, itemsOf, treeAt, type Tree } from '../read/tree.ts';
 import type { GivenInputs } from '../world.ts';
 import { ITEM_FIELDS, pathOf, RUN_FIELDS, valueAt, type PlanField } from './fields.ts';
 import type { EffectiveValue, Origin, PlanOrigins, Source } from './origin.ts';

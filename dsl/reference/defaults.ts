@@ -2,7 +2,7 @@
  * The built-in default of each key of a job: what a plan has of a job that does not write it.
  * Owns the jobs that are asked, the least that has a part at all; values come out of the compiler.
  */
-import { formatUsd, nanoUsd } from '../../core/money.ts';
+import { formatUsd, nanoUsd } from '../../core/money/money.ts';
 import { compileExplained } from '../compile-job.ts';
 import { formatDuration } from '../duration.ts';
 import type { EffectiveValue } from '../origins/origin.ts';

@@ -2,10 +2,10 @@
  * The rows that a conversation is run for.
  * Owns `where`, `limit` and the bound of rows that are read.
  */
-import type { Entry } from '../entry.ts';
-import { FillFailure } from '../interpolate.ts';
+import type { Entry } from '../plan/entry.ts';
+import { FillFailure } from '../plan/interpolate.ts';
 import type { CheckContext } from '../check/check-context.ts';
-import { entryOf, treeAt } from '../tree.ts';
+import { entryOf, treeAt } from '../read/tree.ts';
 import type { DataFile } from './data-file.ts';
 import { rowFinding } from './open-data-files.ts';
 import { ROWS_READ_MAX, type Row } from './row.ts';

@@ -2,8 +2,8 @@
  * A CSV file as rows with named fields; the first row names them, and every field is text.
  * Owns what a header may be, and that every row has its columns.
  */
-import type { FieldTypes } from '../plan-scope.ts';
-import { quote } from '../quote.ts';
+import type { FieldTypes } from '../plan/plan-scope.ts';
+import { quote } from '../read/quote.ts';
 import { COLUMN } from '../schema/text-rule.ts';
 import { csvCells } from './csv-cells.ts';
 import { COLUMNS_MAX, type Row, type RowProblem } from './row.ts';

@@ -2,9 +2,9 @@
  * Where the rows of a conversation come from: a data file, or a list in the job.
  * Owns the shape that whoever expands a conversation knows.
  */
-import type { PlanAwaited } from '../../core/plan-awaited.ts';
-import type { PlanIssues } from '../../core/plan-issue.ts';
-import type { FieldTypes } from '../plan-scope.ts';
+import type { PlanAwaited } from '../../core/plan/plan-awaited.ts';
+import type { PlanIssues } from '../../core/plan/plan-issue.ts';
+import type { FieldTypes } from '../plan/plan-scope.ts';
 import type { AskedIssues } from '../world.ts';
 import type { Row, RowProblem } from './row.ts';
 

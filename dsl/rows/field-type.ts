@@ -2,9 +2,9 @@
  * The type of a field of a row, from its value in the first row.
  * Owns which types there are, how findings call them, and what is said of a field that the first row lacks.
  */
-import { nearestName } from '../nearest-name.ts';
-import type { FieldType, FieldTypes, FieldValue } from '../plan-scope.ts';
-import { quote } from '../quote.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import type { FieldType, FieldTypes, FieldValue } from '../plan/plan-scope.ts';
+import { quote } from '../read/quote.ts';
 
 export const FIELD_WORDS: Readonly<Record<FieldType, string>> = {
   string: 'text',

@@ -2,10 +2,10 @@
  * Files that a pattern of `items` matches as rows: `path`, `name`, `stem` and `text`, all of them text.
  * Owns these fields, and what is said of patterns that match nothing; the walk is the business of find-files.ts.
  */
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import { FILE_GLOB, INTERPOLATION_MARK } from '../schema/text-rule.ts';
-import { childOf, itemsOf, textOf, type Tree } from '../tree.ts';
+import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
 import type { FileProblem, JobWorld } from '../world.ts';
 import { unread, type DataFile } from './data-file.ts';
 import { ENTRIES_MAX, FILES_MAX, findFiles, missingFolder, type FoundFiles } from './find-files.ts';

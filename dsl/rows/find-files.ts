@@ -2,7 +2,7 @@
  * The files that patterns match, from the folder of the job.
  * Owns the walk, its order and its bounds; which names one part of a pattern matches is the business of name-pattern.ts.
  */
-import { nearestName } from '../nearest-name.ts';
+import { nearestName } from '../check/nearest-name.ts';
 import { joinPath } from '../local-path.ts';
 import type { FolderEntry, FolderRead } from '../world.ts';
 import { namePatterns, type NamePattern } from './name-pattern.ts';

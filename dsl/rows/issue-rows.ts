@@ -3,13 +3,13 @@
  * Owns these fields and the question; who asks it is the world's business. What stands in an issue is anybody's text: it
  * is filled in, and never read as a part of the job (D31).
  */
-import { CODE_HOST_KINDS, ISSUE_STATES, type CodeHostKind, type IssueState } from '../../core/plan-issue.ts';
-import type { SecretReference } from '../../core/plan.ts';
-import type { FieldTypes } from '../plan-scope.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { CODE_HOST_KINDS, ISSUE_STATES, type CodeHostKind, type IssueState } from '../../core/plan/plan-issue.ts';
+import type { SecretReference } from '../../core/plan/plan.ts';
+import type { FieldTypes } from '../plan/plan-scope.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import { HOST, INTERPOLATION_MARK, REPOSITORY } from '../schema/text-rule.ts';
-import { childOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../tree.ts';
+import { childOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../read/tree.ts';
 import type { AskedIssues, JobWorld } from '../world.ts';
 import { unread, type DataFile } from './data-file.ts';
 import type { Row } from './row.ts';

@@ -4,7 +4,7 @@
  * Owns the reading of one text; must not know rows.
  */
 import { numberLoss } from '../number-text.ts';
-import { quote } from '../quote.ts';
+import { quote } from '../read/quote.ts';
 
 /** As deep as a job may nest; what is deeper is no row. */
 export const JSON_DEPTH_MAX = 64;

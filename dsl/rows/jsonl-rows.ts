@@ -2,8 +2,8 @@
  * A file with one JSON object a line as rows; the first object says which fields there are, and of what type.
  * Owns that every row has the same fields; blank lines are no rows, and json-text.ts loses nothing of the others.
  */
-import type { FieldTypes, FieldValue } from '../plan-scope.ts';
-import { quote } from '../quote.ts';
+import type { FieldTypes, FieldValue } from '../plan/plan-scope.ts';
+import { quote } from '../read/quote.ts';
 import { COLUMN } from '../schema/text-rule.ts';
 import type { CsvFile } from './csv-rows.ts';
 import { fieldTypeOf, FIELD_WORDS, furtherField } from './field-type.ts';

@@ -2,11 +2,11 @@
  * Rows that stand in the job itself, under `items`; the first says which fields there are, and of what type.
  * Owns that all have the same fields, each finding at its place; what a cell may be is the schema's.
  */
-import type { FieldType, FieldTypes, FieldValue } from '../plan-scope.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
-import { parseTemplate } from '../template.ts';
-import { entriesOf, entryOf, itemsOf, type Tree, type TreeEntry } from '../tree.ts';
+import type { FieldType, FieldTypes, FieldValue } from '../plan/plan-scope.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
+import { parseTemplate } from '../plan/template.ts';
+import { entriesOf, entryOf, itemsOf, type Tree, type TreeEntry } from '../read/tree.ts';
 import { unread, type DataFile } from './data-file.ts';
 import { FIELD_WORDS, fieldTypeOf, furtherField } from './field-type.ts';
 

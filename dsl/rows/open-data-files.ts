@@ -2,15 +2,15 @@
  * What the conversations of a job are run over: for each that has `items`, its rows and their columns.
  * Owns finding and opening data files, whose rows are read when the conversation is expanded.
  */
-import type { Diagnostic } from '../diagnostic.ts';
+import type { Diagnostic } from '../check/diagnostic.ts';
 import { joinPath, folderOf } from '../local-path.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
-import { childOf, entryOf, textOf, type Tree, type TreeEntry } from '../tree.ts';
+import { childOf, entryOf, textOf, type Tree, type TreeEntry } from '../read/tree.ts';
 import type { JobWorld, RowsRead } from '../world.ts';
-import { conversationsOf } from '../entries.ts';
-import { CODE_HOST_KINDS } from '../../core/plan-issue.ts';
+import { conversationsOf } from '../plan/entries.ts';
+import { CODE_HOST_KINDS } from '../../core/plan/plan-issue.ts';
 import { fileRows } from './file-rows.ts';
 import { readCsv, type CsvFile } from './csv-rows.ts';
 import { unread, type DataFile } from './data-file.ts';

@@ -2,7 +2,7 @@
  * The bytes of a data file as text, piece by piece: UTF-8 without NUL, or a problem with its line.
  * Owns the decoding; holds no more than a piece and the line that it breaks off in.
  */
-import { firstBrokenLine } from '../decode-source.ts';
+import { firstBrokenLine } from '../read/decode-source.ts';
 import { ROW_CHARS_MAX, type RowProblem } from './row.ts';
 
 /** A character has at most four bytes: a line of more bytes is longer than any row. */

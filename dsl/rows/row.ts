@@ -2,9 +2,9 @@
  * One row of a data file.
  * Owns the shape and the bounds of what is read.
  */
-import type { PlanIssue } from '../../core/plan-issue.ts';
-import type { FieldValue } from '../plan-scope.ts';
-import type { Span } from '../text-position.ts';
+import type { PlanIssue } from '../../core/plan/plan-issue.ts';
+import type { FieldValue } from '../plan/plan-scope.ts';
+import type { Span } from '../read/text-position.ts';
 
 export interface Row {
   /** Counts from 1, without the header. */

@@ -2,8 +2,8 @@
  * Arrivals of a scenario file as they are played.
  * Owns what a rate means: each comes by itself, so that the time between two is exponential.
  */
-import { instantFromText } from '../../core/instant-text.ts';
-import { parseRate } from '../build-admission.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
+import { parseRate } from '../plan/build-admission.ts';
 import type { ArrivalsDocument } from './arrivals-schema.ts';
 import { distributionOf, lengthMs } from './figures.ts';
 import type { ScenarioArrivals } from './scenario.ts';

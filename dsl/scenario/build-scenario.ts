@@ -2,13 +2,13 @@
  * A checked scenario file as the scenario that is played.
  * Owns the defaults of a scenario; must not find anything wrong.
  */
-import { instantFromText } from '../../core/instant-text.ts';
-import type { Plan } from '../../core/plan.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { defined } from '../defined.ts';
-import type { Report } from '../report.ts';
-import { childOf, treeAt, type Tree } from '../tree.ts';
+import type { Report } from '../check/report.ts';
+import { childOf, treeAt, type Tree } from '../read/tree.ts';
 import type { BehaviourDocument, RuntimeDocument } from './behaviour-schema.ts';
 import { buildArrivals } from './build-arrivals.ts';
 import { buildEvent } from './build-event.ts';

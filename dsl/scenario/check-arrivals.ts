@@ -2,12 +2,12 @@
  * Arrivals that say when, once, and for as many as there are.
  * Owns which keys stand together, and that instants lie on the clock; the figures themselves are the schema's.
  */
-import { counted } from '../../core/counted.ts';
-import { instantFromText } from '../../core/instant-text.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { counted } from '../../core/text/counted.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import { INSTANT } from '../schema/text-rule.ts';
-import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../tree.ts';
+import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../read/tree.ts';
 import { ARRIVAL_KEYS } from './arrivals-schema.ts';
 import { keysOf, placeOf, type PlannedCheck, type ScenarioCheck } from './scenario-check.ts';
 import { START_AT_DEFAULT } from './start-at.ts';

@@ -2,9 +2,9 @@
  * Events and expectations that say one thing each.
  * Owns which keys stand together; must not look at the plan.
  */
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
-import { entryOf, type Tree, type TreeEntry } from '../tree.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
+import { entryOf, type Tree, type TreeEntry } from '../read/tree.ts';
 import { keysOf, listAt, placeOf, targetKeys, type ScenarioCheck } from './scenario-check.ts';
 import { ACTION_KEYS, EXPECTATION_KEYS } from './scenario-schema.ts';
 

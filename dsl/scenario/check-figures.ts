@@ -2,13 +2,13 @@
  * Figures that are each valid and do not fit together.
  * Owns order of bounds, weights, the clock; must not look at the plan.
  */
-import { instantFromText } from '../../core/instant-text.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import { INSTANT, TOKENS } from '../schema/text-rule.ts';
-import { childOf, entriesOf, textOf, treeAt, type Tree } from '../tree.ts';
+import { childOf, entriesOf, textOf, treeAt, type Tree } from '../read/tree.ts';
 import { tokenCount } from './figures.ts';
 import { textIn, type ScenarioCheck } from './scenario-check.ts';
 

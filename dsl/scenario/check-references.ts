@@ -2,9 +2,9 @@
  * Names of a scenario that must exist elsewhere: conversations of the job, faults of the simulator.
  * Owns the look-ups; expressions are in conditions.ts.
  */
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import { childOf, entriesOf, entryOf, textOf, treeAt } from '../tree.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import { childOf, entriesOf, entryOf, textOf, treeAt } from '../read/tree.ts';
 import { addUnknownKey } from './conditions.ts';
 import { listAt, targetKeys, type PlannedCheck, type ScenarioCheck } from './scenario-check.ts';
 

@@ -2,17 +2,17 @@
  * YAML text to scenario and findings: the passes in their order, and nothing else.
  * Pure: the job and the names of faults come from the world beside the file. Broken input is data, never an exception.
  */
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { compileAmendable, type AmendableCompilation } from '../compile-job.ts';
-import type { JobSource } from '../decode-source.ts';
-import type { Diagnostic } from '../diagnostic.ts';
-import { quote } from '../quote.ts';
-import { checkSchema, readDocument } from '../read-document.ts';
-import type { Report } from '../report.ts';
+import type { JobSource } from '../read/decode-source.ts';
+import type { Diagnostic } from '../check/diagnostic.ts';
+import { quote } from '../read/quote.ts';
+import { checkSchema, readDocument } from '../read/read-document.ts';
+import type { Report } from '../check/report.ts';
+import type { JobDocument } from '../schema/job-schema.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
-import { childOf, textOf, type Tree } from '../tree.ts';
+import { childOf, textOf, type Tree } from '../read/tree.ts';
 import type { FileProblem } from '../world.ts';
-import { amendJob } from './amend-job.ts';
 import { buildScenario } from './build-scenario.ts';
 import { checkArrivals, checkItemArrivals } from './check-arrivals.ts';
 import { checkChoices } from './check-choices.ts';
@@ -20,6 +20,7 @@ import { checkFigures } from './check-figures.ts';
 import { checkFaults, checkOverrides, checkTargets } from './check-references.ts';
 import { checkConditionKeys, compileConditions } from './conditions.ts';
 import { lintScenario } from './lint-scenario.ts';
+import type { OverridesDocument } from './overrides-schema.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIO_LANGUAGE } from './scenario-language.ts';
 import { scenarioSchema } from './scenario-schema.ts';
@@ -104,4 +105,31 @@ function readJob(root: Tree, report: Report, world: ScenarioWorld): ScenarioJob 
     remedy: 'the path is relative to the scenario file',
   });
   return null;
+}
+
+/** `budget.usd` is there: the check of overrides has seen to it. */
+function amendJob(job: JobDocument, overrides: OverridesDocument): JobDocument {
+  const { defaults, conversations, budget, retry, wait, cleanup, placement, admission } = overrides;
+  const usd = budget?.usd ?? job.budget?.usd;
+  return {
+    ...job,
+    ...(defaults === undefined ? {} : { defaults: withFields(job.defaults ?? {}, defaults) }),
+    conversations: job.conversations.map((own) => withFields(own, conversations?.[own.id] ?? {})),
+    ...(placement === undefined ? {} : { placement }),
+    ...(admission === undefined ? {} : { admission: { ...job.admission, ...admission } }),
+    ...(budget === undefined || usd === undefined ? {} : { budget: { ...job.budget, ...budget, usd } }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(wait === undefined ? {} : { wait: { ...job.wait, ...wait } }),
+    ...(cleanup === undefined ? {} : { cleanup: { ...job.cleanup, ...cleanup } }),
+  };
+}
+
+type Fields = NonNullable<OverridesDocument['defaults']>;
+
+function withFields<Own extends Fields>(own: Own, { limits, priority }: Fields): Own {
+  return {
+    ...own,
+    ...(limits === undefined ? {} : { limits: { ...own.limits, ...limits } }),
+    ...(priority === undefined ? {} : { priority }),
+  };
 }

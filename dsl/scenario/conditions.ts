@@ -2,7 +2,7 @@
  * Every expression of a scenario, compiled, with its findings at the place inside its scalar.
  * Owns which phase an expression is of; the engine owns the language.
  */
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { createCelEngine } from '../expression/cel-engine.ts';
 import type {
   Compiled,
@@ -10,12 +10,12 @@ import type {
   ExpressionPhase,
   ExpressionProblemKind,
 } from '../expression/expression.ts';
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
-import type { RuleCode } from '../rule-catalogue.ts';
-import { spanInScalar } from '../scalar-offset.ts';
-import { childOf, textOf, type Tree, type TreeScalar } from '../tree.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
+import type { RuleCode } from '../check/rule-catalogue.ts';
+import { spanInScalar } from '../read/scalar-offset.ts';
+import { childOf, textOf, type Tree, type TreeScalar } from '../read/tree.ts';
 import { keysOf, listAt, type ScenarioCheck } from './scenario-check.ts';
 
 const CODES: Readonly<Record<ExpressionProblemKind, RuleCode>> = {

@@ -2,7 +2,7 @@
  * Figures of a scenario as numbers: times, counts of tokens, distributions, prices.
  * Owns the conversion of text that its rule has accepted; must not judge it.
  */
-import { parsePrice, type TokenPrice } from '../../core/price.ts';
+import { parsePrice, type TokenPrice } from '../../core/money/price.ts';
 import { parseDuration } from '../duration.ts';
 import type { DistributionDocument } from './behaviour-schema.ts';
 import type { ScenarioDistribution } from './scenario.ts';

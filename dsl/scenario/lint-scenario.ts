@@ -3,14 +3,14 @@
  * Owns lint rules over the whole scenario; a warning never changes what is played.
  */
 import { ParleyError } from '../../core/parley-error.ts';
-import type { PlanItem } from '../../core/plan.ts';
-import { outlastsSession } from '../../core/session.ts';
+import type { PlanItem } from '../../core/plan/plan.ts';
+import { outlastsSession } from '../../core/sandbox/session.ts';
 import { formatDuration } from '../duration.ts';
 import { itemValues } from '../expression/values.ts';
-import { nearestName } from '../nearest-name.ts';
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
-import { childOf, entriesOf, treeAt, type Tree } from '../tree.ts';
+import { nearestName } from '../check/nearest-name.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
+import { childOf, entriesOf, treeAt, type Tree } from '../read/tree.ts';
 import type { Scenario, ScenarioDistribution } from './scenario.ts';
 import { listAt, placeOf } from './scenario-check.ts';
 

@@ -2,8 +2,8 @@
  * What the checks of a scenario are given: the file in long form, even where other parts of it are broken.
  * Owns the types and the walks that several checks share.
  */
-import type { Plan } from '../../core/plan.ts';
-import type { Report } from '../report.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { Report } from '../check/report.ts';
 import {
   childOf,
   entryOf,
@@ -13,7 +13,7 @@ import {
   type Tree,
   type TreeEntry,
   type TreePath,
-} from '../tree.ts';
+} from '../read/tree.ts';
 
 export interface ScenarioCheck {
   readonly root: Tree;

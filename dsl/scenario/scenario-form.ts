@@ -3,7 +3,7 @@
  * Owns distributions and expressions as they are written; schema/shorthand.ts has those that jobs use as well.
  */
 import { asWritten, type JsonSchema, type Shorthand, type Speaker } from '../schema/shorthand.ts';
-import { childOf, mapNode, textNode, textOf, type Tree, type TreeMap } from '../tree.ts';
+import { childOf, mapNode, textNode, textOf, type Tree, type TreeMap } from '../read/tree.ts';
 
 /** Keys of each kind of distribution, in its long form. */
 export const DISTRIBUTION_KEYS = {

@@ -2,11 +2,11 @@
  * The words of the scenario language for the shared passes.
  * Owns synonyms, remedies and refused keys of a scenario; the keys themselves are the schema's.
  */
-import { isDeploymentLimit, isSessionLength } from '../deployment-limit.ts';
+import { isDeploymentLimit, isSessionLength } from '../check/deployment-limit.ts';
 import { jobLimitRefused } from '../job-language.ts';
 import type { Language, RefusedKey } from '../language.ts';
-import { quote } from '../quote.ts';
-import type { TreePath } from '../tree.ts';
+import { quote } from '../read/quote.ts';
+import type { TreePath } from '../read/tree.ts';
 import { scenarioSchema } from './scenario-schema.ts';
 
 const SYNONYMS: Readonly<Record<string, string>> = {

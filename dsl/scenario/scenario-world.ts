@@ -2,7 +2,7 @@
  * What the compiler of scenarios may ask about the world beside the file.
  * Owns the interface; must not hold an implementation.
  */
-import type { JobSource } from '../decode-source.ts';
+import type { JobSource } from '../read/decode-source.ts';
 import type { FileProblem, JobWorld } from '../world.ts';
 
 export interface ScenarioJob {

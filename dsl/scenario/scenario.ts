@@ -2,9 +2,9 @@
  * A compiled scenario: a plan, a policy under test, a model of the world, what happens when, and what must hold.
  * Immutable data; owns the shape. The simulator plays it and must not read YAML.
  */
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
-import type { TokenPrice } from '../../core/price.ts';
+import type { TokenPrice } from '../../core/money/price.ts';
 import type { Expression } from '../expression/expression.ts';
 
 /** Milliseconds, tokens or whatever it is used for; draws are integers of 0 or more. */

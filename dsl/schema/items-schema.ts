@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 
-import { ISSUE_STATES } from '../../core/plan-issue.ts';
-import { mapNode } from '../tree.ts';
+import { ISSUE_STATES } from '../../core/plan/plan-issue.ts';
+import { mapNode } from '../read/tree.ts';
 import { conditionSchema } from './inputs-schema.ts';
 import { ISSUE_LABEL } from './code-host-rule.ts';
 import { listOfOne, loseNothing, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';

@@ -1,6 +1,6 @@
 /**
  * `placement.pool`: sandboxes that a run keeps for itself.
- * Owns shapes and bounds; who is placed where is decided in core/place-in-pool.ts.
+ * Owns shapes and bounds; who is placed where is decided in core/placement/place-in-pool.ts.
  * No key here sets an idle or deletion limit or the length of a session (D10).
  */
 import { z } from 'zod';

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 
-import { quote } from '../quote.ts';
-import type { Report } from '../report.ts';
+import { quote } from '../read/quote.ts';
+import type { Report } from '../check/report.ts';
 import {
   childOf,
   mapNode,
@@ -14,7 +14,7 @@ import {
   type TreeEntry,
   type TreeMap,
   type TreeScalar,
-} from '../tree.ts';
+} from '../read/tree.ts';
 import { AXIS_NAME, LOCAL_PATH, SECRET_NAME, WEBHOOK } from './text-rule.ts';
 
 export type JsonSchema = Record<string, unknown>;

@@ -4,11 +4,11 @@
  */
 import { z } from 'zod';
 
-import { AGENT_PRESETS } from '../../core/plan-agent.ts';
+import { AGENT_PRESETS } from '../../core/plan/plan-agent.ts';
 import { SECRET_NAME_PATTERN, SECRET_PREFIXES_RESERVED } from '../../core/limits.ts';
 import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';
 import { DURATION_PATTERN } from '../duration.ts';
-import type { RuleCode } from '../rule-catalogue.ts';
+import type { RuleCode } from '../check/rule-catalogue.ts';
 
 export interface TextRule {
   readonly code: RuleCode;

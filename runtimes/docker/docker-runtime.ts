@@ -15,7 +15,7 @@ import type {
 import { watchDisks } from '../on-host/disk-watch.ts';
 import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
 import type { OnRecord } from '../on-host/ended-by-record.ts';
-import { guarded, guardedOperations } from '../on-host/guarded.ts';
+import { guarded, guardedOperations } from '../on-host/guard/guarded.ts';
 import { checkHostSockets } from '../on-host/host-sockets.ts';
 import { leaveDiskLimit } from '../on-host/last-words.ts';
 import { DEFAULT_LIMITS, DISK_LOOK_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';

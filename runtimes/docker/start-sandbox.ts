@@ -5,7 +5,7 @@
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, SandboxLimits, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
-import { prepareGuard } from '../on-host/guard-file.ts';
+import { prepareGuard } from '../on-host/guard/guard-file.ts';
 import { untilNextProbe } from '../on-host/health-probe.ts';
 import { timeLeft } from '../on-host/wait.ts';
 import { prepareHostSocketDirs } from '../on-host/host-sockets.ts';

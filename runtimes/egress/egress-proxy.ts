@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ConnectionShares } from '../../core/connection-shares.ts';
+import { ConnectionShares } from '../../core/shares/connection-shares.ts';
 import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
 import { allowsHost, parseHostAndPort } from './host-rules.ts';
 import type { HostAndPort, HostRule } from './host-rules.ts';

@@ -12,7 +12,7 @@ import type {
   SandboxLimits,
   SandboxRuntime,
 } from '../../ports/sandbox-runtime.ts';
-import { guardedOperations } from '../on-host/guarded.ts';
+import { guardedOperations } from '../on-host/guard/guarded.ts';
 import { DEFAULT_LIMITS } from '../on-host/limits.ts';
 import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
 import type { SandboxTurns } from '../on-host/sandbox-turns.ts';

@@ -5,7 +5,7 @@
  * Server answers, so that the key stands in the cluster's store for seconds only.
  */
 import type { V1EnvVar, V1Secret, V1Volume } from '@kubernetes/client-node';
-import { guardObject } from '../on-host/guard-object.ts';
+import { guardObject } from '../on-host/guard/guard-object.ts';
 import { otherUserArguments } from '../on-host/inside-view.ts';
 import { filesAsObject } from '../on-host/tools-user.ts';
 import type { ToolsUser } from '../on-host/tools-user.ts';

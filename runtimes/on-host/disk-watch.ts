@@ -3,10 +3,16 @@
  * Owns looking now and then; a runtime says how one is ended, and why stays behind for the last words.
  * Must not remove a file: what is there belongs to the user.
  */
+import { execFile } from 'node:child_process';
 import { opendir, statfs } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import type { DiskBound } from '../../ports/sandbox-runtime.ts';
-import { bytesOnDisk, filesOnDisk } from './bytes-on-disk.ts';
-import { FREE_FILES_SHARE_MIN, SOCKET_DIR_FILES_MAX, STARVING_FILES_SHARE_MIN } from './limits.ts';
+import {
+  DISK_LOOK_TIMEOUT_MS,
+  FREE_FILES_SHARE_MIN,
+  SOCKET_DIR_FILES_MAX,
+  STARVING_FILES_SHARE_MIN,
+} from './limits.ts';
 import { unlinkedBytes } from './unlinked-files.ts';
 
 export interface DiskWatch<T> {
@@ -90,4 +96,29 @@ async function hasMore(directory: string, filesMax: number): Promise<boolean> {
     // It is made anew, or gone with its sandbox.
   }
   return false;
+}
+
+const run = promisify(execFile);
+const KIBIBYTE = 1024;
+
+/**
+ * Blocks that are really taken: a sparse file counts as what was written of it. What could not be read counts as
+ * nothing; a removal in the middle is ordinary.
+ */
+async function bytesOnDisk(trees: readonly string[]): Promise<number> {
+  return (await summed(['-skx'], trees)) * KIBIBYTE;
+}
+
+/** Files and folders; one of several names counts once. None where the system's tool cannot count them. */
+async function filesOnDisk(trees: readonly string[]): Promise<number> {
+  return await summed(['-sx', '--inodes'], trees);
+}
+
+async function summed(flags: readonly string[], trees: readonly string[]): Promise<number> {
+  const options = { timeout: DISK_LOOK_TIMEOUT_MS, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
+  const told = await run('du', [...flags, '--', ...trees], options).catch(
+    (error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? '' }),
+  );
+  const sizes = told.stdout.split('\n').map((line) => Number(/^\d+/.exec(line)?.[0] ?? 0));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -6,7 +6,7 @@
 import { closeSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { systemCallObject } from './system-call-object.ts';
+import { systemCallObject } from './guard/system-call-object.ts';
 
 const OPEN_FILES = '/proc/self/fd';
 const CLOSED_ON_EXEC = 0o2000000;

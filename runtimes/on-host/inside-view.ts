@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
-import { guardObject } from './guard-object.ts';
+import { guardObject } from './guard/guard-object.ts';
 import type { HostSockets } from './host-sockets.ts';
 import { LOG_BYTES_MAX } from './limits.ts';
 import { SERVER_GROUP } from './tools-user.ts';

@@ -2,19 +2,20 @@
  * Launching one incarnation.
  * Owns the order record → process, and what the launched process inherits; must not wait for readiness.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { chown, lstat, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:net';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import { ParleyError } from '../../core/parley-error.ts';
+import { holdFreePort, portOf, release } from '../../loopback/free-port.ts';
 import type { StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { sandboxArguments } from './bwrap-arguments.ts';
 import type { Isolation } from './isolation.ts';
-import { chooseFreePorts } from './free-ports.ts';
-import { prepareGuard } from '../on-host/guard-file.ts';
+import { prepareGuard } from '../on-host/guard/guard-file.ts';
 import { nodeInside, prepareEtc } from './host-files.ts';
-import { giveTo } from './host-user.ts';
 import { entrancesOf, groupOf, makeGroup } from './cgroups/sandbox-group.ts';
 import type { SandboxGroup } from './cgroups/sandbox-group.ts';
 import { launchLimits, processCountPrefix } from './resource-limits.ts';
@@ -23,12 +24,13 @@ import { sandboxFilter } from '../on-host/seccomp/sandbox-filter.ts';
 import {
   BOUND_PORTS,
   INSIDE,
+  type InsideView,
+  type RoutePorts,
   SYSTEM_PATH,
   boundView,
   initCommand,
   insideEnvironment,
 } from '../on-host/inside-view.ts';
-import type { InsideView } from '../on-host/inside-view.ts';
 import { placeOfTool, plainView, toolPaths } from './inside-view.ts';
 import { generationMark } from './last-words.ts';
 import { LAUNCH_SCRIPT } from './launch-script.ts';
@@ -228,4 +230,38 @@ function handOver(pipe: Readable | Writable | null | undefined, sessionKey: stri
   // A launch that failed before the key was read is told of by its log.
   pipe.on('error', () => undefined);
   pipe.end(sessionKey);
+}
+
+/** Three different free ports; the preferred ones where they are free, so that addresses survive a resume. */
+async function chooseFreePorts(preferred: RoutePorts | null): Promise<RoutePorts> {
+  const held: Server[] = [];
+  try {
+    const take = async (wanted: number | undefined): Promise<number> => {
+      const server = await holdFreePort(wanted ?? null);
+      held.push(server);
+      return portOf(server);
+    };
+    const proxy = await take(preferred?.proxy);
+    const webhook = await take(preferred?.webhook);
+    return { proxy, webhook, git: await take(preferred?.git) };
+  } finally {
+    await Promise.all(held.map(release));
+  }
+}
+
+const run = promisify(execFile);
+
+/** Trees of a former owner; millions of files take minutes. */
+const GIVE_TIMEOUT_MS = 600_000;
+
+/** A directory with what is in it; links are given and never followed. Nothing of the sandbox may run. */
+async function giveTo(user: number, directory: string): Promise<void> {
+  const { uid, gid } = await lstat(directory);
+  if (uid === user && gid === user) return;
+  await run('chown', ['-hR', `${user}:${user}`, '--', directory], {
+    timeout: GIVE_TIMEOUT_MS,
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+  });
+  // Last, because by its owner the whole is judged: what broke off half way begins again.
+  await chown(directory, user, user);
 }

@@ -14,7 +14,7 @@ import type {
 import { watchDisks } from '../on-host/disk-watch.ts';
 import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
 import type { OnRecord } from '../on-host/ended-by-record.ts';
-import { guarded, guardedOperations } from '../on-host/guarded.ts';
+import { guarded, guardedOperations } from '../on-host/guard/guarded.ts';
 import { keepDescriptorsFromChildren } from '../on-host/inherited-descriptors.ts';
 import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { presenceByRecord } from '../on-host/presence-by-record.ts';

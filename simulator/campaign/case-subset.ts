@@ -2,7 +2,7 @@
  * A part of a case: what shrinking leaves of it.
  * Owns how a case is cut down; what is left keeps its numbers, so that requests and chances stay what they were.
  */
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { CampaignCase } from './random-case.ts';
 import type { TimedAction } from './random-actions.ts';
 

@@ -3,7 +3,7 @@
  * per fault that struck in between.
  * Owns the form of a line and the legend; entities have short names, in order of appearance.
  */
-import type { Command } from '../../core/command.ts';
+import type { Command } from '../../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Injected } from '../faults/injector.ts';

@@ -2,7 +2,7 @@
  * What a case leans towards, so that rare transitions are taken often enough.
  * Owns which leaning helps which transition; without an aim every leaning has a small share of its own.
  */
-import type { ActivityCommandType } from '../../core/command.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
 import { CONVERSATION_PHASES } from '../../core/conversation/state.ts';
 import { RUN_PHASES } from '../../core/run/state.ts';
 import { SANDBOX_PHASES } from '../../core/sandbox/state.ts';

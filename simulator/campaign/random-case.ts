@@ -2,6 +2,7 @@
  * A case: everything that a seed stands for. The same seed gives the same case, whatever was played before.
  * Owns the phases of time and how the parts come together; each part has a file of its own.
  */
+import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { FaultMix, FaultName } from '../faults/catalogue.ts';
 import { uniform } from '../models/distribution.ts';
@@ -13,7 +14,6 @@ import { leaningsFor, randomLeanings, type Leanings } from './leanings.ts';
 import { randomActions, type TimedAction } from './random-actions.ts';
 import { aimedKinds, randomMix } from './random-mix.ts';
 import { randomModels } from './random-models.ts';
-import { randomPolicy } from './random-policy.ts';
 import type { Reaction } from './reactions.ts';
 
 export interface CampaignCase {
@@ -128,4 +128,24 @@ function leaningModels(stream: RandomStream, { pace, stubborn, failing }: Leanin
 
 function planWishes({ settle, hasty, retry, tells, warms, short }: Leanings) {
   return { settle, hasty, retry, tells, warms, itemsMax: short ? 2 : null };
+}
+
+/** How often a rule is switched off altogether. */
+const OFF_SHARE = 0.08;
+
+/** A lifecycle policy by chance, tight enough that its limits are met. */
+function randomPolicy(stream: RandomStream): Policy {
+  const idleTimeMs = stream.happens(OFF_SHARE) ? null : wholeMagnitude(stream, MINUTE_MS, 2 * HOUR_MS);
+  const deletionTimeMs = stream.happens(OFF_SHARE) ? null : wholeMagnitude(stream, HOUR_MS, 10 * DAY_MS);
+  const installationMax = between(stream, 1, 10);
+  return {
+    limits: { idleTimeMs, deletionTimeMs },
+    capacity: {
+      installationMax,
+      userMax: stream.happens(0.5) ? installationMax : between(stream, 1, 10),
+      conversationsPerSandboxMax: pick(stream, [1, 2, 3, 20]),
+    },
+    onFull: pick(stream, ['refuse', 'queue', 'pause_longest_idle']),
+    grouping: pick(stream, GROUPING_STRATEGIES),
+  };
 }

@@ -2,7 +2,7 @@
  * A world by chance: how long things take, how agents behave, what fails of itself.
  * Owns the ranges; faults are no part of a model.
  */
-import type { ActivityCommandType } from '../../core/command.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { fixed, lognormal, uniform, type Distribution } from '../models/distribution.ts';
 import {

@@ -2,7 +2,7 @@
  * A plan by chance: a few items under every rule that a job can set.
  * Owns the ranges; a plan made here is what a compiled job could be.
  */
-import type { Plan, PlanItem, PlanReconcile } from '../../core/plan.ts';
+import type { Plan, PlanItem, PlanReconcile } from '../../core/plan/plan.ts';
 import { FAILURE_CLASSES, GROUPING_STRATEGIES } from '../../core/status.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { sandboxIdNamed } from '../models/derived-id.ts';

@@ -2,19 +2,21 @@
  * People who act at the worst moment: as soon as an entity enters a phase, somebody asks something of it.
  * Owns when they act and what they send; every reaction is counted, so that a case stays short.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { ConversationId, EntityAddress, MachineName } from '../../core/ids.ts';
+import { amendedPlanId } from '../../core/run/amend/amended-plan-id.ts';
+import { planChanges } from '../../core/run/amend/plan-changes.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { FAILURE_CLASSES } from '../../core/status.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Injected } from '../faults/injector.ts';
+import { SIMULATED_USER } from '../models/run-model.ts';
 import type { RandomStream } from '../random.ts';
 import type { Stage } from '../script.ts';
 import type { Simulation } from '../simulation.ts';
 import type { SimulationStep } from '../simulation-options.ts';
-import { amendment } from './amendment.ts';
 import { wholeMagnitude } from './choose.ts';
 
 export type Asked =
@@ -163,4 +165,25 @@ function eventOf(
     case 'drainRequested':
       return { type, requestId };
   }
+}
+
+type Playing = Pick<Stage, 'world'> & { readonly simulation: Simulation };
+
+/** Null where there is no such run, or its plan is not known yet. */
+function amendment(stage: Playing, to: EntityAddress, requestId: string): MachineEvent | null {
+  const run = stage.simulation.stateOf(to) as RunState | null;
+  const from = run === null ? null : stage.world.planOf(run.runId, run.planHash);
+  const first = from?.items[0];
+  if (run === null || from === null || first === undefined) return null;
+  const { items } = from;
+  const changed = { ...first, prompt: `${first.prompt}, ${requestId}`, specHash: requestId };
+  const added = { ...changed, key: `${requestId}-more`, index: items.length };
+  const plan = {
+    ...from,
+    items: [changed, ...items.slice(1), added],
+    hash: `${from.hash}, ${requestId}`,
+  };
+  stage.world.addPlan(amendedPlanId(run.runId, plan.hash), plan);
+  const changes = planChanges(from, plan, { runId: run.runId, userId: SIMULATED_USER });
+  return { type: 'planAmended', requestId, ...changes, retired: items.length > 1 ? [1] : [] };
 }

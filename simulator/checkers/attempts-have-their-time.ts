@@ -2,11 +2,11 @@
  * R6: no attempt ends by its deadline, or by the limit of its working time, before that much true time has passed (D36).
  * Owns the memory of since when each is admitted and at work, by the true clock: the one of the machines may be set.
  */
-import { waitOf } from '../../core/item-rules.ts';
+import { waitOf } from '../../core/plan/item-rules.ts';
 import { addressKey } from '../../core/ids.ts';
 import { isSharded } from '../../core/run/shards.ts';
 import { isInFlight, type RunItem, type RunState } from '../../core/run/state.ts';
-import { changedPositions } from '../../core/run/changed-positions.ts';
+import { changedPositions } from '../../core/run/amend/changed-positions.ts';
 import type { Moment, SafetyCheck } from './checker.ts';
 
 /** What is measured of an attempt, in milliseconds of the true clock. */

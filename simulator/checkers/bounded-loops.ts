@@ -2,7 +2,7 @@
  * I20: every loop of orders has its bound (ARCHITECTURE.md, "Bounds").
  * Owns counts of its own, so that a counter that a machine forgets does not hide the loop.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import {
   ARCHIVE_ATTEMPTS_MAX,
@@ -11,7 +11,7 @@ import {
   RESUME_ATTEMPTS_MAX,
   RESUME_REQUESTS_MAX,
 } from '../../core/limits.ts';
-import { retryOf } from '../../core/item-rules.ts';
+import { retryOf } from '../../core/plan/item-rules.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { changedItems } from './changed-items.ts';

@@ -1,8 +1,8 @@
 /**
  * Which items of a run a step has changed: whoever judges each item alone looks at these, and has seen the others.
- * Owns what is said of a step; the comparison is in core/run/changed-positions.ts.
+ * Owns what is said of a step; the comparison is in core/run/amend/changed-positions.ts.
  */
-import { changedPositions } from '../../core/run/changed-positions.ts';
+import { changedPositions } from '../../core/run/amend/changed-positions.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Moment } from './checker.ts';
 

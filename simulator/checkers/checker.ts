@@ -2,7 +2,7 @@
  * What a checker is: a named invariant as one function.
  * Owns the shapes; a checker reads a step and the facts of the world, and changes nothing.
  */
-import type { ActivityCommand } from '../../core/command.ts';
+import type { ActivityCommand } from '../../core/machine/command.ts';
 import type { EntityAddress, MachineName } from '../../core/ids.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import type { WorldFacts } from '../world-facts.ts';

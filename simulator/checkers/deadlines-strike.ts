@@ -3,7 +3,7 @@
  * Owns the one check on every machine, by the machine's own word for its deadline.
  */
 import { addressKey } from '../../core/ids.ts';
-import { machineOf } from '../../core/machines.ts';
+import { machineOf } from '../../core/machine/machines.ts';
 import { PUNCTUAL, type Finding, type Rest } from './checker.ts';
 
 export function deadlinesStrike({ entities, now, timeliness = PUNCTUAL }: Rest): readonly Finding[] {

@@ -3,7 +3,7 @@
  * Owns the memory of since when each is up, by the true clock; one whose stop is being asked for is on its way down.
  */
 import type { SandboxPhase, SandboxState } from '../../core/sandbox/state.ts';
-import { sessionEndOf } from '../../core/session.ts';
+import { sessionEndOf } from '../../core/sandbox/session.ts';
 import { PUNCTUAL, type Moment, type SafetyCheck } from './checker.ts';
 
 /** Phases that ask for the stop again until the runtime confirms it. */

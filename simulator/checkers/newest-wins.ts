@@ -5,7 +5,7 @@
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
-import { isNewer } from '../../core/snapshot.ts';
+import { isNewer } from '../../core/machine/snapshot.ts';
 import { changedItems } from './changed-items.ts';
 import type { Moment } from './checker.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { SandboxId } from '../../core/ids.ts';
-import type { PlanPool } from '../../core/place-in-pool.ts';
+import type { PlanPool } from '../../core/placement/place-in-pool.ts';
 import { isInFlight, type RunState } from '../../core/run/state.ts';
 import { transitionOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SimulationStep } from '../simulation-options.ts';

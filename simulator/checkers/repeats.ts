@@ -4,7 +4,7 @@
  */
 import { addressKey } from '../../core/ids.ts';
 import { REMEMBERED_REQUESTS_MAX } from '../../core/limits.ts';
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { Moment, SafetyCheck } from './checker.ts';
 
 export function repeatsChangeNothing(): SafetyCheck {

@@ -3,7 +3,7 @@
  * Owns the one check; how long the window is only core/ knows.
  */
 import type { SandboxState } from '../../core/sandbox/state.ts';
-import { sessionEndOf } from '../../core/session.ts';
+import { sessionEndOf } from '../../core/sandbox/session.ts';
 import { PUNCTUAL, type Moment } from './checker.ts';
 
 export function sessionWindow({ step, timeliness = PUNCTUAL }: Moment): string | null {

@@ -2,7 +2,7 @@
  * What goes wrong with agents by themselves: they freeze, their gateway fails, and their reports lie or get lost.
  * Owns the faults of agents that no call of ours causes; must not decide what a report means.
  */
-import type { ActivityCommand, CommandOf } from '../../core/command.ts';
+import type { ActivityCommand, CommandOf } from '../../core/machine/command.ts';
 import type { AgentReport } from '../../core/conversation/message.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type { Agent } from '../models/agent.ts';

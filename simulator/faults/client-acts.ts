@@ -2,7 +2,7 @@
  * What a client may do to an entity at an odd moment.
  * Owns the acts and how likely each is among them; must not decide when, nor whether it is let through.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
 import type { RandomStream } from '../random.ts';
 import {

@@ -2,7 +2,7 @@
  * Clients that repeat, cancel, burst and meddle.
  * Owns when each fault of a client strikes and what it then sends; the edge and the machines judge it.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationId, EntityAddress } from '../../core/ids.ts';
 import { attachedIds, type SandboxState } from '../../core/sandbox/state.ts';
 import type { ModelPort } from '../model-port.ts';

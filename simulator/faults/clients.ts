@@ -2,7 +2,7 @@
  * The way of a client's request to its entity: through the worker, which may be down or die over it, and a commit.
  * Owns what a client does that sees an error: it asks again with the same id, or gives up.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationId, EntityAddress } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';

@@ -2,12 +2,12 @@
  * What a client is told before its request reaches a machine: the edge asks the record, as the API does (D8).
  * Owns the records that it asks; the refusals are those of core/.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import { messageRefusal } from '../../core/conversation/machine.ts';
 import type { EntityAddress } from '../../core/ids.ts';
-import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/projection.ts';
+import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
 import { refusalOf } from '../../core/sandbox/machine.ts';
-import { isNewer } from '../../core/snapshot.ts';
+import { isNewer } from '../../core/machine/snapshot.ts';
 
 /** The newest row of one entity, and the one before it. */
 interface Versions<Row> {

@@ -2,7 +2,7 @@
  * Which worker carries out which command, and whether anybody still hears of it.
  * Owns the executions and the names of their opportunities; must not decide who dies.
  */
-import type { ActivityCommand, ActivityCommandType } from '../../core/command.ts';
+import type { ActivityCommand, ActivityCommandType } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
 import type { RandomStream } from '../random.ts';
 import { senderOf } from './opportunities.ts';

@@ -2,11 +2,12 @@
  * A simulation whose worker, store, messages and clients fail: what the simulator plays when faults may strike.
  * Owns the wiring of driver, faults, world and checkers; with no faults it plays exactly what a simulation plays.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
 import { Checking, type Violation } from '../checking.ts';
 import type { ModelPort, WorldModel } from '../model-port.ts';
 import type { ModelOptions, Policy } from '../models/model-options.ts';
+import type { PlacementModel } from '../models/placement-model.ts';
 import { World } from '../models/world.ts';
 import { RandomStream } from '../random.ts';
 import { Simulation } from '../simulation.ts';
@@ -17,9 +18,8 @@ import { Commits } from './commits.ts';
 import { Edge } from './edge.ts';
 import { Held } from './held.ts';
 import { Injector, type FaultSource, type Injected } from './injector.ts';
-import { Opportunities } from './opportunities.ts';
+import { Opportunities, senderOf } from './opportunities.ts';
 import { Outages } from './outages.ts';
-import { OldReplica } from './old-replica.ts';
 import { Punctuality } from './punctuality.ts';
 import { TransportFaults } from './transport-faults.ts';
 import { Worker } from './worker.ts';
@@ -156,4 +156,32 @@ export class FaultyStage {
 
 function phaseOf(state: unknown): string | null {
   return (state as { readonly phase: string } | null)?.phase ?? null;
+}
+
+/** Reads of a replica that lags: a placement sees a sandbox as it was. */
+class OldReplica {
+  private readonly opportunities: Opportunities;
+  private readonly placement: PlacementModel;
+
+  constructor(opportunities: Opportunities, placement: PlacementModel) {
+    this.opportunities = opportunities;
+    this.placement = placement;
+  }
+
+  /** A placement begins: some sandbox of its user may be read as it was when it was available. */
+  look(command: ActivityCommand): void {
+    if (command.type !== 'placeConversation' || !this.opportunities.any('store_old_replica')) return;
+    const ids = [...this.placement.rows.values()]
+      .filter(({ userId }) => userId === command.userId)
+      .map(({ sandboxId }) => sandboxId);
+    const sender = senderOf(command.id);
+    const where = this.opportunities.name('place', sender);
+    const lags = ids.length === 0 ? null : this.opportunities.strikes('store_old_replica', where, sender);
+    const id = lags === null ? undefined : ids[Math.floor(lags.next() * ids.length)];
+    if (id !== undefined) this.placement.mislead(id);
+  }
+
+  heal(): void {
+    this.placement.readAnew();
+  }
 }

@@ -2,7 +2,7 @@
  * What becomes of one try of a call of the runtime or of an Agent Server.
  * Owns which faults can strike which call, and what each means for its caller; must not carry anything out.
  */
-import type { ActivityCommandType } from '../../core/command.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
 import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
 import { figureIn } from './figures.ts';

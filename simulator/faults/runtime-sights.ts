@@ -2,7 +2,7 @@
  * What looks and lists show in the place of the truth, and what an Agent Server claims about its idle time.
  * Owns the faults of looking; must not change what is looked at.
  */
-import type { CommandOf } from '../../core/command.ts';
+import type { CommandOf } from '../../core/machine/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { IdleWatches } from '../models/idle-watches.ts';
 import type { Loss, RuntimeModel } from '../models/runtime-model.ts';

@@ -2,7 +2,7 @@
  * Messages between machines that are late, out of order, or there twice.
  * Owns the delays of tells; every one arrives in the end.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
 import { figureIn, TELL_DELAY } from './figures.ts';
 import type { Opportunities } from './opportunities.ts';

@@ -3,9 +3,9 @@
  * Owns which execution of a command is whose, and what becomes of its answer; the rules are the driver's: a command is
  * out until its answer is committed, every start hands out again what is out, and a repeat has the same id.
  */
-import type { ActivityCommand, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
-import type { ProjectionRow } from '../../core/projection.ts';
+import type { ProjectionRow } from '../../core/machine/projection.ts';
 import type { ModelPort, WorldModel } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { Commits } from './commits.ts';

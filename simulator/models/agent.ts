@@ -3,7 +3,7 @@
  * Owns status, work and spend of one conversation; must not know commands, and asks no clock.
  */
 import type { AgentReport } from '../../core/conversation/message.ts';
-import { costOf, type TokenPrice } from '../../core/price.ts';
+import { costOf, type TokenPrice } from '../../core/money/price.ts';
 import { earliest } from '../../core/time.ts';
 import type { RandomStream } from '../random.ts';
 import { draw } from './distribution.ts';

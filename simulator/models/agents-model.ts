@@ -2,17 +2,16 @@
  * The Agent Servers: conversations opened, items delivered, work watched.
  * Owns which agent did what and how often a message was taken; what one agent does is in agent.ts.
  */
-import type { CommandOf } from '../../core/command.ts';
+import type { CommandOf } from '../../core/machine/command.ts';
 import type { AgentReport } from '../../core/conversation/message.ts';
 import type { QueuedItem } from '../../core/conversation/state.ts';
 import type { ConversationId } from '../../core/ids.ts';
-import type { LimitReached } from '../../core/snapshot.ts';
-import { earliest } from '../../core/time.ts';
+import type { LimitReached } from '../../core/machine/snapshot.ts';
+import { MINUTE_MS, earliest } from '../../core/time.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import { Agent, type Stillness } from './agent.ts';
 import { draw } from './distribution.ts';
-import { strikeAgent, type GatewayOutage } from './gateway-outage.ts';
 import { behaviourOf, type ModelOptions } from './model-options.ts';
 
 type Watch = CommandOf<'watchAgent'>;
@@ -244,4 +243,28 @@ function limitAt(
   const stallAt = noProgressMs === null ? null : agent.stallsAt(noProgressMs);
   if (usdAt !== null && (stallAt === null || usdAt <= stallAt)) return { at: usdAt, which: 'usd' };
   return stallAt === null ? null : { at: stallAt, which: 'no_progress' };
+}
+
+/** A stretch of time in which the gateway refuses every agent, and what that does to one of them. */
+interface GatewayOutage {
+  /** HTTP status of every answer. */
+  readonly status: number;
+  /** Epoch milliseconds. */
+  readonly until: number;
+}
+
+/** What passes by itself is asked again for so long, as the Agent Server does by default; then the work ends. */
+const ASKED_AGAIN_MS = 10 * MINUTE_MS;
+const LIMITED = 429;
+/** Statuses that are asked again. */
+const PASSING: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 529]);
+
+/** Does nothing to an agent at rest, and nothing once it is over. */
+function strikeAgent(agent: Agent, { status, until }: GatewayOutage, now: number): void {
+  agent.settle(now);
+  if (agent.status !== 'RUNNING' || agent.isStill || now >= until) return;
+  if (status === LIMITED) agent.limit(now, until);
+  else if (!PASSING.has(status)) agent.giveUp(now, 0);
+  else if (until - now > ASKED_AGAIN_MS) agent.giveUp(now, ASKED_AGAIN_MS);
+  else agent.wait(now, until - now);
 }

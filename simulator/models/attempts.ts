@@ -2,7 +2,7 @@
  * Commands carried out as a driver does it when calls fail: tried again with a wait, until an answer or the last try.
  * Owns tries and what a caller sees of each; which fault strikes a try is decided in simulator/faults/.
  */
-import type { ActivityCommand, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import { CALL_KINDS, fateOf, NORMAL, type Ask, type CallError, type Fate } from '../faults/runtime-fates.ts';
 import type { RuntimeIncidents } from '../faults/runtime-incidents.ts';

@@ -2,7 +2,7 @@
  * Which commands fail, and how each kind says so.
  * Owns the count of forced failures and the wording of answers; must not decide what a failure means.
  */
-import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../../core/machine/command.ts';
 import type { RandomStream } from '../random.ts';
 import type { ModelOptions } from './model-options.ts';
 

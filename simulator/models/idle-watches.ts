@@ -2,7 +2,7 @@
  * The idle watches: what a look at a sandbox finds, and when the next look is worth it.
  * Owns looks and their answers as activities/watch-idle.ts gives them; must not decide what they mean for a sandbox.
  */
-import type { CommandOf, MachineEvent } from '../../core/command.ts';
+import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { Loss, RuntimeModel } from './runtime-model.ts';

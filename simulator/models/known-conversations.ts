@@ -2,9 +2,9 @@
  * What the rows of conversations say that placement goes by.
  * Owns which of them rest and which have started; one without a row does neither.
  */
-import { isAtWork } from '../../core/at-work.ts';
+import { isAtWork } from '../../core/sandbox/at-work.ts';
 import type { ConversationId } from '../../core/ids.ts';
-import type { ConversationRow } from '../../core/projection.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
 
 export class KnownConversations {
   private readonly resting = new Set<ConversationId>();

@@ -2,9 +2,9 @@
  * What a world is like, as data: how long things take, how often they fail, what they cost, what a deployment decided.
  * Owns the shapes and a first set of values; figures of a real deployment replace them.
  */
-import type { ActivityCommandType } from '../../core/command.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
 import { SECOND_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
-import type { TokenPrice } from '../../core/price.ts';
+import type { TokenPrice } from '../../core/money/price.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { fixed, lognormal, type Distribution } from './distribution.ts';
 

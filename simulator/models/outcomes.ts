@@ -2,9 +2,9 @@
  * What a command does to the world, and what its caller is told: one effect, one answer, no clock.
  * Owns effects and answers; when they happen, and how often they are tried, is decided by its callers.
  */
-import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { addressOfCommand, type ConversationId, type SandboxId } from '../../core/ids.ts';
-import { warmedName } from '../../core/warmed-name.ts';
+import { warmedName } from '../../core/placement/warmed-name.ts';
 import type { CallError } from '../faults/runtime-fates.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';

@@ -2,13 +2,13 @@
  * Placement and capacity in memory, each call whole or not at all.
  * Owns attachments and what the projections say of sandboxes; the choice itself is the pure `place` (D16).
  */
-import type { CommandOf } from '../../core/command.ts';
+import type { CommandOf } from '../../core/machine/command.ts';
 import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
-import type { PlacementCandidate, PlacementRefusal } from '../../core/place.ts';
-import { placeWithPool } from '../../core/place-in-pool.ts';
+import type { PlacementCandidate, PlacementRefusal } from '../../core/placement/place.ts';
+import { placeWithPool } from '../../core/placement/place-in-pool.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
-import type { ProjectionRow, SandboxRow } from '../../core/projection.ts';
-import { isNewer } from '../../core/snapshot.ts';
+import type { ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
+import { isNewer } from '../../core/machine/snapshot.ts';
 import { sandboxIdOf } from './derived-id.ts';
 import { KnownConversations } from './known-conversations.ts';
 import { PoolModel } from './pool-model.ts';

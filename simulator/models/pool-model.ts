@@ -3,9 +3,9 @@
  * Owns what a store keeps in columns of its own; who is placed where is decided by the core.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts';
-import type { PlacementCandidate, PooledSandbox } from '../../core/place.ts';
-import type { PoolPlacement } from '../../core/place-in-pool.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import type { PlacementCandidate, PooledSandbox } from '../../core/placement/place.ts';
+import type { PoolPlacement } from '../../core/placement/place-in-pool.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 import type { PoolFacts, PoolJoin } from '../world-facts.ts';
 
 /** A sandbox of a pool, and how many take a place in it. */

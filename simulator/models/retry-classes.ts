@@ -2,8 +2,8 @@
  * How often each command is tried again, and after which wait.
  * Owns the simulator's copy of the product's retry classes: this folder must not import activities, so a test compares.
  */
-import type { ActivityCommandType } from '../../core/command.ts';
-import { waitBeforeRetry, type RetryPolicy } from '../../core/retry.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
+import { waitBeforeRetry, type RetryPolicy } from '../../core/machine/retry.ts';
 
 const PATIENT: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: null };
 const ONCE: RetryPolicy = { initialMs: 0, maxMs: 0, attemptsMax: 1 };

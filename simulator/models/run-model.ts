@@ -2,13 +2,13 @@
  * What a run orders: start requests made of plan items, checks, collections, reconciliation, the report.
  * Owns the plans and what collections have told; must not decide how an item ends.
  */
-import type { CommandOf, MachineEvent } from '../../core/command.ts';
+import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationBirth } from '../../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
-import { waitOf } from '../../core/item-rules.ts';
-import type { Plan } from '../../core/plan.ts';
-import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../../core/pool-placement.ts';
-import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
+import { waitOf } from '../../core/plan/item-rules.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../../core/placement/pool-placement.ts';
+import { amendedPlanId } from '../../core/run/amend/amended-plan-id.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { conversationIdOf } from './derived-id.ts';
 

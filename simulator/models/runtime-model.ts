@@ -2,7 +2,7 @@
  * The runtime: which incarnations are up, which may still come up, and what it answers when it is asked.
  * Owns live objects, archives and the fence of ports/sandbox-runtime.ts; must not decide what a sandbox's status is.
  */
-import { isActivity, type Contact } from '../../core/activity.ts';
+import { isActivity, type Contact } from '../../core/sandbox/activity.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
 import { ForeignObjects } from './foreign-objects.ts';

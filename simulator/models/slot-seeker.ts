@@ -2,7 +2,7 @@
  * Placements and resumes while slots may be short: one try, and what the policy says when all are taken (D17).
  * Owns the tries; a sandbox with a working agent is never asked to make room.
  */
-import type { CommandOf, MachineEvent } from '../../core/command.ts';
+import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { userId, type SandboxId } from '../../core/ids.ts';
 import { describeWait, lookForRoomMs, type TakenSlots } from '../../core/placement/line.ts';
 import type { ModelPort } from '../model-port.ts';

@@ -2,11 +2,11 @@
  * The world behind the commands: runtime, placement, Agent Servers, gateway and store as one model.
  * Owns when each command's outcome comes and what it is; must not know a rule of the machines.
  */
-import { latestActivity } from '../../core/activity.ts';
-import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/command.ts';
+import { latestActivity } from '../../core/sandbox/activity.ts';
+import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId } from '../../core/ids.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { ProjectionRow } from '../../core/projection.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { ProjectionRow } from '../../core/machine/projection.ts';
 import type { ModelPort, WorldModel } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { WorldFacts } from '../world-facts.ts';

@@ -2,8 +2,8 @@
  * A recording as models: what it holds about a key is played exactly, everything else from distributions fitted to it.
  * Owns the fit and the words for what a recording does not hold; must not decide what happens in a play.
  */
-import type { Plan } from '../../core/plan.ts';
-import type { TokenPrice } from '../../core/price.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { TokenPrice } from '../../core/money/price.ts';
 import { fixed, type Distribution } from '../models/distribution.ts';
 import type { AgentBehaviour, ModelOptions } from '../models/model-options.ts';
 import { spreadOf } from '../views/spread.ts';

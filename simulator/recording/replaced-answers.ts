@@ -2,7 +2,7 @@
  * A model's port whose answers pass through a hand that may put a recorded one in their place.
  * Owns the passing; what is recorded is decided by whoever gives the hand.
  */
-import type { ActivityCommand, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { ModelPort } from '../model-port.ts';
 
 /** The answer to give instead; the same one when nothing is recorded about it. */

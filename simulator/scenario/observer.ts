@@ -4,14 +4,14 @@
  * Owns the reading, and what may be kept from one look to the next; must not decide or change anything. Looks follow
  * almost every step, so a part that nobody asks for is not read.
  */
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
-import { changedPositions } from '../../core/run/changed-positions.ts';
+import { changedPositions } from '../../core/run/amend/changed-positions.ts';
 import { indexAt, type RunState } from '../../core/run/state.ts';
 import type { RunId, SandboxId } from '../../core/ids.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
-import { once } from '../../dsl/once.ts';
+import { once } from '../../dsl/plan/once.ts';
 import type { Policy } from '../models/model-options.ts';
 import type { PoolMember } from '../models/pool-model.ts';
 import { hostedItem } from '../hosted-item.ts';

@@ -2,7 +2,7 @@
  * What a scenario lets happen at an instant: whom it strikes, and how that reaches an entity or the world.
  * Owns the choice among conversations and sandboxes; what they make of it is the rules' business.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationId, EntityAddress, SandboxId } from '../../core/ids.ts';
 import { isInFlight, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';

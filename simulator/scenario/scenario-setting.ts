@@ -3,7 +3,7 @@
  * Owns the merging; must not play anything. What the file does not let fail, succeeds: a test that chance can fail
  * without being asked says nothing about a policy.
  */
-import type { PlanItem } from '../../core/plan.ts';
+import type { PlanItem } from '../../core/plan/plan.ts';
 import type { Value } from '../../dsl/expression/expression.ts';
 import type { Scenario, ScenarioBehaviour, ScenarioPolicy } from '../../dsl/scenario/scenario.ts';
 import { fixed } from '../models/distribution.ts';

@@ -3,7 +3,7 @@
  * Owns the sums; must not compute what a machine decides.
  */
 import { endedWell } from '../../core/status.ts';
-import { NANO_PER_USD } from '../../core/money.ts';
+import { NANO_PER_USD } from '../../core/money/money.ts';
 import { countBy, isInFlight, type RunState } from '../../core/run/state.ts';
 import type { Observation } from '../../dsl/expression/observation.ts';
 import type { Tally } from './tally.ts';

@@ -3,9 +3,9 @@
  * Owns the choice of fields; must not compute what a machine did not.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
-import { NANO_PER_USD } from '../../core/money.ts';
-import type { PlanItem } from '../../core/plan.ts';
-import type { ItemPhase } from '../../core/projection.ts';
+import { NANO_PER_USD } from '../../core/money/money.ts';
+import type { PlanItem } from '../../core/plan/plan.ts';
+import type { ItemPhase } from '../../core/machine/projection.ts';
 import type { RunItem } from '../../core/run/state.ts';
 import { transitionOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { ConversationSeen, SandboxSeen } from '../../dsl/expression/observation.ts';

@@ -2,8 +2,8 @@
  * The curves of a play as figures: capacity, cost, conversations by activity.
  * Owns the paths; the points are data of curves.ts.
  */
-import { counted } from '../../core/counted.ts';
-import { formatUsd, nanoUsd } from '../../core/money.ts';
+import { counted } from '../../core/text/counted.ts';
+import { formatUsd, nanoUsd } from '../../core/money/money.ts';
 import type { Activity } from '../plan-timeline.ts';
 import { chart, shareY, timeX, type TimeSpan } from './chart.ts';
 import type { CurvePoint, Curves } from './curves.ts';

@@ -2,7 +2,7 @@
  * Text and numbers on their way into a page.
  * Owns the escaping and the forms; every text of a job goes through here.
  */
-import { escapeMarkup } from '../../core/escape-markup.ts';
+import { escapeMarkup } from '../../core/text/escape-markup.ts';
 import { formatDuration } from '../../dsl/duration.ts';
 
 /** Control characters have no place in a page; direction marks could make a text read as another. */

@@ -2,7 +2,7 @@
  * An answer of the simulator as one HTML file that needs nothing else: no script, no font, no request.
  * Owns the order of the page and the bounds of its tables; figures are drawn in files of their own.
  */
-import { formatUsd, nanoUsd } from '../../core/money.ts';
+import { formatUsd, nanoUsd } from '../../core/money/money.ts';
 import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
 import type { TimeSpan } from './chart.ts';
 import { capacityFigure, costFigure, STACK, statusFigure } from './curve-figures.ts';

@@ -4,9 +4,9 @@
  */
 import { Migrator, sql, type Kysely, type Migration } from 'kysely';
 import { ParleyError } from '../../core/parley-error.ts';
-import { fail } from '../connection.ts';
+import { fail } from '../sql/connection.ts';
 import { isPostgres } from './migrations.ts';
-import type { Tables } from '../tables.ts';
+import type { Tables } from './tables.ts';
 
 type Migrations = Readonly<Record<string, Migration>>;
 

@@ -9,8 +9,6 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { registerOnServer } from '../register.ts';
 import { findCli } from './find-cli.ts';
 import { freePort, isPortFree } from '../../loopback/free-port.ts';
-import { guardChild } from './guard-child.ts';
-import { LastLines } from './last-lines.ts';
 import type { Environment } from './program.ts';
 import { serverArguments, type DevServerLogLevel, type DynamicConfig } from './server-arguments.ts';
 
@@ -189,5 +187,62 @@ async function untilRegistered(server: DevServer, signal: AbortSignal): Promise<
       if (!isEarly || signal.aborted || Date.now() > untilMs) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/**
+ * Reads until its input ends, which happens when we do, and then ends the child: first asked, and after ten seconds
+ * of grace made to. The shell reads by itself: with a program for that there would be a second process to end.
+ */
+const SCRIPT = 'while read -r _; do :; done; kill -TERM "$1" || exit; sleep 10; kill -KILL "$1"';
+
+/**
+ * Watches over the child of id `pid`; returns how to stop watching, which must be called as soon as the child has ended
+ * and resolves when the watcher has, too; a repeat waits as well. Where there is no POSIX shell the child is not watched, and outlives a kill of this process.
+ */
+function guardChild(pid: number): () => Promise<void> {
+  if (process.platform === 'win32') return () => Promise.resolve();
+  // A session of its own: Ctrl-C of a terminal goes to the whole group, and the guard must outlive us.
+  const guard = spawn('sh', ['-c', SCRIPT, 'parley-guard', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  // Without a shell there is no guard; the server works all the same.
+  const gone = new Promise<void>((resolve) => guard.once('exit', resolve).once('error', () => resolve()));
+  guard.unref();
+  return () => {
+    guard.ref();
+    guard.kill('SIGKILL');
+    return gone;
+  };
+}
+
+/** An error of the server is in its last line; a few before it help to see why. */
+const LINES_MAX = 20;
+
+/** The last lines that a program printed, for the sentence about its end. */
+class LastLines {
+  private readonly lines: string[] = [];
+  private rest = '';
+  private readonly onLine: (line: string) => void;
+
+  constructor(onLine: (line: string) => void) {
+    this.onLine = onLine;
+  }
+
+  add(text: string): void {
+    const parts = (this.rest + text).split('\n');
+    this.rest = parts.pop() ?? '';
+    for (const line of parts.map((part) => part.trimEnd()).filter((part) => part !== '')) {
+      this.lines.push(line);
+      if (this.lines.length > LINES_MAX) this.lines.shift();
+      this.onLine(line);
+    }
+  }
+
+  /** Null when nothing was printed. */
+  last(): string | null {
+    const rest = this.rest.trim();
+    return rest === '' ? (this.lines.at(-1) ?? null) : rest;
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '@temporalio/client';
 import type { DataConverter, Workflow } from '@temporalio/common';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { PlanSchedule } from '../../core/plan.ts';
+import type { PlanSchedule } from '../../core/plan/plan.ts';
 import type { ScheduledRunInput } from '../../workflows/scheduled-run.ts';
 
 /** Before the name of the job: a namespace may have other schedules. */

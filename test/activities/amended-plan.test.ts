@@ -1,7 +1,7 @@
 /** A run whose plan was amended: each order finds the item in the plan it names, and reports have what the run has now. */
 import { describe, expect, it } from 'vitest';
 import { gatherReport } from '../../activities/report/gather-report.ts';
-import { amendedPlanId } from '../../core/run/amended-plan-id.ts';
+import { amendedPlanId } from '../../core/run/amend/amended-plan-id.ts';
 import { item, plan } from '../conformance/script-parts.ts';
 import { runRow } from '../contract/store-rows.ts';
 import { activityWorld, answerOf, attempt, RUN } from './activity-world.ts';

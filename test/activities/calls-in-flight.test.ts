@@ -1,7 +1,7 @@
 /** A bill is read while calls of anybody go on: what may be one of theirs is no difference before it had its time. */
 import { expect, it } from 'vitest';
 import { reconcileNow } from '../../activities/reconcile-run.ts';
-import type { GatewayRow } from '../../core/spend.ts';
+import type { GatewayRow } from '../../core/money/spend.ts';
 import { gatewayRow, NOW, RECONCILE, RUN, runUnderTest, type RunUnderTest } from './reconcile-world.ts';
 
 const EXACT = { ...RECONCILE, unmatchedNanoUsdMax: 0, unbilledMax: 0 };

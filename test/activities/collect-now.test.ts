@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { collectNow } from '../../activities/collect-now.ts';
 import { secretScope } from '../../activities/redaction.ts';
-import type { CollectStep } from '../../core/plan.ts';
+import type { CollectStep } from '../../core/plan/plan.ts';
 import { conversationRow } from '../contract/store-rows.ts';
 import { RUN, runUnderTest, type RunUnderTest } from './reconcile-world.ts';
 

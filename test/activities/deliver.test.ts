@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { repositoryScope, secretScope } from '../../activities/redaction.ts';
 import { collectNow } from '../../activities/collect-now.ts';
-import type { PlanDeliver } from '../../core/plan-deliver.ts';
-import type { PlanItem } from '../../core/plan.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import type { PlanDeliver } from '../../core/plan/plan-deliver.ts';
+import type { PlanItem } from '../../core/plan/plan.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { BranchRequest } from '../../ports/branch-delivery.ts';
 import type { PullRequestRequest } from '../../ports/code-host-api.ts';

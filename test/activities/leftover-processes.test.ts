@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { endLeftovers } from '../../activities/leftover-processes.ts';
 import { conversationId } from '../../core/ids.ts';
-import type { ConversationRow, RunItemRow } from '../../core/projection.ts';
+import type { ConversationRow, RunItemRow } from '../../core/machine/projection.ts';
 import { conversationRow, runItemRow } from '../contract/store-rows.ts';
 import { activityWorld, AGENT_ORDER, inSandbox, RUN, SANDBOX } from './activity-world.ts';
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { readLastSteps } from '../../activities/report/last-steps.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan, PlanNotify } from '../../core/plan.ts';
-import type { RunRow } from '../../core/projection.ts';
+import type { Plan, PlanNotify } from '../../core/plan/plan.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 import type { WebhookMessage } from '../../ports/webhook-sender.ts';
 import { plan } from '../conformance/script-parts.ts';
 import { activityWorld, answerOf, attempt, RUN } from './activity-world.ts';

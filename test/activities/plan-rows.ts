@@ -2,7 +2,7 @@
  * Plans for tests of the activities that read one.
  * Owns the defaults of a plan with one item; a test names only what it is about.
  */
-import type { Plan, PlanItem } from '../../core/plan.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 
 export function planItemOf(change: Partial<PlanItem> = {}): PlanItem {
   return {

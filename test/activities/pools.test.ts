@@ -1,6 +1,6 @@
 /** Commands about a pool: sandboxes made ahead, and a place that is waited for or refused. */
 import { describe, expect, it } from 'vitest';
-import type { CommandOf } from '../../core/command.ts';
+import type { CommandOf } from '../../core/machine/command.ts';
 import { userId } from '../../core/ids.ts';
 import { conversationNumber, runItemRow } from '../contract/store-rows.ts';
 import { activityWorld, answerOf, attempt, RUN } from './activity-world.ts';

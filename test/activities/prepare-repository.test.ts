@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { putLaunchFacts } from '../../activities/launch-facts.ts';
-import type { CommandOf } from '../../core/command.ts';
+import type { CommandOf } from '../../core/machine/command.ts';
 import { describeWith } from '../helpers/requires.ts';
 import {
   AGENT_ORDER,

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { reconcileRun } from '../../activities/reconcile-run.ts';
 import { NO_CONTEXT } from './reconcile-context.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { GatewayRow } from '../../core/spend.ts';
-import { nanoUsd } from '../../core/money.ts';
-import type { PlanReconcile } from '../../core/plan.ts';
-import { readRecord, type ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
+import type { GatewayRow } from '../../core/money/spend.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { PlanReconcile } from '../../core/plan/plan.ts';
+import { readRecord } from '../../activities/reconcile/reconciliation-record.ts';
 import {
   gatewayRow,
   NOW,
@@ -19,6 +19,7 @@ import {
   START,
   summaryNow,
 } from './reconcile-world.ts';
+import type { ReconciliationDone } from '../../core/reconcile/reconciliation-record.ts';
 
 const COMMAND = { id: 'run/first-batch-1#9', type: 'reconcileRun', runId: RUN } as never;
 

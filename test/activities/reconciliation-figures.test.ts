@@ -1,9 +1,9 @@
 /** Figures of a reconciliation: their numbers are those of the rows, and none is left out because it is zero. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Bars } from '../../activities/report/figures/figure.ts';
-import { reportFigures } from '../../activities/report/figures/report-figures.ts';
-import type { ReportData } from '../../activities/report/report-data.ts';
+import type { Bars } from '../../report/figures/figure.ts';
+import { reportFigures } from '../../report/figures/report-figures.ts';
+import type { ReportData } from '../../report/report-data.ts';
 import { COMPLETE } from './report-data.ts';
 
 function barsOf(data: ReportData, id: string): Bars['rows'] {

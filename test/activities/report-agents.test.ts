@@ -1,9 +1,9 @@
 /** A batch of several agents in a report: one line each, by success, time and cost; a batch of one has none. */
 import { expect, it } from 'vitest';
-import { renderJsonl } from '../../activities/report/render-jsonl.ts';
-import { renderMarkdown } from '../../activities/report/render-markdown.ts';
-import { reportDocument } from '../../activities/report/report-document.ts';
-import type { ReportItem } from '../../activities/report/report-data.ts';
+import { renderJsonl } from '../../report/render-jsonl.ts';
+import { renderMarkdown } from '../../report/render-markdown.ts';
+import { reportDocument } from '../../report/report-document.ts';
+import type { ReportItem } from '../../report/report-data.ts';
 import { COMPLETE, reportItem } from './report-data.ts';
 
 const item = (key: string, agent: string | null, seconds: number, nanoUsd: number, outcome = 'succeeded') => {

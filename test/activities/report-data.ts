@@ -2,15 +2,15 @@
  * Made-up report data for tests of its layout.
  * Owns a run with one of everything: failures, retries, unpriced calls, ambiguous and foreign rows, hostile names.
  */
-import type { ReconciliationDone } from '../../activities/reconcile/reconciliation-record.ts';
-import { NO_SPEND } from '../../activities/report/own-spend.ts';
+import type { ReconciliationDone } from '../../core/reconcile/reconciliation-record.ts';
+import { NO_SPEND } from '../../report/own-spend.ts';
 import { relativeLink } from '../../activities/report/collected-files.ts';
-import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../activities/report/report-data.ts';
+import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../report/report-data.ts';
 import { runId } from '../../core/ids.ts';
-import { nanoUsd } from '../../core/money.ts';
-import type { RunItemRow } from '../../core/projection.ts';
-import type { Reconciliation } from '../../core/reconcile-result.ts';
-import { reconcile } from '../../core/reconcile.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import type { Reconciliation } from '../../core/reconcile/reconcile-result.ts';
+import { reconcile } from '../../core/reconcile/reconcile.ts';
 import { conversationNumber, runItemRow, runRow, sandboxNumber, spendRow } from '../contract/store-rows.ts';
 import { gatewayRow, START } from './reconcile-world.ts';
 

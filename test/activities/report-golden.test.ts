@@ -5,12 +5,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { reportDocument } from '../../activities/report/report-document.ts';
-import { renderHtml } from '../../activities/report/render-html.ts';
-import { renderJsonl } from '../../activities/report/render-jsonl.ts';
-import { renderJunit } from '../../activities/report/render-junit.ts';
-import { workVerdict } from '../../activities/report/report-verdict.ts';
-import { renderMarkdown } from '../../activities/report/render-markdown.ts';
+import { reportDocument } from '../../report/report-document.ts';
+import { renderHtml } from '../../report/render-html.ts';
+import { renderJsonl } from '../../report/render-jsonl.ts';
+import { renderJunit } from '../../report/render-junit.ts';
+import { workVerdict } from '../../report/report-verdict.ts';
+import { renderMarkdown } from '../../report/render-markdown.ts';
 import { COMPLETE, HOSTILE, INCOMPLETE, UNRECONCILED } from './report-data.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../golden/report');

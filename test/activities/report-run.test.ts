@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { reconcileNow, reconcileRun } from '../../activities/reconcile-run.ts';
 import { reportNow, reportRun } from '../../activities/report-run.ts';
 import { secretScope } from '../../activities/redaction.ts';
-import { nanoUsd } from '../../core/money.ts';
-import type { PlanReport } from '../../core/plan.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { PlanReport } from '../../core/plan/plan.ts';
 import { NO_CONTEXT } from './reconcile-context.ts';
 import { gatewayRow, rowsOf, RUN, runUnderTest, START, summaryNow } from './reconcile-world.ts';
 

@@ -1,13 +1,13 @@
 /** The law of reports: what is printed for items, ambiguous and unassigned rows is the total of all rows (D27). */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { reportDocument } from '../../activities/report/report-document.ts';
-import { renderHtml } from '../../activities/report/render-html.ts';
-import { renderJsonl } from '../../activities/report/render-jsonl.ts';
-import { renderMarkdown } from '../../activities/report/render-markdown.ts';
-import type { ReportData } from '../../activities/report/report-data.ts';
-import { formatMicro, nanoUsd, parseUsd, toMicro } from '../../core/money.ts';
-import { reconcile } from '../../core/reconcile.ts';
+import { reportDocument } from '../../report/report-document.ts';
+import { renderHtml } from '../../report/render-html.ts';
+import { renderJsonl } from '../../report/render-jsonl.ts';
+import { renderMarkdown } from '../../report/render-markdown.ts';
+import type { ReportData } from '../../report/report-data.ts';
+import { formatMicro, nanoUsd, parseUsd, toMicro } from '../../core/money/money.ts';
+import { reconcile } from '../../core/reconcile/reconcile.ts';
 import { conversationNumber, spendRow } from '../contract/store-rows.ts';
 import { COMPLETE, reconciliationOf, reportItem } from './report-data.ts';
 import { gatewayRow, START } from './reconcile-world.ts';

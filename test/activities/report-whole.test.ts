@@ -1,10 +1,10 @@
 /** Copies that are judged as one, in a report: its table, its verdict, and a build that is not red for a forgiven copy. */
 import { describe, expect, it } from 'vitest';
-import { renderJunit } from '../../activities/report/render-junit.ts';
-import { renderMarkdown } from '../../activities/report/render-markdown.ts';
-import { reportDocument } from '../../activities/report/report-document.ts';
-import { workVerdict } from '../../activities/report/report-verdict.ts';
-import type { PlanWhole } from '../../core/plan.ts';
+import { renderJunit } from '../../report/render-junit.ts';
+import { renderMarkdown } from '../../report/render-markdown.ts';
+import { reportDocument } from '../../report/report-document.ts';
+import { workVerdict } from '../../report/report-verdict.ts';
+import type { PlanWhole } from '../../core/plan/plan.ts';
 import type { Outcome } from '../../core/status.ts';
 import { COMPLETE, reportItem } from './report-data.ts';
 

@@ -1,10 +1,11 @@
 /** Scores: what of an output is the number, and what reports say of the numbers. */
 import { describe, expect, it } from 'vitest';
-import { renderJsonl } from '../../activities/report/render-jsonl.ts';
-import { renderJunit } from '../../activities/report/render-junit.ts';
-import { renderMarkdown } from '../../activities/report/render-markdown.ts';
-import { reportDocument } from '../../activities/report/report-document.ts';
-import { parseScores, scoreOf, scoresText, type Score } from '../../activities/score-file.ts';
+import type { Score } from '../../core/run/items/item-evidence.ts';
+import { renderJsonl } from '../../report/render-jsonl.ts';
+import { renderJunit } from '../../report/render-junit.ts';
+import { renderMarkdown } from '../../report/render-markdown.ts';
+import { reportDocument } from '../../report/report-document.ts';
+import { parseScores, scoreOf, scoresText } from '../../activities/score-file.ts';
 import { COMPLETE, reportItem } from './report-data.ts';
 
 describe('scoreOf()', () => {

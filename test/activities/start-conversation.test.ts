@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { launchFacts } from '../../activities/launch-facts.ts';
 import { secretScope } from '../../activities/redaction.ts';
 import { conversationId } from '../../core/ids.ts';
-import type { Plan, PlanItem } from '../../core/plan.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import { activityWorld, answerOf, RUN, type ActivityWorld } from './activity-world.ts';
 import { planWith } from './plan-rows.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { GRACE_MS, sweepSandboxes, type OrphanSightings } from '../../activities/sweep-sandboxes.ts';
 import { sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { SandboxRow } from '../../core/projection.ts';
+import type { SandboxRow } from '../../core/machine/projection.ts';
 
 const ORPHAN = sandboxId('a'.repeat(32));
 const NONE: OrphanSightings = new Map();

@@ -1,7 +1,7 @@
 /** The two watches: what ends them, and when, on a clock that only the test moves. */
 import { describe, expect, it } from 'vitest';
-import type { CommandOf, MachineEvent } from '../../core/command.ts';
-import { nanoUsd } from '../../core/money.ts';
+import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
+import { nanoUsd } from '../../core/money/money.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { spendRow } from '../contract/store-rows.ts';
 import { T0, turns } from '../engine/movable-clock.ts';

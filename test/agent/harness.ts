@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 
 import type { AgentServerConfig } from '../../agent/config.ts';
-import { startAgentServer } from '../../agent/server.ts';
-import type { AgentServer } from '../../agent/server.ts';
+import { startAgentServer } from '../../agent/serve/server.ts';
+import type { AgentServer } from '../../agent/serve/server.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { startOpenAiStub } from './openai-stub.ts';
 import type { OpenAiStub } from './openai-stub.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { AddressInUseError } from '../../agent/listen.ts';
-import { startAgentServer } from '../../agent/server.ts';
+import { AddressInUseError } from '../../agent/serve/listen.ts';
+import { startAgentServer } from '../../agent/serve/server.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { Harness, userMessage } from './harness.ts';
 

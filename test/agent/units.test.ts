@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { ConfigError, readConfig } from '../../agent/config.ts';
-import { eventsToForget } from '../../agent/context-window.ts';
-import type { MessageEvent } from '../../agent/event.ts';
+import { eventsToForget } from '../../agent/model/context-window.ts';
+import type { MessageEvent } from '../../agent/conversation/event.ts';
 import { hexOf, hyphenatedUuid } from '../../agent/ids.ts';
-import { costHeaderOf, parseCompletion } from '../../agent/llm-response.ts';
+import { costHeaderOf, parseCompletion } from '../../agent/model/llm-response.ts';
 import { naiveTimestamp, nextEventUs, parseTimestampUs } from '../../agent/timestamp.ts';
 import { ByteWindow, boundText } from '../../agent/text-bound.ts';
 import { wireName } from '../../agent/tools/tool-set.ts';

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import type { Route } from '../../api/application/route.ts';
-import { SHA256 } from '../../cli/job-file.ts';
-import type { Plan } from '../../core/plan.ts';
-import { hashPlan } from '../../dsl/plan-text.ts';
-import { createKeyMinter } from '../../store/key-minter.ts';
-import { sealKey } from '../../store/seal-key.ts';
+import { SHA256 } from '../../host/job/job-file.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { hashPlan } from '../../dsl/plan/plan-text.ts';
+import { createKeyMinter } from '../../store/spend/key-minter.ts';
+import { sealKey } from '../../store/access/seal-key.ts';
 import { demoPlan } from '../cli/rows.ts';
 import { openService, startReady, type Service, type ServiceAnswer, type Started } from './service.ts';
 

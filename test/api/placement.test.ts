@@ -1,6 +1,6 @@
 /** Why a conversation is where it is, for its owner: the rule, what was seen, and one sentence (D16). */
 import { expect, it } from 'vitest';
-import { placementText } from '../../core/placement-text.ts';
+import { placementText } from '../../core/placement/placement-text.ts';
 import { runId, sandboxId } from '../../core/ids.ts';
 import { openService, startReady } from './service.ts';
 

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { placesOf } from '../../cli/host/places.ts';
+import { placesOf } from '../../host/sandboxes/places.ts';
 import { openStore } from '../../store/open-store.ts';
 import { leftProcesses } from '../e2e/process-list.ts';
 import { describeWith } from '../helpers/requires.ts';

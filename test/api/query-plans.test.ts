@@ -5,15 +5,15 @@ import { Kysely, PostgresDialect, SqliteDialect, type CompiledQuery } from 'kyse
 import { beforeAll, describe, expect, it } from 'vitest';
 import { conversationId, runId, sandboxId, userId } from '../../core/ids.ts';
 import { CONVERSATION_ORDERS } from '../../ports/record-search.ts';
-import { apiKeyStore } from '../../store/api-key-store.ts';
-import { auditLog } from '../../store/audit-log.ts';
-import { storeConnection, type Dialect, type StoreConnection } from '../../store/connection.ts';
-import { eventSearch } from '../../store/event-search.ts';
+import { apiKeyStore } from '../../store/access/api-key-store.ts';
+import { auditLog } from '../../store/access/audit-log.ts';
+import { storeConnection, type Dialect, type StoreConnection } from '../../store/sql/connection.ts';
+import { eventSearch } from '../../store/records/event-search.ts';
 import { migrate } from '../../store/schema/migrate.ts';
 import { MIGRATIONS } from '../../store/schema/migrations.ts';
-import { recordSearch } from '../../store/record-search.ts';
-import { startTaskStore } from '../../store/start-task-store.ts';
-import type { Tables } from '../../store/tables.ts';
+import { recordSearch } from '../../store/records/record-search.ts';
+import { startTaskStore } from '../../store/records/start-task-store.ts';
+import type { Tables } from '../../store/schema/tables.ts';
 import { pglitePool } from '../contract/store-pglite.ts';
 
 const USER = userId('ada');

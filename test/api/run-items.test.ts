@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { CHECK_LOG, checkLog } from '../../activities/check-log.ts';
 import { PATCH_FILE } from '../../activities/collect/diff.ts';
-import { SHA256 } from '../../cli/job-file.ts';
+import { SHA256 } from '../../host/job/job-file.ts';
 import { runId } from '../../core/ids.ts';
-import type { Plan } from '../../core/plan.ts';
-import { hashPlan } from '../../dsl/plan-text.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { hashPlan } from '../../dsl/plan/plan-text.ts';
 import { demoPlan } from '../cli/rows.ts';
 import { runItemRow, runRow } from '../contract/store-rows.ts';
 import { openService } from './service.ts';

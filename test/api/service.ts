@@ -23,9 +23,9 @@ import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { KeyScope } from '../../ports/api-keys.ts';
-import { createJobCompiler } from '../../cli/serve/job-compiler.ts';
-import { SHA256 } from '../../cli/job-file.ts';
-import { hashPlan } from '../../dsl/plan-text.ts';
+import { createJobCompiler } from '../../host/serve/job-compiler.ts';
+import { SHA256 } from '../../host/job/job-file.ts';
+import { hashPlan } from '../../dsl/plan/plan-text.ts';
 import { activityWorld, type ActivityWorld } from '../activities/activity-world.ts';
 import { ModelAgent } from './model-agent.ts';
 

@@ -1,8 +1,8 @@
 /** Runs that are submitted: what a plan must be, whose a run is, and a repeat under the same key. */
 import { expect, it } from 'vitest';
-import { SHA256 } from '../../cli/job-file.ts';
-import type { Plan } from '../../core/plan.ts';
-import { hashPlan } from '../../dsl/plan-text.ts';
+import { SHA256 } from '../../host/job/job-file.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { hashPlan } from '../../dsl/plan/plan-text.ts';
 import { demoPlan } from '../cli/rows.ts';
 import { openService } from './service.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { startRequestSchema } from '../../agent/start-request.ts';
+import { startRequestSchema } from '../../agent/conversation/start-request.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import type { Route } from '../../api/application/route.ts';
 import { submittedPlanSchema } from '../../api/runs/submitted-plan.ts';

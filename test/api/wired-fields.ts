@@ -248,8 +248,8 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
   }),
 };
 
-const META = 'agent/conversation-meta.ts';
-const LLM_CALL = 'agent/llm-call.ts';
+const META = 'agent/conversation/conversation-meta.ts';
+const LLM_CALL = 'agent/model/llm-call.ts';
 const HOOKS = 'agent/hooks/run-hooks.ts';
 
 /** Of `POST /api/conversations` of the Agent Server; hooks are one row for every event. */
@@ -267,7 +267,7 @@ export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
     'agent.llm.max_output_tokens': 'max_tokens: llm.max_output_tokens',
     user_id: 'user: conversation.meta.user_id',
   }),
-  ...of('agent/model-call.ts', {
+  ...of('agent/model/model-call.ts', {
     'agent.llm.usage_id': 'usage_id: usageId',
     'agent.llm.max_input_tokens': 'max_input_tokens: tokensMax',
     'agent.condenser': 'conversation.meta.summarize',
@@ -323,24 +323,24 @@ export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
     load_project: 'load_project: wanted',
     workspace: 'workspace } = body',
   }),
-  ...of('agent/conversation-registry.ts', { 'workspace.working_dir': 'request.workspace.working_dir' }),
-  ...of('agent/confirmation.ts', {
+  ...of('agent/conversation/conversation-registry.ts', { 'workspace.working_dir': 'request.workspace.working_dir' }),
+  ...of('agent/loop/confirmation.ts', {
     'confirmation_policy.threshold': 'policy.threshold',
     'confirmation_policy.confirm_unknown': 'policy.confirm_unknown',
   }),
-  ...of('agent/conversation-commands.ts', {
+  ...of('agent/conversation/conversation-commands.ts', {
     'initial_message.content': 'content: message.content',
     'initial_message.sender': 'sender: message.sender',
   }),
-  ...of('agent/prompt.ts', {
+  ...of('agent/model/prompt.ts', {
     'initial_message.content.text': 'text: part.text',
     'initial_message.content.image_urls': 'part.image_urls',
   }),
   'initial_message.content.cache_prompt': {
-    ...{ file: 'agent/wire-schema.ts', text: 'cache_prompt }' },
+    ...{ file: 'agent/serve/wire-schema.ts', text: 'cache_prompt }' },
     note: 'kept in the event; the protocol of the model has no word for it',
   },
-  ...of('agent/stuck-detection.ts', {
+  ...of('agent/loop/stuck-detection.ts', {
     'stuck_detection_thresholds.action_observation': 'thresholds.action_observation',
     'stuck_detection_thresholds.action_error': 'thresholds.action_error',
     'stuck_detection_thresholds.monologue': 'thresholds.monologue',
@@ -361,16 +361,16 @@ export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
     'hook_config.EVENT.hooks.timeout': 'hook.timeout * 1000',
     'hook_config.EVENT.hooks.async': 'if (hook.async)',
   }),
-  ...of('agent/loop.ts', {
+  ...of('agent/loop/loop.ts', {
     'hook_config.user_prompt_submit': "event: 'user_prompt_submit'",
     'hook_config.session_start': "event: 'session_start'",
     'hook_config.stop': "event: 'stop'",
   }),
-  ...of('agent/action-step.ts', {
+  ...of('agent/loop/action-step.ts', {
     'hook_config.pre_tool_use': "event: 'pre_tool_use'",
     'hook_config.post_tool_use': "event: 'post_tool_use'",
   }),
-  ...of('agent/agent-run.ts', { 'hook_config.session_end': "event: 'session_end'" }),
+  ...of('agent/loop/agent-run.ts', { 'hook_config.session_end': "event: 'session_end'" }),
 };
 
 /** Fields of answers that are the same in every answer, and why they are there. */

@@ -4,8 +4,8 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { RIGHTS } from '../../cli/doctor-kubernetes.ts';
-import { deploymentSchema } from '../../cli/config/deployment-schema.ts';
+import { RIGHTS } from '../../cli/doctor/doctor-kubernetes.ts';
+import { deploymentSchema } from '../../host/config/schema/deployment-schema.ts';
 import { policyName } from '../../runtimes/kubernetes/names.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { TEMPORAL, lint, podsOf, render } from './rendered-chart.ts';

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endWithError } from '../../cli/end-with-error.ts';
-import { hasStore } from '../../cli/host/config-store.ts';
-import { fail } from '../../store/connection.ts';
+import { hasStore } from '../../host/follow/config-store.ts';
+import { fail } from '../../store/sql/connection.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeShell } from './fake-shell.ts';
 

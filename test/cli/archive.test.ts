@@ -2,12 +2,12 @@
 import { mkdirSync, readFileSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openArchives } from '../../cli/host/archives.ts';
-import { placesOf } from '../../cli/host/places.ts';
-import type { DeploymentConfig } from '../../cli/config/deployment-config.ts';
+import { openArchives } from '../../host/sandboxes/archives.ts';
+import { placesOf } from '../../host/sandboxes/places.ts';
+import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { sandboxId } from '../../core/ids.ts';
 import { exportDirectory } from '../../runtimes/workspace-archive/export-directory.ts';
-import { createBlobDirectory } from '../../store/blob-directory.ts';
+import { createBlobDirectory } from '../../store/blobs/blob-directory.ts';
 import { openStore } from '../../store/open-store.ts';
 import { sandboxRow } from '../contract/store-rows.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

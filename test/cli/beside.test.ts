@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openReader } from '../../cli/host/reader.ts';
+import { openReader } from '../../host/owner/reader.ts';
 import { runCli } from '../../cli/program.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadDeployment } from '../../cli/config/load-deployment.ts';
+import { loadDeployment } from '../../host/config/load-deployment.ts';
 
 let folder = '';
 beforeAll(() => {

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { deploymentJsonSchema } from '../../cli/config/deployment-json-schema.ts';
-import { failed } from '../../cli/finding.ts';
+import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
+import { failed } from '../../host/finding.ts';
 import { COMMAND_NAMES, runCli } from '../../cli/program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost } from './fake-host.ts';

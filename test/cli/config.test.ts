@@ -4,12 +4,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { deploymentJsonSchema } from '../../cli/config/deployment-json-schema.ts';
-import { explainDeployment } from '../../cli/config/explain-deployment.ts';
-import { allKeyPaths } from '../../cli/config/key-paths.ts';
-import { loadDeployment } from '../../cli/config/load-deployment.ts';
-import { printProblem } from '../../cli/config/problem.ts';
-import { SETTINGS } from '../../cli/config/settings.ts';
+import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
+import { explainDeployment } from '../../host/config/explain-deployment.ts';
+import { allKeyPaths } from '../../host/config/schema/key-paths.ts';
+import { loadDeployment } from '../../host/config/load-deployment.ts';
+import { printProblem } from '../../host/config/problem.ts';
+import { SETTINGS } from '../../host/config/settings.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 async function load(text: string | null, env: Record<string, string> = {}) {

@@ -1,10 +1,10 @@
 /** The published schema of `parley.yaml`: every hover and example, and that the file it completes is a good one. */
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { deploymentJsonSchema } from '../../cli/config/deployment-json-schema.ts';
-import { proxyKeysBeside } from '../../cli/config/proxy-keys.ts';
-import { SETTINGS } from '../../cli/config/settings.ts';
-import { parseProxyConfig } from '../../proxy/config-reading.ts';
+import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
+import { proxyKeysBeside } from '../../host/config/blocks/proxy-keys.ts';
+import { SETTINGS } from '../../host/config/settings.ts';
+import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

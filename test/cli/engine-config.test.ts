@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { explainDeployment } from '../../cli/config/explain-deployment.ts';
-import { loadDeployment } from '../../cli/config/load-deployment.ts';
-import { printProblem } from '../../cli/config/problem.ts';
+import { explainDeployment } from '../../host/config/explain-deployment.ts';
+import { loadDeployment } from '../../host/config/load-deployment.ts';
+import { printProblem } from '../../host/config/problem.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';
 import { EVENTS_MAX_DEFAULT } from '../../workflows/events-max.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

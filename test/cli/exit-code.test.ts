@@ -1,8 +1,8 @@
 /** The table of exit codes, row by row: of a run as it stands, and of every kind of error. */
 import { describe, expect, it } from 'vitest';
-import { exitCodeOfError, exitCodeOfRun } from '../../cli/exit-code.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { RunRow } from '../../core/projection.ts';
+import { exitCodeOfError, exitCodeOfRun } from '../../host/exit-code.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 import { SUMMARY } from './fake-host.ts';
 import { demoPlan, FINISHED, runRow } from './rows.ts';
 

@@ -3,17 +3,17 @@
  * Owns the wait for a run; a run ends when the script says so.
  */
 import type { ReconcileAnswer, ReconcileRequest } from '../../activities/reconcile-run.ts';
-import { reconcile } from '../../core/reconcile.ts';
+import { reconcile } from '../../core/reconcile/reconcile.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { SpendLoss } from '../../core/spend-loss.ts';
-import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/projection.ts';
-import { hostLife } from '../../cli/host/host-life.ts';
-import type { EngineConfig } from '../../cli/config/deployment-config.ts';
-import type { Finding } from '../../cli/finding.ts';
-import type { EngineFacts, Host, HostPort, Reader, RunRequest, ServerAnswer } from '../../cli/host-port.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { SpendLoss } from '../../core/money/spend-loss.ts';
+import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/machine/projection.ts';
+import { hostLife } from '../../host/host-life.ts';
+import type { EngineConfig } from '../../host/config/deployment-config.ts';
+import type { Finding } from '../../host/finding.ts';
+import type { EngineFacts, Host, HostPort, Reader, RunRequest, ServerAnswer } from '../../host/host-port.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
-import { isResting } from '../../cli/print/run-words.ts';
+import { isResting } from '../../core/run/run-words.ts';
 
 export interface Rows {
   readonly row: RunRow;

@@ -3,8 +3,8 @@
  * Owns no expectation; the host is handed in.
  */
 import type { Clock, Timer } from '../../ports/clock.ts';
-import type { HostPort } from '../../cli/host-port.ts';
-import type { ChildProgram, InterruptSignal, Shell, TextStream } from '../../cli/shell.ts';
+import type { HostPort } from '../../host/host-port.ts';
+import type { ChildProgram, InterruptSignal, Shell, TextStream } from '../../host/shell.ts';
 import { runCli } from '../../cli/program.ts';
 import { START } from './rows.ts';
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listedModels } from '../../cli/listed-models.ts';
+import { listedModels } from '../../host/job/listed-models.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeShell } from './fake-shell.ts';
 

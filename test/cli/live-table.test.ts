@@ -1,9 +1,9 @@
 /** Frames of the live table at several sizes of a terminal, and the small words it is made of. */
 import { describe, expect, it } from 'vitest';
 import { drawTable, type Frame } from '../../cli/view/live-table.ts';
-import { duration, usd } from '../../cli/print/amounts.ts';
-import { itemState, runState } from '../../cli/print/run-words.ts';
-import { cut, printable, table } from '../../cli/print/terminal-text.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
+import { itemState, runState } from '../../core/run/run-words.ts';
+import { cut, printable, table } from '../../host/terminal-text.ts';
 import { plainView } from '../../cli/view/plain-view.ts';
 import { fakeShell } from './fake-shell.ts';
 import { expectGolden } from './golden-file.ts';

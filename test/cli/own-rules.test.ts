@@ -1,7 +1,7 @@
 /** What `parley plan` says of conversations with rules of their own: only what is other than in the run, once for all alike. */
 import { describe, expect, it } from 'vitest';
 import { ownRulesLines } from '../../cli/print/own-rules.ts';
-import type { PlanItem } from '../../core/plan.ts';
+import type { PlanItem } from '../../core/plan/plan.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 import { goldenText } from '../dsl/golden-files.ts';
 import { testWorld } from '../dsl/test-world.ts';

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { outlookLines, planOutlook } from '../../cli/plan-outlook.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import { outlookLines, planOutlook } from '../../host/job/plan-outlook.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 import { MINUTE_MS } from '../../core/time.ts';
-import type { PlanPool } from '../../core/place-in-pool.ts';
+import type { PlanPool } from '../../core/placement/place-in-pool.ts';
 import { runCli } from '../../cli/program.ts';
 import { pooledPlan } from '../conformance/scripts-of-pools.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

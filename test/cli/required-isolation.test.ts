@@ -1,8 +1,8 @@
 /** When sandboxes may come down to plain processes, and what the doctor says of their network. */
 import { describe, expect, it } from 'vitest';
-import type { DeploymentConfig } from '../../cli/config/deployment-config.ts';
-import { withRequiredIsolation } from '../../cli/host/required-isolation.ts';
-import type { HostOptions } from '../../cli/host-port.ts';
+import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
+import { withRequiredIsolation } from '../../host/sandboxes/required-isolation.ts';
+import type { HostOptions } from '../../host/host-port.ts';
 
 const config = (isolation: DeploymentConfig['isolation']): DeploymentConfig =>
   ({ isolation }) as DeploymentConfig;

@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { conversationId, runId, sandboxId } from '../../core/ids.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import { sha256 } from '../../cli/job-file.ts';
+import { sha256 } from '../../host/job/job-file.ts';
 
 export const RUN = 'demo-20260102t030405-abcd';
 /** 2026-01-02T03:04:05Z */

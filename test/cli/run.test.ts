@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { failed as failedCheck, passed, warned } from '../../cli/finding.ts';
+import { failed as failedCheck, passed, warned } from '../../host/finding.ts';
 import { runCli } from '../../cli/program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost, type FakeHostOptions } from './fake-host.ts';

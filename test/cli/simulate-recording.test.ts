@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
 import { conversationId, runId, sandboxId } from '../../core/ids.ts';
-import { nanoUsd } from '../../core/money.ts';
+import { nanoUsd } from '../../core/money/money.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import { openStore } from '../../store/open-store.ts';
 import { conversationRow, sandboxRow, spendRow } from '../contract/store-rows.ts';

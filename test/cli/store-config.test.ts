@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { explainDeployment } from '../../cli/config/explain-deployment.ts';
-import { loadDeployment } from '../../cli/config/load-deployment.ts';
-import { printProblem } from '../../cli/config/problem.ts';
-import { parsePostgresUrl } from '../../store/postgres-address.ts';
+import { explainDeployment } from '../../host/config/explain-deployment.ts';
+import { loadDeployment } from '../../host/config/load-deployment.ts';
+import { printProblem } from '../../host/config/problem.ts';
+import { parsePostgresUrl } from '../../store/sql/postgres-address.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const PASSWORD = 'planted-password';

@@ -1,7 +1,7 @@
 /** Copies that are judged as one, where a command says what its run came to: the summary, and the exit code. */
 import { describe, expect, it } from 'vitest';
-import { EXIT, exitCodeOfRun } from '../../cli/exit-code.ts';
-import { runRecord } from '../../cli/print/records.ts';
+import { EXIT, exitCodeOfRun } from '../../host/exit-code.ts';
+import { runRecord } from '../../host/records.ts';
 import { runSummary } from '../../cli/print/run-summary.ts';
 import { item, plan } from '../conformance/script-parts.ts';
 import { runItemRow, runRow } from '../contract/store-rows.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { EngineFacts } from '../../cli/host-port.ts';
+import type { EngineFacts } from '../../host/host-port.ts';
 import { runCli } from '../../cli/program.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

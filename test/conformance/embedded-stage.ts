@@ -3,9 +3,9 @@
  * Owns the wiring and what settled means; must not know a rule, or when the clock moves.
  */
 import type { Activities } from '../../activities/activity.ts';
-import type { ActivityCommand, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
-import { ACTIVITY_COMMAND_TYPES } from '../../core/resource.ts';
+import { ACTIVITY_COMMAND_TYPES } from '../../core/machine/resource.ts';
 import type { StepRecord } from '../../engine/batch.ts';
 import { Engine } from '../../engine/engine.ts';
 import type { Notifier } from '../../ports/notifier.ts';

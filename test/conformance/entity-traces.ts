@@ -3,7 +3,7 @@
  * Owns the form: instant to the millisecond, event type, the whole view and state after it, the orders in order. Ids
  * need no normalising because every id in a script is made of names, and the machines count the rest.
  */
-import type { Command, MachineEvent } from '../../core/command.ts';
+import type { Command, MachineEvent } from '../../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
 import { orderName } from '../../simulator/trace.ts';
 import { viewOf, type View } from '../../simulator/view.ts';

@@ -2,12 +2,12 @@
  * Events that may reach an entity in any of its phases: what people, other machines and late answers say.
  * Owns how each is made of a state; whether it changes anything is for the tables to say.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { conversationId, type MachineName } from '../../core/ids.ts';
 import { indexAt, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
-import type { SandboxSnapshot } from '../../core/snapshot.ts';
+import type { SandboxSnapshot } from '../../core/machine/snapshot.ts';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
 import type { ProbeEvent } from './probe.ts';
 

@@ -2,7 +2,7 @@
  * A probe: a script in which one more event reaches an entity the moment it enters a phase.
  * Owns when it fires, the same in both drivers; what it delivers is made of the state that it finds.
  */
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import type { EntityAddress, MachineName } from '../../core/ids.ts';
 import type { Script } from '../../simulator/script.ts';
 

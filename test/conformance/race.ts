@@ -3,7 +3,7 @@
  * in the simulator by random delays between machines. Owns what is looked at when everything has come to rest.
  */
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
-import type { ActivityCommand } from '../../core/command.ts';
+import type { ActivityCommand } from '../../core/machine/command.ts';
 import type { Rest } from '../../simulator/checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from '../../simulator/checkers/list.ts';
 import { World } from '../../simulator/models/world.ts';

@@ -3,8 +3,8 @@
  * Owns the choice of keys and values; the same seed gives the same job.
  */
 import { createHash } from 'node:crypto';
-import type { ActivityCommandType } from '../../core/command.ts';
-import type { Plan } from '../../core/plan.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { FAILURE_CLASSES, GROUPING_STRATEGIES } from '../../core/status.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 import { STRATEGY_WORDS } from '../../dsl/schema/job-schema.ts';

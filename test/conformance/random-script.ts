@@ -1,5 +1,5 @@
 /** A random script for a seed: conversations that share sandboxes, a batch, failures. Owns the choice of actions; the same seed gives the same script. */
-import type { ActivityCommandType } from '../../core/command.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 import { pick } from '../../simulator/campaign/choose.ts';
 import { fixed, uniform } from '../../simulator/models/distribution.ts';

@@ -1,5 +1,5 @@
 /** The pieces that scripts are made of: a policy, a world, a plan. Owns their first values; a script changes what it is about. */
-import type { Plan, PlanItem, PlanNotify } from '../../core/plan.ts';
+import type { Plan, PlanItem, PlanNotify } from '../../core/plan/plan.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { fixed, uniform } from '../../simulator/models/distribution.ts';
 import {

@@ -1,6 +1,6 @@
 /** Scripts about a run that keeps a pool of sandboxes. Owns the list; what must come out is equality, and no violation. */
-import type { PlanPool } from '../../core/place-in-pool.ts';
-import type { Plan } from '../../core/plan.ts';
+import type { PlanPool } from '../../core/placement/place-in-pool.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
 import type { Script } from '../../simulator/script.ts';

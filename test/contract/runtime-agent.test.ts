@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAgentClient } from '../../agent-client/agent-client.ts';
+import { createAgentClient } from '../../clients/agent/agent-client.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { agentConversation } from './agent-conversation.ts';

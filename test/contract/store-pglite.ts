@@ -4,7 +4,7 @@
  */
 import type { PGlite } from '@electric-sql/pglite';
 import type { PostgresPoolClient } from 'kysely';
-import type { StorePool } from '../../store/postgres.ts';
+import type { StorePool } from '../../store/sql/postgres.ts';
 
 /** A pool over `server`; ending it leaves the server running, for the next store of the same test. */
 export function pglitePool(server: PGlite): StorePool {

@@ -1,9 +1,9 @@
 /** The store on a real PostgreSQL server, through the driver and a pool: here transactions do meet each other. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../store/open-store.ts';
-import { parsePostgresUrl } from '../../store/postgres-address.ts';
-import { createPostgresPool } from '../../store/postgres-pool.ts';
-import type { StorePool } from '../../store/postgres.ts';
+import { parsePostgresUrl } from '../../store/sql/postgres-address.ts';
+import { createPostgresPool } from '../../store/sql/postgres-pool.ts';
+import type { StorePool } from '../../store/sql/postgres.ts';
 import { startPostgres, type PostgresServerProcess } from '../../scripts/postgres-server.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { spendRow } from './store-rows.ts';

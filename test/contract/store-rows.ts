@@ -11,10 +11,10 @@ import {
   type EntityAddress,
   type SandboxId,
 } from '../../core/ids.ts';
-import { nanoUsd } from '../../core/money.ts';
-import type { Plan } from '../../core/plan.ts';
-import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../../core/projection.ts';
-import type { SpendRow } from '../../core/spend.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../../core/machine/projection.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import type { CommitBatch, InboxEntry, OutboxEntry, StoredEntity } from '../../ports/engine-store.ts';
 import type { PlaceRequest } from '../../ports/placement-store.ts';
 

@@ -1,8 +1,8 @@
 /** The contract of SpendAccounts and ProxyKeyStore: sums that close, over rows that are there and rows that are folded. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nanoUsd } from '../../core/money.ts';
-import type { SpendRow } from '../../core/spend.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
 import { spendRow } from './store-rows.ts';
 import type { OpenEmptyStore } from './store-harness.ts';

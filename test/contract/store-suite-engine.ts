@@ -1,7 +1,7 @@
 /** The contract of EngineStore: one commit is whole or nothing, and an older record never wins. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isNewer, type Stamp } from '../../core/snapshot.ts';
+import { isNewer, type Stamp } from '../../core/machine/snapshot.ts';
 import type { CommitBatch } from '../../ports/engine-store.ts';
 import type { Store } from '../../store/open-store.ts';
 import {

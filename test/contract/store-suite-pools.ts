@@ -1,7 +1,7 @@
 /** The contract of PlacementStore for pools: whose a sandbox is, who takes a place in it, and no pool beyond its size. */
 import { describe, expect, it } from 'vitest';
 import { userId } from '../../core/ids.ts';
-import type { PoolPlacement } from '../../core/place-in-pool.ts';
+import type { PoolPlacement } from '../../core/placement/place-in-pool.ts';
 import type { PlaceOutcome } from '../../ports/placement-store.ts';
 import {
   conversationNumber,

@@ -1,7 +1,7 @@
 /** The contract of RecordSearch: a record with what is shown beside it, by id and page by page. */
 import { describe, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
-import { nanoUsd } from '../../core/money.ts';
+import { nanoUsd } from '../../core/money/money.ts';
 import { CONVERSATION_ORDERS, type Cursor, type RunFilter } from '../../ports/record-search.ts';
 import {
   conversationNumber,

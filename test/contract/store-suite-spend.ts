@@ -1,8 +1,8 @@
 /** The contract of SpendLog: one row per call, exact amounts, pages that add up to the whole. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nanoUsd } from '../../core/money.ts';
-import type { SpendRow, SpendRowState } from '../../core/spend.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { SpendRow, SpendRowState } from '../../core/money/spend.ts';
 import type { SpendQuery } from '../../ports/spend-log.ts';
 import { conversationNumber, NOW, spendRow } from './store-rows.ts';
 import type { OpenEmptyStore } from './store-harness.ts';

@@ -1,6 +1,6 @@
 /** The contract of the vault: what goes in comes out, only with the right key and under its own name. */
 import { describe, expect, it } from 'vitest';
-import { sealKey } from '../../store/seal-key.ts';
+import { sealKey } from '../../store/access/seal-key.ts';
 import type { OpenEmptyStore } from './store-harness.ts';
 
 const keyOf = (byte: number) => sealKey(new Uint8Array(32).fill(byte));

@@ -1,6 +1,6 @@
 /** What activity of a sandbox is (D9), as a table, and the boundary of its Idle Time (D10). */
 import { describe, expect, it } from 'vitest';
-import { idleAt, isActivity, latestActivity, type Contact } from '../../core/activity.ts';
+import { idleAt, isActivity, latestActivity, type Contact } from '../../core/sandbox/activity.ts';
 
 describe('activity', () => {
   it.each<[Contact, boolean]>([

@@ -2,9 +2,9 @@
 import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ConnectionShares, type ConnectionStrike } from '../../core/connection-shares.ts';
-import { HeldBytes } from '../../core/held-bytes.ts';
-import { createTurnstile } from '../../core/turnstile.ts';
+import { ConnectionShares, type ConnectionStrike } from '../../core/shares/connection-shares.ts';
+import { HeldBytes } from '../../core/shares/held-bytes.ts';
+import { createTurnstile } from '../../core/shares/turnstile.ts';
 import { fuzzRuns } from '../helpers/fuzz-runs.ts';
 
 class Connection extends EventEmitter {

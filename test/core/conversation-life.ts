@@ -6,7 +6,7 @@ import { conversationMachine, type ConversationCommand } from '../../core/conver
 import type { AgentReport, ConversationEvent } from '../../core/conversation/message.ts';
 import type { ConversationBirth, ConversationState } from '../../core/conversation/state.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
-import type { SandboxSnapshot } from '../../core/snapshot.ts';
+import type { SandboxSnapshot } from '../../core/machine/snapshot.ts';
 import { Life } from './life.ts';
 import { FIRST, SANDBOX, USER } from './sandbox-life.ts';
 

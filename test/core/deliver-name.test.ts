@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fillDeliverText, isBranchName } from '../../core/deliver-name.ts';
+import { fillDeliverText, isBranchName } from '../../core/plan/deliver-name.ts';
 
 describe('isBranchName', () => {
   it('takes nothing that Git refuses', () => {

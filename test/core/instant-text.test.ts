@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { instantFromText } from '../../core/instant-text.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
 
 describe('an instant as text', () => {
   it('is what the standard says, for every instant of four digits', () => {

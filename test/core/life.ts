@@ -2,7 +2,7 @@
  * One machine lived through by hand: events in, states and orders out, on a clock the test sets.
  * Owns nothing but the bookkeeping; must not know any machine's rules.
  */
-import type { Machine } from '../../core/machine.ts';
+import type { Machine } from '../../core/machine/machine.ts';
 
 /** Instant at which every life begins: any number that is not 0 shows a forgotten `now`. */
 export const T0 = 1_700_000_000_000;

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { lifecyclePage } from '../../core/lifecycle-doc.ts';
+import { lifecyclePage } from '../../core/machine/lifecycle-doc.ts';
 
 it('is the page that the tables make (UPDATE_GOLDEN=1 writes it)', () => {
   const file = path.resolve(import.meta.dirname, '../../docs/lifecycle.md');

@@ -2,7 +2,7 @@
  * In-memory stand-ins for runtime, agent and store, with failures and delays.
  * Owns what the commands of the model do, and what it has seen happen; must not judge.
  */
-import type { Command, MachineEvent } from '../../core/command.ts';
+import type { Command, MachineEvent } from '../../core/machine/command.ts';
 import type { AgentReport } from '../../core/conversation/message.ts';
 import type { ConversationBirth, QueuedItem } from '../../core/conversation/state.ts';
 import {
@@ -13,9 +13,9 @@ import {
   type SandboxId,
 } from '../../core/ids.ts';
 import { addressOfCommand } from '../../core/ids.ts';
-import { place } from '../../core/place.ts';
-import type { SandboxRow } from '../../core/projection.ts';
-import { isNewer } from '../../core/snapshot.ts';
+import { place } from '../../core/placement/place.ts';
+import type { SandboxRow } from '../../core/machine/projection.ts';
+import { isNewer } from '../../core/machine/snapshot.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import { CONVERSATION_BIRTH } from './conversation-life.ts';
 import type { ModelWorld } from './model-world.ts';

@@ -2,10 +2,10 @@
  * The machines together on a virtual clock: messages out of order, twice, late.
  * Owns the queue and the delivery; what commands do is in model-fakes.ts, what must hold in model.test.ts.
  */
-import type { Command, MachineEvent } from '../../core/command.ts';
+import type { Command, MachineEvent } from '../../core/machine/command.ts';
 import { conversationMachine } from '../../core/conversation/machine.ts';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
-import type { Machine } from '../../core/machine.ts';
+import type { Machine } from '../../core/machine/machine.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import { shardMachine } from '../../core/shard/machine.ts';
 import { sandboxMachine } from '../../core/sandbox/machine.ts';

@@ -1,8 +1,8 @@
 /** Money and prices against an oracle of big integers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addUsd, formatMicro, formatNano, nanoUsd, parseUsd, toMicro } from '../../core/money.ts';
-import { costOf, parsePrice } from '../../core/price.ts';
+import { addUsd, formatMicro, formatNano, nanoUsd, parseUsd, toMicro } from '../../core/money/money.ts';
+import { costOf, parsePrice } from '../../core/money/price.ts';
 
 /** Rounds a fraction half-even, the slow and obvious way: compares twice the distance to the floor. */
 function halfEven(numerator: bigint, denominator: bigint): bigint {

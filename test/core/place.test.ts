@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sandboxId, userId } from '../../core/ids.ts';
 import { MAX_SESSION_MS, SESSION_LEFT_FOR_PLACEMENT_MS } from '../../core/limits.ts';
-import { place, type PlacementCandidate, type PlacementQuestion } from '../../core/place.ts';
+import { place, type PlacementCandidate, type PlacementQuestion } from '../../core/placement/place.ts';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 
 const NOW = MAX_SESSION_MS * 2;

@@ -1,7 +1,7 @@
 /** Prices and costs against an oracle that knows only whole numbers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costOf, parsePrice } from '../../core/price.ts';
+import { costOf, parsePrice } from '../../core/money/price.ts';
 
 /** `amount` femto-USD written as a decimal in USD. */
 function decimal(amount: bigint): string {

@@ -1,6 +1,6 @@
 /** What stands in a pull request: its words, and that nothing of an agent or an issue is more than text. */
 import { describe, expect, it } from 'vitest';
-import { pullRequestText, TITLE_DEFAULT, type PullRequestFacts } from '../../core/pull-request-text.ts';
+import { pullRequestText, TITLE_DEFAULT, type PullRequestFacts } from '../../core/plan/pull-request-text.ts';
 
 const FACTS: PullRequestFacts = {
   job: 'fix',

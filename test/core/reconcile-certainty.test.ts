@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { measureAccuracy } from '../../bench/reconcile/accuracy.ts';
 import { BILL_CASES } from '../../bench/reconcile/bill-cases.ts';
 import { makeBill } from '../../bench/reconcile/made-bill.ts';
-import { nanoUsd } from '../../core/money.ts';
-import type { ReconcileQuestion } from '../../core/reconcile-result.ts';
-import type { GatewayRow, SpendRow } from '../../core/spend.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { ReconcileQuestion } from '../../core/reconcile/reconcile-result.ts';
+import type { GatewayRow, SpendRow } from '../../core/money/spend.ts';
 import { ask, call, id, open, pair, PAIRED, row } from './reconcile-question.ts';
 
 const CERTAIN = { kind: 'assigned', by: 'window', conversationId: id(1) };

@@ -5,12 +5,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { conversationId } from '../../core/ids.ts';
-import { nanoUsd, toMicro } from '../../core/money.ts';
-import { isKept, parseExpectation, type Measured } from '../../core/reconcile-expectation.ts';
-import { reconcile } from '../../core/reconcile.ts';
-import type { ReconcileGroup, Reconciliation } from '../../core/reconcile-result.ts';
-import type { GatewayRow, SpendRow } from '../../core/spend.ts';
-import type { UsdSum } from '../../core/usd-sum.ts';
+import { nanoUsd, toMicro } from '../../core/money/money.ts';
+import { isKept, parseExpectation, type Measured } from '../../core/reconcile/reconcile-expectation.ts';
+import { reconcile } from '../../core/reconcile/reconcile.ts';
+import type { ReconcileGroup, Reconciliation } from '../../core/reconcile/reconcile-result.ts';
+import type { GatewayRow, SpendRow } from '../../core/money/spend.ts';
+import type { UsdSum } from '../../core/money/usd-sum.ts';
 import { gatewayRow } from '../activities/reconcile-world.ts';
 import { spendRow } from '../contract/store-rows.ts';
 

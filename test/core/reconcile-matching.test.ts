@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IntervalTree } from '../../core/interval-tree.ts';
-import { matchRows, type Choices } from '../../core/reconcile-matching.ts';
+import { matchRows, type Choices } from '../../core/reconcile/reconcile-matching.ts';
 
 type Fits = readonly (readonly number[])[];
 

@@ -3,10 +3,10 @@
  * Owns the builders; what becomes of a row is for the tests to say.
  */
 import { conversationId } from '../../core/ids.ts';
-import { nanoUsd } from '../../core/money.ts';
-import { reconcile } from '../../core/reconcile.ts';
-import type { ReconcileConversation, ReconcileQuestion } from '../../core/reconcile-result.ts';
-import type { GatewayRow, SpendRow } from '../../core/spend.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import { reconcile } from '../../core/reconcile/reconcile.ts';
+import type { ReconcileConversation, ReconcileQuestion } from '../../core/reconcile/reconcile-result.ts';
+import type { GatewayRow, SpendRow } from '../../core/money/spend.ts';
 
 export const id = (number: number) => conversationId(number.toString(16).padStart(32, '0'));
 export const conversation = (

@@ -1,13 +1,13 @@
 /** Reconciliation: the order of D27, both directions, and the conservation of money to the nano-USD. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nanoUsd, sumUsd } from '../../core/money.ts';
-import type { ReconcileQuestion } from '../../core/reconcile-result.ts';
-import { splitExactly } from '../../core/reconcile-split.ts';
-import { CANDIDATES_MAX } from '../../core/reconcile-verdict.ts';
-import type { GatewayRow, SpendRow } from '../../core/spend.ts';
+import { nanoUsd, sumUsd } from '../../core/money/money.ts';
+import type { ReconcileQuestion } from '../../core/reconcile/reconcile-result.ts';
+import { splitExactly } from '../../core/reconcile/reconcile-split.ts';
+import { CANDIDATES_MAX } from '../../core/reconcile/reconcile-verdict.ts';
+import type { GatewayRow, SpendRow } from '../../core/money/spend.ts';
 import { id, conversation, row, call, open, PAIRED, pair, ask, judged } from './reconcile-question.ts';
-import { addSums } from '../../core/usd-sum.ts';
+import { addSums } from '../../core/money/usd-sum.ts';
 
 describe('the order of D27', () => {
   it('joins by response id whatever window and session say', () => {

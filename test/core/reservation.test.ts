@@ -1,9 +1,9 @@
 /** Money is held before a call and settled after it: what may begin, what waits, and what a call charges (D30). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listPriceOf } from '../../core/list-prices.ts';
-import { costAtMost, costOf } from '../../core/price.ts';
-import { chargeOf, decideReservation } from '../../core/reservation.ts';
+import { listPriceOf } from '../../core/money/list-prices.ts';
+import { costAtMost, costOf } from '../../core/money/price.ts';
+import { chargeOf, decideReservation } from '../../core/money/reservation.ts';
 
 const FREE = { limitNanoUsd: 100, spentNanoUsd: 0, heldNanoUsd: 0, inFlight: 0, isTaken: false };
 

@@ -1,7 +1,7 @@
 /** What limits how a run begins its items: stages, keyed limits, rate, ramp, adaptive places, canary, budget. */
 import { describe, expect, it } from 'vitest';
 import type { RunItemSpec } from '../../core/run/state.ts';
-import { unsuccessfulOf } from '../../core/projection.ts';
+import { unsuccessfulOf } from '../../core/machine/projection.ts';
 import { hasEndedForGood, standingOf } from '../../core/run/standing.ts';
 import * as at from './run-life.ts';
 

@@ -1,7 +1,7 @@
 /** A run that takes up a changed plan: what becomes of an item by where it stands. */
 import { describe, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
-import { planChanges } from '../../core/run/plan-changes.ts';
+import { planChanges } from '../../core/run/amend/plan-changes.ts';
 import type { RunItemSpec } from '../../core/run/state.ts';
 import { standingOfAll } from '../../core/run/standing.ts';
 import { item, plan } from '../conformance/script-parts.ts';

@@ -1,7 +1,7 @@
 /** What a run takes from its plan: slots, stages, order; and how attempts are judged and their work is timed. */
 import { describe, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
-import type { Plan, PlanNeed } from '../../core/plan.ts';
+import type { Plan, PlanNeed } from '../../core/plan/plan.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import { endingOf, type Evidence } from '../../core/run/failure-class.ts';
 import type { RunBirth } from '../../core/run/state.ts';

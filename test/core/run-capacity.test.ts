@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { runMachine } from '../../core/run/machine.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 import { RunLife } from './run-life.ts';
 
 const WAIT = 'capacity (2 of 2 in use: 2 of this run, 0 others)';

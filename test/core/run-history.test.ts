@@ -1,8 +1,8 @@
 /** What runs of one job came to, and two of them beside each other. */
 import { describe, expect, it } from 'vitest';
 import { runId } from '../../core/ids.ts';
-import { compareRuns } from '../../core/run/compare-runs.ts';
-import { jobHistory, type RunWithItems } from '../../core/run/job-history.ts';
+import { compareRuns } from '../../core/run/history/compare-runs.ts';
+import { jobHistory, type RunWithItems } from '../../core/run/history/job-history.ts';
 import type { Outcome } from '../../core/status.ts';
 import { runItemRow, runRow } from '../contract/store-rows.ts';
 

@@ -6,8 +6,8 @@ import {
   queryItems,
   type ItemFilter,
   type QueriedItem,
-} from '../../core/run/item-query.ts';
-import type { RunItemRow } from '../../core/projection.ts';
+} from '../../core/run/items/item-query.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
 import { runItemRow } from '../contract/store-rows.ts';
 
 const NOW = 10_000;

@@ -7,7 +7,7 @@ import { runMachine, type RunCommand } from '../../core/run/machine.ts';
 import type { RunEvent } from '../../core/run/message.ts';
 import type { RunRules } from '../../core/run/rules.ts';
 import type { RunItem, RunItemSpec, RunState } from '../../core/run/state.ts';
-import type { ConversationSnapshot } from '../../core/snapshot.ts';
+import type { ConversationSnapshot } from '../../core/machine/snapshot.ts';
 import type { FailureClass } from '../../core/status.ts';
 import { Life } from './life.ts';
 import { SANDBOX, USER } from './sandbox-life.ts';

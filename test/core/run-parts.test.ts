@@ -1,6 +1,6 @@
 /** A run taken apart for its store and put together again is the same run to every step. */
 import { describe, expect, it } from 'vitest';
-import { wholeState, type SplitState } from '../../core/machine.ts';
+import { wholeState, type SplitState } from '../../core/machine/machine.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunEvent } from '../../core/run/message.ts';
 import { standingOf } from '../../core/run/standing.ts';

@@ -1,8 +1,8 @@
 /** A run with a pool: how many items it holds, sandboxes made ahead, those that have had enough, and how all of them go. */
 import { describe, expect, it } from 'vitest';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
-import type { RunItemRow } from '../../core/projection.ts';
-import { poolDeadline } from '../../core/run/pool.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import { poolDeadline } from '../../core/run/admission/pool.ts';
 import type { RunRules } from '../../core/run/rules.ts';
 import { conversationOf, POOL, RULES, RunLife, warming } from './run-life.ts';
 

@@ -6,7 +6,7 @@ import { conversationId, sandboxId, userId } from '../../core/ids.ts';
 import { sandboxMachine, type SandboxCommand } from '../../core/sandbox/machine.ts';
 import type { SandboxEvent } from '../../core/sandbox/message.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
-import type { AgentActivity } from '../../core/snapshot.ts';
+import type { AgentActivity } from '../../core/machine/snapshot.ts';
 import { Life } from './life.ts';
 
 export const SANDBOX = sandboxId('11111111111111111111111111111111');

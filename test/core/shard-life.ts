@@ -7,7 +7,7 @@ import type { RunRules } from '../../core/run/rules.ts';
 import type { RunItem, RunItemSpec, RunState } from '../../core/run/state.ts';
 import { shardMachine, type ShardCommand } from '../../core/shard/machine.ts';
 import type { ItemWish, ShardEvent } from '../../core/shard/message.ts';
-import type { ConversationSnapshot } from '../../core/snapshot.ts';
+import type { ConversationSnapshot } from '../../core/machine/snapshot.ts';
 import { Life } from './life.ts';
 import { conversationOf, ITEM, RULES } from './run-life.ts';
 import { SANDBOX, USER } from './sandbox-life.ts';

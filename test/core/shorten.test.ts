@@ -1,8 +1,8 @@
 /** Texts that are cut: they fit, by the bytes that a server counts, are cut at no place but between two characters, and lose nothing for no reason. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isShortened, withShortTexts } from '../../core/short-values.ts';
-import { jsonBytes, shortened, shortenedList, utf8Bytes } from '../../core/shorten.ts';
+import { isShortened, withShortTexts } from '../../core/text/short-values.ts';
+import { jsonBytes, shortened, shortenedList, utf8Bytes } from '../../core/text/shorten.ts';
 
 /** Any text: pairs, halves of pairs, control characters, quotes. */
 const text = fc.oneof(

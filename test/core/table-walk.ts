@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Machine } from '../../core/machine.ts';
-import type { Cell } from '../../core/transition-table.ts';
+import type { Machine } from '../../core/machine/machine.ts';
+import type { Cell } from '../../core/machine/transition-table.ts';
 
 type Typed = { readonly type: string };
 

@@ -1,8 +1,8 @@
 /** Sums beyond what a number holds exactly, against integers without a bound. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatNano, formatUsd, toMicro } from '../../core/money.ts';
-import { addSums, compareSums, ExactSum, writtenSum } from '../../core/usd-sum.ts';
+import { formatNano, formatUsd, toMicro } from '../../core/money/money.ts';
+import { addSums, compareSums, ExactSum, writtenSum } from '../../core/money/usd-sum.ts';
 
 const amounts = fc.array(fc.oneof(fc.maxSafeInteger(), fc.integer()), { maxLength: 30 });
 

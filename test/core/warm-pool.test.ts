@@ -9,7 +9,7 @@ import {
   type WarmPresence,
   type WarmQuestion,
   type WarmSandbox,
-} from '../../core/warm-pool.ts';
+} from '../../core/placement/warm-pool.ts';
 
 const NOW = 1_000_000_000;
 const MAX_AGE = 3_600_000;

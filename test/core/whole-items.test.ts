@@ -1,12 +1,12 @@
 /** Copies that are judged as one: every count of every rule, and what a run makes of it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unsuccessfulOf } from '../../core/projection.ts';
+import { unsuccessfulOf } from '../../core/machine/projection.ts';
 import { bornRun } from '../../core/run/born.ts';
 import { runBirth } from '../../core/run/birth.ts';
-import { runRow } from '../../core/run/rows.ts';
+import { runRow } from '../../core/run/items/rows.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { countForgiven, wholeItems, type Copy } from '../../core/run/whole-items.ts';
+import { countForgiven, wholeItems, type Copy } from '../../core/run/items/whole-items.ts';
 import { runId, userId } from '../../core/ids.ts';
 import type { Outcome } from '../../core/status.ts';
 import { item, plan } from '../conformance/script-parts.ts';

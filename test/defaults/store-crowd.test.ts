@@ -3,11 +3,11 @@
  * statement may take.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SETTINGS } from '../../cli/config/settings.ts';
+import { SETTINGS } from '../../host/config/settings.ts';
 import { startPostgres, type PostgresServerProcess } from '../../scripts/postgres-server.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
-import { parsePostgresUrl } from '../../store/postgres-address.ts';
-import { createPostgresPool } from '../../store/postgres-pool.ts';
+import { parsePostgresUrl } from '../../store/sql/postgres-address.ts';
+import { createPostgresPool } from '../../store/sql/postgres-pool.ts';
 import { runId } from '../../core/ids.ts';
 import type { ParleyError } from '../../core/parley-error.ts';
 import { SECOND_MS } from '../../core/time.ts';

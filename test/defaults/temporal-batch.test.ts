@@ -7,7 +7,7 @@ import { planOf } from '../../bench/engine/run-load.ts';
 import { deploy } from '../../bench/temporal/deployment.ts';
 import { onDevServer } from '../../bench/temporal/ground.ts';
 import { runId, userId } from '../../core/ids.ts';
-import type { RunRow } from '../../core/projection.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';
 import { describeWith } from '../helpers/requires.ts';

@@ -1,11 +1,11 @@
 /** The plan of a run with what a changed job brings: items keep their places, new ones come behind them. */
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { Outcome } from '../../core/status.ts';
-import { amendPlan } from '../../dsl/amend-plan.ts';
+import { amendPlan } from '../../dsl/plan/amend-plan.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import { hashPlan } from '../../dsl/plan-text.ts';
-import { SHA256 } from '../../cli/job-file.ts';
+import { hashPlan } from '../../dsl/plan/plan-text.ts';
+import { SHA256 } from '../../host/job/job-file.ts';
 import { testWorld } from './test-world.ts';
 
 function job(conversations: readonly string[], more = ''): Plan {

@@ -4,8 +4,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { compileJob } from '../../dsl/compile-job.ts';
-import { PLAN_CHARS_MAX } from '../../dsl/expand-items.ts';
-import { formatDocument } from '../../dsl/format-document.ts';
+import { PLAN_CHARS_MAX } from '../../dsl/plan/expand-items.ts';
+import { formatDocument } from '../../dsl/read/format-document.ts';
 import { JOB_LANGUAGE } from '../../dsl/job-language.ts';
 import { jobText, testWorld } from './test-world.ts';
 

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isMap, parseDocument, visit } from 'yaml';
 
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import { DIAGNOSTICS_MAX } from '../../dsl/report.ts';
+import { DIAGNOSTICS_MAX } from '../../dsl/check/report.ts';
 import type { JobWorld } from '../../dsl/world.ts';
 import { goldenText } from './golden-files.ts';
 import { jobText, sha256, testWorld } from './test-world.ts';

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { RULE_CATALOGUE, type RuleCode } from '../../dsl/rule-catalogue.ts';
+import { RULE_CATALOGUE, type RuleCode } from '../../dsl/check/rule-catalogue.ts';
 import { SCENARIO_FOLDER } from './scenario-world.ts';
 import { GOLDEN_FOLDER } from './test-world.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { jobWorld } from '../../cli/job-file.ts';
+import { jobWorld } from '../../host/job/job-file.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 
 const FOLDER = mkdtempSync(path.join(tmpdir(), 'parley-files-'));

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument, visit } from 'yaml';
 
 import { compileJob } from '../../dsl/compile-job.ts';
-import { formatDocument } from '../../dsl/format-document.ts';
+import { formatDocument } from '../../dsl/read/format-document.ts';
 import { JOB_LANGUAGE } from '../../dsl/job-language.ts';
 import { goldenText, validJobs } from './golden-files.ts';
 import { GOLDEN_FOLDER, testWorld } from './test-world.ts';

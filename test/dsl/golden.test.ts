@@ -7,7 +7,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { compileJob } from '../../dsl/compile-job.ts';
-import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
+import { printDiagnostics } from '../../dsl/check/print-diagnostics.ts';
 import { GOLDEN_FOLDER, testWorld } from './test-world.ts';
 
 const updating = process.env['UPDATE_GOLDEN'] === '1';

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { compileJob } from '../../dsl/compile-job.ts';
-import { formatDocument } from '../../dsl/format-document.ts';
+import { formatDocument } from '../../dsl/read/format-document.ts';
 import { JOB_LANGUAGE } from '../../dsl/job-language.ts';
 import { testWorld } from './test-world.ts';
 

@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { jobWorld } from '../../cli/job-file.ts';
+import { jobWorld } from '../../host/job/job-file.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import type { Diagnostic } from '../../dsl/diagnostic.ts';
+import type { Diagnostic } from '../../dsl/check/diagnostic.ts';
 import { compileScenario } from '../../dsl/scenario/compile-scenario.ts';
 import { FAULTS } from '../../simulator/faults/catalogue.ts';
 import { testWorld, GOLDEN_FOLDER } from './test-world.ts';

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { compileJob } from '../../dsl/compile-job.ts';
-import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
-import type { Diagnostic } from '../../dsl/diagnostic.ts';
+import { printDiagnostics } from '../../dsl/check/print-diagnostics.ts';
+import type { Diagnostic } from '../../dsl/check/diagnostic.ts';
 import { cut, cutsWith } from './cuts.ts';
 import { goldenText, validJobs } from './golden-files.ts';
 import { chosen, mutantsOf, validFiles, type Mutant } from './mutants.ts';

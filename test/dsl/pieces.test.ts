@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 
 import { canonicalJson } from '../../core/canonical-json.ts';
 import { formatDuration, parseDuration } from '../../dsl/duration.ts';
-import { editDistance, nearestName } from '../../dsl/nearest-name.ts';
-import { createInterpolator } from '../../dsl/interpolate.ts';
-import { parseTemplate } from '../../dsl/template.ts';
-import { indexLines } from '../../dsl/text-position.ts';
+import { editDistance, nearestName } from '../../dsl/check/nearest-name.ts';
+import { createInterpolator } from '../../dsl/plan/interpolate.ts';
+import { parseTemplate } from '../../dsl/plan/template.ts';
+import { indexLines } from '../../dsl/read/text-position.ts';
 
 describe('durations', () => {
   it.each([

@@ -3,10 +3,10 @@
  */
 import { describe, expect, it } from 'vitest';
 
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import type { Outcome } from '../../core/status.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import { diffPlans, isUnchanged } from '../../dsl/plan-diff.ts';
+import { diffPlans, isUnchanged } from '../../dsl/plan/plan-diff.ts';
 import { goldenText, validJobs } from './golden-files.ts';
 import { testWorld } from './test-world.ts';
 

@@ -5,10 +5,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { PlanItem } from '../../core/plan.ts';
+import type { PlanItem } from '../../core/plan/plan.ts';
 import { canonicalJson } from '../../core/canonical-json.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import { hashPlan, itemText, planPieces } from '../../dsl/plan-text.ts';
+import { hashPlan, itemText, planPieces } from '../../dsl/plan/plan-text.ts';
 import { goldenText, validJobs } from './golden-files.ts';
 import { sha256, testWorld } from './test-world.ts';
 

@@ -4,8 +4,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { compileJob } from '../../dsl/compile-job.ts';
-import type { Diagnostic } from '../../dsl/diagnostic.ts';
-import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
+import type { Diagnostic } from '../../dsl/check/diagnostic.ts';
+import { printDiagnostics } from '../../dsl/check/print-diagnostics.ts';
 import { jobText, testWorld } from './test-world.ts';
 
 function diagnose(text: string): readonly Diagnostic[] {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { RULE_CATALOGUE } from '../../dsl/rule-catalogue.ts';
+import { RULE_CATALOGUE } from '../../dsl/check/rule-catalogue.ts';
 import { goldenFindings, renderDiagnosticsPage } from './diagnostics-page.ts';
 
 /** Rules that a golden file cannot reach; the named test does. */

@@ -8,7 +8,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-import { RULE_CATALOGUE } from '../../dsl/rule-catalogue.ts';
+import { RULE_CATALOGUE } from '../../dsl/check/rule-catalogue.ts';
 import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
 import { compileText, scenarioFiles, scenarioText } from './scenario-world.ts';
 import { expectClosed, objectsIn } from './schema-objects.ts';

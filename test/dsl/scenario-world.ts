@@ -7,7 +7,7 @@ import path from 'node:path';
 
 import { compileScenario, type ScenarioCompilation } from '../../dsl/scenario/compile-scenario.ts';
 import type { ScenarioWorld } from '../../dsl/scenario/scenario-world.ts';
-import { printDiagnostics } from '../../dsl/print-diagnostics.ts';
+import { printDiagnostics } from '../../dsl/check/print-diagnostics.ts';
 import { FAULTS } from '../../simulator/faults/catalogue.ts';
 import { testWorld } from './test-world.ts';
 

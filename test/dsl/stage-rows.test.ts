@@ -1,8 +1,8 @@
 /** Rows that an earlier stage writes: one place for all of them until they are known, and conversations from then on. */
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../core/plan.ts';
-import { knownItems } from '../../core/known-items.ts';
-import { amendPlan } from '../../dsl/amend-plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { knownItems } from '../../core/plan/known-items.ts';
+import { amendPlan } from '../../dsl/plan/amend-plan.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 import type { JobWorld } from '../../dsl/world.ts';
 import { testWorld } from './test-world.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import type { IssueRow } from '../../core/plan-issue.ts';
+import type { IssueRow } from '../../core/plan/plan-issue.ts';
 import type { FileRead, JobWorld } from '../../dsl/world.ts';
 
 export const GOLDEN_FOLDER = path.join(import.meta.dirname, '../golden/dsl');

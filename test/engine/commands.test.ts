@@ -1,7 +1,7 @@
 /** Commands: tries and their spacing by the class of the error, cancellation, and refusals that end a start. */
 import { describe, expect, it } from 'vitest';
 import type { ActivityContext } from '../../activities/activity.ts';
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { birthOf, reportOf, sandboxOf, untilCancelled } from './fake-activities.ts';
 import {

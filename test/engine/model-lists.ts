@@ -3,7 +3,7 @@
  * Owns the moves; its states share what a move does not touch, as those of the product's machines do.
  */
 import fc from 'fast-check';
-import type { Machine, Step } from '../../core/machine.ts';
+import type { Machine, Step } from '../../core/machine/machine.ts';
 
 export interface ListsState {
   readonly count: number;

@@ -1,6 +1,6 @@
 /** A process that dies, and the next one on the same store: it continues exactly where the other was. */
 import { describe, expect, it } from 'vitest';
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import { sandboxOf } from './fake-activities.ts';

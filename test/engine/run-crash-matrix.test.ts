@@ -1,9 +1,9 @@
 /** A batch killed at every one of its events and taken up again: the same set of outcomes, and every cost counted once. */
 import { describe, expect, it } from 'vitest';
-import type { CommandOf, MachineEvent } from '../../core/command.ts';
+import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { runId, userId } from '../../core/ids.ts';
-import type { Plan, PlanItem } from '../../core/plan.ts';
-import { wholeState } from '../../core/machine.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
+import { wholeState } from '../../core/machine/machine.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunState } from '../../core/run/state.ts';

@@ -1,8 +1,8 @@
 /** States in parts, over crashes, commits that fail and commits of which nobody knows whether they failed. */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { MachineEvent } from '../../core/command.ts';
-import { wholeState } from '../../core/machine.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
+import { wholeState } from '../../core/machine/machine.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { EngineStore } from '../../ports/engine-store.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -11,7 +11,7 @@ import { memoryStore } from './memory-store.ts';
 import { A_MOVE, listsMachine, type ListsMove, type ListsState } from './model-lists.ts';
 import { turns, until } from './movable-clock.ts';
 
-vi.mock('../../core/machines.ts', async () => {
+vi.mock('../../core/machine/machines.ts', async () => {
   const { listsMachine: hosted } = await import('./model-lists.ts');
   return { machineOf: () => hosted };
 });

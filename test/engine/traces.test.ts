@@ -1,7 +1,7 @@
 /** Group commit is nothing but speed: with one event per commit every entity takes the same steps. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Command } from '../../core/command.ts';
+import type { Command } from '../../core/machine/command.ts';
 import { addressKey } from '../../core/ids.ts';
 import type { StepRecord } from '../../engine/batch.ts';
 import type { Delivery } from '../../ports/notifier.ts';

@@ -18,15 +18,15 @@ import {
   readPatchFindings,
   readView,
   serverInfoSchema,
-} from '../../agent-client/wire.ts';
-import { jsonOf } from '../../agent-client/call.ts';
-import { isActivity } from '../../core/activity.ts';
+} from '../../clients/agent/wire.ts';
+import { jsonOf } from '../../clients/agent/call.ts';
+import { isActivity } from '../../core/sandbox/activity.ts';
 import { syncTranscript } from '../../activities/transcript.ts';
 import { checkLog, lastLines } from '../../activities/check-log.ts';
 import { shownName } from '../../activities/collect/matches.ts';
 import { answerHeaders } from '../../api/relay/relay-headers.ts';
 import { startWebhookServer } from '../../api/webhook-server.ts';
-import { parseGitRequest, tokenOf } from '../../code-hosts/git-request.ts';
+import { parseGitRequest, tokenOf } from '../../clients/code-hosts/git-request.ts';
 import { isCommitId } from '../../core/commit-id.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { createEgressProxy } from '../../runtimes/egress/egress-proxy.ts';

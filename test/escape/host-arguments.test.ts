@@ -4,11 +4,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createCodeHosts } from '../../code-hosts/code-hosts.ts';
-import { createBranchDelivery } from '../../code-hosts/deliver-branch.ts';
-import { withScratchGit } from '../../code-hosts/scratch-git.ts';
+import { createCodeHosts } from '../../clients/code-hosts/code-hosts.ts';
+import { createBranchDelivery } from '../../clients/code-hosts/deliver-branch.ts';
+import { withScratchGit } from '../../clients/code-hosts/scratch-git.ts';
 import { isCommitId } from '../../core/commit-id.ts';
-import { createRepository, gitSync } from '../code-hosts/relay-harness.ts';
+import { createRepository, gitSync } from '../clients/code-hosts/relay-harness.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 /** Each would run a program, or write a file, as the user of the engine. */

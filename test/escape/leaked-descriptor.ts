@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { systemCallObject } from '../../runtimes/on-host/system-call-object.ts';
+import { systemCallObject } from '../../runtimes/on-host/guard/system-call-object.ts';
 
 /** Above those that Node.js looks at by itself. */
 export const LEAKED_DESCRIPTOR = 140;

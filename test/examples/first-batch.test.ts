@@ -12,12 +12,12 @@ import { parse } from 'yaml';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import { splitArguments } from '../../agent/tools/tool.ts';
 import { makeToolSet } from '../../agent/tools/tool-set.ts';
-import { loadDeployment } from '../../cli/config/load-deployment.ts';
+import { loadDeployment } from '../../host/config/load-deployment.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
-import { fillGaps, inJson } from '../../scripted-gateway/gap-text.ts';
-import { parseScript } from '../../scripted-gateway/parse-script.ts';
+import { fillGaps, inJson } from '../../scripted-gateway/script/gap-text.ts';
+import { parseScript } from '../../scripted-gateway/script/parse-script.ts';
 import { price } from '../../scripted-gateway/price.ts';
-import type { AnswerTurn, GatewayScript, Turn, TurnScript } from '../../scripted-gateway/script.ts';
+import type { AnswerTurn, GatewayScript, Turn, TurnScript } from '../../scripted-gateway/script/script.ts';
 import { sha256 } from '../dsl/test-world.ts';
 import { removeDir, tempDir } from '../helpers/temp-dir.ts';
 

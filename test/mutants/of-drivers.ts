@@ -2,7 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const SIMULATION = 'simulator/simulation.ts';
-const PLACE = 'core/place.ts';
+const PLACE = 'core/placement/place.ts';
 const PLACEMENT = 'simulator/models/placement-model.ts';
 const SLOTS = 'simulator/models/slot-model.ts';
 

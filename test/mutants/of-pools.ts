@@ -1,7 +1,7 @@
 /** Planted bugs in the pools of runs: size, places, recycling, whose they are. Owns data only. */
 import type { Mutant } from './mutant.ts';
 
-const PLACE_IN_POOL = 'core/place-in-pool.ts';
+const PLACE_IN_POOL = 'core/placement/place-in-pool.ts';
 
 export const OF_POOLS: readonly Mutant[] = [
   {
@@ -33,7 +33,7 @@ export const OF_POOLS: readonly Mutant[] = [
   },
   {
     name: 'pool-open-to-strangers',
-    file: 'core/place.ts',
+    file: 'core/placement/place.ts',
     find: "  if (candidate.pool !== undefined) return 'of_a_pool';\n",
     replace: '',
     mistake: 'A conversation outside the run is placed in a sandbox of its pool.',

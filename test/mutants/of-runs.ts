@@ -1,12 +1,12 @@
 /** Planted bugs in the lives of runs: admission, budget, retries, clean-up, the end. Owns data only. */
 import type { Mutant } from './mutant.ts';
 
-const ADMISSION = 'core/run/admission.ts';
-const BREAKER = 'core/run/breaker.ts';
-const BUDGET = 'core/run/budget.ts';
+const ADMISSION = 'core/run/admission/admission.ts';
+const BREAKER = 'core/run/admission/breaker.ts';
+const BUDGET = 'core/run/admission/budget.ts';
 const CLEANUP = 'core/run/cleanup.ts';
 const CONTROL = 'core/run/control.ts';
-const ITEMS = 'core/run/items.ts';
+const ITEMS = 'core/run/items/items.ts';
 
 export const OF_RUNS: readonly Mutant[] = [
   {
@@ -84,7 +84,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'amended-while-in-flight',
-    file: 'core/run/amend.ts',
+    file: 'core/run/amend/amend.ts',
     find: 'if (isInFlight(item)) return { ...placed, next };',
     replace: 'if (isInFlight(item)) return { ...placed, ...next };',
     mistake: 'An item in flight takes a changed specification over in the middle of its attempt.',

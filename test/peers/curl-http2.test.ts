@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
-import { placesOf } from '../../cli/host/places.ts';
+import { placesOf } from '../../host/sandboxes/places.ts';
 import { serveFirst, type FirstServed } from '../api/first-service.ts';
 import { describeWith } from '../helpers/requires.ts';
 

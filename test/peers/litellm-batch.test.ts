@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ReconciliationRecord } from '../../activities/reconcile/reconciliation-record.ts';
+import type { ReconciliationRecord } from '../../core/reconcile/reconciliation-record.ts';
 import { openGateway, type BatchGateway } from '../e2e/batch-gateway.ts';
 import { copyBatch, type BatchCopy } from '../e2e/batch-copy.ts';
 import { ledgerRows } from '../e2e/ledger.ts';

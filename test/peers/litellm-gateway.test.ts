@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { reconcile } from '../../core/reconcile.ts';
-import type { SpendRow } from '../../core/spend.ts';
-import { parseExport } from '../../gateway-client/export-rows.ts';
+import { reconcile } from '../../core/reconcile/reconcile.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
+import { parseExport } from '../../clients/gateway/export-rows.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { answerJson } from '../proxy/stub-gateway.ts';
 import { startLitellm, type Litellm } from './litellm.ts';

@@ -5,9 +5,9 @@
 import { mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { SpendRow } from '../../core/spend.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
-import { parseProxyConfig } from '../../proxy/config-reading.ts';
+import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import { createProxy } from '../../proxy/proxy.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 import { MemorySpendLog } from '../proxy/memory-spend-log.ts';

@@ -1,6 +1,6 @@
 /** Ids of calls: a form that everybody knows, never twice, and in the order in which they were made. */
 import { describe, expect, it } from 'vitest';
-import { callIds } from '../../proxy/call-id.ts';
+import { callIds } from '../../proxy/spend/call-id.ts';
 
 const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const AT_MS = 1_700_000_000_000;

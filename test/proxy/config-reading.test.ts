@@ -1,7 +1,7 @@
 /** The load checks (D25): every faulty configuration is read into problems that name the place and never a key. */
 import { describe, expect, it } from 'vitest';
-import { HEADERS_KEPT_BACK_DEFAULT } from '../../proxy/config.ts';
-import { parseProxyConfig } from '../../proxy/config-reading.ts';
+import { HEADERS_KEPT_BACK_DEFAULT } from '../../proxy/config/config.ts';
+import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import { entryFor, readConfig } from './proxy-under-test.ts';
 
 const ORIGIN = 'http://127.0.0.1:4000';

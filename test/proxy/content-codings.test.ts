@@ -20,7 +20,7 @@ const CODINGS: readonly [string, Code][] = [
 const EVENTS = { 'content-type': 'text/event-stream' };
 
 const zstd = (name: string): Buffer =>
-  readFileSync(path.join(import.meta.dirname, '../gateway-client/fixtures/zstd', `${name}.zst`));
+  readFileSync(path.join(import.meta.dirname, '../clients/gateway/fixtures/zstd', `${name}.zst`));
 
 describe('a reply in zstd', () => {
   it('is passed on as it came and counted, and one that breaks off is cut', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joinShortWrites } from '../../proxy/joined-writes.ts';
+import { joinShortWrites } from '../../proxy/relay/joined-writes.ts';
 
 interface Written {
   readonly chunk: string | Uint8Array;

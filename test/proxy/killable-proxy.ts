@@ -3,7 +3,7 @@
  * Owns the smallest wiring: its store never answers, so that all it knows is in the spool.
  */
 import type { SpendLog } from '../../ports/spend-log.ts';
-import { parseProxyConfig } from '../../proxy/config-reading.ts';
+import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import { createProxy } from '../../proxy/proxy.ts';
 
 /** The only argument, as JSON. */

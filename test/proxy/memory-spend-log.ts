@@ -2,8 +2,8 @@
  * A spend log in memory with a switch that makes it fail.
  * Owns the contract of the port as the proxy relies on it; nothing more.
  */
-import type { SpendLoss } from '../../core/spend-loss.ts';
-import type { SpendRow } from '../../core/spend.ts';
+import type { SpendLoss } from '../../core/money/spend-loss.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { CallPage, SpendLog, SpendQuery } from '../../ports/spend-log.ts';
 

@@ -1,7 +1,7 @@
 /** The list of calls in flight: each leaves it once, wherever it stands. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OpenCalls, type OpenCall } from '../../proxy/open-calls.ts';
+import { OpenCalls, type OpenCall } from '../../proxy/relay/open-calls.ts';
 
 function callOf(left: OpenCall[], calls: OpenCalls): OpenCall {
   const call: OpenCall = {

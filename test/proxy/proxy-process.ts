@@ -9,7 +9,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { PARLEY } from '../cli/parley-program.ts';
-import type { SpendRow } from '../../core/spend.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import { endProcess } from '../helpers/end-process.ts';
 import { entryFor, GATEWAY_KEY, MASTER_KEY, send } from './proxy-under-test.ts';
 

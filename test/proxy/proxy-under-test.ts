@@ -5,11 +5,11 @@
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { SpendRow } from '../../core/spend.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
 import type { SpendBudgets } from '../../ports/spend-budgets.ts';
-import type { ConfigProblem } from '../../proxy/config.ts';
-import { parseProxyConfig } from '../../proxy/config-reading.ts';
+import type { ConfigProblem } from '../../proxy/config/config.ts';
+import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

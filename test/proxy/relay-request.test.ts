@@ -1,9 +1,9 @@
 /** The body splice against JSON.parse: equal where JSON is valid, never valid where it was not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BodyChunks, type SentBody } from '../../proxy/body-chunks.ts';
-import { CHAT } from '../../proxy/relay-kind.ts';
-import { readBySplicing, readByParsing, readRelayRequest } from '../../proxy/relay-request.ts';
+import { BodyChunks, type SentBody } from '../../proxy/relay/body-chunks.ts';
+import { CHAT } from '../../proxy/relay/relay-kind.ts';
+import { readBySplicing, readByParsing, readRelayRequest } from '../../proxy/relay/relay-request.ts';
 
 const FORM = { kind: CHAT, pathModel: null };
 

@@ -1,7 +1,7 @@
 /** The header rule as a table (D23): which names pass, which stay, and who wins where two set the same one. */
 import { describe, expect, it } from 'vitest';
-import { HEADERS_KEPT_BACK_DEFAULT } from '../../proxy/config.ts';
-import { headerRule, upstreamHeaders, type HeaderInput } from '../../proxy/request-headers.ts';
+import { HEADERS_KEPT_BACK_DEFAULT } from '../../proxy/config/config.ts';
+import { headerRule, upstreamHeaders, type HeaderInput } from '../../proxy/relay/request-headers.ts';
 
 const RULE = headerRule(
   { forwardClientHeaders: true, headersKeptBack: HEADERS_KEPT_BACK_DEFAULT },

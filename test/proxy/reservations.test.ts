@@ -1,9 +1,9 @@
 /** Fifty calls at once hold what they may cost, and a budget is exceeded by nothing that could be held (D30). */
 import { describe, expect, it } from 'vitest';
-import { nanoUsd } from '../../core/money.ts';
+import { nanoUsd } from '../../core/money/money.ts';
 import type { SpendBudgets } from '../../ports/spend-budgets.ts';
-import { BudgetAccount } from '../../proxy/budget-account.ts';
-import { CallMoney } from '../../proxy/call-money.ts';
+import { BudgetAccount } from '../../proxy/spend/budget-account.ts';
+import { CallMoney } from '../../proxy/spend/call-money.ts';
 import { RESERVATIONS_WAITING_MAX } from '../../proxy/limits.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
 import { send, SESSION_ID, startProxy } from './proxy-under-test.ts';

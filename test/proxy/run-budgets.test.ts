@@ -1,7 +1,7 @@
 /** An enforced budget of a run: its further calls are refused once it is spent, and only those in flight exceed it. */
 import { describe, expect, it } from 'vitest';
 import { ParleyError } from '../../core/parley-error.ts';
-import { nanoUsd } from '../../core/money.ts';
+import { nanoUsd } from '../../core/money/money.ts';
 import type { SpendBudgets } from '../../ports/spend-budgets.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
 import { PLAIN_KEY, send, SESSION_ID, startProxy, STREAM_BODY, type ProxySetup } from './proxy-under-test.ts';

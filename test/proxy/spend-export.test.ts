@@ -1,7 +1,7 @@
 /** Reading spend over HTTP from a real store: filters, pages, CSV, daily totals, retention; and the other admin routes. */
 import { describe, expect, it } from 'vitest';
-import type { SpendRow } from '../../core/spend.ts';
-import { SpendRetention } from '../../proxy/spend-retention.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
+import { SpendRetention } from '../../proxy/spend/spend-retention.ts';
 import { spendRow } from '../contract/store-rows.ts';
 import {
   AGENT_KEY,

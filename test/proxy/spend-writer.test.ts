@@ -2,11 +2,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SpendRow } from '../../core/spend.ts';
+import type { SpendRow } from '../../core/money/spend.ts';
 import { KEPT_FILES_MAX } from '../../proxy/limits.ts';
-import { SpendSpool } from '../../proxy/spend-spool.ts';
-import type { SpendLoss } from '../../core/spend-loss.ts';
-import { SpendWriter } from '../../proxy/spend-writer.ts';
+import { SpendSpool } from '../../proxy/spend/spend-spool.ts';
+import type { SpendLoss } from '../../core/money/spend-loss.ts';
+import { SpendWriter } from '../../proxy/spend/spend-writer.ts';
 import { spendRow } from '../contract/store-rows.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';

@@ -1,10 +1,10 @@
 /** Frames and the withheld usage frame, split at every byte. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHAT } from '../../proxy/relay-kind.ts';
+import { CHAT } from '../../proxy/relay/relay-kind.ts';
 import { FRAME_BYTES_MAX } from '../../proxy/limits.ts';
-import { cutFrames, FrameSplitter } from '../../proxy/sse-frames.ts';
-import { StreamWatch } from '../../proxy/stream-watch.ts';
+import { cutFrames, FrameSplitter } from '../../proxy/relay/sse-frames.ts';
+import { StreamWatch } from '../../proxy/relay/stream-watch.ts';
 import { CONTENT_FRAMES, DONE_FRAME, STREAM } from './stub-gateway.ts';
 
 function watched(pieces: readonly Buffer[], isUsageShown: boolean): { text: string; watch: StreamWatch } {

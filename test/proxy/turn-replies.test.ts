@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { endWithTurn } from '../../proxy/turn-replies.ts';
+import { endWithTurn } from '../../proxy/relay/turn-replies.ts';
 
 interface OpenCall {
   readonly res: ServerResponse;

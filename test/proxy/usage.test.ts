@@ -1,6 +1,6 @@
 /** Usage as vendors send it: texts for numbers, totals alone, split or growing frames, cached tokens beside the input. */
 import { describe, expect, it } from 'vitest';
-import { joinUsage, readUsage } from '../../proxy/usage.ts';
+import { joinUsage, readUsage } from '../../proxy/spend/usage.ts';
 import { send, startProxy, STREAM_BODY } from './proxy-under-test.ts';
 import { answerJson, answerStream, CONTENT_FRAMES, DONE_FRAME, startStubGateway } from './stub-gateway.ts';
 

@@ -13,8 +13,8 @@ describe('arguments of Git on the host', () => {
     ["[...quiet, '--depth=1', commit]", 'commit'],
     ["['log', text, '--end-of-options', other]", 'text'],
   ])('refuses %s', (args, what) => {
-    expect(foreignArguments(madeUp({ 'code-hosts/a.ts': calling(args) }))).toEqual([
-      `code-hosts/a.ts:1: ${what} may be taken for an option; put '--end-of-options' before it`,
+    expect(foreignArguments(madeUp({ 'clients/a.ts': calling(args) }))).toEqual([
+      `clients/a.ts:1: ${what} may be taken for an option; put '--end-of-options' before it`,
     ]);
   });
 

@@ -17,7 +17,8 @@ import { reachable } from './laws/reachable.ts';
 import { sessionCap } from './laws/session-cap.ts';
 import { specIds } from './laws/spec-ids.ts';
 import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
-import { fileSizes, functionSizes, medianSize } from './laws/sizes.ts';
+import { rooms } from './laws/rooms.ts';
+import { fileSizes, functionSizes } from './laws/sizes.ts';
 import { bannedWords } from './laws/words.ts';
 import type { Law } from './tree.ts';
 
@@ -25,7 +26,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'imports follow the table of ARCHITECTURE.md': layers,
   'no import cycles': cycles,
   'file sizes': fileSizes,
-  'median file size': medianSize,
+  'rooms are neither crowded nor crumbled': rooms,
   'function sizes': functionSizes,
   'files open with a paragraph': headers,
   'exports are named': namedExports,

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { consoleKeepsToItself } from './laws/console.ts';
 import { bannedCalls, chanceIsSeeded } from './laws/banned-calls.ts';
 import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
-import { fileSizes, functionSizes, medianSize } from './laws/sizes.ts';
+import { rooms } from './laws/rooms.ts';
+import { fileSizes, functionSizes } from './laws/sizes.ts';
 import { bannedWords } from './laws/words.ts';
 import { madeUp } from './tree.ts';
 
@@ -24,17 +25,26 @@ describe('sizes', () => {
     ]);
   });
 
-  it('refuses a median of 100 lines over the product', () => {
+  it('refuses a crowd in one folder, and a small file that could be part of its one importer', () => {
+    const crowd = Object.fromEntries(Array.from({ length: 26 }, (_, at) => [`store/file-${at}.ts`, '']));
+    const uses = (...names: readonly string[]): string => names.map((name) => `import '${name}';\n`).join('');
     const tree = madeUp({
-      'core/a.ts': lines(99),
-      'core/b.ts': lines(100),
-      'core/c.ts': lines(200),
-      'test/d.ts': '',
+      ...crowd,
+      ...Object.fromEntries(Object.keys(crowd).map((name) => [name.replace('store', 'ports'), ''])),
+      'core/whole.ts': uses('./part.ts', './tested.ts', './large.ts'),
+      'core/part.ts': lines(40),
+      'core/tested.ts': lines(40),
+      'core/large.ts': lines(41),
+      'core/full.ts': uses('./no-room.ts') + lines(260),
+      'core/no-room.ts': lines(40),
+      'dsl/plan/build-plan.ts': uses('./build-pool.ts'),
+      'dsl/plan/build-pool.ts': lines(20),
+      'test/core/tested.test.ts': uses('../../core/tested.ts'),
     });
-    expect(medianSize(tree)).toEqual(['the median product file has 100 lines, and must have fewer than 100']);
-    expect(
-      medianSize(tree.filter((file) => file.path !== 'core/c.ts').concat(madeUp({ 'a/d.ts': '' }))),
-    ).toEqual([]);
+    expect(rooms(tree)).toEqual([
+      'store/: 26 files in one flat folder; find the nouns among them',
+      'core/part.ts: only core/whole.ts imports it, no test does; make it a part of that',
+    ]);
   });
 
   it('refuses a function of 71 lines, however it is written', () => {

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { END_OTHERS } from '../../activities/leftover-processes.ts';
-import { createAgentClient } from '../../agent-client/agent-client.ts';
+import { createAgentClient } from '../../clients/agent/agent-client.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';
 import { agentConversation } from '../contract/agent-conversation.ts';

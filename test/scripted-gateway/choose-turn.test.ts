@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 
 import { answerOf } from '../../scripted-gateway/answer.ts';
 import type { ChatMessage } from '../../scripted-gateway/chat-request.ts';
-import { chooseTurn } from '../../scripted-gateway/choose-turn.ts';
-import type { GatewayScript, Turn, TurnScript } from '../../scripted-gateway/script.ts';
+import { chooseTurn } from '../../scripted-gateway/script/choose-turn.ts';
+import type { GatewayScript, Turn, TurnScript } from '../../scripted-gateway/script/script.ts';
 import { sampleScript, scriptOf, user } from './gateway-fixture.ts';
 
 type Placed = Extract<ReturnType<typeof chooseTurn>, { kind: 'turn' }>;

@@ -9,9 +9,9 @@ import { AnsweredErrors } from '../../scripted-gateway/answered-errors.ts';
 import { openKeyRing } from '../../scripted-gateway/key-ring.ts';
 import { openLedger } from '../../scripted-gateway/ledger.ts';
 import type { Ledger } from '../../scripted-gateway/ledger.ts';
-import { parseScript } from '../../scripted-gateway/parse-script.ts';
-import { formatProblem } from '../../scripted-gateway/problem.ts';
-import type { GatewayScript } from '../../scripted-gateway/script.ts';
+import { parseScript } from '../../scripted-gateway/script/parse-script.ts';
+import { formatProblem } from '../../scripted-gateway/script/problem.ts';
+import type { GatewayScript } from '../../scripted-gateway/script/script.ts';
 import { createServer } from '../../scripted-gateway/server.ts';
 
 export const header = `kind: gateway-script

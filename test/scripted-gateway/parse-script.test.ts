@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { fillGaps } from '../../scripted-gateway/gap-text.ts';
+import { fillGaps } from '../../scripted-gateway/script/gap-text.ts';
 import { openKeyRing } from '../../scripted-gateway/key-ring.ts';
-import { parseScript } from '../../scripted-gateway/parse-script.ts';
-import { formatProblem } from '../../scripted-gateway/problem.ts';
+import { parseScript } from '../../scripted-gateway/script/parse-script.ts';
+import { formatProblem } from '../../scripted-gateway/script/problem.ts';
 import { header, sampleScript, scriptOf } from './gateway-fixture.ts';
 
 function problemsOf(text: string, readFile: (path: string) => string = () => ''): readonly string[] {

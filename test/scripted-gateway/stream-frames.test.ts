@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { answerOf, completionBody } from '../../scripted-gateway/answer.ts';
-import type { AnswerTurn } from '../../scripted-gateway/script.ts';
+import type { AnswerTurn } from '../../scripted-gateway/script/script.ts';
 import { streamFrames } from '../../scripted-gateway/stream-frames.ts';
 import { reassemble } from './reassemble.ts';
 

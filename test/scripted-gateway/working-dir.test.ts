@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { systemPrompt } from '../../agent/prompt.ts';
+import { systemPrompt } from '../../agent/model/prompt.ts';
 import {
   braceMark,
   fillGaps,
@@ -12,8 +12,8 @@ import {
   joinTexts,
   quoteText,
   readGaps,
-} from '../../scripted-gateway/gap-text.ts';
-import { defaultPattern, findWorkingDir, readPattern } from '../../scripted-gateway/working-dir.ts';
+} from '../../scripted-gateway/script/gap-text.ts';
+import { defaultPattern, findWorkingDir, readPattern } from '../../scripted-gateway/script/working-dir.ts';
 import { chat, header, scriptOf, startGateway, user } from './gateway-fixture.ts';
 
 const piece = fc.oneof(fc.string(), fc.constantFrom('{', '}', '"', '\\', gapMark, braceMark));

@@ -1,6 +1,6 @@
 /** Every checker of what must have happened can fail: each is shown a world at rest in which its invariant is broken. */
 import { describe, expect, it } from 'vitest';
-import type { ActivityCommand } from '../../core/command.ts';
+import type { ActivityCommand } from '../../core/machine/command.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import { PUNCTUAL, type Rest } from '../../simulator/checkers/checker.ts';
 import { DEALINGS_AT_REST } from '../../simulator/checkers/list-of-dealings.ts';

@@ -1,7 +1,7 @@
 /** Every checker of a step can fail: each is shown a doctored world in which its invariant is broken, and one in which it holds. */
 import { describe, expect, it } from 'vitest';
 import type { EntityAddress } from '../../core/ids.ts';
-import { sessionEndOf } from '../../core/session.ts';
+import { sessionEndOf } from '../../core/sandbox/session.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { dealings } from '../../simulator/checkers/list-of-dealings.ts';
 import { safetyCheckers } from '../../simulator/checkers/list.ts';

@@ -4,8 +4,8 @@
  * commit that ordered it and before it is handed out, and while it is carried out.
  */
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../core/plan.ts';
-import { ACTIVITY_COMMAND_TYPES } from '../../core/resource.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { ACTIVITY_COMMAND_TYPES } from '../../core/machine/resource.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { NO_FAULTS } from '../../simulator/faults/injector.ts';
 import {

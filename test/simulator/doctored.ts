@@ -1,14 +1,14 @@
 /** States and facts made up for checkers, so that each can be shown a world in which its invariant is broken. Owns the first values. */
-import type { Command, MachineEvent } from '../../core/command.ts';
+import type { Command, MachineEvent } from '../../core/machine/command.ts';
 import { bornConversation, type ConversationState } from '../../core/conversation/state.ts';
 import type { EntityAddress, MachineName } from '../../core/ids.ts';
-import type { ItemPhase } from '../../core/projection.ts';
+import type { ItemPhase } from '../../core/machine/projection.ts';
 import { runBirth } from '../../core/run/birth.ts';
 import { bornRun } from '../../core/run/born.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runId } from '../../core/ids.ts';
 import { bornSandbox, snapshotOf, type SandboxState } from '../../core/sandbox/state.ts';
-import type { SandboxSnapshot } from '../../core/snapshot.ts';
+import type { SandboxSnapshot } from '../../core/machine/snapshot.ts';
 import { PUNCTUAL, type Moment, type Rest, type Timeliness } from '../../simulator/checkers/checker.ts';
 import { birthOutsideRun } from '../../simulator/models/birth-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from '../../simulator/models/derived-id.ts';

@@ -1,7 +1,7 @@
 /** A small world with faults by name: one conversation, its sandbox, and what was seen of both. Owns the wiring and the base script. */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { addressKey } from '../../core/ids.ts';
-import type { ActivityCommandType, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommandType, MachineEvent } from '../../core/machine/command.ts';
 import { FaultyStage, type FaultyStageOptions } from '../../simulator/faults/faulty-stage.ts';
 import type { FaultName } from '../../simulator/faults/catalogue.ts';
 import { conversationIdNamed, sandboxIdOf } from '../../simulator/models/derived-id.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { activitiesOf } from '../../activities/registry.ts';
 import type { World as ProductWorld } from '../../activities/world.ts';
-import type { ActivityCommandType } from '../../core/command.ts';
+import type { ActivityCommandType } from '../../core/machine/command.ts';
 import type { ModelPort } from '../../simulator/model-port.ts';
 import { sandboxIdNamed } from '../../simulator/models/derived-id.ts';
 import { RETRY_CLASSES, waitBeforeNext } from '../../simulator/models/retry-classes.ts';

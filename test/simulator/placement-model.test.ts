@@ -1,6 +1,6 @@
 /** The model of placement says the same to whoever carries a command out once more, as the store does. */
 import { describe, expect, it } from 'vitest';
-import type { CommandOf } from '../../core/command.ts';
+import type { CommandOf } from '../../core/machine/command.ts';
 import { sandboxId } from '../../core/ids.ts';
 import { conversationIdNamed } from '../../simulator/models/derived-id.ts';
 import type { Policy } from '../../simulator/models/model-options.ts';

@@ -1,8 +1,8 @@
 /** What a run was planned as: the same job, planned again after its run, has nothing that is new or another. */
 import { describe, expect, it } from 'vitest';
-import { amendPlan } from '../../dsl/amend-plan.ts';
-import { diffPlans, isUnchanged } from '../../dsl/plan-diff.ts';
-import { SHA256 } from '../../cli/job-file.ts';
+import { amendPlan } from '../../dsl/plan/amend-plan.ts';
+import { diffPlans, isUnchanged } from '../../dsl/plan/plan-diff.ts';
+import { SHA256 } from '../../host/job/job-file.ts';
 import { simulatePlan } from '../../simulator/simulate-plan.ts';
 import { START_AT } from '../../simulator/script.ts';
 import { planAgain, randomJob } from '../conformance/random-job.ts';

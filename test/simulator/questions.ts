@@ -1,5 +1,5 @@
 /** Questions that several tests ask the simulator. Owns their first values. */
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
 import type { PlanQuestion } from '../../simulator/simulate-plan.ts';

@@ -1,7 +1,7 @@
 /** A batch is a window that slides: one slow conversation holds up nobody but itself; and what else paces a batch. */
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
-import type { Plan } from '../../core/plan.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
 import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts';

@@ -1,5 +1,5 @@
 /** Plays of one small life on the stage, with chosen faults: what each fault test starts from. Owns the life and the way to name a fault's place. */
-import type { ActivityCommandType, MachineEvent } from '../../core/command.ts';
+import type { ActivityCommandType, MachineEvent } from '../../core/machine/command.ts';
 import { addressKey } from '../../core/ids.ts';
 import { FaultyStage } from '../../simulator/faults/faulty-stage.ts';
 import type { FaultSource, Injected } from '../../simulator/faults/injector.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBlobDirectory } from '../../store/blob-directory.ts';
+import { createBlobDirectory } from '../../store/blobs/blob-directory.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 async function* chunksOf(...texts: readonly string[]): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,7 @@
 /** Values on their way into and out of columns. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columnText, safeInteger } from '../../store/column-value.ts';
+import { columnText, safeInteger } from '../../store/sql/column-value.ts';
 
 describe('safeInteger()', () => {
   it('reads every form a driver has, exactly', () => {

@@ -1,7 +1,7 @@
 /** What a failure of the database looks like outside the store. */
 import { describe, expect, it } from 'vitest';
 import { ParleyError } from '../../core/parley-error.ts';
-import { fail } from '../../store/connection.ts';
+import { fail } from '../../store/sql/connection.ts';
 
 const failing = (error: unknown) => () => fail('commit a batch', error);
 

@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LOCK_FILE, lockDataDirectory } from '../../store/data-directory-lock.ts';
-import { processMark } from '../../store/process-identity.ts';
+import { LOCK_FILE, lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
+import { processMark } from '../../store/engine/process-identity.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { buildChildren, releaseTogether, startChild } from './child-program.ts';
 

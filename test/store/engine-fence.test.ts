@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ParleyError } from '../../core/parley-error.ts';
-import type { FenceOptions } from '../../store/engine-fence.ts';
+import type { FenceOptions } from '../../store/engine/engine-fence.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { emptyServer, pglitePool } from '../contract/store-pglite.ts';
 import { batch, spendRow } from '../contract/store-rows.ts';

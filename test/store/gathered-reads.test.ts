@@ -2,8 +2,8 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatheredReads } from '../../store/gathered-reads.ts';
-import { RecentTexts } from '../../store/recent-texts.ts';
+import { GatheredReads } from '../../store/sql/gathered-reads.ts';
+import { RecentTexts } from '../../store/records/recent-texts.ts';
 
 const IDS_MAX = 8;
 

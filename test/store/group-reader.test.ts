@@ -2,9 +2,9 @@
 import path from 'node:path';
 import { sql, type Kysely } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { GroupReader } from '../../store/group-reader.ts';
-import { openSqlite } from '../../store/sqlite.ts';
-import type { Tables } from '../../store/tables.ts';
+import { GroupReader } from '../../store/sql/group-reader.ts';
+import { openSqlite } from '../../store/sql/sqlite.ts';
+import type { Tables } from '../../store/schema/tables.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 async function open(): Promise<{ readonly db: Kysely<Tables>; readonly reader: GroupReader }> {

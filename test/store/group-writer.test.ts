@@ -3,9 +3,9 @@ import path from 'node:path';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { GroupWriter } from '../../store/group-writer.ts';
-import { openSqlite } from '../../store/sqlite.ts';
-import type { Tables } from '../../store/tables.ts';
+import { GroupWriter } from '../../store/sql/group-writer.ts';
+import { openSqlite } from '../../store/sql/sqlite.ts';
+import type { Tables } from '../../store/schema/tables.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 interface Opened {

@@ -2,15 +2,15 @@
 import path from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { exitCodeOfError } from '../../cli/exit-code.ts';
-import { openEngineStore, readDeployedStore } from '../../cli/host/config-store.ts';
+import { exitCodeOfError } from '../../host/exit-code.ts';
+import { openEngineStore, readDeployedStore } from '../../host/follow/config-store.ts';
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { startPostgres, type PostgresServerProcess } from '../../scripts/postgres-server.ts';
 import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
-import { parsePostgresUrl } from '../../store/postgres-address.ts';
-import { createPostgresPool, type PostgresServer } from '../../store/postgres-pool.ts';
+import { parsePostgresUrl } from '../../store/sql/postgres-address.ts';
+import { createPostgresPool, type PostgresServer } from '../../store/sql/postgres-pool.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { migrate } from '../../store/schema/migrate.ts';
-import { prepareQuery, prepareRows } from '../../store/prepared-query.ts';
-import { openSqlite } from '../../store/sqlite.ts';
-import type { ConversationTagTable, Tables } from '../../store/tables.ts';
+import { prepareQuery, prepareRows } from '../../store/sql/prepared-query.ts';
+import { openSqlite } from '../../store/sql/sqlite.ts';
+import type { ConversationTagTable, Tables } from '../../store/schema/tables.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 async function open(): Promise<Kysely<Tables>> {

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LOCK_FILE, lockDataDirectory } from '../../store/data-directory-lock.ts';
+import { LOCK_FILE, lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
 import { openStore } from '../../store/open-store.ts';
 import { ensurePrivateDatabase } from '../../store/private-files.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

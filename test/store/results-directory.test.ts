@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { runId } from '../../core/ids.ts';
-import { createResultsDirectory } from '../../store/results-directory.ts';
+import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const RUN = runId('run-1');

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { inspect } from 'node:util';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { deriveKey, loadSealKey, sealKey } from '../../store/seal-key.ts';
+import { deriveKey, loadSealKey, sealKey } from '../../store/access/seal-key.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const BYTES = new Uint8Array(32).map((_, index) => index);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../store/open-store.ts';
-import { sealKey } from '../../store/seal-key.ts';
+import { sealKey } from '../../store/access/seal-key.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const KEY = sealKey(new Uint8Array(32).fill(7));

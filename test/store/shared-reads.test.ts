@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SharedReads } from '../../store/shared-reads.ts';
+import { SharedReads } from '../../store/sql/shared-reads.ts';
 
 function table() {
   const rows = new Map<string, number>();

@@ -1,6 +1,6 @@
 /** Values bound once: the text says where each stands, and only what has a name in common shares a place. */
 import { describe, expect, it } from 'vitest';
-import { bindOnce, canBindOnce, sharedNames } from '../../store/shared-values.ts';
+import { bindOnce, canBindOnce, sharedNames } from '../../store/sql/shared-values.ts';
 
 describe('sharedNames()', () => {
   it.each([

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import net from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { knownSealKey } from '../../cli/host/temporal-codec.ts';
+import { knownSealKey } from '../../host/engines/temporal-codec.ts';
 import { runCli } from '../../cli/program.ts';
-import { loadSealKey } from '../../store/seal-key.ts';
+import { loadSealKey } from '../../store/access/seal-key.ts';
 import { fakeShell, until, type FakeShell } from '../cli/fake-shell.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { SERVER_VERSION, UI_VERSION } from '../../scripts/compose-tools.js';
-import { loadSealKey } from '../../store/seal-key.ts';
+import { loadSealKey } from '../../store/access/seal-key.ts';
 import { missing } from '../helpers/requires.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');

@@ -1,6 +1,6 @@
 /** What becomes of commands on Temporal: batches, tries, slowness, cancellation and deadlines, on a real server. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RetryPolicy } from '../../core/retry.ts';
+import type { RetryPolicy } from '../../core/machine/retry.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';

@@ -1,7 +1,7 @@
 /** An entity of the Temporal driver: taken back to its last batch it is as if it had never gone further. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MachineEvent } from '../../core/command.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import { basisOf, restOn } from '../../workflows/basis.ts';
 import { Entity } from '../../workflows/entity.ts';
 import { Inbox, type Input, type News } from '../../workflows/input.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
-import { lockDataDirectory } from '../../store/data-directory-lock.ts';
+import { lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
 import { openStore } from '../../store/open-store.ts';
 import { fakeShell, recordsOf } from '../cli/fake-shell.ts';
 import { batch, conversationNumber, sandboxNumber } from '../contract/store-rows.ts';

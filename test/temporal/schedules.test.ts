@@ -9,7 +9,7 @@ import { Connection, ScheduleClient } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { runId, type RunId } from '../../core/ids.ts';
-import type { PlanSchedule } from '../../core/plan.ts';
+import type { PlanSchedule } from '../../core/plan/plan.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { Schedules } from '../../temporal/schedules/schedules.ts';
 import { startWorkers } from '../../temporal/worker.ts';

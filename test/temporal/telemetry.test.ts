@@ -7,11 +7,11 @@ import {
   ensureFree,
   metricsTelemetry,
   parseMetricsAddress,
-} from '../../temporal/telemetry/metrics-endpoint.ts';
-import { openSpans } from '../../temporal/telemetry/otlp-exporter.ts';
-import { otlpJson } from '../../temporal/telemetry/otlp-json.ts';
-import { otlpSettings } from '../../temporal/telemetry/otlp-settings.ts';
-import { rootSpanId, spanIdOf, traceIdOf, workSpanId, type Span } from '../../temporal/telemetry/span.ts';
+} from '../../telemetry/metrics-endpoint.ts';
+import { openSpans } from '../../telemetry/otlp-exporter.ts';
+import { otlpJson } from '../../telemetry/otlp-json.ts';
+import { otlpSettings } from '../../telemetry/otlp-settings.ts';
+import { rootSpanId, spanIdOf, traceIdOf, workSpanId, type Span } from '../../telemetry/span.ts';
 
 const ADDRESS = { machine: 'conversation', id: 'c1' } as const;
 const SECRET = 'hunter2 and more';

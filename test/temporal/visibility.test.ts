@@ -2,7 +2,7 @@
 import type { Payload } from '@temporalio/common';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
-import { ACTIVITY_COMMAND_TYPES } from '../../core/resource.ts';
+import { ACTIVITY_COMMAND_TYPES } from '../../core/machine/resource.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';

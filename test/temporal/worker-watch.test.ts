@@ -1,11 +1,11 @@
 /** A process that only asks says when nobody carries it out: when it looks, and what a real server tells it. */
 import { Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Closers } from '../../cli/host/closers.ts';
-import { openRequests } from '../../cli/host/temporal-client.ts';
-import { hasWorker, watchForWorkers } from '../../cli/host/worker-watch.ts';
-import { loadDeployment } from '../../cli/config/load-deployment.ts';
-import { SEAL_KEY_BYTES, sealKey } from '../../store/seal-key.ts';
+import { Closers } from '../../host/closers.ts';
+import { openRequests } from '../../host/engines/temporal-client.ts';
+import { hasWorker, watchForWorkers } from '../../host/engines/worker-watch.ts';
+import { loadDeployment } from '../../host/config/load-deployment.ts';
+import { SEAL_KEY_BYTES, sealKey } from '../../store/access/seal-key.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { newStore, started } from '../engine/engine-harness.ts';
 import { describeWith } from '../helpers/requires.ts';

@@ -1,6 +1,6 @@
 /** What the console decides by itself: addresses, texts of events, amounts, times, and where a bar begins. */
 import { describe, expect, it } from 'vitest';
-import { createJobCompiler } from '../../cli/serve/job-compiler.ts';
+import { createJobCompiler } from '../../host/serve/job-compiler.ts';
 import { parsedHeaders } from '../../web/admin/parsed-headers.ts';
 import { eventText, isForPeople, type TranscriptEvent } from '../../web/conversation/event-text.ts';
 import { pendingActions } from '../../web/conversation/pending-actions.ts';

@@ -1,7 +1,7 @@
 /** One conversation in headless Chromium: what is said in it, how far back one can go, and what it costs a browser. */
 import { expect, it } from 'vitest';
 import { conversationId } from '../../core/ids.ts';
-import { nanoUsd } from '../../core/money.ts';
+import { nanoUsd } from '../../core/money/money.ts';
 import { startReady } from '../api/service.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { HOSTILE } from './hostile-texts.ts';

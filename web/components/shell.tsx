@@ -6,13 +6,14 @@ import type { ReactElement, ReactNode } from 'react';
 import { Link } from '../routing/link.tsx';
 import type { Place } from '../routing/place.ts';
 import { useSession } from '../session/session.ts';
+import { THEMES, useTheme } from '../session/theme.ts';
+import { labelOf } from '../text/words.ts';
 import { Button } from './button.tsx';
 import { Mark } from './mark.tsx';
 import { ShortcutsDialog } from '../keyboard/shortcuts-dialog.tsx';
 import { useShortcuts } from '../keyboard/use-shortcuts.ts';
 import { Navigation } from './navigation.tsx';
 import { OutageNotice } from './outage-notice.tsx';
-import { ThemeField } from './theme-field.tsx';
 
 export function Shell({
   place,
@@ -56,5 +57,25 @@ export function Shell({
       </main>
       {isHelping ? <ShortcutsDialog onLeave={() => setIsHelping(false)} /> : null}
     </div>
+  );
+}
+
+/** The choice between light, dark and what the system says. */
+function ThemeField(): ReactElement {
+  const [theme, choose] = useTheme();
+  return (
+    <label className="theme">
+      <span className="quiet">Colours</span>
+      <select
+        value={theme}
+        onChange={(event) => choose(THEMES.find((one) => one === event.target.value) ?? 'system')}
+      >
+        {THEMES.map((one) => (
+          <option key={one} value={one}>
+            {labelOf(one)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

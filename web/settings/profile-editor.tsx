@@ -2,14 +2,14 @@
  * The fields of one profile: model, base URL and key; under Advanced Options, Extra Headers.
  * Owns reading and saving it; a stored key stays unless another one is typed.
  */
-import { useEffect, useState, type FormEvent, type ReactElement } from 'react';
+import { type FormEvent, type ReactElement, useCallback, useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Field } from '../components/field.tsx';
 import { Notice, Problems } from '../components/notice.tsx';
 import { useAction } from '../data/use-action.ts';
+import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { headersOf, HeaderRows, rowsOf, type HeaderRow } from './header-rows.tsx';
-import { ModelField } from './model-field.tsx';
 
 export interface ProfileEditorProps {
   /** Null for a new one. */
@@ -147,4 +147,32 @@ function bodyOf({ model, baseUrl, apiKey, headers }: Draft) {
       extra_headers: headersOf(headers),
     },
   };
+}
+
+/** The model of a profile, out of those that the proxy lists. */
+interface ModelFieldProps {
+  readonly value: string;
+  onChange(model: string): void;
+}
+
+function ModelField({ value, onChange }: ModelFieldProps): ReactElement {
+  const { client } = useSession();
+  const ask = useCallback((signal: AbortSignal) => client.searchModels({}, { signal }), [client]);
+  const listed = usePolled(ask, null).value?.items ?? [];
+  const isListed = value === '' || listed.some(({ id }) => id === value);
+  return (
+    <Field label="LLM Model" hint="As the proxy lists it.">
+      {(ids) => (
+        <select {...ids} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">The proxy’s first</option>
+          {isListed ? null : <option value={value}>{value}</option>}
+          {listed.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
 }

@@ -4,8 +4,8 @@
  */
 import { Context } from '@temporalio/activity';
 import type { Activities, Activity } from '../../../activities/activity.ts';
-import type { ActivityCommand, MachineEvent } from '../../../core/command.ts';
-import type { ProjectionRow } from '../../../core/projection.ts';
+import type { ActivityCommand, MachineEvent } from '../../../core/machine/command.ts';
+import type { ProjectionRow } from '../../../core/machine/projection.ts';
 import type { RecordStore } from '../../../ports/record-store.ts';
 import type { Milestones } from '../milestones.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { ConversationBirth } from '../../../core/conversation/state.ts';
 import type { SandboxId } from '../../../core/ids.ts';
-import type { ConversationRow, SandboxRow } from '../../../core/projection.ts';
+import type { ConversationRow, SandboxRow } from '../../../core/machine/projection.ts';
 import type { ExecutionStatus, SandboxStatus, StartTaskStatus } from '../../../core/status.ts';
 
 export class RowsOfOne {

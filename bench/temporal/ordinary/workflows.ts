@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { ConversationBirth } from '../../../core/conversation/state.ts';
 import type { SandboxId } from '../../../core/ids.ts';
-import { sessionEndOf } from '../../../core/session.ts';
+import { sessionEndOf } from '../../../core/sandbox/session.ts';
 import type { OrdinaryActivities } from './activities.ts';
 import { RowsOfOne } from './rows.ts';
 

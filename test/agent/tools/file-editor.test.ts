@@ -8,8 +8,8 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { plainText } from '../../../agent/event.ts';
-import type { Observation } from '../../../agent/event.ts';
+import { plainText } from '../../../agent/conversation/event.ts';
+import type { Observation } from '../../../agent/conversation/event.ts';
 import { makeFileEditorTool } from '../../../agent/tools/file-editor.ts';
 import { ToolArgumentError } from '../../../agent/tools/tool.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';

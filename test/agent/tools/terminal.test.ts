@@ -8,8 +8,8 @@ import { join } from 'node:path';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { observationText } from '../../../agent/event.ts';
-import type { Observation } from '../../../agent/event.ts';
+import { observationText } from '../../../agent/conversation/event.ts';
+import type { Observation } from '../../../agent/conversation/event.ts';
 import { makeTerminalTool } from '../../../agent/tools/terminal.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';
 

@@ -7,7 +7,7 @@ import { lineOf, parse, walk } from '../syntax.ts';
 import { isCode, topFolder, type RepoFile, type Tree, type Violation } from '../tree.ts';
 
 /** What runs on the host; inside a sandbox an option harms that sandbox only. */
-const FOLDERS = ['activities', 'cli', 'code-hosts', 'engine', 'runtimes', 'store', 'temporal'];
+const FOLDERS = ['activities', 'cli', 'clients', 'engine', 'host', 'runtimes', 'store', 'temporal'];
 const CALLS_GIT = /'git'|scratch-git\.ts'/;
 const SUBCOMMAND =
   /^(?:add|apply|cat-file|checkout|clone|commit|commit-tree|config|diff|fetch|for-each-ref|init|log)$|^(?:ls-remote|ls-tree|merge|merge-base|pull|push|read-tree|rebase|reset|rev-list|rev-parse|show|worktree)$/;

@@ -18,7 +18,7 @@ const ENTRIES: readonly RegExp[] = [
   /^testing\/(index|vitest)\.ts$/,
   // Temporal's bundler takes these by their path.
   /^workflows\/index\.ts$/,
-  /^temporal\/time-skipping\/(main|observed-workflows|observer-interceptors)\.ts$/,
+  /^testing\/temporal\/(main|observed\/(observed-workflows|observer-interceptors))\.ts$/,
   /^test\/helpers\/(global-setup|property-seed)\.ts$/,
   /^[^/]+\.config\.ts$/,
 ];

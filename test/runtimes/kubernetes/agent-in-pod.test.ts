@@ -2,7 +2,7 @@
  * The real Agent Server in a pod, called by the real client at the pod's address: no stand-in between the three.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import { createAgentClient } from '../../../agent-client/agent-client.ts';
+import { createAgentClient } from '../../../clients/agent/agent-client.ts';
 import type { AgentTarget } from '../../../ports/agent-server.ts';
 import { agentConversation } from '../../contract/agent-conversation.ts';
 import { newRequest } from '../../contract/runtime-suite.ts';

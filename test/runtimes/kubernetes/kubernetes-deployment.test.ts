@@ -4,10 +4,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadDeployment } from '../../../cli/config/load-deployment.ts';
-import type { LoadedDeployment } from '../../../cli/config/load-deployment.ts';
-import { RIGHTS, checkKubernetes } from '../../../cli/doctor-kubernetes.ts';
-import { kubernetesOptions } from '../../../cli/host/kubernetes-options.ts';
+import { loadDeployment } from '../../../host/config/load-deployment.ts';
+import type { LoadedDeployment } from '../../../host/config/load-deployment.ts';
+import { RIGHTS, checkKubernetes } from '../../../cli/doctor/doctor-kubernetes.ts';
+import { kubernetesOptions } from '../../../host/sandboxes/kubernetes-options.ts';
 import { realClock } from '../../contract/real-clock.ts';
 import { newRequest } from '../../contract/runtime-suite.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';

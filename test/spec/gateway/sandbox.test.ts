@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ReconciliationRecord } from '../../../activities/reconcile/reconciliation-record.ts';
+import type { ReconciliationRecord } from '../../../core/reconcile/reconciliation-record.ts';
 import { openGateway, type BatchGateway } from '../../e2e/batch-gateway.ts';
 import { copyBatch, type BatchCopy } from '../../e2e/batch-copy.ts';
 import { ledgerRows, sumOf } from '../../e2e/ledger.ts';

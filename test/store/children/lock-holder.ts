@@ -1,7 +1,7 @@
 /** Locks a data directory, prints "held" or the code and owner of the refusal, and stays until killed. Argument: directory. */
 import { writeSync } from 'node:fs';
 import { asParleyError } from '../../../core/parley-error.ts';
-import { lockDataDirectory } from '../../../store/data-directory-lock.ts';
+import { lockDataDirectory } from '../../../store/engine/data-directory-lock.ts';
 import { atTheGate } from './gate.ts';
 
 export async function runLockHolder(args: readonly string[]): Promise<void> {

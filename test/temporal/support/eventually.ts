@@ -3,7 +3,7 @@
  * Owns how long a busy machine may take; a condition that never comes is a failure with the last value seen.
  */
 import { expect } from 'vitest';
-import type { ConversationRow } from '../../../core/projection.ts';
+import type { ConversationRow } from '../../../core/machine/projection.ts';
 import type { ConversationId } from '../../../core/ids.ts';
 import type { Deployment } from './deployment.ts';
 

@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure } from '@temporalio/activity';
 import { addressOfCommand, runId, userId } from '../../../core/ids.ts';
-import type { CommandOf, MachineEvent } from '../../../core/command.ts';
+import type { CommandOf, MachineEvent } from '../../../core/machine/command.ts';
 import { ParleyError } from '../../../core/parley-error.ts';
 import { runsOf } from './histories.ts';
 import { moveOnSignal } from '../../../workflows/letter.ts';

@@ -3,8 +3,8 @@
  * Owns what a look finds by default: the agent has finished, and the sandbox is busy for another hour.
  */
 import type { Look } from '../../../activities/activity.ts';
-import type { ActivityCommand, CommandOf } from '../../../core/command.ts';
-import type { WatchCommandType } from '../../../core/resource.ts';
+import type { ActivityCommand, CommandOf } from '../../../core/machine/command.ts';
+import type { WatchCommandType } from '../../../core/machine/resource.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import {
   fakeActivities,

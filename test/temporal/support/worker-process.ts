@@ -7,7 +7,7 @@ import path from 'node:path';
 import { WorkflowClient } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import type { Activity } from '../../../activities/activity.ts';
-import type { ActivityCommandType } from '../../../core/command.ts';
+import type { ActivityCommandType } from '../../../core/machine/command.ts';
 import { conversationId, runId, type ConversationId } from '../../../core/ids.ts';
 import { systemClock } from '../../../engine/system-clock.ts';
 import type { Notifier } from '../../../ports/notifier.ts';

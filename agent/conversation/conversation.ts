@@ -1,0 +1,177 @@
+/**
+ * One conversation: its stored request, its event log, and the state that follows from the log.
+ * Owns every change of either; the log is the truth, so a reload arrives at the same state.
+ * Does not run the agent: that is the run's part.
+ */
+import type { AppendOptions, EventLog } from './event-log.ts';
+import type { ConversationEvent, EventDraft, StateUpdateEvent } from './event.ts';
+import type { ConversationMeta } from './conversation-meta.ts';
+import { maskEvent, maskMeta } from './masked-record.ts';
+import { EMPTY_STATS, statsSchema } from '../metrics.ts';
+import type { Stats } from '../metrics.ts';
+import type { Redactor } from '../redaction.ts';
+import { zonedTimestamp } from '../timestamp.ts';
+
+export const EXECUTION_STATUSES = [
+  'idle',
+  'running',
+  'paused',
+  'waiting_for_confirmation',
+  'finished',
+  'error',
+  'stuck',
+  'deleting',
+] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+/** What an agent says about its own pause (D6). */
+export interface AgentState {
+  readonly paused_reason?: 'rate_limit';
+  /** When the model endpoint wants to be asked again, if it said so; zoned. */
+  readonly retry_at?: string;
+  /** Why the last run ended in `error`: code and text of its ConversationErrorEvent. */
+  readonly error_code?: string;
+  readonly error_detail?: string;
+}
+
+/** The parts of a conversation that reach others. */
+export interface ConversationListener {
+  eventAppended(conversation: Conversation, event: ConversationEvent): void;
+  /** Called after a change of status or stored fields. */
+  infoChanged(conversation: Conversation): void;
+  /** Called when a run has ended, behind its last event. */
+  runEnded(conversation: Conversation): void;
+}
+
+/** What a conversation needs from its surroundings. */
+export interface ConversationSurroundings {
+  readonly listener: ConversationListener;
+  readonly writeMeta: (meta: ConversationMeta) => void;
+  readonly redactor: Redactor;
+  readonly nowMs: () => number;
+}
+
+/** Model access that is never stored. */
+export interface LlmArming {
+  readonly apiKey: string | null;
+  /** Credential headers and whatever else the caller sent; they win over the stored ones. */
+  readonly extraHeaders: Readonly<Record<string, string>>;
+}
+
+export class Conversation {
+  readonly id: string;
+  readonly log: EventLog;
+  readonly #around: ConversationSurroundings;
+  #meta: ConversationMeta;
+  #arming: LlmArming = { apiKey: null, extraHeaders: {} };
+  #status: ExecutionStatus;
+  #agentState: AgentState;
+  #stats: Stats;
+  #lastUserMessageId: string | null;
+  #updatedAt: string;
+
+  constructor(meta: ConversationMeta, log: EventLog, around: ConversationSurroundings) {
+    this.id = meta.id;
+    this.#meta = meta;
+    this.log = log;
+    this.#around = around;
+    this.#status = restoredStatus(log);
+    this.#agentState = (lastState(log, 'agent_state')?.value ?? {}) as AgentState;
+    this.#stats = statsSchema.safeParse(lastState(log, 'stats')?.value).data ?? EMPTY_STATS;
+    this.#lastUserMessageId = log.last(isUserMessage)?.id ?? null;
+    const last = log.all().at(-1);
+    this.#updatedAt = last === undefined ? meta.created_at : `${last.timestamp}Z`;
+  }
+
+  get meta(): ConversationMeta {
+    return this.#meta;
+  }
+  get arming(): LlmArming {
+    return this.#arming;
+  }
+  get status(): ExecutionStatus {
+    return this.#status;
+  }
+  get agentState(): AgentState {
+    return this.#agentState;
+  }
+  get stats(): Stats {
+    return this.#stats;
+  }
+  get lastUserMessageId(): string | null {
+    return this.#lastUserMessageId;
+  }
+  get updatedAt(): string {
+    return this.#updatedAt;
+  }
+
+  /** Masks and appends one event, and tells the listener. */
+  append(draft: EventDraft, options: AppendOptions = {}): ConversationEvent {
+    const event = this.log.append(maskEvent(draft, this.#around.redactor), options);
+    this.#updatedAt = `${event.timestamp}Z`;
+    if (isUserMessage(event)) this.#lastUserMessageId = event.id;
+    this.#around.listener.eventAppended(this, event);
+    return event;
+  }
+
+  appendState(key: string, value: unknown): void {
+    this.append({ kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
+  }
+
+  /** Moves to a status; staying in the same one is told to nobody. */
+  setStatus(status: ExecutionStatus, agentState: AgentState = {}): void {
+    if (JSON.stringify(agentState) !== JSON.stringify(this.#agentState)) {
+      this.#agentState = agentState;
+      this.appendState('agent_state', agentState);
+    }
+    if (status === this.#status) return;
+    this.#status = status;
+    this.appendState('execution_status', status);
+    this.#around.listener.infoChanged(this);
+  }
+
+  /** The last status of all: told, but not logged, since the log goes away with it. */
+  markDeleting(): void {
+    this.#status = 'deleting';
+    this.#around.listener.infoChanged(this);
+  }
+
+  setStats(stats: Stats): void {
+    this.#stats = stats;
+    this.appendState('stats', stats);
+  }
+
+  /** Replaces stored fields, on disk first. */
+  setMeta(change: Partial<ConversationMeta>): void {
+    this.#meta = maskMeta({ ...this.#meta, ...change }, this.#around.redactor);
+    this.#around.writeMeta(this.#meta);
+    this.#updatedAt = zonedTimestamp(this.#around.nowMs());
+  }
+
+  /** What a caller changed is told to the listener as well. */
+  announceMeta(key: 'title' | 'tags' | 'confirmation_policy' | 'security_analyzer'): void {
+    this.appendState(key, this.#meta[key]);
+    this.#around.listener.infoChanged(this);
+  }
+
+  arm(arming: LlmArming): void {
+    this.#arming = arming;
+  }
+}
+
+function isUserMessage(
+  event: ConversationEvent,
+): event is Extract<ConversationEvent, { kind: 'MessageEvent' }> {
+  return event.kind === 'MessageEvent' && event.source === 'user';
+}
+
+function lastState(log: EventLog, key: string): StateUpdateEvent | null {
+  return log.last(
+    (event): event is StateUpdateEvent => event.kind === 'ConversationStateUpdateEvent' && event.key === key,
+  );
+}
+
+function restoredStatus(log: EventLog): ExecutionStatus {
+  const value = lastState(log, 'execution_status')?.value;
+  return EXECUTION_STATUSES.find((status) => status === value) ?? 'idle';
+}

@@ -1,0 +1,138 @@
+/**
+ * Model calls of a conversation, with their usage counted: the next step, a question aside, a summary.
+ * Owns what a call is made from, and which steps are left out of it; what the answer leads to is the caller's part.
+ */
+import { eventsToForget, forgettableIds, forgottenIds, rememberedTurns } from './context-window.ts';
+import { llmCallOf } from './llm-call.ts';
+import { completeChat } from './llm-client.ts';
+import { LlmError } from './llm-error.ts';
+import type { LlmCompletion } from './llm-response.ts';
+import type { LoopContext } from '../loop/loop-context.ts';
+import { addUsage } from '../metrics.ts';
+import { tellModelTrouble } from '../model-trouble.ts';
+import { promptMessages, systemPrompt, turnMessages } from './prompt.ts';
+import type { ChatMessage } from './prompt.ts';
+import { turnsOf } from '../conversation/turns.ts';
+import type { Turn } from '../conversation/turns.ts';
+
+/** What a call needs of a run; a question aside has no run. */
+export type ModelContext = Pick<
+  LoopContext,
+  'conversation' | 'tools' | 'world' | 'log' | 'activity' | 'signal'
+>;
+
+const SUMMARY_REQUEST = `The steps above will be left out of this conversation from now on, to save space.
+Write what must not be lost of them: what was asked, what was found out, which files were changed and how, what was tried and failed, what is left to do. Do not call a tool.`;
+
+/** The next step. A prompt that proves too long is trimmed harder, once. @throws LlmError */
+export async function askModel(context: ModelContext): Promise<LlmCompletion> {
+  const { max_input_tokens: tokensMax } = context.conversation.meta.llm;
+  requireKey(context);
+  await trimPrompt(context, tokensMax);
+  try {
+    return await callModel(context, promptOf(context));
+  } catch (error) {
+    if (!(error instanceof LlmError) || error.code !== 'LLMContextWindowExceedError') throw error;
+    if (!(await trimPrompt(context, Math.floor(tokensMax / 4)))) throw error;
+    return await callModel(context, promptOf(context));
+  }
+}
+
+/** The model's answer to a question of which the conversation keeps nothing but the cost. @throws LlmError */
+export async function askAside(context: ModelContext, question: string): Promise<string> {
+  requireKey(context);
+  const content = `${question}\n\nAnswer from what you know; do not call a tool.`;
+  return (await callModel(context, [...promptOf(context), { role: 'user', content }])).text;
+}
+
+/** Replaces the older steps by a summary; false when there are none to replace. @throws LlmError */
+export async function condense(context: ModelContext): Promise<boolean> {
+  requireKey(context);
+  const forget = forgettableIds(remembered(context));
+  if (forget.length > 0) await forgetSteps(context, forget, true);
+  return forget.length > 0;
+}
+
+/** @throws LlmError */
+function requireKey({ conversation }: ModelContext): void {
+  if (!conversation.meta.llm.needs_api_key || conversation.arming.apiKey !== null) return;
+  throw new LlmError(
+    'LLMAuthenticationError',
+    'Cannot complete chat: the model key has not been given since the restart',
+  );
+}
+
+async function callModel(context: ModelContext, messages: readonly ChatMessage[]): Promise<LlmCompletion> {
+  const { conversation } = context;
+  const call = llmCallOf(conversation, {
+    messages,
+    tools: context.tools.tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    })),
+  });
+  const completion = await context.activity.during(() =>
+    completeChat(call, { ...context, onTrouble: (failed) => tellModelTrouble(conversation, failed) }),
+  );
+  const { usage_id: usageId, model, max_input_tokens: contextWindow } = conversation.meta.llm;
+  conversation.setStats(addUsage(conversation.stats, { usageId, model, contextWindow }, completion.usage));
+  return completion;
+}
+
+function promptOf(context: ModelContext): ChatMessage[] {
+  const { conversation } = context;
+  const condensed = conversation.log.all().filter((event) => event.kind === 'Condensation');
+  const summaries = condensed.flatMap(({ summary }) => (summary === null ? [] : [summary]));
+  return promptMessages(systemPrompt(conversation.meta), remembered(context), {
+    trimmed: condensed.length > 0,
+    summaries,
+  });
+}
+
+function remembered({ conversation }: ModelContext): Turn[] {
+  const events = conversation.log.all();
+  return rememberedTurns(turnsOf(events), forgottenIds(events));
+}
+
+/** Forgets the oldest steps when the prompt is over `tokensMax`; true when something was forgotten. */
+async function trimPrompt(context: ModelContext, tokensMax: number): Promise<boolean> {
+  const { conversation, tools } = context;
+  const baseChars = systemPrompt(conversation.meta).length + JSON.stringify(tools.tools).length;
+  const forget = eventsToForget(remembered(context), { tokensMax, baseChars });
+  if (forget.length === 0) return false;
+  // A prompt that is too long for a step is too long for a summary of it, too, where the window is that small.
+  const wanted = conversation.meta.summarize && tokensMax === conversation.meta.llm.max_input_tokens;
+  await forgetSteps(context, forget, wanted);
+  return true;
+}
+
+async function forgetSteps(
+  context: ModelContext,
+  forget: readonly string[],
+  wantsSummary: boolean,
+): Promise<void> {
+  const { conversation } = context;
+  const gone = new Set(forget);
+  const turns = remembered(context).filter((turn) => {
+    const first = turn.kind === 'message' ? turn.event : turn.steps[0]?.action;
+    return first !== undefined && gone.has(first.id);
+  });
+  const completion = wantsSummary ? await summarize(context, turns) : null;
+  const usage = conversation.stats.usage_to_metrics[conversation.meta.llm.usage_id];
+  const summary = completion === null || completion.text.trim() === '' ? null : completion.text;
+  conversation.append({
+    kind: 'Condensation',
+    source: 'environment',
+    forgotten_event_ids: forget,
+    summary,
+    // Behind the system prompt and the first message.
+    summary_offset: summary === null ? null : 2,
+    llm_response_id: completion?.responseId ?? usage?.accumulated_token_usage.response_id ?? '',
+  });
+}
+
+async function summarize(context: ModelContext, turns: readonly Turn[]): Promise<LlmCompletion> {
+  const system: ChatMessage = { role: 'system', content: systemPrompt(context.conversation.meta) };
+  const request: ChatMessage = { role: 'user', content: SUMMARY_REQUEST };
+  return await callModel(context, [system, ...turns.flatMap(turnMessages), request]);
+}

@@ -1,0 +1,90 @@
+/**
+ * Which runtimes work on this machine, how far each one separates, and which limits hold.
+ * Owns the findings about sandboxes; must not start one.
+ */
+import type { LimitName, LimitStrength } from '../../ports/sandbox-runtime.ts';
+import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
+import { checkDocker } from './doctor-docker.ts';
+import { checkKubernetes } from './doctor-kubernetes.ts';
+import type { Isolation } from '../../runtimes/process/isolation.ts';
+import type { Finding } from '../../host/finding.ts';
+
+const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
+  sandbox: 'per sandbox',
+  process: 'per process',
+  watched: 'watched',
+  none: 'none',
+};
+
+export async function checkSandboxes(config: DeploymentConfig): Promise<readonly Finding[]> {
+  const { chooseIsolation } = await import('../../runtimes/process/isolation.ts');
+  const { limitStrengths } = await import('../../runtimes/process/resource-limits.ts');
+  const [docker, kubernetes] = await Promise.all([checkDocker(config), checkKubernetes(config)]);
+  // What processes could do says nothing about containers.
+  if (config.runtimeKind !== 'process') return [docker, kubernetes, egressFinding(config, true)];
+  const warnings: string[] = [];
+  const isolation = chooseIsolation({
+    isolation: config.isolation === 'none' ? 'none' : 'auto',
+    splitsTools: config.agent.kind === 'reference',
+    warn: (text) => warnings.push(text),
+  });
+  const strengths = limitStrengths(isolation);
+  return [
+    isolationFinding(config, { kind: isolation.kind, isApart: areToolsApart(isolation), warnings }),
+    limitsFinding(strengths),
+    egressFinding(config, isolation.kind === 'namespaces'),
+    docker,
+    kubernetes,
+  ];
+}
+
+interface Trial {
+  readonly kind: 'namespaces' | 'none';
+  /** Whether tools have a place of their own, out of which they do not reach their Agent Server. */
+  readonly isApart: boolean;
+  readonly warnings: readonly string[];
+}
+
+function areToolsApart(isolation: Isolation): boolean {
+  return isolation.kind === 'namespaces' && isolation.seals.nests;
+}
+
+function isolationFinding({ isolation }: DeploymentConfig, { kind, isApart, warnings }: Trial): Finding {
+  const check = 'isolation';
+  if (isolation === 'none') {
+    const remedy = 'set runtime.isolation to "auto" or "namespaces"';
+    return { check, status: 'warning', detail: 'none is configured', remedy };
+  }
+  const detail = warnings.join(' ');
+  if (kind === 'namespaces') {
+    const tools = isApart
+      ? ', and their tools from their Agent Server'
+      : '; tools are beside their Agent Server';
+    const works = `bubblewrap separates sandboxes${tools}`;
+    if (detail === '')
+      return { check, status: 'ok', detail: `${works}, with a system call filter`, remedy: null };
+    return { check, status: 'warning', detail: `${works}. ${detail}`, remedy: 'run on x64 or arm64' };
+  }
+  const remedy = 'install bubblewrap (bwrap) and allow unprivileged user namespaces';
+  return { check, status: isolation === 'namespaces' ? 'failed' : 'warning', detail, remedy };
+}
+
+/** A memory that is only bounded per process is no bound for a sandbox with many. */
+function limitsFinding(strengths: Readonly<Record<LimitName, LimitStrength>>): Finding {
+  const detail = Object.entries(strengths)
+    .map(([name, strength]) => `${name} ${LIMIT_WORDS[strength]}`)
+    .join(', ');
+  const isWeak = strengths.memory !== 'sandbox' || strengths.processes !== 'sandbox';
+  const remedy = 'let Parley make control groups: run it as root, or as a service with Delegate=yes';
+  return { check: 'limits', status: isWeak ? 'warning' : 'ok', detail, remedy: isWeak ? remedy : null };
+}
+
+/** `isSeparate` is what sandboxes are here, and not what is configured: `auto` may have come down to plain processes. */
+function egressFinding({ egressAllow }: DeploymentConfig, isSeparate: boolean): Finding {
+  const hosts = egressAllow.length === 1 ? '1 rule' : `${egressAllow.length} rules`;
+  const detail =
+    egressAllow.length === 0 ? 'sandboxes reach the proxy and Git only' : `allow-list of ${hosts}`;
+  if (isSeparate) return { check: 'egress', status: 'ok', detail, remedy: null };
+  const open = 'plain processes reach whatever this host reaches';
+  return { check: 'egress', status: 'warning', detail: open, remedy: 'use namespaces' };
+}

@@ -1,0 +1,108 @@
+/**
+ * What each kind of code host is asked, in one set of words.
+ * Owns the interface between the rules of this folder and the clients of the hosts.
+ */
+import { z } from 'zod';
+import type { IssueRow, IssueState } from '../../../core/plan/plan-issue.ts';
+import type { ApiFetch, ApiFetchOptions } from './api-fetch.ts';
+import { failed, reasonIn, refused } from './api-fetch.ts';
+
+export interface HostClientOptions extends Pick<ApiFetchOptions, 'doing'> {
+  /** Address of the interface, without a slash at its end. */
+  readonly url: string;
+  /** Null: asked as anybody. */
+  readonly token: string | null;
+  readonly fetch: ApiFetch;
+}
+
+/** An issue as the host lists it; texts are as they came. */
+export interface ListedIssue extends Omit<IssueRow, 'comments'> {
+  /** So many comments it has, as far as the host says so. */
+  readonly commentCount: number;
+}
+
+export interface HostComment {
+  readonly id: number;
+  readonly author: string;
+  /** As the host writes an instant. */
+  readonly at: string;
+  readonly body: string;
+}
+
+export interface HostPullRequest {
+  readonly number: number;
+  readonly url: string;
+  readonly state: 'open' | 'closed' | 'merged';
+  readonly title: string;
+  readonly body: string;
+}
+
+export interface HostDraft {
+  readonly head: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  readonly isDraft: boolean;
+}
+
+export interface IssueSearch {
+  readonly labels: readonly string[];
+  readonly state: IssueState;
+  readonly limit: number;
+}
+
+/** Of one repository. Each method throws as CodeHostApi says. */
+export interface HostClient {
+  /** Those that were opened last first, at most `limit`; never a pull request. */
+  issues(search: IssueSearch): Promise<readonly ListedIssue[]>;
+  /** Oldest first, at most COMMENTS_MAX. */
+  comments(issue: number): Promise<readonly HostComment[]>;
+  /** The first comment that ends so; null when there is none. */
+  commentEndingWith(issue: number, end: string): Promise<HostComment | null>;
+  addComment(issue: number, text: string): Promise<void>;
+  changeComment(issue: number, comment: number, text: string): Promise<void>;
+  defaultBranch(): Promise<string>;
+  /** From this branch of the repository itself into that one, ended ones too. */
+  pullRequests(branches: Pick<HostDraft, 'head' | 'base'>): Promise<readonly HostPullRequest[]>;
+  /** Null when the host says that there is one already. */
+  open(draft: HostDraft): Promise<HostPullRequest | null>;
+  change(pull: HostPullRequest, words: Pick<HostDraft, 'title' | 'body' | 'isDraft'>): Promise<void>;
+  /** Says what could not be had. */
+  addLabels(pull: number, labels: readonly string[]): Promise<readonly string[]>;
+  /** Says who could not be asked. */
+  askReviewers(pull: number, reviewers: readonly string[]): Promise<readonly string[]>;
+}
+
+export type IssueCalls = Pick<
+  HostClient,
+  'issues' | 'comments' | 'commentEndingWith' | 'addComment' | 'changeComment'
+>;
+export type PullCalls = Omit<HostClient, keyof IssueCalls>;
+
+/** What a host answers is read by a schema for the one thing expected (D31). @throws ParleyError code_host_failed */
+export function readAnswer<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  { doing }: Pick<HostClientOptions, 'doing'>,
+): z.infer<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const place = read.error.issues[0]?.path.join('.') ?? '';
+  throw failed(
+    { doing },
+    `the host does not answer in the words of its kind${place === '' ? '' : ` (at ${place})`}`,
+  );
+}
+
+/** What a host says no to although the credential is right. */
+export function unwanted(options: Pick<HostClientOptions, 'doing'>, status: number, text: string): Error {
+  const said = reasonIn(text);
+  const why = said === '' ? `the host answered ${status}` : `the host answered ${status}: ${said}`;
+  return refused(options, why, 'read the reason; change what the job asks for');
+}
+
+export const wholeNumber = z.int().min(1);
+export const anyText = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? '');

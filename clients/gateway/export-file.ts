@@ -1,0 +1,124 @@
+/**
+ * An export that somebody saved as a file.
+ * Owns the choice of the format by the file's ending, and reading one row after the other where the format lets it.
+ */
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { GatewayRow } from '../../core/money/spend.ts';
+import type { ExportReading } from '../../ports/gateway-export.ts';
+import { streamCsv } from './csv.ts';
+import { normalise, parseExport, parseLine, type ExportFormat } from './export-rows.ts';
+import { EXPORT_BYTES_MAX } from './limits.ts';
+import { FieldReader, type RawRow } from './row-fields.ts';
+
+/** Rows in one list of a file that is read row by row. */
+const LIST_ROWS = 1_000;
+/** Long beside a row, short beside the memory. */
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * JSON lines and CSV come one row after the other, however long the file is; JSON is read whole and is bounded.
+ * @throws ParleyError export_invalid, which is definite: the same file reads the same the next time
+ */
+export async function* streamExportFile(
+  path: string,
+  reading: ExportReading = {},
+): AsyncIterable<readonly GatewayRow[]> {
+  const format = formatOf(path);
+  if (format === 'json') {
+    yield parseExport(await readText(path), format, reading);
+    return;
+  }
+  const fields = new FieldReader(reading);
+  let position = 0;
+  for await (const list of format === 'csv' ? csvRows(path) : jsonRows(path)) {
+    yield list.map((row) => {
+      position += 1;
+      return normalise(row, position, fields);
+    });
+  }
+  if (position > 0) return;
+  throw new ParleyError(
+    'export_invalid',
+    `Cannot read the export "${path}": it has no row, so it is empty or cut off; export it again, or write [] into a .json file if nothing was billed`,
+  );
+}
+
+async function* csvRows(path: string): AsyncIterable<readonly RawRow[]> {
+  const stream = createReadStream(path);
+  try {
+    let list: RawRow[] = [];
+    for await (const row of streamCsv(stream)) {
+      list.push(row);
+      if (list.length < LIST_ROWS) continue;
+      yield list;
+      list = [];
+    }
+    yield list;
+  } catch (cause) {
+    throw cause instanceof ParleyError ? cause : unreadable(path, cause);
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function* jsonRows(path: string): AsyncIterable<readonly RawRow[]> {
+  let position = 0;
+  for await (const lines of linesOf(path)) {
+    const rows: RawRow[] = [];
+    for (const line of lines) {
+      const text = position === 0 ? line.replace(/^\uFEFF/, '') : line;
+      if (text.trim() === '') continue;
+      position += 1;
+      rows.push(parseLine(text, position));
+    }
+    yield rows;
+  }
+}
+
+function formatOf(path: string): ExportFormat {
+  if (/\.(jsonl|ndjson)$/i.test(path)) return 'jsonl';
+  if (/\.json$/i.test(path)) return 'json';
+  if (/\.csv$/i.test(path)) return 'csv';
+  throw new ParleyError(
+    'export_invalid',
+    `Cannot read the export "${path}": it ends in none of .jsonl, .json and .csv`,
+  );
+}
+
+/** The lines of one piece of the file after the other; line ends are those of every system. */
+async function* linesOf(path: string): AsyncIterable<readonly string[]> {
+  const stream = createReadStream(path, { encoding: 'utf8', highWaterMark: PIECE_BYTES });
+  try {
+    let rest = '';
+    for await (const piece of stream as AsyncIterable<string>) {
+      // Of a line end that two pieces share the second half makes an empty line, which is none.
+      const lines = piece.split(/\r\n|\r|\n/);
+      lines[0] = rest + (lines[0] ?? '');
+      rest = lines.pop() ?? '';
+      yield lines;
+    }
+    yield [rest];
+  } catch (cause) {
+    throw unreadable(path, cause);
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path);
+    if (size > EXPORT_BYTES_MAX) throw new Error(`it has more than ${EXPORT_BYTES_MAX} bytes`);
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+function unreadable(path: string, cause: unknown): ParleyError {
+  const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+  const why = isMissing ? 'there is no such file' : cause instanceof Error ? cause.message : String(cause);
+  return new ParleyError('export_invalid', `Cannot read the export "${path}": ${why}`, { cause });
+}

@@ -1,0 +1,27 @@
+/**
+ * Every command of every machine, and every event that may answer one.
+ * Owns the unions that drivers and activities share; must not add a rule.
+ */
+import type { ConversationEvent } from '../conversation/message.ts';
+import type { ConversationCommand } from '../conversation/machine.ts';
+import type { RunEvent } from '../run/message.ts';
+import type { RunCommand } from '../run/machine.ts';
+import type { ShardEvent } from '../shard/message.ts';
+import type { SandboxEvent } from '../sandbox/message.ts';
+import type { SandboxCommand } from '../sandbox/machine.ts';
+
+export type Command = SandboxCommand | ConversationCommand | RunCommand;
+export type CommandType = Command['type'];
+export type MachineEvent = SandboxEvent | ConversationEvent | RunEvent | ShardEvent;
+
+/** Commands that a driver carries out itself, inside its own transaction. */
+export type DriverCommandType = 'project' | 'tell' | 'cancelCommand';
+
+/** Commands that an activity carries out. */
+export type ActivityCommand = Exclude<Command, { readonly type: DriverCommandType }>;
+export type ActivityCommandType = ActivityCommand['type'];
+export type CommandOf<Type extends CommandType> = Extract<Command, { readonly type: Type }>;
+
+export function isActivityCommand(command: Command): command is ActivityCommand {
+  return command.type !== 'project' && command.type !== 'tell' && command.type !== 'cancelCommand';
+}

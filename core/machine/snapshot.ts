@@ -1,0 +1,58 @@
+/**
+ * Notices between machines: snapshots of the sender, newest wins by (generation, sequence).
+ * Owns their shapes and the comparison; a delta would depend on the order of delivery and is not used on purpose.
+ */
+import type { ConversationId, SandboxId } from '../ids.ts';
+import type { ExecutionStatus, PauseReason, SandboxStatus, StartTaskStatus, Transition } from '../status.ts';
+
+export interface Stamp {
+  readonly generation: number;
+  readonly sequence: number;
+}
+
+export function isNewer(candidate: Stamp, than: Stamp | null): boolean {
+  if (than === null) return true;
+  if (candidate.generation !== than.generation) return candidate.generation > than.generation;
+  return candidate.sequence > than.sequence;
+}
+
+/** What a sandbox tells its conversations. */
+export interface SandboxSnapshot extends Stamp {
+  readonly sandboxId: SandboxId;
+  readonly status: SandboxStatus;
+  readonly pauseReason: PauseReason | null;
+  readonly transition: Transition | null;
+  /** True while the runtime is up and its Agent Server answered in this generation. */
+  readonly usable: boolean;
+  /** Why it is in ERROR or MISSING, or why its last resume failed; null otherwise. */
+  readonly detail: string | null;
+}
+
+/** What an agent is up to, as far as its sandbox must know (D6). */
+export type AgentActivity = 'resting' | 'working' | 'confirmation' | 'rate_limit';
+
+/** What a conversation tells the run that started it. */
+export interface ConversationSnapshot extends Stamp {
+  readonly conversationId: ConversationId;
+  /** Position in its run's plan; null outside a run. */
+  readonly itemIndex: number | null;
+  readonly startTask: StartTaskStatus;
+  readonly sandboxId: SandboxId | null;
+  readonly sandboxStatus: SandboxStatus | null;
+  /** The pool of its run was full, and the sandbox is none of it; absent otherwise. */
+  readonly spilled?: true;
+  /** It waits for a slot, and who has them (D29); absent otherwise. */
+  readonly waitsFor?: string;
+  readonly pauseReason: PauseReason | null;
+  readonly executionStatus: ExecutionStatus | null;
+  /** True when the agent was working as its session limit or a crash hit, and has not been continued (D15). */
+  readonly interrupted: boolean;
+  /** A limit of the item that ended the agent's work; null when none did (D28). */
+  readonly limitReached: LimitReached | null;
+  /** Nothing queued, nothing in flight: what the status says is final until somebody acts. */
+  readonly settled: boolean;
+  readonly detail: string | null;
+  readonly deleted: boolean;
+}
+
+export type LimitReached = 'usd' | 'no_progress' | 'turns';

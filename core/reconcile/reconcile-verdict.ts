@@ -1,0 +1,100 @@
+/**
+ * What is said of a row once it is known who could have caused it.
+ * Owns the shape of verdicts, lateness and the split by tokens; must not look for candidates.
+ */
+import { ZERO_USD } from '../money/money.ts';
+import type { CallTable } from './reconcile-calls.ts';
+import type {
+  AmbiguousWhy,
+  EstimatedShare,
+  ReconcileConversation,
+  ReconcileRules,
+  RowVerdict,
+  UnassignedWhy,
+} from './reconcile-result.ts';
+import { splitExactly } from './reconcile-split.ts';
+import type { GatewayRow } from '../money/spend.ts';
+
+/** Candidates listed for one row: more say no more, and would make a busy hour quadratic. */
+export const CANDIDATES_MAX = 64;
+
+const NO_SHARES: readonly EstimatedShare[] = [];
+
+/** What is known of a row when it is judged. */
+export interface Found {
+  readonly index: number;
+  /** Conversations that could have caused it. */
+  readonly owners: readonly number[];
+  readonly by: 'response_id' | 'session' | 'window';
+  readonly isDuplicate: boolean;
+  /** When it began, by our clock. */
+  readonly startedAt: number;
+  /** Why it is not certain although somebody could have caused it; null when one conversation has. */
+  readonly doubt: AmbiguousWhy | null;
+  /** Of a row that nobody here has caused. */
+  readonly why: UnassignedWhy;
+}
+
+export class Judge {
+  private readonly rules: ReconcileRules;
+  private readonly calls: CallTable;
+
+  constructor(rules: ReconcileRules, calls: CallTable) {
+    this.rules = rules;
+    this.calls = calls;
+  }
+
+  knownName(model: string): string {
+    return this.rules.modelAliases?.[model] ?? model;
+  }
+
+  verdictOn(row: GatewayRow, { owners, by, isDuplicate, startedAt, doubt, why }: Found): RowVerdict {
+    const { position, cost } = row;
+    const only = owners[0];
+    // Written out field by field: there may be millions of verdicts, and copies of copies keep the collector busy.
+    if (only === undefined) return { kind: 'unassigned', position, cost, isDuplicate, why };
+    if (doubt !== null) {
+      const { candidates, isTruncated, estimated } = this.share(row, owners, doubt);
+      return {
+        kind: 'ambiguous',
+        why: doubt,
+        position,
+        cost,
+        isDuplicate,
+        candidates,
+        isTruncated,
+        estimated,
+      };
+    }
+    const conversation = this.conversationAt(only);
+    const { conversationId, endedAt = this.calls.lastEndOf(only) } = conversation;
+    const isLate = startedAt > (endedAt ?? Infinity);
+    return { kind: 'assigned', position, cost, isDuplicate, by, conversationId, isLate };
+  }
+
+  /** What may be nobody's here is not split: an estimate of whose it is would say that it is somebody's. */
+  private share(row: GatewayRow, owners: readonly number[], doubt: AmbiguousWhy) {
+    const isTruncated = owners.length > CANDIDATES_MAX;
+    const listed = owners.slice(0, CANDIDATES_MAX);
+    const candidates = listed.map((owner) => this.conversationAt(owner).conversationId);
+    const isSomebodys = doubt === 'several' || doubt === 'clock_unknown';
+    if (isTruncated || !isSomebodys || this.rules.ambiguous === 'keep')
+      return { candidates, isTruncated, estimated: NO_SHARES };
+    const model = this.knownName(row.model);
+    const parts = splitExactly(
+      row.cost,
+      listed.map((owner) => this.calls.tokensOf(owner, model)),
+    );
+    const estimated = candidates.map((conversationId, index) => ({
+      conversationId,
+      cost: parts[index] ?? ZERO_USD,
+    }));
+    return { candidates, isTruncated, estimated };
+  }
+
+  private conversationAt(owner: number): ReconcileConversation {
+    const conversation = this.rules.conversations[owner];
+    if (conversation === undefined) throw new RangeError(`Cannot name conversation ${owner}: there is none`);
+    return conversation;
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Which items may begin, and what holds the others back.
+ * Owns the order in which limits are asked: mode, needs, places, breaker, pace, slots, budget; must not look into a conversation.
+ */
+import { countWell } from '../../status.ts';
+import { earliest } from '../../time.ts';
+import { breakerHold } from './breaker.ts';
+import { fitsBudget, withinBudget } from './budget.ts';
+import { hold } from './hold.ts';
+import { needsMet, skipUnmet } from './needs.ts';
+import { changePace, countStart, nextPlaceAt, nextStartAt, paceOf, placesOf } from './pace.ts';
+import { isSharded } from '../shards.ts';
+import { standingOf } from '../standing.ts';
+import { itemAt, type RunItem, type RunState, type SlotUse } from '../state.ts';
+import { changeItem, itemOrder, type RunTurn } from '../turn.ts';
+
+/** Why the next item does not begin, and when to look again by the clock. */
+interface Hold {
+  readonly by: string;
+  readonly until: number | null;
+}
+
+/** Fills free places: highest priority first, then plan order. */
+export function admit(turn: RunTurn): void {
+  const { state } = turn;
+  if (state.phase !== 'running' || state.mode !== 'normal') return;
+  state.standing ??= standingOf(state);
+  if (state.warming !== undefined) return changePace(turn, { heldBy: 'pool', heldUntil: null });
+  skipUnmet(turn);
+  // Counted only once somebody may begin: mostly all places are taken.
+  let counted: Slots | null = null;
+  const slots = (): Slots => (counted ??= usedSlots(state));
+  for (;;) {
+    const next = standingOf(state).waiting.length === 0 ? null : nextOf(turn, slots);
+    if (typeof next === 'number') {
+      take(slots(), state.items[next]);
+      begin(turn, next);
+      continue;
+    }
+    if (state.mode === 'normal')
+      changePace(turn, { heldBy: next?.by ?? null, heldUntil: next?.until ?? null });
+    return;
+  }
+}
+
+/** The item that may begin now, or what keeps all of them from it. */
+function nextOf(turn: RunTurn, slots: () => Slots): number | Hold {
+  const { state, now } = turn;
+  const places = placesOf(state, now);
+  if (standingOf(state).inFlight.length >= places.max)
+    return { by: places.by, until: places.by === 'ramp' ? nextPlaceAt(state) : null };
+  const tripped = breakerHold(turn);
+  if (tripped !== null) return { by: 'breaker', until: tripped.until };
+  const startAt = nextStartAt(state);
+  if (!canaryLetsGo(turn)) return { by: 'canary', until: null };
+  const index = nextWaiting(state, now, slots());
+  if (typeof index !== 'number') return index;
+  if (startAt !== null && startAt > now) return { by: 'rate', until: startAt };
+  return withinBudget(turn) ? index : { by: 'budget', until: null };
+}
+
+/** What most of those that wait would need is told when none may begin; a pause that ends is looked at in time. */
+function nextWaiting(state: RunState, now: number, slots: Slots): number | Hold {
+  let by: string | null = null;
+  let until: number | null = null;
+  const isCanaryFull = canaryPlaces(state) <= 0;
+  for (const index of standingOf(state).waiting) {
+    const item = state.items[index] as RunItem;
+    const { notBefore } = item;
+    const full = fullSlot(state, slots, item);
+    if (notBefore !== null && notBefore > now) {
+      until = earliest(until, notBefore);
+      by ??= item.attempt === 0 ? 'arrival' : 'retry';
+    } else if (isCanaryFull && item.attempt === 0) by ??= 'canary';
+    else if (!needsMet(item, state)) by ??= 'needs';
+    else if (full !== null) by = `per ${full}`;
+    else return index;
+  }
+  return { by: by ?? 'needs', until };
+}
+
+/** How many places of each slot are taken, by slot and value. */
+type Slots = Map<string, number>;
+
+function usedSlots(state: RunState): Slots {
+  const slots: Slots = new Map();
+  if (state.rules.slots === undefined) return slots;
+  for (const index of standingOf(state).inFlight) take(slots, state.items[index]);
+  return slots;
+}
+
+function take(slots: Slots, item: RunItem | undefined): void {
+  for (const use of item?.slots ?? []) slots.set(slotKey(use), (slots.get(slotKey(use)) ?? 0) + 1);
+}
+
+/** The slot of an item that has no free place; null when all have. */
+function fullSlot({ rules }: RunState, slots: Slots, item: RunItem): string | null {
+  const full = item.slots?.find(
+    (use) => (slots.get(slotKey(use)) ?? 0) >= (rules.slots?.[use.slot] ?? Number.POSITIVE_INFINITY),
+  );
+  return full?.slot ?? null;
+}
+
+/** A slot's name has no blank. */
+function slotKey({ slot, value }: SlotUse): string {
+  return `${slot} ${value}`;
+}
+
+/** A new attempt; where the items live in shards, its shard is told after the turn. */
+export function begin(turn: RunTurn, index: number): void {
+  const before = itemAt(turn.state, index);
+  const item = changeItem(turn, index, {
+    ...(before?.next === undefined ? {} : { ...before.next, next: undefined }),
+    phase: 'starting',
+    attempt: (before?.attempt ?? 0) + 1,
+    conversationId: null,
+    past: pastOf(before),
+    noticed: -1,
+    sandboxId: null,
+    sandboxStatus: null,
+    executionStatus: null,
+    waitsFor: undefined,
+    ending: null,
+    admittedAt: turn.now,
+    workingSince: null,
+    workedMs: 0,
+    skippedMs: undefined,
+    notBefore: null,
+    stopBy: null,
+    continued: 0,
+    limitReached: null,
+  });
+  if (item === null) return;
+  countStart(turn);
+  if (isSharded(turn.state)) return;
+  const { strategy } = turn.state.rules;
+  const awaiting = turn.order({
+    ...itemOrder(turn, index, item),
+    type: 'startConversation',
+    ...(strategy === undefined ? {} : { strategy }),
+  });
+  changeItem(turn, index, { awaiting });
+}
+
+function pastOf(item: RunItem | undefined): RunItem['past'] {
+  if (item === undefined) return [];
+  return item.conversationId === null ? item.past : [...item.past, item.conversationId];
+}
+
+/** When the run must look again at who waits, whatever happens; null when only an event can help. */
+export function admissionDeadline(state: RunState): number | null {
+  if (state.phase !== 'running' || state.mode !== 'normal') return null;
+  if (state.pace !== undefined) return state.pace.heldUntil;
+  // A state that an older version stored: its retries are looked at as they come due.
+  const { waiting, inFlight } = standingOf(state);
+  if (inFlight.length >= state.rules.concurrency) return null;
+  if (state.rules.budget?.mode === 'enforce' && !fitsBudget(state)) return null;
+  return waiting.reduce<number | null>(
+    (first, index) => earliest(first, state.items[index]?.notBefore ?? null),
+    null,
+  );
+}
+
+/** How many items may still begin for the first time; tries after a failure are always let through. */
+function canaryPlaces(state: RunState): number {
+  const { canary } = paceOf(state);
+  if (canary === null) return Number.POSITIVE_INFINITY;
+  return canary - underWay(state) - endedCount(state);
+}
+
+/** False when the canary is over and one of it did not succeed: then the run holds, and goes on when it is resumed. */
+function canaryLetsGo(turn: RunTurn): boolean {
+  const { state } = turn;
+  if (paceOf(state).canary === null || canaryPlaces(state) > 0 || underWay(state) > 0) return true;
+  changePace(turn, { canary: null });
+  if (endedCount(state) === countWell(standingOf(state).ended)) return true;
+  hold(turn, 'canary');
+  return false;
+}
+
+/** In flight, or waiting for another try. */
+function underWay(state: RunState): number {
+  const { waiting, inFlight } = standingOf(state);
+  const tried = waiting.filter((index) => (state.items[index]?.attempt ?? 0) > 0);
+  return inFlight.length + tried.length;
+}
+
+function endedCount(state: RunState): number {
+  return Object.values(standingOf(state).ended).reduce((sum, count) => sum + count, 0);
+}

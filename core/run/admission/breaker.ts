@@ -1,0 +1,93 @@
+/**
+ * Failures that pile up, and when a failed item may try again.
+ * Owns breaker and retry rules; must not end an attempt, nor begin one.
+ */
+import { retryOf } from '../../plan/item-rules.ts';
+import { SECOND_MS } from '../../time.ts';
+import type { FailureClass } from '../../status.ts';
+import { hold } from './hold.ts';
+import { standingOf } from '../standing.ts';
+import type { Ending, RunItem, RunState } from '../state.ts';
+import type { RunTurn } from '../turn.ts';
+
+/** Counts a failure; enough of them in the window hold the batch, and burn no retries meanwhile. */
+export function countForBreaker(turn: RunTurn, failureClass: FailureClass): void {
+  const { state } = turn;
+  const { breaker } = state.rules;
+  if (breaker === null || !breaker.on.includes(failureClass)) return;
+  // What still ends while it is open began before, and says nothing that is not known.
+  if (state.trip !== undefined) return;
+  const recent = state.breakerHits.filter((at) => at > turn.now - breaker.windowMs);
+  state.breakerHits = [...recent, turn.now].slice(-breaker.count);
+  if (state.breakerHits.length < breaker.count || state.mode !== 'normal') return;
+  if (breaker.recover === undefined) hold(turn, `breaker:${failureClass}`);
+  else open(turn, failureClass);
+}
+
+/** Nothing begins until it has cooled down. */
+function open(turn: RunTurn, failureClass: FailureClass): void {
+  const { state } = turn;
+  const afterMs = state.rules.breaker?.recover?.afterMs ?? 0;
+  state.trip = { until: turn.now + afterMs, probingSince: null, passed: 0 };
+  state.breakerHits = [];
+  tell(turn, 'breaker_opened', `${failureClass}: nothing begins for ${Math.round(afterMs / SECOND_MS)} s`);
+}
+
+/** Why nothing begins while the breaker is open, and until when; null when one more may begin. */
+export function breakerHold(turn: RunTurn): { readonly until: number | null } | null {
+  const { state, now } = turn;
+  const { trip } = state;
+  const probes = state.rules.breaker?.recover?.probes;
+  if (trip === undefined || probes === undefined) return null;
+  if (trip.probingSince === null && now < trip.until) return { until: trip.until };
+  const probingSince = trip.probingSince ?? now;
+  if (trip.probingSince === null) state.trip = { ...trip, probingSince };
+  const probing = probesInFlight(state, probingSince);
+  return probing + trip.passed < probes ? null : { until: null };
+}
+
+export function probesInFlight(state: RunState, probingSince: number): number {
+  const isProbe = (index: number): boolean => isBegunSince(state.items[index], probingSince);
+  return standingOf(state).inFlight.filter(isProbe).length;
+}
+
+function isBegunSince(item: RunItem | undefined, instant: number): boolean {
+  return item?.admittedAt != null && item.admittedAt >= instant;
+}
+
+/** A probe that fails as counted opens the breaker again; enough that end otherwise close it. */
+export function probeEnded(turn: RunTurn, item: RunItem, { failureClass, outcome }: Ending): void {
+  const { trip, rules } = turn.state;
+  const { breaker } = rules;
+  if (trip === undefined || breaker?.recover === undefined || trip.probingSince === null) return;
+  if (!isBegunSince(item, trip.probingSince)) return;
+  if (failureClass !== null && breaker.on.includes(failureClass)) return open(turn, failureClass);
+  // Whom somebody stopped says nothing of what failed.
+  if (outcome === 'cancelled') return;
+  const passed = trip.passed + 1;
+  if (passed < breaker.recover.probes) {
+    turn.state.trip = { ...trip, passed };
+    return;
+  }
+  turn.state.trip = undefined;
+  tell(turn, 'breaker_closed', `${passed} went well`);
+}
+
+function tell(turn: RunTurn, code: string, detail: string): void {
+  const about = { machine: 'run', id: turn.state.runId } as const;
+  turn.order({ type: 'record', event: { about, conversationId: null, code, detail } });
+}
+
+/** When a failed item may try again, or null when its rule is used up. */
+export function retryAt(
+  item: RunItem,
+  failureClass: FailureClass,
+  state: RunState,
+  now: number,
+): number | null {
+  const rule = retryOf(item.own, state.rules).find(({ on }) => on.includes(failureClass));
+  const failures = item.failures[failureClass] ?? 0;
+  if (rule === undefined || failures > rule.attempts) return null;
+  const wait = Math.min(rule.maxMs, rule.initialMs * rule.factor ** Math.max(0, failures - 1));
+  return now + Math.round(wait);
+}

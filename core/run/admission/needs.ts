@@ -1,0 +1,64 @@
+/**
+ * Stages: items that begin only after others have ended, and that end without an attempt when those ended otherwise.
+ * Owns how a need is read; must not begin anything.
+ */
+import { standingOf } from '../standing.ts';
+import type { Ending, ItemNeed, RunItem, RunState } from '../state.ts';
+import { changeItem, type RunTurn } from '../turn.ts';
+
+/** Whether everything that an item waits for has ended. */
+export function needsMet(item: RunItem, state: RunState): boolean {
+  return item.needs === undefined || item.needs.every((need) => openIn(need, state) === 0);
+}
+
+/**
+ * Ends what waits for somebody who has ended otherwise than it needs; an item that ends so may be what others wait for, so it
+ * looks again until nothing changes. Every look ends an item or is the last.
+ */
+export function skipUnmet(turn: RunTurn): void {
+  if (standingOf(turn.state).groups === undefined) return;
+  let changed = true;
+  while (changed) {
+    changed = false;
+    for (const index of standingOf(turn.state).waiting) {
+      const ending = unmetEnding(turn.state.items[index], turn.state);
+      if (ending === null) continue;
+      changeItem(turn, index, { phase: 'ended', ending, endedAt: turn.now, notBefore: null });
+      changed = true;
+    }
+  }
+}
+
+/** How an item ends that has a need which can no longer be met; null when all may be. */
+function unmetEnding(item: RunItem | undefined, state: RunState): Ending | null {
+  for (const need of item?.needs ?? []) {
+    const ending = openIn(need, state) > 0 ? null : endingOfUnmet(need, unsuccessfulIn(need, state));
+    if (ending !== null) return ending;
+  }
+  return null;
+}
+
+function endingOfUnmet({ entry, outcome }: ItemNeed, unsuccessful: number): Ending | null {
+  switch (outcome) {
+    case 'succeeded':
+      if (unsuccessful === 0) return null;
+      return { outcome: 'skipped', failureClass: null, detail: `it needs "${entry}", which did not succeed` };
+    case 'failed':
+      if (unsuccessful > 0) return null;
+      return {
+        outcome: 'not_needed',
+        failureClass: null,
+        detail: `it is for a failure of "${entry}", which succeeded`,
+      };
+    case 'ended':
+      return null;
+  }
+}
+
+function openIn({ group }: ItemNeed, state: RunState): number {
+  return standingOf(state).groups?.[group]?.open ?? 0;
+}
+
+function unsuccessfulIn({ group }: ItemNeed, state: RunState): number {
+  return standingOf(state).groups?.[group]?.unsuccessful ?? 0;
+}

@@ -1,0 +1,138 @@
+/**
+ * The pool of a run: how many items it holds, its sandboxes made ahead, and those that have had enough.
+ * Owns what the run itself counts of them; who is placed where is decided by core/placement/place-in-pool.ts, in one transaction.
+ */
+import type { SandboxId } from '../../ids.ts';
+import { isRecycled } from '../../placement/recycling.ts';
+import type { ConversationSnapshot } from '../../machine/snapshot.ts';
+import { earliest } from '../../time.ts';
+import type { RunEvent } from '../message.ts';
+import { standingOf } from '../standing.ts';
+import type { RunItem, RunState } from '../state.ts';
+import { changeSandbox, type RunTurn } from '../turn.ts';
+import type { UsedSandbox } from '../items/used-sandbox.ts';
+
+/** Code of the lifecycle event that says how many sandboxes were made ahead. */
+export const POOL_WARMED = 'pool_warmed';
+
+/** At its beginning a run orders its sandboxes all at once; its first items begin when that has been answered. */
+export function warmPool(turn: RunTurn): void {
+  const { state } = turn;
+  const { pool } = state.rules;
+  if (pool === undefined || !pool.warm) return;
+  const { runId, userId } = state;
+  state.warming = turn.order({ type: 'warmPool', runId, userId, size: pool.size });
+}
+
+/**
+ * When items wait again after the sandboxes of the pool were let go: no more than they have use for, and none while the
+ * run holds.
+ */
+export function warmPoolAgain(turn: RunTurn): void {
+  const { state } = turn;
+  const { pool } = state.rules;
+  if (pool === undefined || !pool.warm || state.warming !== undefined) return;
+  if (state.mode !== 'normal' || state.phase !== 'running') return;
+  const wanted = Math.ceil(standingOf(state).waiting.length / pool.maxPerSandbox);
+  const size = Math.min(pool.size, wanted);
+  if (livingOfPool(state) >= size) return;
+  const { runId, userId, commandCount: round } = state;
+  state.warming = turn.order({ type: 'warmPool', runId, userId, size, round });
+}
+
+/** As far as the run knows: the store counts again. */
+function livingOfPool({ sandboxes }: RunState): number {
+  return sandboxes.filter(
+    ({ state: use, pooled }) => pooled !== undefined && (use === 'used' || use === 'kept'),
+  ).length;
+}
+
+/** However few there are: the others are made when they are needed. */
+export function poolWarmed(turn: RunTurn, event: Extract<RunEvent, { readonly type: 'poolWarmed' }>): void {
+  const { state, now } = turn;
+  if (state.warming !== event.commandId) return;
+  state.warming = undefined;
+  const mine = state.rules.cleanup.sandbox !== 'keep';
+  const made = event.sandboxIds.map((sandboxId): UsedSandbox => {
+    const pooled = { since: now, placed: 0, isInUse: false };
+    return { sandboxId, state: mine ? 'used' : 'kept', awaiting: null, pooled };
+  });
+  state.sandboxes = [...state.sandboxes, ...made];
+  const about = { machine: 'run', id: state.runId } as const;
+  const size = state.rules.pool?.size ?? made.length;
+  const why = event.reason === null ? '' : `: ${event.reason}`;
+  const detail = `${made.length} of ${size} sandboxes${why}`;
+  turn.order({ type: 'record', event: { about, conversationId: null, code: POOL_WARMED, detail } });
+}
+
+/**
+ * Items that may be in flight at once: what a recycled sandbox has free, nobody gets. Null when the pool holds none
+ * back: what it cannot take goes elsewhere, or fails.
+ */
+export function poolPlaces(state: RunState, now: number): number | null {
+  const { pool } = state.rules;
+  if (pool?.onFull !== 'wait') return null;
+  const places = pool.size * pool.maxPerSandbox;
+  const recycled = state.sandboxes.filter((used) => used.state !== 'gone' && hasHadEnough(state, used, now));
+  if (recycled.length === 0) return places;
+  const inUse = inFlightBySandbox(state);
+  const lost = recycled
+    .map(({ sandboxId }) => inUse.get(sandboxId) ?? 0)
+    .filter((count) => count > 0)
+    .reduce((sum, count) => sum + Math.max(0, pool.maxPerSandbox - count), 0);
+  return Math.max(1, places - lost);
+}
+
+function inFlightBySandbox(state: RunState): ReadonlyMap<SandboxId, number> {
+  const counts = new Map<SandboxId, number>();
+  for (const index of standingOf(state).inFlight) {
+    const id = state.items[index]?.sandboxId ?? null;
+    if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** By what the run itself saw: the store may know more, and takes nobody in who would be one too many. */
+export function hasHadEnough(
+  { rules: { pool } }: Pick<RunState, 'rules'>,
+  { pooled }: UsedSandbox,
+  now: number,
+): boolean {
+  if (pool === undefined || pooled === undefined) return false;
+  return isRecycled({ createdAt: pooled.since }, { placedCount: pooled.placed }, pool, now);
+}
+
+/** Sandboxes of the pool that no item in flight is in. */
+export function unusedOfPool(state: RunState): readonly UsedSandbox[] {
+  if (state.rules.pool === undefined) return [];
+  const free = state.sandboxes.filter(
+    ({ state: use, pooled }) => use === 'used' && pooled?.isInUse === false,
+  );
+  if (free.length === 0) return free;
+  const inUse = inFlightBySandbox(state);
+  return free.filter(({ sandboxId }) => !inUse.has(sandboxId));
+}
+
+/** When one that nobody uses reaches the age at which it goes; null when none does. */
+export function poolDeadline(state: RunState): number | null {
+  const ageMs = state.rules.pool?.recycleAgeMs ?? null;
+  if (ageMs === null) return null;
+  return earliest(
+    ...unusedOfPool(state).map(({ pooled }) => (pooled === undefined ? null : pooled.since + ageMs)),
+  );
+}
+
+/** A conversation of the pool that the run hears of in this sandbox for the first time. */
+export function countArrival(turn: RunTurn, item: RunItem, conversation: ConversationSnapshot): void {
+  const { state, now } = turn;
+  const { sandboxId, sandboxStatus } = conversation;
+  if (state.rules.pool === undefined || sandboxId === null || sandboxStatus === null) return;
+  // Where it spilled over to, or was sent by name, is no sandbox of the pool: its end is that of the run.
+  if (conversation.spilled === true || sandboxId === state.rules.explicitSandboxId) return;
+  const isKnown = item.conversationId === conversation.conversationId && item.sandboxId === sandboxId;
+  if (isKnown && item.sandboxStatus !== null) return;
+  const used = state.sandboxes.findLast((one) => one.sandboxId === sandboxId);
+  if (used === undefined) return;
+  const { since, placed } = used.pooled ?? { since: now, placed: 0 };
+  changeSandbox(turn, sandboxId, { pooled: { since, placed: placed + 1, isInUse: false } });
+}

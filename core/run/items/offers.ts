@@ -1,0 +1,48 @@
+/**
+ * Room in the sandboxes that a run shares, told to its conversations that wait for a slot (D29).
+ * Owns when it tells them; who is placed where is decided in one transaction, and slots that are free are told by the
+ * sandboxes that had them.
+ */
+import type { ConversationSnapshot } from '../../machine/snapshot.ts';
+import { standingOf } from '../standing.ts';
+import type { RunItem, RunState } from '../state.ts';
+import { tellConversation, type RunTurn } from '../turn.ts';
+
+/** Told at once where nobody said how many a sandbox takes. */
+const OFFERS_DEFAULT = 20;
+
+/** A sandbox is up, which others may be placed in; or one begins to wait, and may have overlooked one that is up. */
+export function offerPlaces(turn: RunTurn, was: RunItem, conversation: ConversationSnapshot): void {
+  const { state } = turn;
+  if (!state.rules.sharesSandboxes || state.slice !== undefined) return;
+  const isUp = conversation.sandboxStatus === 'RUNNING' && was.sandboxStatus !== 'RUNNING';
+  if (isUp) return tellWaiting(turn, state.rules.capacity?.perSandboxMax ?? OFFERS_DEFAULT);
+  const begins = conversation.waitsFor !== undefined && was.waitsFor === undefined;
+  const to = { machine: 'conversation', id: conversation.conversationId } as const;
+  if (begins && hasOneUp(state)) turn.order({ type: 'tell', to, event: { type: 'roomOffered' } });
+}
+
+/** An attempt is over: in a pool that is one place more, without any slot. */
+export function placeGivenBack(turn: RunTurn): void {
+  const { rules, slice } = turn.state;
+  if (rules.pool !== undefined && slice === undefined) tellWaiting(turn, 1);
+}
+
+function hasOneUp({ items, standing }: RunState): boolean {
+  return standingOf({ items, standing }).inFlight.some((index) => items[index]?.sandboxStatus === 'RUNNING');
+}
+
+/** In the order of their admission, so far as they are still known to wait. */
+function tellWaiting(turn: RunTurn, max: number): void {
+  for (const item of waitingForSlot(turn.state).slice(0, max))
+    tellConversation(turn, item, { type: 'roomOffered' });
+}
+
+export function waitingForSlot({
+  items,
+  standing,
+}: Pick<RunState, 'items' | 'standing'>): readonly RunItem[] {
+  return standingOf({ items, standing })
+    .inFlight.flatMap((index) => items[index] ?? [])
+    .filter(({ waitsFor }) => waitsFor !== undefined);
+}

@@ -1,0 +1,88 @@
+/**
+ * Findings as text for people, programs and GitHub.
+ * Owns the formats; must not sort, filter or reword.
+ */
+import { withoutMark } from '../read/decode-source.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { createExcerpts, type Excerpts } from '../read/excerpt.ts';
+import { sarifLog } from './sarif.ts';
+
+export const DIAGNOSTIC_FORMATS = ['pretty', 'json', 'jsonl', 'sarif', 'github'] as const;
+export type DiagnosticFormat = (typeof DIAGNOSTIC_FORMATS)[number];
+
+/** Ends with a line break unless there is nothing to say; `json` is always an array, `sarif` always a log. `sources` is the file of the findings, or each file by its path. */
+export function printDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  sources: string | ReadonlyMap<string, string>,
+  { format }: { readonly format: DiagnosticFormat },
+): string {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(diagnostics, null, 2)}\n`;
+    case 'jsonl':
+      return diagnostics.map((diagnostic) => `${JSON.stringify(diagnostic)}\n`).join('');
+    case 'sarif':
+      return `${JSON.stringify(sarifLog(diagnostics), null, 2)}\n`;
+    case 'github':
+      return diagnostics.map((diagnostic) => `${githubLine(diagnostic)}\n`).join('');
+    case 'pretty': {
+      const excerptsOf = excerptsByFile(diagnostics, sources);
+      return diagnostics
+        .map((diagnostic) => `${prettyBlock(diagnostic, excerptsOf(diagnostic.file))}\n`)
+        .join('');
+    }
+  }
+}
+
+function excerptsByFile(
+  diagnostics: readonly Diagnostic[],
+  sources: string | ReadonlyMap<string, string>,
+): (file: string) => Excerpts {
+  const known = new Map<string, Excerpts>();
+  return (file) => {
+    const before = known.get(file);
+    if (before !== undefined) return before;
+    const text = typeof sources === 'string' ? sources : (sources.get(file) ?? '');
+    const excerpts = createExcerpts(
+      withoutMark(text),
+      diagnostics.filter((diagnostic) => diagnostic.file === file),
+    );
+    known.set(file, excerpts);
+    return excerpts;
+  };
+}
+
+function prettyBlock(diagnostic: Diagnostic, excerpts: Excerpts): string {
+  const { file, line, column, severity, code, message, remedy, related } = diagnostic;
+  const notes = (related ?? []).map(
+    (place) => `      = ${place.message}: ${place.file ?? file}:${place.line}:${place.column}`,
+  );
+  return [
+    `${file}:${line}:${column}: ${severity} ${code}: ${message}`,
+    ...excerpts.draw(diagnostic),
+    ...notes,
+    ...(remedy === null ? [] : [`      = ${remedy}`]),
+  ].join('\n');
+}
+
+function githubLine(diagnostic: Diagnostic): string {
+  const { severity, code, message, remedy } = diagnostic;
+  const properties = {
+    file: diagnostic.file,
+    line: diagnostic.line,
+    endLine: diagnostic.endLine,
+    col: diagnostic.column,
+    endColumn: diagnostic.endColumn,
+    title: code,
+  };
+  const list = Object.entries(properties).map(([name, value]) => `${name}=${githubProperty(String(value))}`);
+  return `::${severity} ${list.join(',')}::${githubText(remedy === null ? message : `${message}: ${remedy}`)}`;
+}
+
+function githubText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function githubProperty(text: string): string {
+  return githubText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,36 @@
+/**
+ * One engine at a time: a data directory with live sandboxes of one engine is not opened by the other, and a database
+ * only with the seal key and the data directory that it was begun with.
+ * Owns the questions and their sentences; that a run stays on its engine is asked where runs are told.
+ */
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { SealKey } from '../../store/access/seal-key.ts';
+import type { DeploymentConfig, EngineKind } from '../config/deployment-config.ts';
+
+/**
+ * A file of SQLite lies beside its key and its archives; a database on a server may be named by anybody.
+ * @throws ParleyError engine_misconfigured
+ */
+export async function requireOwnInstallation(
+  { store: { kind }, dataDir }: Pick<DeploymentConfig, 'store' | 'dataDir'>,
+  { installation }: Pick<Store, 'installation'>,
+  sealKey: SealKey,
+): Promise<void> {
+  if (kind === 'postgres') await installation.claim({ sealKeyId: sealKey.id, dataDir });
+}
+
+/** Conversations live in sandboxes, so these speak for both. @throws ParleyError engine_misconfigured */
+export async function requireOwnSandboxes(
+  { search }: Pick<Store, 'search'>,
+  kind: EngineKind,
+): Promise<void> {
+  const { embedded, elsewhere } = await search.liveSandboxes();
+  const foreign = kind === 'embedded' ? elsewhere : embedded;
+  if (foreign === null) return;
+  const begunOn: EngineKind = kind === 'embedded' ? 'temporal' : 'embedded';
+  const message = `Cannot use the sandbox "${foreign}" on the engine "${kind}": it was begun on "${begunOn}"`;
+  throw new ParleyError('engine_misconfigured', message, {
+    remedy: `add --engine ${begunOn}, or set engine.kind to it; another data directory is free for "${kind}"`,
+  });
+}

@@ -1,0 +1,48 @@
+/**
+ * What a host needs of an engine, whichever it is: somebody to tell things, a start and an end.
+ * Owns the interface and what an engine is given; must not hold code.
+ */
+import type { World } from '../../activities/world.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { SealKey } from '../../store/access/seal-key.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { EngineFacts } from '../host-port.ts';
+import type { Closers } from '../closers.ts';
+import type { Environment } from '../config/effective-values.ts';
+import type { Places } from '../sandboxes/places.ts';
+
+export interface HostEngine {
+  readonly facts: EngineFacts;
+  /** Absent where no metrics are shown. */
+  readonly warmMeter?: WarmMeter;
+  /** For activities and callbacks. */
+  readonly notices: Notifier;
+  /** For the wishes of users. */
+  readonly requests: Notifier;
+  /** Goes on with everything unfinished. */
+  start(): Promise<void>;
+  /** Whether it takes work at this moment; never rejects. */
+  isReady(): Promise<boolean>;
+  /** Takes nothing new, and ends what cannot go on without it. */
+  stop(): Promise<void>;
+}
+
+export interface EngineParts {
+  readonly config: DeploymentConfig;
+  readonly places: Places;
+  readonly store: Store;
+  readonly world: World;
+  readonly sealKey: SealKey;
+  readonly env: Environment;
+  /** A worker lets what runs end; a command that ends has nobody to wait for. */
+  readonly isWorker: boolean;
+  /** What the engine opened besides, undone after the endpoints. */
+  readonly closers: Closers;
+  /** After rows were written. */
+  readonly onRows: () => void;
+  readonly onNotice: (text: string) => void;
+  /** The engine cannot go on, for a reason that it does not mend by itself. */
+  readonly onFailure: (error: Error) => void;
+}

@@ -1,0 +1,79 @@
+/**
+ * Asking the engine on Temporal from a process that does not own the data directory.
+ * Owns the light connection; carries nothing out, and must not load the worker's package.
+ */
+import { Connection, WorkflowClient } from '@temporalio/client';
+import { systemClock } from '../../engine/system-clock.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { SealKey } from '../../store/access/seal-key.ts';
+import { checkServer } from '../../temporal/check-server.ts';
+import { keptTexts } from '../../temporal/kept-texts.ts';
+import { LostEntities } from '../../temporal/lost-entities.ts';
+import { Post } from '../../temporal/post.ts';
+import { connectionOptions } from '../../temporal/server-address.ts';
+import { serverProblem } from '../../temporal/server-problem.ts';
+import { tombstones } from '../../temporal/tombstones.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { Environment } from '../config/effective-values.ts';
+import type { Closers } from '../closers.ts';
+import type { EngineNote } from './engine-note.ts';
+import { converterOf } from './temporal-codec.ts';
+import { namedServer } from './temporal-server.ts';
+import { hasWorker, watchForWorkers } from './worker-watch.ts';
+
+export interface ClientParts {
+  readonly config: DeploymentConfig;
+  readonly store: Store;
+  readonly sealKey: SealKey;
+  readonly env: Environment;
+  readonly closers: Closers;
+  readonly onFailure: (error: Error) => void;
+  readonly onNotice: (text: string) => void;
+}
+
+/** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
+export async function openRequests(
+  { onNotice, ...parts }: ClientParts,
+  place: EngineNote & { readonly address: string },
+): Promise<Notifier> {
+  const { post, isServed } = await openPost(parts, place);
+  parts.closers.add(watchForWorkers({ queue: place.queue, hasWorker: isServed, onNotice }));
+  return post.requests;
+}
+
+export type EnginePlace = Pick<EngineNote, 'namespace' | 'queue'> & { readonly address: string };
+
+export interface OpenedPost {
+  readonly post: Post;
+  /** Whether a worker asks for work on the queue. @throws the error of gRPC */
+  isServed(): Promise<boolean>;
+}
+
+/** @throws as openRequests */
+export async function openPost(
+  { config, store, sealKey, env, closers, onFailure }: Omit<ClientParts, 'onNotice'>,
+  { namespace, queue, address }: EnginePlace,
+): Promise<OpenedPost> {
+  const settings = config.engine.temporal;
+  const dataConverter = converterOf({ env, sealKey }, onFailure);
+  const server = { ...namedServer(settings, address), namespace };
+  await checkServer(server);
+  const connection = await Connection.connect(connectionOptions(server)).catch((error: unknown) => {
+    throw serverProblem(server, error);
+  });
+  closers.add(() => connection.close());
+  const isServed = (): Promise<boolean> => hasWorker({ connection, namespace, queue });
+  const client = new WorkflowClient({ connection, namespace, dataConverter });
+  const clock = systemClock;
+  const { eventsMax } = settings;
+  const stones = tombstones(store.engine, clock);
+  const texts = keptTexts(store.vault(sealKey));
+  const { records, troubles, engine } = store;
+  const lost: LostEntities = new LostEntities({
+    ...{ client, engine, records, troubles, clock },
+    send: (letter) => post.send(letter),
+  });
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, lost: () => lost });
+  return { post, isServed };
+}

@@ -1,0 +1,218 @@
+/**
+ * The engine on Temporal as the owner of a data directory uses it: one connection, workers, and the post.
+ * Owns what is opened in which order; loaded only when a deployment asks for it, because the packages are large.
+ */
+import { WorkflowClient, type DataConverter } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import { activitiesOf } from '../../activities/registry.ts';
+import { LOCAL_USER } from '../../activities/start-conversation.ts';
+import { toldActivities } from '../../activities/told-activities.ts';
+import { addressKey } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { steadyClock, systemClock } from '../../engine/system-clock.ts';
+import { carrierActivities } from '../../temporal/carrier.ts';
+import { connectTemporal } from '../../temporal/connect.ts';
+import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
+import { LostEntities } from '../../temporal/lost-entities.ts';
+import { LostSweeps } from '../../temporal/lost-sweeps.ts';
+import { Post } from '../../temporal/post.ts';
+import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
+import { serverProblem } from '../../temporal/server-problem.ts';
+import { tombstones } from '../../temporal/tombstones.ts';
+import type { AskedNamespace } from '../../temporal/versioning/builds.ts';
+import { promoteFirst } from '../../temporal/versioning/promote.ts';
+import { versionedWorkers, type WorkerVersion } from '../../temporal/versioning/worker-version.ts';
+import { startWorkers, type Workers, type WorkersOptions } from '../../temporal/worker.ts';
+import { queueOf } from '../../workflows/carrier.ts';
+import type { ResourceClass } from '../../core/machine/resource.ts';
+import { newRunId } from '../run-id.ts';
+import type { EngineParts, HostEngine } from './host-engine.ts';
+import { converterOf } from './temporal-codec.ts';
+import { openObservers, type TemporalObservers } from './temporal-observers.ts';
+import { serverOf } from './temporal-server.ts';
+import { findWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
+
+/** A person who leaves a run waits for the end of the command; what is cut off begins again later. */
+const COMMAND_GRACE_MS = 1_000;
+/** A supervisor that asks whether a worker is ready gives up soon. */
+const ANSWER_MS_MAX = 2_000;
+
+/** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
+export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine> {
+  const { store, closers, onFailure } = parts;
+  const { queue, eventsMax } = parts.config.engine.temporal;
+  const bundle = findWorkflowBundle();
+  const dataConverter = converterOf(parts, onFailure);
+  const observers = await openObservers(parts);
+  const server = await serverOf(parts);
+  const { namespace } = server;
+  const connection = await connectTemporal(server);
+  closers.add(() => connection.close());
+  const client = new WorkflowClient({ connection, namespace, dataConverter });
+  const clock = systemClock;
+  const stones = observers.tombstones(tombstones(store.engine, clock));
+  const texts = keptTexts(parts.world.vault);
+  const { records, troubles } = store;
+  const lost: LostEntities = new LostEntities({
+    ...{ client, engine: store.engine, records, troubles, clock },
+    send: (letter) => post.send(letter),
+  });
+  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, lost: () => lost });
+  const version = versionOf(parts, bundle);
+  const options = workersOptions(parts, {
+    bundle,
+    dataConverter,
+    observers,
+    connection,
+    namespace,
+    post,
+    version,
+  });
+  const { metricsUrl } = observers;
+  return {
+    facts: factsOf(parts, { address: server.address, namespace, metricsUrl, version, bundle }),
+    warmMeter: observers.warmMeter,
+    notices: post.notices,
+    requests: post.requests,
+    ...runningWorkers(parts, { options, version, address: server.address, lost }),
+  };
+}
+
+interface WorkerParts {
+  readonly bundle: WorkflowBundle;
+  readonly dataConverter: DataConverter;
+  readonly observers: TemporalObservers;
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly post: Post;
+  readonly version: WorkerVersion | null;
+}
+
+function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions {
+  const { store, world, onRows } = parts;
+  const { bundle, dataConverter, observers, connection, namespace, post, version } = given;
+  const { queue, slots } = parts.config.engine.temporal;
+  const told = { troubles: store.troubles, clock: systemClock };
+  const carrier = observers.carrier({
+    store: store.engine,
+    send: (letter) => post.send(letter),
+    activities: toldActivities(withWholeTexts(activitiesOf(world), world.vault), told),
+    clock: systemClock,
+    steadyClock: steadyClock(),
+    onRows,
+    onOvertaken: (entity) => parts.onNotice(standsStill(addressKey(entity))),
+  });
+  const { plans, records } = store;
+  const scheduled = scheduleActivities({
+    plans,
+    records,
+    notices: post.notices,
+    deployment: world.deployment,
+    userId: LOCAL_USER,
+    newRunId,
+  });
+  return {
+    connection,
+    namespace,
+    queue,
+    activities: { ...carrierActivities(carrier), ...scheduled },
+    bundlePath: bundle.path,
+    slots,
+    extra: {
+      dataConverter,
+      ...(version === null ? {} : versionedWorkers(version)),
+      ...(parts.isWorker ? {} : { shutdownGraceTime: COMMAND_GRACE_MS }),
+    },
+  };
+}
+
+interface Known {
+  readonly address: string;
+  readonly namespace: string;
+  readonly metricsUrl: string | null;
+  readonly version: WorkerVersion | null;
+  readonly bundle: WorkflowBundle;
+}
+
+function factsOf({ config }: EngineParts, known: Known): HostEngine['facts'] {
+  const { queue, slots } = config.engine.temporal;
+  const { address, namespace, metricsUrl, version, bundle } = known;
+  const classes = Object.keys(slots) as ResourceClass[];
+  const queues = [queue, ...classes.map((resource) => queueOf(queue, resource))];
+  const buildId = version?.buildId ?? bundle.buildId;
+  const worker = { queues, slots, buildId, deployment: version?.deployment ?? null, metricsUrl };
+  return { kind: 'temporal', address, namespace, queue, worker };
+}
+
+interface Running {
+  readonly lost: LostEntities;
+  readonly options: WorkersOptions;
+  readonly version: WorkerVersion | null;
+  readonly address: string;
+}
+
+function runningWorkers(
+  { onFailure, onNotice }: EngineParts,
+  { options, version, address, lost }: Running,
+): Pick<HostEngine, 'start' | 'stop' | 'isReady'> {
+  let workers: Workers | null = null;
+  const sweeps = new LostSweeps(lost, onNotice);
+  return {
+    async start() {
+      const refused = (error: unknown): never => {
+        throw serverProblem({ address }, error);
+      };
+      workers = await startWorkers(options).catch(refused);
+      workers.ended.catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        onFailure(new ParleyError('engine_unreachable', `Cannot go on: a worker has ended: ${reason}`));
+      });
+      if (version !== null) await takeWork(options, version, onNotice).catch(refused);
+      sweeps.start();
+    },
+    isReady: async () => workers !== null && (await answers(options.connection)),
+    async stop() {
+      await sweeps.stop();
+      // A worker that failed has told so already.
+      await workers?.stop().catch(() => undefined);
+    },
+  };
+}
+
+function standsStill(workflowId: string): string {
+  return `${workflowId} stands still: its workflow was set back; see "parley temporal restored ${workflowId}"`;
+}
+
+async function answers(connection: NativeConnection): Promise<boolean> {
+  const asking = connection.withDeadline(Date.now() + ANSWER_MS_MAX, () =>
+    connection.workflowService.getSystemInfo({}),
+  );
+  return await asking.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Null when workers have no versions; a server that lives for one command has no other build to hand over to. */
+function versionOf({ config }: Pick<EngineParts, 'config'>, bundle: WorkflowBundle): WorkerVersion | null {
+  const { versioning, address } = config.engine.temporal;
+  if (versioning === null || address === null) return null;
+  return { deployment: versioning.deployment, buildId: versioning.buildId ?? bundle.buildId };
+}
+
+/**
+ * To be called once the workers ask for work.
+ * @throws ParleyError engine_misconfigured when the server does not come to know them, else the error of gRPC
+ */
+async function takeWork(
+  at: AskedNamespace,
+  version: WorkerVersion,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  if (await promoteFirst(at, version)) return;
+  const { deployment, buildId } = version;
+  onNotice(
+    `build ${buildId} is not the current one of deployment ${deployment} and takes nothing new; ` +
+      `to change that: parley temporal promote ${buildId}`,
+  );
+}

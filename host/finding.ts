@@ -1,0 +1,40 @@
+/**
+ * What a look at the machine, or at what a job needs, has found.
+ * Owns its shape, its three standings and its one printed form; must not look at anything.
+ */
+import { padded, printable } from './terminal-text.ts';
+
+export interface Finding {
+  readonly check: string;
+  /** `warning` does not keep a run from working. */
+  readonly status: 'ok' | 'warning' | 'failed';
+  readonly detail: string;
+  /** What to do; null when all is well. */
+  readonly remedy: string | null;
+}
+
+export const passed = (check: string, detail: string): Finding => ({
+  check,
+  status: 'ok',
+  detail,
+  remedy: null,
+});
+
+export const warned = (check: string, detail: string, remedy: string): Finding => ({
+  check,
+  status: 'warning',
+  detail,
+  remedy,
+});
+
+export const failed = (check: string, detail: string, remedy: string): Finding => ({
+  check,
+  status: 'failed',
+  detail,
+  remedy,
+});
+
+export function printFinding({ status, check, detail, remedy }: Finding): string {
+  const line = `${padded(status, 7, 'left')}  ${padded(check, 14, 'left')}  ${printable(detail)}\n`;
+  return remedy === null ? line : `${line}         = ${printable(remedy)}\n`;
+}

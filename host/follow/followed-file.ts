@@ -1,0 +1,55 @@
+/**
+ * A host that stays and its configuration file: which hosts look at it, and what they say of it.
+ * Owns the choice and the note for a desk in another process; the rule is in host/follow/.
+ */
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { Environment } from '../config/effective-values.ts';
+import { removeConfigurationNote, writeConfigurationNote } from './configuration-note.ts';
+import { followLines } from './follow-lines.ts';
+import { FollowedConfiguration, type FollowParts } from './followed-configuration.ts';
+import type { HostOptions } from '../host-port.ts';
+import type { Closers } from '../closers.ts';
+import type { Places } from '../sandboxes/places.ts';
+
+export interface FollowingParts {
+  readonly config: DeploymentConfig;
+  readonly env: Environment;
+  readonly options: HostOptions;
+  readonly closers: Closers;
+  readonly proxy: FollowParts['proxy'];
+  /** Those of the owner of a data directory, who says there how it stands; null for a process that asks it. */
+  readonly places: Places | null;
+}
+
+/** Whoever only carries one run out began with a plan and a configuration, and ends with them. */
+export function isService({ application, isWorker }: HostOptions): boolean {
+  return application !== undefined || isWorker === true;
+}
+
+/** Looked at from now on, where the host stays; what is opened is left to `closers`. */
+export function openFollowedFile(parts: FollowingParts): FollowedConfiguration {
+  const { config, env, options, closers, proxy, places } = parts;
+  const tell = (text: string): void => options.onNotice(text);
+  const followed = new FollowedConfiguration({
+    ...{ config, env, proxy, cwd: process.cwd() },
+    onNews: (news) => followLines(followed.file, news).forEach(tell),
+    onStanding(standing) {
+      if (places === null) return;
+      try {
+        writeConfigurationNote(places, standing);
+      } catch (error) {
+        // A desk then says that it is not known what holds here.
+        tell(`Cannot say which configuration holds: ${String(error)}`);
+      }
+    },
+  });
+  // Also that of an owner who was killed: it says nothing of this one.
+  if (places !== null) {
+    removeConfigurationNote(places);
+    closers.add(() => removeConfigurationNote(places));
+  }
+  if (!isService(options)) return followed;
+  closers.add(() => followed.close());
+  followed.start();
+  return followed;
+}

@@ -1,0 +1,65 @@
+/**
+ * The host that a command gets: the owner of the data directory, or one that asks its owner.
+ * Owns the choice; this folder is the only place that wires real parts together.
+ */
+import { ParleyError } from '../core/parley-error.ts';
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { Host, HostOptions, HostPort } from './host-port.ts';
+import { openClientHost } from './owner/client-host.ts';
+import { Closers } from './closers.ts';
+import { isDatabaseTaken } from './follow/config-store.ts';
+import { openGuestHost } from './owner/guest-host.ts';
+import { openOwnerHost } from './owner/owner-host.ts';
+import { withRequiredIsolation } from './sandboxes/required-isolation.ts';
+import { sendControl } from './owner/owner-link.ts';
+
+export { openReader } from './owner/reader.ts';
+export const control: HostPort['control'] = sendControl;
+export const controlByServer: HostPort['controlByServer'] = async (config, request) => {
+  const { tellByServer } = await import('./owner/server-control.ts');
+  return await tellByServer(config, request);
+};
+export const preflight: HostPort['preflight'] = async (config, plan) => {
+  const look = await import('./preflight/preflight.ts');
+  return await look.preflight(config, plan);
+};
+
+/** @throws as HostPort.openHost says */
+export async function openHost(config: DeploymentConfig, options: HostOptions): Promise<Host> {
+  if (options.onlyAsks === true)
+    return await openWith((closers) => openClientHost(config, { options, closers, locked: null }));
+  const openOwner = (): Promise<Host> =>
+    openWith((closers) =>
+      openOwnerHost(withRequiredIsolation(config, options, surroundings()), options, closers),
+    );
+  try {
+    return await openOwner();
+  } catch (locked) {
+    if (!(locked instanceof ParleyError) || locked.code !== 'data_directory_locked') throw locked;
+    if (options.isWorker === true || isDatabaseTaken(locked)) throw locked;
+    switch (config.engine.kind) {
+      case 'temporal':
+        return await openWith((closers) => openClientHost(config, { options, closers, locked }));
+      case 'embedded':
+        // Two services would answer for one another's work.
+        if (options.application !== undefined) throw locked;
+        return await openWith((closers) => openGuestHost(config, { options, closers, locked, openOwner }));
+    }
+  }
+}
+
+/** What was opened before a failure is closed again. */
+async function openWith(open: (closers: Closers) => Promise<Host>): Promise<Host> {
+  const closers = new Closers();
+  try {
+    return await open(closers);
+  } catch (error) {
+    // Why it could not be opened counts, not what that has left behind.
+    await closers.run().catch(() => undefined);
+    throw error;
+  }
+}
+
+function surroundings(): Parameters<typeof withRequiredIsolation>[2] {
+  return { env: process.env, isTerminal: process.stderr.isTTY === true };
+}

@@ -1,0 +1,157 @@
+/**
+ * The host that owns a data directory: lock, store, engine, proxy, callbacks and Git relay of one process.
+ * Owns the order in which they start and end; which engine it is makes no difference here.
+ */
+import { startControlServer } from '../../api/control-server.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import { lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
+import type { Store } from '../../store/open-store.ts';
+import { loadSealKey, type SealKey } from '../../store/access/seal-key.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { Host, HostOptions } from '../host-port.ts';
+import type { Closers } from '../closers.ts';
+import { openEngineStore } from '../follow/config-store.ts';
+import { openEndpoints } from '../proxy/endpoints.ts';
+import { removeEngineNote } from '../engines/engine-note.ts';
+import { isService, openFollowedFile } from '../follow/followed-file.ts';
+import type { EngineParts, HostEngine } from '../engines/host-engine.ts';
+import { hostLife, type HostLife } from '../host-life.ts';
+import { hostOf } from '../host-of.ts';
+import { requireOwnInstallation, requireOwnSandboxes } from '../engines/engine-guard.ts';
+import { lateWarmMeter } from '../sandboxes/measured-warm-pool.ts';
+import { ownerDesk } from './owner-desk.ts';
+import { placesOf, type Places } from '../sandboxes/places.ts';
+import { createRunWatch } from '../run-watch.ts';
+import { openServed } from './served.ts';
+import { startSweeper } from '../sandboxes/sweeper.ts';
+import { troubledRows } from '../troubled-rows.ts';
+import { startWarmKeeper } from '../sandboxes/warm-keeper.ts';
+import { wireWorld } from '../wired-world.ts';
+
+/** Kept for whoever asks; a service lives for months. */
+const WARNINGS_MAX = 100;
+
+/** A backup that was brought back on purpose is older, too. */
+const OLDER_DATABASE =
+  'The database is older than what the latest engine of this data directory stored: an earlier copy is in use, or its log (parley.db-wal) was lost; what was stored since is missing: docs/store.md, "Backups", says what to do';
+
+/** What is opened is left to `closers`, also when it throws. @throws as HostPort.openHost */
+export async function openOwnerHost(
+  config: DeploymentConfig,
+  options: HostOptions,
+  closers: Closers,
+): Promise<Host> {
+  const places = placesOf(config.dataDir);
+  const { env } = process;
+  const life = hostLife();
+  const warnings: string[] = [];
+  const warn = (text: string): void => {
+    warnings.push(text);
+    if (warnings.length > WARNINGS_MAX) warnings.shift();
+    options.onNotice(text);
+  };
+  const { store, sealKey } = await openOwnStore(places, config, { closers, life, env, warn });
+  // The engine needs the activities, and they need somebody to notify: the engine.
+  const late: { engine: HostEngine | null } = { engine: null };
+  const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
+  const warmMeter = lateWarmMeter();
+  const wired = wireWorld({ config, places, store, sealKey, notifier, warmMeter, env, warn });
+  closers.add(() => wired.agent.close());
+  const { world, codeHosts } = wired;
+  const watch = createRunWatch(troubledRows(store));
+  life.ended.catch((error: unknown) => watch.fail(error as Error));
+  const onFailure = (error: Error): void => life.fail(error);
+  const engine = await openEngine({
+    ...{ config, places, store, world, sealKey, env, closers, onFailure },
+    isWorker: options.isWorker === true,
+    onRows: () => watch.poke(),
+    onNotice: (text) => options.onNotice(text),
+  });
+  late.engine = engine;
+  warmMeter.listener = engine.warmMeter ?? null;
+  // Sandboxes that outlived the last process find their way out again before anything is asked of them.
+  const endpoints = await openEndpoints({
+    ...{ config, places, world, store, codeHosts, env, warn },
+    audit: store.audit,
+  });
+  closers.add(() => endpoints.close());
+  wired.spend.flushWith(() => endpoints.flushSpend());
+  closers.add(() => engine.stop());
+  await engine.start();
+  const sweeper = startSweeper(world, (text) => options.onNotice(text));
+  closers.add(() => sweeper.close());
+  // Whoever only carries one run out would leave sandboxes behind that nobody replaces.
+  if (isService(options)) {
+    const keeper = startWarmKeeper(world, { meter: warmMeter, onNotice: (text) => options.onNotice(text) });
+    closers.add(() => keeper.close());
+  }
+  const { facts, requests } = engine;
+  const isReady = (): Promise<boolean> => engine.isReady();
+  const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
+  const served = await openServed(options, {
+    ...{ followed, configurationOwner: null, store, world, requests, closers, env },
+    socketPath: places.apiSocket,
+  });
+  const host = hostOf({
+    ...{ config, store, world, facts, requests, isReady },
+    ...{ watch, life, warnings, closers, served },
+  });
+  const desk = ownerDesk(host, { requests, resultsDir: config.resultsDir });
+  const control = await startControlServer(desk, places.controlSocket);
+  closers.add(() => control.close());
+  return host;
+}
+
+/** Nobody else writes into it, and what lives in it was begun on this engine. */
+async function openOwnStore(
+  places: Places,
+  config: DeploymentConfig,
+  {
+    closers,
+    life,
+    env,
+    warn,
+  }: {
+    readonly closers: Closers;
+    readonly life: HostLife;
+    readonly env: NodeJS.ProcessEnv;
+    readonly warn: (text: string) => void;
+  },
+): Promise<{ readonly store: Store; readonly sealKey: SealKey }> {
+  const { engine } = config;
+  const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
+  closers.add(() => lock.release());
+  const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: places.sealKeyFile });
+  const isAlone = engine.kind === 'embedded';
+  const owned = await openEngineStore(config, {
+    isAlone,
+    onLost: (error) => life.fail(error),
+    onOlder: () => warn(OLDER_DATABASE),
+  });
+  closers.add(() => owned.close());
+  await requireOwnInstallation(config, owned.store, sealKey);
+  await requireOwnSandboxes(owned.store, engine.kind);
+  return { store: owned.store, sealKey };
+}
+
+function engineOf(late: { readonly engine: HostEngine | null }): HostEngine {
+  if (late.engine === null) throw new Error('Cannot deliver an event: the engine has not been made');
+  return late.engine;
+}
+
+/** Each is loaded when it is asked for: Temporal's packages are large. */
+async function openEngine(parts: EngineParts): Promise<HostEngine> {
+  const { places, closers } = parts;
+  switch (parts.config.engine.kind) {
+    case 'embedded': {
+      removeEngineNote(places);
+      const { openEmbeddedEngine } = await import('../engines/embedded-engine.ts');
+      return openEmbeddedEngine(parts);
+    }
+    case 'temporal': {
+      closers.add(() => removeEngineNote(places));
+      const { openTemporalEngine } = await import('../engines/temporal-engine.ts');
+      return await openTemporalEngine(parts);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Asking a gateway for its models, as the proxy asks it for an answer: same address, key and headers.
+ * Owns the connection and how its failures are worded; the key is in no answer.
+ */
+import { request } from 'undici';
+import { ACCEPT_CODING, decodedBody, readyCodings } from '../../clients/gateway/content-coding.ts';
+import { gatewayDispatcher } from '../../clients/gateway/gateway-connection.ts';
+import { reasonOfCause, remedyOfCause } from './connection-cause.ts';
+import {
+  readModelCall,
+  readModelList,
+  type GatewayAnswer,
+  type HttpAnswer,
+  type ModelAnswer,
+  type Refusal,
+} from './gateway-answer.ts';
+
+/** Where a gateway is and what opens it: the part of a model entry that is the gateway's. */
+export interface GatewayPlace {
+  readonly origin: string;
+  /** Ends in `/v1`. */
+  readonly basePath: string;
+  readonly apiKey: string;
+  readonly extraHeaders: ReadonlyMap<string, string>;
+}
+
+export interface GatewayDesk {
+  models(place: GatewayPlace, signal: AbortSignal): Promise<GatewayAnswer>;
+  /** One token: it costs what a token costs, so it is asked only where nothing is listed. */
+  call(place: GatewayPlace, model: string, signal: AbortSignal): Promise<ModelAnswer>;
+}
+
+/** The longest list that is read; that of a gateway for everything has some hundred kilobytes. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
+export const gatewayDesk: GatewayDesk = {
+  async models(place, signal) {
+    const answer = await ask(place, { path: '/models', body: null, signal });
+    return 'kind' in answer ? answer : readModelList(answer);
+  },
+  async call(place, model, signal) {
+    const messages = [{ role: 'user', content: 'Say yes.' }];
+    const body = JSON.stringify({ model, messages, max_tokens: 1 });
+    const answer = await ask(place, { path: '/chat/completions', body, signal });
+    return 'kind' in answer ? answer : readModelCall(answer);
+  },
+};
+
+interface Question {
+  readonly path: string;
+  /** Null reads. */
+  readonly body: string | null;
+  readonly signal: AbortSignal;
+}
+
+async function ask(place: GatewayPlace, { path, body, signal }: Question): Promise<HttpAnswer | Refusal> {
+  const { origin, basePath, apiKey, extraHeaders } = place;
+  try {
+    // Not `fetch`, which refuses ports that calls of agents are sent to.
+    const answer = await request(`${origin}${basePath}${path}`, {
+      dispatcher: gatewayDispatcher(),
+      method: body === null ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        accept: 'application/json',
+        'accept-encoding': ACCEPT_CODING,
+        'user-agent': 'parley-proxy',
+        ...Object.fromEntries(extraHeaders),
+        ...(body === null ? {} : { 'content-type': 'application/json' }),
+      },
+      body,
+      signal,
+      // One question, one connection: nothing is kept open behind the look.
+      reset: true,
+    });
+    const coding = answer.headers['content-encoding'];
+    // Some gateways pack whatever they send, asked or not. What cannot be unpacked says nothing.
+    await readyCodings();
+    const bytes = decodedBody({ bytes: await bounded(answer.body), coding, bytesMax: ANSWER_BYTES_MAX });
+    const text = (bytes ?? Buffer.alloc(0)).toString('utf8').replaceAll(apiKey, '…');
+    return { status: answer.statusCode, location: headerOf(answer.headers.location), text };
+  } catch (error) {
+    const { reason, isTooSlow } = reasonOfCause(error);
+    if (isTooSlow) return { kind: 'in_trouble', said: reason };
+    return { kind: 'unreachable', reason, remedy: remedyOfCause(reason) };
+  }
+}
+
+function headerOf(value: string | string[] | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** What is beyond the bound is not read: the text is then no JSON, and counts as no list. */
+async function bounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.byteLength;
+    if (bytes > ANSWER_BYTES_MAX) break;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

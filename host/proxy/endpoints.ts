@@ -1,0 +1,200 @@
+/**
+ * The three sockets that lead out of a sandbox: proxy, callbacks, Git; and the proxy's loopback port.
+ * Owns their start and end; who may use them is decided by keys of conversations.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import pino from 'pino';
+import type { World } from '../../activities/world.ts';
+import { launchFacts } from '../../activities/launch-facts.ts';
+import { repositoryScope } from '../../activities/redaction.ts';
+import { startWebhookServer } from '../../api/webhook-server.ts';
+import type { CodeHosts } from '../../clients/code-hosts/code-hosts.ts';
+import { basicAuthorization } from '../../clients/code-hosts/credential.ts';
+import { createGitRelay, type GitRelay } from '../../clients/code-hosts/git-relay.ts';
+import { counted } from '../../core/text/counted.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { AuditLog } from '../../ports/audit-log.ts';
+import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
+import type { KeyMinter } from '../../ports/key-minter.ts';
+import type { RecordStore } from '../../ports/record-store.ts';
+import { callIds } from '../../proxy/spend/call-id.ts';
+import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
+import { createProxy, type Proxy } from '../../proxy/proxy.ts';
+import type { SpendLoss } from '../../core/money/spend-loss.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { descriptorShares, descriptorsMax, type DescriptorShares } from '../sandboxes/descriptor-shares.ts';
+import { openEgress } from '../sandboxes/egress.ts';
+import { openToContainers } from './open-to-containers.ts';
+import type { Places } from '../sandboxes/places.ts';
+import { conversationKeyName, runBudgets } from './run-budgets.ts';
+import { toldSeldom } from './told-seldom.ts';
+
+export interface Endpoints {
+  /** Brings the spend of calls that have ended to the store. */
+  flushSpend(): Promise<void>;
+  /** Takes models and settings of the next call on; checked by whoever has read them. */
+  readonly proxy: Pick<Proxy, 'reload' | 'reloadRefused'>;
+  close(): Promise<void>;
+}
+
+export interface EndpointParts {
+  readonly config: DeploymentConfig;
+  readonly places: Places;
+  readonly world: World;
+  /** What the world has no use for: virtual keys, sums of spend and the log of runs. */
+  readonly store: Pick<Store, 'proxyKeys' | 'accounts' | 'lifecycle'>;
+  /** Takes note of callers that were refused. */
+  readonly audit: AuditLog;
+  readonly codeHosts: CodeHosts;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly warn: (text: string) => void;
+}
+
+/** Whatever is said here may have its cause in a sandbox, so it is said seldom. */
+interface BoundedParts extends EndpointParts {
+  readonly shares: DescriptorShares;
+}
+
+export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
+  const { places, world } = parts;
+  for (const socket of [places.proxySocket, places.webhookSocket, places.gitSocket]) {
+    mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+  }
+  const bounded: BoundedParts = {
+    ...parts,
+    shares: descriptorShares(descriptorsMax()),
+    warn: toldSeldom(world.clock, parts.warn),
+  };
+  const proxy = proxyOf(bounded);
+  const relay = relayOf(bounded);
+  await proxy.listen({ socketPath: places.proxySocket });
+  if (parts.config.proxyPort !== null)
+    await proxy.listen({ host: '127.0.0.1', port: parts.config.proxyPort });
+  await relay.listen();
+  const webhooks = await startWebhookServer(world, places.webhookSocket, parts.audit, {
+    connectionsMax: bounded.shares.webhook,
+    onStrike: bounded.warn,
+  });
+  const egress = await openEgress({ ...bounded, connectionsMax: bounded.shares.egress });
+  if (parts.config.runtimeKind !== 'kubernetes') {
+    const ways = [places.proxySocket, places.webhookSocket, places.gitSocket];
+    await openToContainers(egress === null ? ways : [...ways, places.egressSocket]);
+  }
+  return {
+    flushSpend: () => proxy.flushSpend(),
+    proxy,
+    async close() {
+      await Promise.all([webhooks.close(), relay.close(), proxy.close(), egress?.close()]);
+    },
+  };
+}
+
+/** @throws ParleyError config_invalid naming every problem of `proxy_config` */
+function proxyOf({ config, places, world, store, env, shares, warn }: BoundedParts): Proxy {
+  const { vendor } = config.deployment;
+  const { config: proxyConfig, problems } = parseProxyConfig(config.proxyConfigRaw, env, { vendor });
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0)
+    throw new ParleyError('config_invalid', errors.map(({ message }) => message).join('\n'));
+  return createProxy({
+    config: proxyConfig,
+    keys: conversationKeys(world.keys, world.records),
+    accounting: { keys: store.proxyKeys, accounts: store.accounts },
+    budgets: runBudgets({
+      records: world.records,
+      plans: world.plans,
+      log: store.lifecycle,
+      accounts: store.accounts,
+    }),
+    spend: world.spend,
+    vendor,
+    clock: world.clock,
+    newId: callIds(() => world.clock.now()),
+    spoolDir: places.spool,
+    log: pino({ level: env['PARLEY_LOG_LEVEL'] ?? 'silent' }, pino.destination(2)),
+    sandboxConnectionsMax: shares.proxy,
+    onStrike: warn,
+    onSpendLost: (lost) => warn(lostRowsText(lost)),
+    env,
+  });
+}
+
+/** What became of the rest of that time nobody can say: states and events are kept nowhere else. */
+function lostRowsText({ calls, from, to, mayBeMore }: SpendLoss): string {
+  const [first, last] = [from, to].map((at) => new Date(at).toISOString());
+  const more = mayBeMore ? '; older calls may be missing, too' : '';
+  return `The store had lost ${counted(calls, 'call')} of ${first} to ${last}, and has them again${more}; what else was stored then is missing: docs/store.md, "Backups", says what to do`;
+}
+
+/** What a repository is to a conversation; null for nothing that it may read. */
+type Standing = 'repository' | 'submodule' | 'plugin' | null;
+
+async function standingOf(world: World, token: string | null, name: string): Promise<Standing> {
+  const owner = token === null ? null : world.keys.proxyKeyOwner(token);
+  const conversation = owner === null ? null : await world.records.conversation(owner.conversationId);
+  if (owner === null || conversation === null) return null;
+  const { selectedRepository: own } = conversation;
+  if (own === name) return 'repository';
+  const { plugins, repository } = await launchFacts(world.vault, owner.conversationId);
+  if (plugins.some(({ source }) => source === name)) return 'plugin';
+  const isOfOwner = own !== null && groupOf(own) === groupOf(name);
+  return repository?.submodules === true && isOfOwner ? 'submodule' : null;
+}
+
+function groupOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('/'));
+}
+
+/**
+ * A conversation may clone its own repository, submodules of the same owner where it has them fetched, and its plugins,
+ * and no other; the credential of the host stays on this side (D19).
+ */
+function relayOf({ config, places, world, codeHosts, warn, shares }: BoundedParts): GitRelay {
+  return createGitRelay({
+    socketPath: places.gitSocket,
+    codeHosts,
+    allow: async (token, _provider, name) => (await standingOf(world, token, name)) !== null,
+    authorization: async (provider, name, token) => {
+      const owner = token === null ? null : world.keys.proxyKeyOwner(token);
+      const standing = await standingOf(world, token, name);
+      // The credential of a job is for the repository it works on, with its submodules; a plugin is read with the
+      // deployment's.
+      const own =
+        owner === null || standing === null || standing === 'plugin'
+          ? null
+          : await world.vault.get(repositoryScope(owner.conversationId), 'token');
+      const credential = own ?? config.codeHostTokens[provider] ?? null;
+      return credential === null ? null : basicAuthorization(credential);
+    },
+    ownerOf: async (token) => {
+      const owner = token === null ? null : world.keys.proxyKeyOwner(token);
+      if (owner === null) return '';
+      return (await world.records.conversation(owner.conversationId))?.sandboxId ?? owner.conversationId;
+    },
+    connectionsMax: shares.git,
+    warn,
+  });
+}
+
+/** Who may call the proxy from inside a sandbox: the holders of virtual keys made for conversations. */
+function conversationKeys(keys: KeyMinter, records: RecordStore): KeyDirectory {
+  return { find: (key) => findCaller(keys, records, key) };
+}
+
+async function findCaller(keys: KeyMinter, records: RecordStore, key: string): Promise<ProxyCaller | null> {
+  const owner = keys.proxyKeyOwner(key);
+  if (owner === null) return null;
+  const conversation = await records.conversation(owner.conversationId);
+  if (conversation?.sandboxId == null) return null;
+  const sandbox = await records.sandbox(conversation.sandboxId);
+  if (sandbox === null || sandbox.generation !== owner.generation) return null;
+  if (sandbox.status === 'ERROR' || sandbox.status === 'MISSING') return null;
+  return {
+    name: conversationKeyName(owner.conversationId),
+    sessionId: owner.conversationId,
+    userId: conversation.userId,
+    models: conversation.model === null ? null : [conversation.model],
+  };
+}

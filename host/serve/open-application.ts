@@ -1,0 +1,208 @@
+/**
+ * The application API of a host: its parts put together, what a dead process left taken up, and the listening.
+ * Owns the order; a key is made only when there is none and nobody but this machine can call (D5).
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { LOCAL_USER } from '../../activities/start-conversation.ts';
+import type { World } from '../../activities/world.ts';
+import { createAgentRelay } from '../../clients/agent/agent-relay.ts';
+import type { Application, Principal } from '../../api/application/application.ts';
+import { dialectOf } from '../../api/application/dialect.ts';
+import { extendApplication } from '../../api/application/extend.ts';
+import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
+import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
+import { registerConsole } from '../../api/console/console-files.ts';
+import { takeUpStarts } from '../../api/conversations/start.ts';
+import { cachedKeys } from '../../api/keys/cached-keys.ts';
+import { issueKey } from '../../api/keys/issue-key.ts';
+import { openAgentPorts, type AgentPorts } from '../../api/relay/agent-ports.ts';
+import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { Store } from '../../store/open-store.ts';
+import { hashPlan } from '../../dsl/plan/plan-text.ts';
+import { CliError } from '../cli-error.ts';
+import type { Environment } from '../config/effective-values.ts';
+import type { ConfigurationOwner } from '../follow/configuration-owner.ts';
+import type { FollowedConfiguration } from '../follow/followed-configuration.ts';
+import type { Closers } from '../closers.ts';
+import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
+import { builtProgram } from '../sandboxes/places.ts';
+import { programVersion } from '../program-version.ts';
+import { SHA256 } from '../job/job-file.ts';
+import { listedModels } from '../job/listed-models.ts';
+import { openConfigurationDesk } from './configuration-desk.ts';
+import { createJobCompiler } from './job-compiler.ts';
+import { isLoopback } from './loopback.ts';
+
+/** Beside the built programs. */
+const CONSOLE_FOLDER = 'web';
+
+export interface ServedParts {
+  readonly followed: FollowedConfiguration;
+  /** The process that carries things out; null when it is this one. */
+  readonly configurationOwner: ConfigurationOwner | null;
+  readonly store: Store;
+  readonly world: World;
+  readonly requests: Notifier;
+  readonly closers: Closers;
+  readonly env: Environment;
+}
+
+export interface OpenedApplication {
+  readonly application: Application;
+  readonly facts: ApplicationFacts;
+}
+
+/** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
+export async function openApplication(
+  options: ApplicationOptions,
+  parts: ServedParts,
+): Promise<OpenedApplication> {
+  const firstKey = await firstKeyOf(options, parts);
+  const listening: Listening = {
+    url: options.publicUrl ?? `http://${options.host}:${options.port}`,
+    agents: null,
+  };
+  const application = createApplication(parts, { listening, ...options });
+  await takeUp(application);
+  const server = await listen(application, options);
+  parts.closers.add(() => server.close());
+  if (options.publicUrl === null) listening.url = server.url;
+  if (options.publicUrl === null && options.dialect === 'openhands') {
+    // Clients of that dialect take an address without a path only; behind another server there is one port.
+    const ports = await openAgentPorts(server.http, options.host);
+    parts.closers.add(() => ports.close());
+    listening.agents = ports;
+  }
+  return { application, facts: { url: listening.url, firstKey } };
+}
+
+/** Without an address: for `openLocalApi`. */
+export async function takenUpApplication(
+  parts: ServedParts,
+): Promise<Pick<OpenedApplication, 'application'>> {
+  const listening: Listening = { url: 'http://localhost', agents: null };
+  const application = createApplication(parts, { listening, dialect: 'spec', version: programVersion() });
+  await takeUp(application);
+  return { application };
+}
+
+/** Whoever may open the file of the socket is the owner of the data directory. */
+const OWNER: Principal = {
+  kind: 'key',
+  userId: LOCAL_USER,
+  // No issued key has this number.
+  keyId: 0,
+  keyName: 'local socket',
+  scope: 'admin',
+};
+
+/** For other programs of the owner. What is opened is left to `closers`. */
+export async function openLocalApi(
+  application: Application,
+  { socketPath, closers }: { readonly socketPath: string; readonly closers: Closers },
+): Promise<void> {
+  await mkdir(path.dirname(socketPath), { recursive: true, mode: 0o700 });
+  await rm(socketPath, { force: true });
+  const server = await startApplicationServer(application, {
+    at: { path: socketPath, owner: OWNER },
+    routes: APPLICATION_ROUTES,
+    log: () => undefined,
+    extend: extendApplication(application),
+  });
+  closers.add(() => server.close());
+  await chmod(socketPath, 0o600);
+}
+
+interface Listening {
+  url: string;
+  agents: AgentPorts | null;
+}
+
+interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
+  readonly listening: Listening;
+}
+
+function createApplication(
+  { store, world, requests, followed, configurationOwner, env }: ServedParts,
+  { listening, dialect, version }: CreatedFor,
+): Application {
+  const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
+  return {
+    apiKeys: cachedKeys(store.apiKeys, world.clock),
+    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world, requests },
+    runLog: store.lifecycle,
+    troubles: store.troubles,
+    configuration: openConfigurationDesk({ followed, owner: configurationOwner }),
+    relay: createAgentRelay(),
+    dialect: dialectOf(dialect),
+    get models() {
+      return followed.proxy.models.map(({ modelName }) => modelName);
+    },
+    publicUrl: () => listening.url,
+    agentAddress: (sandboxId, path) => listening.agents?.urlOf(sandboxId, path) ?? null,
+    jobs: createJobCompiler({
+      models: () => followed.proxy.models.map(({ modelName }) => modelName),
+      hasPrice: (model) =>
+        listedModels({ cwd: path.dirname(followed.file), env }, followed.file).hasPrice(model),
+      deployment: world.deployment,
+    }),
+    planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
+    randomHex: (digits) =>
+      randomBytes(Math.ceil(digits / 2))
+        .toString('hex')
+        .slice(0, digits),
+    version,
+  };
+}
+
+/** What a process that has ended left half done. */
+async function takeUp(application: Application): Promise<void> {
+  await takeUpStarts(application);
+  await takeUpSandboxes(application);
+}
+
+const FIRST_KEY = {
+  userId: LOCAL_USER,
+  name: 'first',
+  scope: 'admin',
+  notBefore: null,
+  expiresAt: null,
+} as const;
+
+/** Null when there is a key or the deployment gives one, which is printed nowhere. */
+async function firstKeyOf({ host }: ApplicationOptions, { store, env }: ServedParts): Promise<string | null> {
+  if (await store.apiKeys.hasAny()) return null;
+  const given = env['PARLEY_FIRST_API_KEY'] ?? '';
+  if (given !== '') {
+    await issueKey(store.apiKeys, { ...FIRST_KEY, key: given, now: Date.now() });
+    return null;
+  }
+  if (!isLoopback(host))
+    throw new ParleyError('unauthorized', 'Cannot serve beyond this machine: there is no API key', {
+      remedy: 'issue one with "parley key create --scope admin", or set PARLEY_FIRST_API_KEY',
+    });
+  return (await issueKey(store.apiKeys, { ...FIRST_KEY, now: Date.now() })).key;
+}
+
+async function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {
+  const { host, port, corsOrigins } = options;
+  try {
+    return await startApplicationServer(application, {
+      ...{ at: { host, port }, corsOrigins, routes: APPLICATION_ROUTES },
+      log: (line) => options.onAccess(line),
+      extend(app, gate) {
+        extendApplication(application)(app, gate);
+        registerConsole(app, path.join(path.dirname(builtProgram('agent-server.cjs')), CONSOLE_FOLDER));
+      },
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new CliError(`Cannot listen on port ${port} of "${host}": ${code}`, {
+      remedy: 'choose another --port or --host',
+    });
+  }
+}

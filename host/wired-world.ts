@@ -1,0 +1,116 @@
+/**
+ * The real parts behind the ports, put together for one process.
+ * Owns which implementation stands behind which port; must not decide anything else.
+ */
+import { createAgentClient, type AgentClient } from '../clients/agent/agent-client.ts';
+import { toldEvents } from '../activities/told-events.ts';
+import type { World } from '../activities/world.ts';
+import { createBranchDelivery } from '../clients/code-hosts/deliver-branch.ts';
+import { apiOfHost, type GivenHostApi } from '../clients/code-hosts/api/api-of-host.ts';
+import { createCodeHostApi } from '../clients/code-hosts/api/code-host-api.ts';
+import {
+  createCodeHosts,
+  PUBLIC_CODE_HOSTS,
+  type CodeHosts,
+  type CodeHostTemplate,
+} from '../clients/code-hosts/code-hosts.ts';
+import { systemClock } from '../engine/system-clock.ts';
+import { createGatewayExport } from '../clients/gateway/gateway-export.ts';
+import type { CodeHostApi } from '../ports/code-host-api.ts';
+import type { Notifier } from '../ports/notifier.ts';
+import type { WarmMeter } from '../ports/warm-meter.ts';
+import { createBlobDirectory } from '../store/blobs/blob-directory.ts';
+import { createKeyMinter } from '../store/spend/key-minter.ts';
+import type { Store } from '../store/open-store.ts';
+import { createResultsDirectory } from '../store/blobs/results-directory.ts';
+import { createWebhookSender } from '../clients/send-webhook.ts';
+import type { SealKey } from '../store/access/seal-key.ts';
+import type { DeploymentConfig } from './config/deployment-config.ts';
+import { lateWarmMeter, measuredPlacement, measuredWarmPool } from './sandboxes/measured-warm-pool.ts';
+import type { Places } from './sandboxes/places.ts';
+import { runtimeOf } from './sandboxes/runtime-of.ts';
+import { createSecretSource } from './secret-source.ts';
+import { settledSpend, type SettledSpend } from './proxy/settled-spend.ts';
+
+export interface WorldParts {
+  readonly config: DeploymentConfig;
+  readonly places: Places;
+  readonly store: Store;
+  readonly sealKey: SealKey;
+  readonly notifier: Notifier;
+  /** Absent: nobody counts. */
+  readonly warmMeter?: WarmMeter;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly warn: (text: string) => void;
+}
+
+export interface WiredWorld {
+  readonly world: World;
+  readonly spend: SettledSpend;
+  readonly agent: AgentClient;
+  readonly codeHosts: CodeHosts;
+}
+
+export function wireWorld(parts: WorldParts): WiredWorld {
+  const { config, places, store, env, warmMeter = lateWarmMeter() } = parts;
+  const agent = createAgentClient({ dialect: config.agent.kind });
+  const codeHosts = codeHostsOf(config);
+  const vault = store.vault(parts.sealKey);
+  const spend = settledSpend(store.spend);
+  const world: World = {
+    runtime: runtimeOf(parts),
+    agent,
+    clones: codeHosts,
+    branches: createBranchDelivery({
+      codeHosts,
+      credentialOf: (provider) => config.codeHostTokens[provider] ?? null,
+      scratchDir: places.branches,
+    }),
+    codeHostApi: codeHostApiOf(config),
+    placement: measuredPlacement(store.placement, warmMeter),
+    warmPool: measuredWarmPool(store.warmPool, warmMeter),
+    records: store.records,
+    plans: store.plans,
+    events: toldEvents(store.events, store.troubles),
+    lifecycle: store.lifecycle,
+    activity: store.activity,
+    workspaces: store.workspaces,
+    archives: store.archives,
+    spend,
+    vault,
+    blobs: createBlobDirectory(places.blobs),
+    results: createResultsDirectory(config.resultsDir, places.resultsNotes),
+    gatewayExport: createGatewayExport(config.gatewayExport),
+    secrets: createSecretSource(env, vault),
+    keys: createKeyMinter(parts.sealKey),
+    notifier: parts.notifier,
+    webhooks: createWebhookSender(),
+    deployment: config.deployment,
+    clock: systemClock,
+  };
+  return { world, spend, agent, codeHosts };
+}
+
+/** The interfaces of the same hosts, with the same credentials. */
+export function codeHostApiOf(config: DeploymentConfig): CodeHostApi {
+  const hosts: Readonly<Record<string, CodeHostTemplate & { readonly api?: GivenHostApi | null }>> =
+    templatesOf(config);
+  return createCodeHostApi({
+    codeHosts: codeHostsOf(config),
+    apiOf: (provider) => {
+      const host = hosts[provider];
+      return host === undefined ? null : apiOfHost(provider, host.url, host.api ?? {});
+    },
+    credentialOf: (provider) => config.codeHostTokens[provider] ?? null,
+    clock: systemClock,
+  });
+}
+
+/** Those of the configuration, else the public ones (D19). */
+export function codeHostsOf(config: DeploymentConfig): CodeHosts {
+  return createCodeHosts({ hosts: templatesOf(config), baseDir: config.baseDir });
+}
+
+function templatesOf({ codeHosts }: DeploymentConfig): Readonly<Record<string, CodeHostTemplate>> {
+  return Object.keys(codeHosts).length === 0 ? PUBLIC_CODE_HOSTS : codeHosts;
+}

@@ -1,0 +1,90 @@
+/**
+ * How much of its limits a virtual key has used: requests and tokens of this minute, calls in flight, the window of its money.
+ * Owns the counting and the refusal of one key; money itself is in its account. must not know who holds it or where it is stored.
+ * A minute and a budget's window are aligned, so that what is left is known without a log of calls.
+ */
+import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
+import { BudgetAccount } from '../spend/budget-account.ts';
+import { failure, type Failure } from '../failure.ts';
+
+const MINUTE_MS = 60_000;
+
+export interface KeyUse {
+  /** Start of the minute that `requests` and `tokens` count in. */
+  minute: number;
+  requests: number;
+  tokens: number;
+  inFlight: number;
+  /** Start of the window that the account counts in. */
+  windowFrom: number;
+  readonly account: BudgetAccount;
+}
+
+export function freshUse(record: ProxyKeyRecord, now: number, spentNanoUsd: number): KeyUse {
+  return {
+    minute: minuteOf(now),
+    requests: 0,
+    tokens: 0,
+    inFlight: 0,
+    windowFrom: budgetWindow(record, now),
+    account: new BudgetAccount(record.budgetNanoUsd, spentNanoUsd),
+  };
+}
+
+/** Start of the window that a budget counts at `now`: the key's creation when it has no windows. */
+export function budgetWindow(record: ProxyKeyRecord, now: number): number {
+  const { createdAt, budgetWindowMs } = record;
+  if (budgetWindowMs === null) return createdAt;
+  return createdAt + Math.max(0, Math.floor((now - createdAt) / budgetWindowMs)) * budgetWindowMs;
+}
+
+/** Why the next call is refused at `now`; null when it may be sent. Counts nothing but the passing of time. */
+export function refusalOf(record: ProxyKeyRecord, use: KeyUse, now: number): Failure | null {
+  roll(record, use, now);
+  const untilMinute = use.minute + MINUTE_MS - now;
+  if (record.rpm !== null && use.requests >= record.rpm)
+    return limited(record, `${record.rpm} requests a minute`, untilMinute);
+  if (record.tpm !== null && use.tokens >= record.tpm)
+    return limited(record, `${record.tpm} tokens a minute`, untilMinute);
+  if (record.parallelMax !== null && use.inFlight >= record.parallelMax)
+    return limited(record, `${record.parallelMax} calls at one time`, null);
+  return null;
+}
+
+/** Seconds until the budget begins anew. */
+export function nextWindowS(record: ProxyKeyRecord, use: KeyUse, now: number): number | null {
+  return seconds(record.budgetWindowMs === null ? null : use.windowFrom + record.budgetWindowMs - now);
+}
+
+export function countBegin(use: KeyUse): void {
+  use.requests += 1;
+  use.inFlight += 1;
+}
+
+export function countEnd(use: KeyUse, tokens: number): void {
+  use.inFlight -= 1;
+  use.tokens += tokens;
+}
+
+function roll(record: ProxyKeyRecord, use: KeyUse, now: number): void {
+  const minute = minuteOf(now);
+  if (minute !== use.minute) Object.assign(use, { minute, requests: 0, tokens: 0 });
+  const windowFrom = budgetWindow(record, now);
+  if (windowFrom === use.windowFrom) return;
+  use.windowFrom = windowFrom;
+  use.account.beginWindow();
+}
+
+function minuteOf(now: number): number {
+  return now - (now % MINUTE_MS);
+}
+
+function limited(record: ProxyKeyRecord, limit: string, untilMs: number | null): Failure {
+  const message = `Cannot call the model: the key "${record.name}" may do no more than ${limit}`;
+  return { ...failure('rate_limited', message), retryAfterS: seconds(untilMs) };
+}
+
+/** Rounded up, so that a caller who waits that long is not refused again; 1 where nobody can say. */
+function seconds(ms: number | null): number | null {
+  return ms === null ? 1 : Math.max(1, Math.ceil(ms / 1_000));
+}

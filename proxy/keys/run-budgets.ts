@@ -1,0 +1,84 @@
+/**
+ * Budgets of runs, kept call by call: each holds what it may cost from before it is sent until it has ended (D30).
+ * Owns which run a call belongs to and the account of each; must not plan or price.
+ */
+import type { SpendBudgets } from '../../ports/spend-budgets.ts';
+import { BudgetAccount } from '../spend/budget-account.ts';
+import { BUDGET_MEMORY_MS, RUNS_IN_MEMORY_MAX, SESSIONS_IN_MEMORY_MAX } from '../limits.ts';
+
+export interface RunBudgetsOptions {
+  readonly budgets: SpendBudgets;
+  /** Brings rows to the store, so that a sum over them is whole. */
+  readonly flush: () => Promise<void>;
+  readonly clock: { now(): number };
+}
+
+interface Known {
+  /** When the limit was read. */
+  readAt: number;
+  /** Null while nothing is enforced: what was spent is read when something is. */
+  account: BudgetAccount | null;
+  loading: Promise<void> | null;
+}
+
+export class RunBudgets {
+  private readonly options: RunBudgetsOptions;
+  private readonly runs = new Map<string, string | null>();
+  private readonly known = new Map<string, Known>();
+
+  constructor(options: RunBudgetsOptions) {
+    this.options = options;
+  }
+
+  /** Where a call of this conversation holds its money; null where nothing is enforced. @throws ParleyError store_unavailable */
+  async accountOf(sessionId: string): Promise<BudgetAccount | null> {
+    const runId = await this.runOf(sessionId);
+    if (runId === null) return null;
+    const known = this.known.get(runId) ?? this.opened(runId);
+    if (known.readAt + BUDGET_MEMORY_MS <= this.options.clock.now()) await this.refresh(runId, known);
+    return known.account;
+  }
+
+  private async runOf(sessionId: string): Promise<string | null> {
+    const known = this.runs.get(sessionId);
+    if (known !== undefined) return known;
+    const runId = await this.options.budgets.runOf(sessionId);
+    const oldest = this.runs.keys().next();
+    if (this.runs.size >= SESSIONS_IN_MEMORY_MAX && oldest.done !== true) this.runs.delete(oldest.value);
+    this.runs.set(sessionId, runId);
+    return runId;
+  }
+
+  /** One that is forgotten is read from the store again; one in use is not, because its calls are not there yet. */
+  private opened(runId: string): Known {
+    const known: Known = { account: null, readAt: -Infinity, loading: null };
+    if (this.known.size >= RUNS_IN_MEMORY_MAX) {
+      for (const [id, { account }] of this.known) {
+        if (account?.isInUse !== false) continue;
+        this.known.delete(id);
+        break;
+      }
+    }
+    this.known.set(runId, known);
+    return known;
+  }
+
+  /** Calls that come meanwhile wait for the same answer. */
+  private refresh(runId: string, known: Known): Promise<void> {
+    known.loading ??= this.read(runId, known).finally(() => {
+      known.loading = null;
+    });
+    return known.loading;
+  }
+
+  private async read(runId: string, known: Known): Promise<void> {
+    const limit = await this.options.budgets.limitOf(runId);
+    if (known.account !== null && limit !== null) known.account.limit(limit);
+    else if (limit === null) known.account = null;
+    else {
+      await this.options.flush();
+      known.account = new BudgetAccount(limit, await this.options.budgets.spentBy(runId));
+    }
+    known.readAt = this.options.clock.now();
+  }
+}

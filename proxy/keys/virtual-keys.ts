@@ -1,0 +1,205 @@
+/**
+ * Virtual keys: made, checked, counted (D5).
+ * Owns what is kept of them in memory and that a key itself is nowhere but in the reply that made it.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import type { SpendRow } from '../../core/money/spend.ts';
+import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
+import type { ProxyKeyRecord, ProxyKeyStore } from '../../ports/proxy-keys.ts';
+import type { SpendAccounts } from '../../ports/spend-accounts.ts';
+import type { BudgetAccount } from '../spend/budget-account.ts';
+import type { Failure } from '../failure.ts';
+import {
+  budgetWindow,
+  countBegin,
+  countEnd,
+  freshUse,
+  nextWindowS,
+  refusalOf,
+  type KeyUse,
+} from './key-use.ts';
+import { KEY_MEMORY_MS, KEYS_IN_MEMORY_MAX } from '../limits.ts';
+
+export interface VirtualKeysOptions {
+  readonly store: ProxyKeyStore;
+  readonly accounts: SpendAccounts;
+  /** Brings rows to the store, so that a sum over them is whole. */
+  readonly flush: () => Promise<void>;
+  readonly clock: { now(): number };
+}
+
+/** 192 random bits; the prefix is what clients of such gateways expect. */
+const KEY_BYTES = 24;
+const TAIL_LENGTH = 4;
+
+interface Known {
+  readonly record: ProxyKeyRecord | null;
+  readonly caller: ProxyCaller | null;
+  readonly readAt: number;
+}
+
+export class VirtualKeys implements KeyDirectory {
+  private readonly options: VirtualKeysOptions;
+  /** By hash; a key that does not exist is remembered too, so that trying keys costs the store nothing. */
+  private readonly known = new Map<string, Known>();
+  /** By name of the key. Kept while a call is in flight, whatever is forgotten above. */
+  private readonly uses = new Map<string, KeyUse>();
+
+  constructor(options: VirtualKeysOptions) {
+    this.options = options;
+  }
+
+  find(_key: string, sha256: string): ProxyCaller | null | Promise<ProxyCaller | null> {
+    const known = this.known.get(sha256);
+    if (known !== undefined && this.isFresh(known)) return this.usable(known);
+    return this.options.store.find(sha256).then((record) => this.usable(this.remember(sha256, record)));
+  }
+
+  /** What was read in the future was read before the clock was set back, nobody knows how long ago. */
+  private isFresh({ readAt }: Known): boolean {
+    const ageMs = this.options.clock.now() - readAt;
+    return ageMs >= 0 && ageMs < KEY_MEMORY_MS;
+  }
+
+  /** Why a call is refused; null lets it go on. Its beginning is counted at once, so that calls side by side add up. */
+  admit(record: ProxyKeyRecord): Failure | null | Promise<Failure | null> {
+    const use = this.uses.get(record.name);
+    return use === undefined
+      ? this.loadUse(record).then((loaded) => this.begin(record, loaded))
+      : this.begin(record, use);
+  }
+
+  private begin(record: ProxyKeyRecord, use: KeyUse): Failure | null {
+    const refused = refusalOf(record, use, this.options.clock.now());
+    if (refused === null) countBegin(use);
+    return refused;
+  }
+
+  /** Where a call that was admitted holds its money. */
+  accountOf(record: ProxyKeyRecord): BudgetAccount | null {
+    return record.budgetNanoUsd === null ? null : (this.uses.get(record.name)?.account ?? null);
+  }
+
+  /** When the budget begins anew. */
+  nextWindowS(record: ProxyKeyRecord): number | null {
+    const use = this.uses.get(record.name);
+    return use === undefined ? null : nextWindowS(record, use, this.options.clock.now());
+  }
+
+  /** The call that was admitted has ended; null when it was never sent. */
+  settle(record: ProxyKeyRecord, row: SpendRow | null): void {
+    const use = this.uses.get(record.name);
+    if (use !== undefined) countEnd(use, (row?.promptTokens ?? 0) + (row?.completionTokens ?? 0));
+  }
+
+  /** A try that failed beside the one that ends the call: it costs, and it is no call of its own. */
+  charge(record: ProxyKeyRecord, row: SpendRow): void {
+    const use = this.uses.get(record.name);
+    if (use === undefined) return;
+    use.inFlight += 1;
+    this.settle(record, row);
+  }
+
+  /** Stores the record of a new key and gives the key, for the only time. @throws ParleyError store_conflict, store_unavailable */
+  async create(
+    make: (key: { readonly hash: string; readonly tail: string }) => ProxyKeyRecord,
+  ): Promise<{ readonly key: string; readonly record: ProxyKeyRecord }> {
+    const key = `sk-${randomBytes(KEY_BYTES).toString('base64url')}`;
+    const record = make({ hash: hashOf(key), tail: key.slice(-TAIL_LENGTH) });
+    await this.put(record);
+    return { key, record };
+  }
+
+  /** @throws ParleyError store_conflict, store_unavailable */
+  async put(record: ProxyKeyRecord): Promise<void> {
+    await this.options.store.put(record);
+    this.remember(record.hash, record);
+  }
+
+  /** The changed record of a key counts from its next call on. @throws ParleyError store_unavailable */
+  async change(record: ProxyKeyRecord): Promise<void> {
+    await this.put(record);
+    const use = this.uses.get(record.name);
+    if (use === undefined) return;
+    use.account.limit(record.budgetNanoUsd);
+    if (record.budgetNanoUsd === null) return;
+    // It may have had no budget so far, or another window: its rows say what was spent, and calls that end
+    // meanwhile count twice rather than not at all.
+    const before = use.account.spentNanoUsd;
+    const spent = await this.spent(record);
+    use.windowFrom = budgetWindow(record, this.options.clock.now());
+    use.account.spentNanoUsd = spent + Math.max(0, use.account.spentNanoUsd - before);
+  }
+
+  /** By the key or its hash. */
+  async remove(keyOrHash: string): Promise<ProxyKeyRecord | null> {
+    const record = await this.byKeyOrHash(keyOrHash);
+    if (record === null) return null;
+    await this.options.store.remove(record.hash);
+    this.remember(record.hash, null);
+    this.uses.delete(record.name);
+    return record;
+  }
+
+  async byKeyOrHash(keyOrHash: string): Promise<ProxyKeyRecord | null> {
+    return this.options.store.find(HASH.test(keyOrHash) ? keyOrHash : hashOf(keyOrHash));
+  }
+
+  list(): Promise<readonly ProxyKeyRecord[]> {
+    return this.options.store.list();
+  }
+
+  /** What the key has spent in its present window, by its rows. */
+  async spent(record: ProxyKeyRecord): Promise<number> {
+    await this.options.flush();
+    return this.options.accounts.spentBy(record.name, budgetWindow(record, this.options.clock.now()));
+  }
+
+  private usable({ record, caller }: Known): ProxyCaller | null {
+    return record === null || record.isBlocked || this.isExpired(record) ? null : caller;
+  }
+
+  private isExpired({ expiresAt }: ProxyKeyRecord): boolean {
+    return expiresAt !== null && expiresAt <= this.options.clock.now();
+  }
+
+  private remember(hashed: string, record: ProxyKeyRecord | null): Known {
+    this.known.delete(hashed);
+    const oldest = this.known.keys().next();
+    if (this.known.size >= KEYS_IN_MEMORY_MAX && oldest.done !== true) this.known.delete(oldest.value);
+    const caller = record === null ? null : callerOf(record);
+    const known: Known = { record, caller, readAt: this.options.clock.now() };
+    this.known.set(hashed, known);
+    return known;
+  }
+
+  private async loadUse(record: ProxyKeyRecord): Promise<KeyUse> {
+    const spent = record.budgetNanoUsd === null ? 0 : await this.spent(record);
+    // Calls that came in meanwhile wait for the same sum; the first to have it decides.
+    const loaded = this.uses.get(record.name);
+    if (loaded !== undefined) return loaded;
+    const use = freshUse(record, this.options.clock.now(), spent);
+    this.uses.set(record.name, use);
+    return use;
+  }
+}
+
+function callerOf(record: ProxyKeyRecord): ProxyCaller {
+  const { name, userId, models, team, tags, metadata } = record;
+  return {
+    name,
+    sessionId: null,
+    userId,
+    models,
+    ...(team === null ? {} : { team }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    limits: record,
+  };
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+function hashOf(key: string): string {
+  return hash('sha256', key, 'hex');
+}

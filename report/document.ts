@@ -1,0 +1,75 @@
+/**
+ * A report as a document, before it is Markdown or HTML.
+ * Owns the few kinds of blocks; texts in it are plain and escaped by whoever lays them out.
+ */
+import { counted } from '../core/text/counted.ts';
+import type { Figure } from './figures/figure.ts';
+
+export interface Link {
+  readonly text: string;
+  readonly href: string;
+}
+
+/** Plain text, or links side by side. */
+export type Cell = string | readonly Link[];
+
+export interface Column {
+  readonly title: string;
+  readonly side: 'left' | 'right';
+}
+
+export type Block =
+  | { readonly kind: 'text'; readonly text: string; readonly tone: Tone }
+  | {
+      readonly kind: 'table';
+      readonly columns: readonly Column[];
+      readonly rows: readonly (readonly Cell[])[];
+    }
+  | { readonly kind: 'list'; readonly entries: readonly string[] }
+  /** Lines as a program printed them. */
+  | { readonly kind: 'output'; readonly lines: readonly string[] };
+
+/** How a line is meant, for outputs that have colours; the words say it as well. */
+export type Tone = 'plain' | 'good' | 'bad';
+
+export interface Section {
+  /** Null for what stands right under the title. */
+  readonly title: string | null;
+  readonly blocks: readonly Block[];
+}
+
+export interface ReportDocument {
+  readonly title: string;
+  /** For outputs that can draw; what they show is in the sections as well. */
+  readonly figures: readonly Figure[];
+  readonly sections: readonly Section[];
+}
+
+export const left = (title: string): Column => ({ title, side: 'left' });
+export const right = (title: string): Column => ({ title, side: 'right' });
+
+export function text(words: string, tone: Tone = 'plain'): Block {
+  return { kind: 'text', text: words, tone };
+}
+
+/** A heading row and rows below it; nothing at all when there are no rows. */
+export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly Block[] {
+  return rows.length === 0 ? [] : [{ kind: 'table', columns, rows }];
+}
+
+/** Behind a table that shows the first ones only. */
+export function andMore(rest: number, what: string): readonly Block[] {
+  return rest === 0 ? [] : [text(`And ${counted(rest, what)} more: a .jsonl report holds all.`)];
+}
+
+/** At most `shownMax` entries in words; the rest is counted, and `where` says where to find it. */
+export function boundedList<Entry>(
+  entries: readonly Entry[],
+  words: (entry: Entry) => string,
+  bound: { readonly shownMax: number; readonly where: string },
+): readonly Block[] {
+  if (entries.length === 0) return [];
+  const shown = entries.slice(0, bound.shownMax).map(words);
+  const rest = entries.length - shown.length;
+  return [{ kind: 'list', entries: rest === 0 ? shown : [...shown, `and ${rest} more, in ${bound.where}`] }];
+}

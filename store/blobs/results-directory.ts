@@ -1,0 +1,127 @@
+/**
+ * Collected results and reports as plain files: `<root>/<run>/<key>/<name>`.
+ * Owns the layout, safe names, and where a run began to keep its results; a file is replaced whole or not at all.
+ */
+import { readFileSync, type Dirent } from 'node:fs';
+import { link, mkdir, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { RunId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Results } from '../../ports/results.ts';
+
+/** Item keys may hold slashes; a part is any name a file system takes, but no way up and no control character. */
+const PART_PATTERN = /^[^/\\\p{Cc}]+$/u;
+
+/**
+ * `notes` is a folder of the installation that remembers the root of each run, so that its results stay together
+ * whoever goes on with it, from whichever folder; null where nobody does.
+ */
+export function createResultsDirectory(root: string, notes: string | null = null): Results {
+  const noted = new Map<RunId, string>();
+  const known = (runId: RunId): string | null => {
+    const found = noted.get(runId) ?? (notes === null ? null : readNote(join(notes, runId)));
+    if (found !== null) noted.set(runId, found);
+    return found;
+  };
+  const rootOf = (runId: RunId): string => known(runId) ?? root;
+  const note = async (runId: RunId): Promise<void> => {
+    if (notes === null || known(runId) !== null) return;
+    await mkdir(notes, { recursive: true });
+    // Whoever was first stays it; a note has its words as soon as it has its name.
+    const aside = join(notes, `.${process.pid}.${(writes += 1)}.part`);
+    try {
+      await writeFile(aside, root);
+      await link(aside, join(notes, runId)).catch(unlessThere);
+    } finally {
+      await rm(aside, { force: true });
+    }
+  };
+  const pathOf = ({ runId, key, name }: Parameters<Results['read']>[0]): string => {
+    const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];
+    const odd = parts.find((part) => part === '.' || part === '..' || !PART_PATTERN.test(part));
+    if (odd !== undefined)
+      throw new ParleyError(
+        'invalid_request',
+        `Cannot keep the result "${name}": "${odd}" is not a plain name`,
+      );
+    return join(rootOf(runId), ...parts);
+  };
+  return {
+    async write(file, content) {
+      pathOf(file);
+      await note(file.runId);
+      await replace(pathOf(file), content);
+    },
+    read: async (file) => await readOrNull(pathOf(file)),
+    names: (runId, countMax) => namesBelow(join(rootOf(runId), runId), countMax),
+    location: (runId) => join(rootOf(runId), runId),
+  };
+}
+
+function readNote(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST')
+    throw new ParleyError('collect_failed', `Cannot note where results are: ${error.message}`, {
+      cause: error,
+    });
+}
+
+let writes = 0;
+
+async function replace(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+  // Beside it under a name of its own: one as long as a file system takes leaves no room behind it.
+  const aside = join(dirname(path), `.${process.pid}.${(writes += 1)}.part`);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(aside, content, { flush: true });
+    await rename(aside, path);
+  } catch (cause) {
+    await rm(aside, { force: true }).catch(() => undefined);
+    if (cause instanceof ParleyError) throw cause;
+    throw new ParleyError('collect_failed', `Cannot write the result "${path}": ${String(cause)}`, { cause });
+  }
+}
+
+async function readOrNull(path: string): Promise<Uint8Array | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Folders are read one by one, so that no more names are held than are wanted. What is being written has no name yet. */
+async function namesBelow(root: string, countMax: number): Promise<readonly string[]> {
+  const names: string[] = [];
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile() && !PART_OF_WRITE.test(entry.name)) names.push(relative(root, path));
+      if (names.length >= countMax) return names.sort();
+    }
+  }
+  return names.sort();
+}
+
+const PART_OF_WRITE = /\.\d+\.part$/;
+
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    const entries: Dirent[] = [];
+    for await (const entry of await opendir(folder)) entries.push(entry);
+    return entries;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

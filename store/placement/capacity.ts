@@ -1,0 +1,169 @@
+/**
+ * Slots: how many sandboxes may have their runtime up (D17).
+ * Owns the count and the refusal, inside a transaction that holds the placement lock. Slots are given back by
+ * projections and nowhere else.
+ */
+import type { Insertable, Kysely, Transaction } from 'kysely';
+import type { SandboxId, UserId } from '../../core/ids.ts';
+import { positionOf, positionsOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
+import type { CapacityLimits } from '../../ports/placement-store.ts';
+import { safeInteger } from '../sql/column-value.ts';
+import { prepareQuery } from '../sql/prepared-query.ts';
+import { slotLine, slotsByUser } from './slot-line.ts';
+import type { SlotTable, Tables } from '../schema/tables.ts';
+
+export interface SlotRequest {
+  readonly sandboxId: SandboxId;
+  readonly userId: UserId;
+  readonly limits: CapacityLimits;
+  readonly now: number;
+  /** For whom the slot is; absent for nobody in the line. */
+  readonly waiterId?: string | undefined;
+}
+
+export type TakeOutcome =
+  | { readonly kind: 'granted' }
+  | {
+      readonly kind: 'refused';
+      readonly limit: number;
+      readonly current: number;
+      /** Where it stands or would stand in the line, 1 for the next. */
+      readonly position: number;
+    };
+
+/**
+ * Takes a slot; holding one already is success. The user's own limit is the one named when both are reached. What is
+ * free for somebody in the line is not free for anybody behind (D29).
+ */
+export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<TakeOutcome> {
+  const { sandboxId, userId, now } = request;
+  const taken = await countSlots(transaction, request);
+  if (taken.own > 0) return { kind: 'granted' };
+  const refusal = await refusalOf(transaction, request, taken);
+  if (refusal !== null) return refusal;
+  await TAKE.all(transaction, { sandbox_id: sandboxId, user_id: userId, taken_at: now });
+  return { kind: 'granted' };
+}
+
+/** Null when one of the warm pool, which holds its slot already, may become the user's. */
+export async function warmRefusal(
+  transaction: Transaction<Tables>,
+  request: SlotRequest,
+): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
+  const { installationMax } = request.limits;
+  const limits = { ...request.limits, installationMax: installationMax + 1 };
+  return refusalOf(transaction, { ...request, limits }, await countSlots(transaction, request));
+}
+
+async function refusalOf(
+  transaction: Transaction<Tables>,
+  { userId, limits, waiterId, now }: SlotRequest,
+  taken: Counted,
+): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
+  const isFull = taken.user >= limits.userMax || taken.installation >= limits.installationMax;
+  if (taken.inLine === 0 && !isFull) return null;
+  const line = await slotLine(transaction, now);
+  const position = positionOf(
+    { waiterId: waiterId ?? '', userId },
+    line,
+    await slotCounts(transaction, limits),
+  );
+  if (position === null) return null;
+  const isUsers = taken.user >= limits.userMax;
+  return isUsers
+    ? { kind: 'refused', limit: limits.userMax, current: taken.user, position }
+    : { kind: 'refused', limit: limits.installationMax, current: taken.installation, position };
+}
+
+/** For whom of the line there is a slot now. */
+export async function nextInLine(
+  db: Kysely<Tables>,
+  limits: CapacityLimits,
+  now: number,
+): Promise<readonly Waiter[]> {
+  const line = await slotLine(db, now);
+  return line.length === 0 ? [] : turnsOf(line, await slotCounts(db, limits));
+}
+
+export async function linePositions(
+  db: Kysely<Tables>,
+  limits: CapacityLimits,
+  now: number,
+): Promise<ReadonlyMap<string, number>> {
+  const line = await slotLine(db, now);
+  return line.length === 0 ? new Map() : positionsOf(line, await slotCounts(db, limits));
+}
+
+async function slotCounts(
+  db: Kysely<Tables>,
+  { installationMax, userMax }: CapacityLimits,
+): Promise<SlotCounts> {
+  const byUser = await slotsByUser(db);
+  const taken = [...byUser.values()].reduce((sum, count) => sum + count, 0);
+  return { installationMax, userMax, taken, takenBy: (user) => byUser.get(user) ?? 0 };
+}
+
+/** A slot that is there gets another user: the installation has as many as before. */
+export async function takeOverSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<void> {
+  const { sandboxId, userId, now } = request;
+  await TAKE_OVER.all(transaction, { sandboxId, userId, now });
+}
+
+const TAKE_OVER = prepareQuery((db, { sandboxId, userId, now }: SlotOwner & { readonly now: number }) =>
+  db
+    .updateTable('slot')
+    .set({ user_id: userId, taken_at: now })
+    .where('sandbox_id', '=', sandboxId)
+    .compile(),
+);
+
+const TAKE = prepareQuery((db, row: Insertable<SlotTable>) => db.insertInto('slot').values(row).compile());
+
+/** Counts without a condition on other columns: each is answered from an index alone. */
+const COUNT = prepareQuery((db, { sandboxId, userId }: SlotOwner) =>
+  db
+    .selectNoFrom((from) => [
+      from
+        .selectFrom('slot')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .as('installation'),
+      from
+        .selectFrom('slot')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('user_id', '=', userId)
+        .as('user'),
+      from
+        .selectFrom('slot')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('sandbox_id', '=', sandboxId)
+        .as('own'),
+      from
+        .selectFrom('slot_line')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .as('line'),
+    ])
+    .compile(),
+);
+
+interface SlotOwner {
+  readonly sandboxId: SandboxId;
+  readonly userId: UserId;
+}
+
+interface Counted {
+  readonly installation: number;
+  readonly user: number;
+  readonly own: number;
+  /** Those who wait, with some who are not there any more. */
+  readonly inLine: number;
+}
+
+async function countSlots(
+  transaction: Transaction<Tables>,
+  { sandboxId, userId }: SlotOwner,
+): Promise<Counted> {
+  const row = await COUNT.first(transaction, { sandboxId, userId });
+  const count = (value: number | bigint | string | null | undefined): number => safeInteger(value ?? 0);
+  const { installation, user, own, line } = row ?? {};
+  return { installation: count(installation), user: count(user), own: count(own), inLine: count(line) };
+}

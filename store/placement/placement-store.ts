@@ -1,0 +1,278 @@
+/**
+ * Placement and capacity: every call is one transaction, and only one runs at a time.
+ * Owns reserving and recording; the choice itself is the pure `place` of the core (D16).
+ */
+import type { Insertable, Transaction } from 'kysely';
+import type { SandboxId } from '../../core/ids.ts';
+import type { Placement, PlacementDecision, PlacementRefusal } from '../../core/placement/place.ts';
+import { placeWithPool } from '../../core/placement/place-in-pool.ts';
+import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../../ports/placement-store.ts';
+import { linePositions, nextInLine, takeSlot, type TakeOutcome } from './capacity.ts';
+import { flag } from '../sql/column-value.ts';
+import { holdLock, type StoreConnection } from '../sql/connection.ts';
+import { countLeaving, longestIdle } from './longest-idle.ts';
+import { candidates } from './placement-candidates.ts';
+import { claim } from './placement-claim.ts';
+import { detach, drainIfEmpty } from './placement-detach.ts';
+import { countInPool, hasLeftPool, joinPool } from './placement-pool.ts';
+import {
+  recordDecision,
+  recordedDecision,
+  recordedPlacement,
+  recordRefusal,
+  refused,
+} from './placement-record.ts';
+import { prepareQuery } from '../sql/prepared-query.ts';
+import { hasGivenUp, isWanted } from './wanted-slot.ts';
+import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
+import { reserveSandbox } from './reserve-sandbox.ts';
+import { recordReserved } from './reserved-sandbox.ts';
+import type { AttachmentTable, Tables } from '../schema/tables.ts';
+import { isDeleted } from '../engine/tombstone.ts';
+import { claimWarm, type WarmClaimOutcome } from './warm-claim.ts';
+
+export function placementStore(connection: StoreConnection): PlacementStore {
+  const alone = <T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    connection.write(action, async (transaction) => {
+      await holdLock(connection, transaction, 'placement');
+      return work(transaction);
+    });
+  return {
+    place: (request) =>
+      alone(`place the conversation "${request.conversationId}"`, (transaction) =>
+        placeConversation(connection, transaction, request),
+      ),
+    reserveSandbox: (request) =>
+      alone(`reserve the sandbox "${request.sandboxId}"`, (transaction) =>
+        reserveSandbox(transaction, request),
+      ),
+    reserveSlot: (request) =>
+      alone(`reserve a slot for the sandbox "${request.sandboxId}"`, (transaction) =>
+        reserveSlot(transaction, request),
+      ),
+    claim: (request) =>
+      alone(`claim the sandbox "${request.sandboxId}"`, (transaction) => claim(transaction, request)),
+    detach: (id) =>
+      alone(`detach the conversation "${id}"`, (transaction) => detach(connection, transaction, id)),
+    nextInLine: ({ limits, now }) =>
+      connection.read('see who is next in the line for a slot', (db) => nextInLine(db, limits, now)),
+    positions: ({ limits, now }) =>
+      connection.read('see who stands where in the line for a slot', (db) => linePositions(db, limits, now)),
+    longestIdle: (userId, wanted) =>
+      connection.read('find the longest idle sandbox', async (db) =>
+        wanted !== undefined && (await countLeaving(db, userId)) >= wanted ? null : longestIdle(db, userId),
+      ),
+    decision: (id) =>
+      connection.read(`read the placement of the conversation "${id}"`, (db) => recordedDecision(db, id)),
+  };
+}
+
+/** The slot of a resume, or a place in the line. */
+async function reserveSlot(
+  transaction: Transaction<Tables>,
+  request: Parameters<PlacementStore['reserveSlot']>[0],
+): Promise<SlotOutcome> {
+  const { sandboxId: waiterId, userId, waits, now } = request;
+  if (!(await isWanted(transaction, request))) return { kind: 'not_wanted' };
+  const taken = await takeSlot(transaction, { ...request, waiterId });
+  if (taken.kind === 'refused' && waits) {
+    await joinLine(transaction, { waiterId, machine: 'sandbox', userId }, now);
+    const { limit, current, position } = taken;
+    return { kind: 'waits', slots: { limit, current, position, ofRun: null } };
+  }
+  if (waits) await leaveLine(transaction, waiterId);
+  return taken;
+}
+
+/** One placement, inside a transaction that holds the placement lock. */
+export async function placeConversation(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+): Promise<PlaceOutcome> {
+  const { conversationId } = request;
+  return (await isDeleted(connection, transaction, conversationId))
+    ? refused('not_found', `Cannot place the conversation "${conversationId}": it was deleted`)
+    : placeOnce(connection, transaction, request);
+}
+
+async function placeOnce(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+): Promise<PlaceOutcome> {
+  const { conversationId, excluded } = request;
+  const recorded = await recordedPlacement(transaction, conversationId);
+  const isMoved = recorded?.kind === 'placed' && excluded.includes(recorded.sandboxId);
+  if (isMoved) await LEAVE.all(transaction, { id: conversationId });
+  const found = await outcomeOf(transaction, request, isMoved ? null : recorded);
+  const isOver = request.waits === true && found.kind !== 'waits' && found.kind !== 'warm_lost';
+  // Placed, or refused for good: its place in the line is for the next, and with it the slot that it did not take.
+  const left = isOver && (await leaveLine(transaction, conversationId));
+  const passesOn = left && !(found.kind === 'placed' && found.created);
+  const outcome: PlaceOutcome = passesOn ? { ...found, leftLine: true } : found;
+  // Asked of the last refusal, and not of this move: a repeat of this call says the same.
+  const last = excluded.at(-1);
+  if (outcome.kind === 'warm_lost') return outcome;
+  if (last === undefined || !(await drainIfEmpty(connection, transaction, last))) return outcome;
+  return { ...outcome, leftBehind: last };
+}
+
+async function outcomeOf(
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+  recorded: PlaceOutcome | null,
+): Promise<PlaceOutcome> {
+  const { conversationId, onlyLeaves = false } = request;
+  if (recorded !== null && !onlyLeaves) return recorded;
+  const outcome = onlyLeaves
+    ? refused('placement_failed', `Cannot place the conversation "${conversationId}": no sandbox accepted it`)
+    : await placeAnew(transaction, request);
+  if (outcome.kind === 'refused' && refusesForGood(request, outcome.refusal))
+    await recordRefusal(transaction, conversationId, outcome.refusal);
+  return outcome;
+}
+
+function refusesForGood({ isFinal = false, pool }: PlaceRequest, { code }: PlacementRefusal): boolean {
+  // Who waits for its pool asks again.
+  return isFinal && (code !== 'pool_full' || pool?.onFull !== 'wait');
+}
+
+async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
+  const { pool, conversationId } = request;
+  if (pool !== undefined && (await hasLeftPool(transaction, pool, conversationId)))
+    return refused('not_found', `Cannot place the conversation "${conversationId}": its attempt is over`);
+  if (await hasGivenUp(transaction, conversationId))
+    return refused('not_found', `Cannot place the conversation "${conversationId}": its start is over`);
+  const question = {
+    userId: request.userId,
+    strategy: request.strategy,
+    explicit: request.sandboxId,
+    excluded: request.excluded,
+    candidates: await candidates(transaction, request),
+    conversationsPerSandboxMax: request.limits.conversationsPerSandboxMax,
+    now: request.now,
+  };
+  const placement = placeWithPool(question, pool);
+  switch (placement.kind) {
+    case 'refused':
+      return placement;
+    case 'existing':
+      return attach(transaction, request, {
+        sandboxId: placement.sandboxId,
+        decision: placement.decision,
+        created: false,
+      });
+    case 'new':
+      return placeInNew(transaction, request, placement);
+  }
+}
+
+/** Nothing is accepted when no slot is free (D17). */
+async function placeInNew(
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+  { decision, otherwise }: Extract<Placement, { readonly kind: 'new' }>,
+): Promise<PlaceOutcome> {
+  const taken = await takeNew(transaction, request);
+  if (taken.kind === 'warm_lost') return taken;
+  if (taken.kind === 'refused') {
+    if (otherwise === undefined) return waitOrRefuse(transaction, request, taken);
+    const shared = { ...decision, chosen: otherwise };
+    return attach(transaction, request, { sandboxId: otherwise, decision: shared, created: false });
+  }
+  const { sandboxId: id, ...warmth } = taken.of;
+  const { pool } = request;
+  if (pool !== undefined && isInPool(decision)) await joinPool(transaction, id, pool.poolId);
+  return attach(transaction, request, { sandboxId: id, decision: { ...decision, ...warmth }, created: true });
+}
+
+type Taken =
+  | {
+      readonly kind: 'taken';
+      /** `bootedAt`: of one of the warm pool, which is up already and becomes the user's with this transaction. */
+      readonly of: { readonly sandboxId: SandboxId; readonly bootedAt?: number };
+    }
+  | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>
+  | Extract<TakeOutcome, { readonly kind: 'refused' }>;
+
+async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<Taken> {
+  const { newSandboxId, userId, limits, now, warm, conversationId: waiterId } = request;
+  if (warm !== undefined) {
+    const claimed = await claimWarm(transaction, { ...request, warm, waiterId, createdBy: 'placement' });
+    if (claimed.kind !== 'claimed') return claimed;
+    return { kind: 'taken', of: { sandboxId: warm, bootedAt: claimed.bootedAt } };
+  }
+  const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now, waiterId });
+  if (slot.kind === 'refused') return slot;
+  await recordReserved(transaction, { sandboxId: newSandboxId, userId, createdBy: 'placement', now });
+  return { kind: 'taken', of: { sandboxId: newSandboxId } };
+}
+
+async function waitOrRefuse(
+  transaction: Transaction<Tables>,
+  { conversationId: waiterId, userId, runId, waits = false, now }: PlaceRequest,
+  { limit, current, position }: Extract<TakeOutcome, { readonly kind: 'refused' }>,
+): Promise<PlaceOutcome> {
+  if (!waits) return full({ limit, current });
+  await joinLine(transaction, { waiterId, machine: 'conversation', userId }, now);
+  const ofRun = runId === undefined ? null : await slotsOfRun(transaction, runId);
+  return { kind: 'waits', slots: { limit, current, position, ofRun } };
+}
+
+function full(slots: NonNullable<PlacementRefusal['slots']>): PlaceOutcome {
+  const { limit, current } = slots;
+  const reason = `Cannot place the conversation: ${current} sandboxes are up, and the limit is ${limit}`;
+  return { kind: 'refused', refusal: { code: 'concurrency_limit_reached', reason, slots } };
+}
+
+/** Refused there, it never was in it: whoever leaves that sandbox last has to find itself the last. */
+const LEAVE = prepareQuery((db, { id }: { readonly id: string }) =>
+  db.deleteFrom('attachment').where('conversation_id', '=', id).compile(),
+);
+
+const ATTACH = prepareQuery((db, row: Insertable<AttachmentTable>) =>
+  db
+    .insertInto('attachment')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('conversation_id').doUpdateSet(({ ref }) => ({
+        sandbox_id: ref('excluded.sandbox_id'),
+        attached_at: ref('excluded.attached_at'),
+        detached: ref('excluded.detached'),
+        pool_place: ref('excluded.pool_place'),
+      })),
+    )
+    .compile(),
+);
+
+/** Also moves a conversation that the recorded sandbox refused: it is never attached to two. */
+async function attach(
+  transaction: Transaction<Tables>,
+  request: PlaceRequest,
+  chosen: { readonly sandboxId: SandboxId; readonly decision: PlacementDecision; readonly created: boolean },
+): Promise<PlaceOutcome> {
+  const { conversationId, now, pool } = request;
+  const { sandboxId: sandbox_id, created, decision } = chosen;
+  const pool_place = flag(isInPool(decision));
+  const attachment = {
+    conversation_id: conversationId,
+    sandbox_id,
+    attached_at: now,
+    detached: 0,
+    pool_place,
+  };
+  await ATTACH.all(transaction, attachment);
+  if (pool !== undefined && isInPool(decision))
+    await countInPool(transaction, {
+      id: sandbox_id,
+      conversation: conversationId,
+      affinity: pool.affinity,
+    });
+  await recordDecision(transaction, conversationId, { created, decision });
+  return { kind: 'placed', sandboxId: chosen.sandboxId, created: chosen.created, decision: chosen.decision };
+}
+
+function isInPool({ pool }: PlacementDecision): boolean {
+  return pool !== undefined && !pool.spilled;
+}

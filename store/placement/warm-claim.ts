@@ -1,0 +1,71 @@
+/**
+ * Claims on the warm pool: one of its sandboxes gets an owner, exactly once.
+ * Owns the comparison and the change in the transaction that places; which one, and whether it is well, is asked before.
+ */
+import type { Transaction } from 'kysely';
+import { sandboxId as asSandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
+import type { SandboxRow } from '../../core/machine/projection.ts';
+import type { CapacityLimits } from '../../ports/placement-store.ts';
+import { takeOverSlot, warmRefusal, type TakeOutcome } from './capacity.ts';
+import { safeInteger } from '../sql/column-value.ts';
+import { prepareQuery } from '../sql/prepared-query.ts';
+import { recordReserved } from './reserved-sandbox.ts';
+import type { Tables } from '../schema/tables.ts';
+
+export interface WarmClaimRequest {
+  readonly warm: SandboxId;
+  /** Id that a new sandbox would have got: what a repeat asks with. */
+  readonly newSandboxId: SandboxId;
+  readonly userId: UserId;
+  readonly createdBy: SandboxRow['createdBy'];
+  readonly limits: CapacityLimits;
+  readonly now: number;
+  /** As for a slot. */
+  readonly waiterId?: string;
+}
+
+export type WarmClaimOutcome =
+  | { readonly kind: 'claimed'; readonly bootedAt: number }
+  | Extract<TakeOutcome, { readonly kind: 'refused' }>
+  | { readonly kind: 'warm_lost' };
+
+/** Compares and swaps: ready, and nobody's, until this very statement. */
+const CLAIM = prepareQuery((db, { warm, claim }: { readonly warm: string; readonly claim: string }) =>
+  db
+    .updateTable('warm_sandbox')
+    .set({ state: 'claimed', claim })
+    .where('sandbox_id', '=', warm)
+    .where('state', '=', 'ready')
+    .returning('booted_at')
+    .compile(),
+);
+
+/** The limit of the user is the same as for a new one (D17), and is asked first: a refusal claims nothing. */
+export async function claimWarm(
+  transaction: Transaction<Tables>,
+  request: WarmClaimRequest,
+): Promise<WarmClaimOutcome> {
+  const { warm, newSandboxId, userId, createdBy, limits, now, waiterId } = request;
+  const slot = { sandboxId: warm, userId, limits, now, waiterId };
+  const refusal = await warmRefusal(transaction, slot);
+  if (refusal !== null) return refusal;
+  const claimed = await CLAIM.first(transaction, { warm, claim: newSandboxId });
+  if (claimed === undefined) return { kind: 'warm_lost' };
+  const bootedAt = safeInteger(claimed.booted_at ?? now);
+  await takeOverSlot(transaction, slot);
+  await recordReserved(transaction, { sandboxId: warm, userId, createdBy, now, bootedAt });
+  return { kind: 'claimed', bootedAt };
+}
+
+const CLAIMED_FOR = prepareQuery((db, { claim }: { readonly claim: string }) =>
+  db.selectFrom('warm_sandbox').select('sandbox_id').where('claim', '=', claim).limit(1).compile(),
+);
+
+/** The one that was claimed in place of a new sandbox with this id; null when there is none. */
+export async function claimedFor(
+  transaction: Transaction<Tables>,
+  newSandboxId: SandboxId,
+): Promise<SandboxId | null> {
+  const found = await CLAIMED_FOR.first(transaction, { claim: newSandboxId });
+  return found === undefined ? null : asSandboxId(found.sandbox_id);
+}

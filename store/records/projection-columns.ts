@@ -1,0 +1,66 @@
+/**
+ * Projection rows as columns: what is searched apart, the whole row as JSON.
+ * Owns the names of the columns; their order is the same for every row of a table. Must not write.
+ */
+import { isAtWork } from '../../core/sandbox/at-work.ts';
+import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../../core/machine/projection.ts';
+import { columnText, flag } from '../sql/column-value.ts';
+
+export function sandboxColumns(row: SandboxRow) {
+  return {
+    sandbox_id: row.sandboxId,
+    user_id: row.userId,
+    status: row.status,
+    available: flag(row.available),
+    session_started_at: row.sessionStartedAt,
+    created_at: row.createdAt,
+    created_by: row.createdBy,
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}
+
+export function titleColumn({ title }: ConversationRow): string {
+  return columnText(title ?? '');
+}
+
+export function conversationColumns(row: ConversationRow) {
+  return {
+    conversation_id: row.conversationId,
+    user_id: row.userId,
+    run_id: row.runId,
+    sandbox_id: row.sandboxId,
+    at_work: flag(isAtWork(row)),
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    title: titleColumn(row),
+    sandbox_status: row.sandboxStatus ?? '',
+    execution_status: row.executionStatus ?? '',
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}
+
+export function runColumns(row: RunRow) {
+  return {
+    run_id: row.runId,
+    user_id: row.userId ?? 'local',
+    created_at: row.createdAt,
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}
+
+export function runItemColumns(row: RunItemRow) {
+  return {
+    run_id: row.runId,
+    key: row.key,
+    sandbox_id: row.sandboxId,
+    generation: row.generation,
+    sequence: row.sequence,
+    body: JSON.stringify(row),
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * Writes projection rows so that an older one never wins, inside a transaction of the caller.
+ * Owns the comparison by (generation, sequence) in SQL and what hangs on it: slots given back, tombstones respected.
+ */
+import { sql, type RawBuilder, type Transaction } from 'kysely';
+import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
+import { isNewer } from '../../core/machine/snapshot.ts';
+import { holdLock, type StoreConnection } from '../sql/connection.ts';
+import { conversationColumns, runColumns, runItemColumns, sandboxColumns } from './projection-columns.ts';
+import { giveBackPlaces } from '../placement/placement-pool.ts';
+import { writeTags } from './conversation-tags.ts';
+import { prepareRows } from '../sql/prepared-query.ts';
+import type { Tables } from '../schema/tables.ts';
+
+/** Writes the rows; of several for one key the newest counts. */
+export async function projectRows(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  rows: readonly ProjectionRow[],
+): Promise<void> {
+  const newest = newestByKey(rows);
+  await projectConversations(
+    connection,
+    transaction,
+    newest.filter((row) => row.table === 'conversation'),
+  );
+  await projectSandboxes(
+    transaction,
+    newest.filter((row) => row.table === 'sandbox'),
+  );
+  await PUT_RUNS.execute(transaction, newest.filter((row) => row.table === 'run').map(runColumns));
+  const items = newest.filter((row) => row.table === 'run_item');
+  await PUT_RUN_ITEMS.execute(transaction, items.map(runItemColumns));
+  await giveBackPlaces(transaction, items);
+}
+
+/** One statement may not touch a row twice. Keeps the order of first mention, which is the order of run items. */
+function newestByKey(rows: readonly ProjectionRow[]): readonly ProjectionRow[] {
+  const newest = new Map<string, ProjectionRow>();
+  for (const row of rows) {
+    const key = projectionKey(row);
+    const kept = newest.get(key);
+    if (kept === undefined || !isNewer(kept, row)) newest.set(key, row);
+  }
+  return [...newest.values()];
+}
+
+function projectionKey(row: ProjectionRow): string {
+  switch (row.table) {
+    case 'sandbox':
+      return `sandbox/${row.sandboxId}`;
+    case 'conversation':
+      return `conversation/${row.conversationId}`;
+    case 'run':
+      return `run/${row.runId}`;
+    case 'run_item':
+      return `run_item/${row.runId}/${row.key}`;
+  }
+}
+
+const TOMBSTONES = prepareRows((db, keys: readonly { readonly id: string }[]) =>
+  db
+    .selectFrom('tombstone')
+    .selectAll()
+    .where(
+      'conversation_id',
+      'in',
+      keys.map(({ id }) => id),
+    )
+    .compile(),
+);
+
+/** A deleted conversation stays deleted: a late row never brings it back (D11). */
+async function projectConversations(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  rows: readonly ConversationRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await holdLock(connection, transaction, 'removal', 'shared');
+  const tombstones = await TOMBSTONES.execute(
+    transaction,
+    rows.map(({ conversationId: id }) => ({ id })),
+  );
+  const deleted = new Set(tombstones.map((tombstone) => tombstone.conversation_id));
+  const living = rows.filter((row) => !deleted.has(row.conversationId));
+  await writeTags(transaction, living);
+  await PUT_CONVERSATIONS.execute(transaction, living.map(conversationColumns));
+}
+
+const deletion = (table: 'slot' | 'slot_line', column: 'sandbox_id' | 'waiter_id') =>
+  prepareRows((db, keys: readonly { readonly id: string }[]) =>
+    db
+      .deleteFrom(table)
+      .where(
+        sql.ref(column),
+        'in',
+        keys.map(({ id }) => id),
+      )
+      .compile(),
+  );
+
+const FREE_SLOTS = deletion('slot', 'sandbox_id');
+const LEAVE_LINE = deletion('slot_line', 'waiter_id');
+
+/** A row that won and holds no slot gives it back at once, so that the place is free with the same commit (D17). */
+async function projectSandboxes(
+  transaction: Transaction<Tables>,
+  rows: readonly SandboxRow[],
+): Promise<void> {
+  const slotless = new Set<string>(rows.filter((row) => !row.holdsSlot).map((row) => row.sandboxId));
+  const written = await PUT_SANDBOXES.execute(transaction, rows.map(sandboxColumns));
+  const freed = written.map((row) => row['sandbox_id'] ?? '').filter((id) => slotless.has(id));
+  const keys = freed.map((id) => ({ id }));
+  await FREE_SLOTS.execute(transaction, keys);
+  // A resume that was given up waits for none.
+  await LEAVE_LINE.execute(transaction, keys);
+}
+
+interface Upsert {
+  /** Whether the keys of the rows that were new or newer are returned. */
+  readonly returns: boolean;
+  readonly table: 'sandbox' | 'conversation' | 'run' | 'run_item';
+  readonly key: readonly string[];
+}
+
+/** Writes the rows that are new or newer than those that are there. */
+function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number | null }>({
+  table,
+  key,
+  returns,
+}: Upsert) {
+  return prepareRows((db, rows: readonly Row[]) => {
+    const columns = Object.keys(rows[0] ?? {});
+    const changed = columns.filter((column) => !key.includes(column));
+    return sql<Record<string, string>>`insert into ${sql.table(table)} (${refs(columns)})
+      values ${sql.join(rows.map((row) => sql`(${sql.join(Object.values(row))})`))}
+      on conflict (${refs(key)}) do update set ${sql.join(changed.map(takeNew))}
+      where excluded.generation > ${sql.ref(`${table}.generation`)}
+      or (excluded.generation = ${sql.ref(`${table}.generation`)} and excluded.sequence > ${sql.ref(`${table}.sequence`)})
+      ${returns ? sql`returning ${refs(key)}` : sql``}`.compile(db);
+  });
+}
+
+function refs(columns: readonly string[]): RawBuilder<unknown> {
+  return sql.join(columns.map((column) => sql.ref(column)));
+}
+
+function takeNew(column: string): RawBuilder<unknown> {
+  return sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`;
+}
+
+const PUT_CONVERSATIONS = upsertNewer<ReturnType<typeof conversationColumns>>({
+  table: 'conversation',
+  key: ['conversation_id'],
+  returns: false,
+});
+const PUT_SANDBOXES = upsertNewer<ReturnType<typeof sandboxColumns>>({
+  table: 'sandbox',
+  key: ['sandbox_id'],
+  returns: true,
+});
+const PUT_RUNS = upsertNewer<ReturnType<typeof runColumns>>({
+  table: 'run',
+  key: ['run_id'],
+  returns: false,
+});
+const PUT_RUN_ITEMS = upsertNewer<ReturnType<typeof runItemColumns>>({
+  table: 'run_item',
+  key: ['run_id', 'key'],
+  returns: false,
+});

@@ -1,0 +1,110 @@
+/**
+ * A user's own records by id, by filter and page by page.
+ * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
+ */
+import { sql, type Kysely } from 'kysely';
+import { sandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
+import type { ConversationRow, SandboxRow } from '../../core/machine/projection.ts';
+import type { PagedConversation, PageRequest, RecordSearch } from '../../ports/record-search.ts';
+import { safeInteger } from '../sql/column-value.ts';
+import type { StoreConnection } from '../sql/connection.ts';
+import { conversationPage, countConversations } from './conversation-page.ts';
+import { fullOf, selectFull } from './full-conversations.ts';
+import { behind, ordered } from '../sql/keyset.ts';
+import { ownedById } from './owned-by-id.ts';
+import { runItemPage, runPage } from './run-pages.ts';
+import { SharedReads } from '../sql/shared-reads.ts';
+import type { Tables } from '../schema/tables.ts';
+
+interface Body {
+  readonly body: string;
+}
+
+export function recordSearch(connection: StoreConnection): RecordSearch {
+  const read = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
+    connection.read('search the records', work);
+  const pages = new SharedReads<readonly PagedConversation[]>();
+  return {
+    conversationPage: (userId, filter, page) =>
+      pages.read(JSON.stringify([userId, filter, page]), () =>
+        read((db) => conversationPage(db, connection.dialect, { userId, filter, page })),
+      ),
+    countConversations: (userId, filter) =>
+      read((db) => countConversations(db, connection.dialect, { userId, filter })),
+    conversationsById: ownedById(read, {
+      select: (ids) => sql<Body>`select body from conversation where conversation_id in (${ids})`,
+      found: ({ body }) => JSON.parse(body) as ConversationRow,
+      keyOf: ({ conversationId, userId }) => ({ id: conversationId, userId }),
+    }),
+    sandboxes: (userId, page) => read((db) => sandboxPage(db, userId, page)),
+    sandboxesById: ownedById(read, {
+      select: (ids) => sql<Body>`select body from sandbox where sandbox_id in (${ids})`,
+      found: ({ body }) => JSON.parse(body) as SandboxRow,
+      keyOf: ({ sandboxId, userId }) => ({ id: sandboxId, userId }),
+    }),
+    sandboxesNeverMade: () => read(sandboxesNeverMade),
+    liveSandboxes: () => read(liveSandboxes),
+    fullConversations: ownedById(read, {
+      select: (ids) => selectFull(sql`conversation c`, sql`where c.conversation_id in (${ids})`),
+      found: fullOf,
+      keyOf: ({ row: { conversationId, userId } }) => ({ id: conversationId, userId }),
+    }),
+    runs: (page, userId, filter = {}) =>
+      read((db) => runPage(db, connection.dialect, { page, userId, filter })),
+    runItems: (id, page) => read((db) => runItemPage(db, id, page)),
+    slotsTaken: (userId) => read((db) => slotsTaken(db, userId)),
+  };
+}
+
+async function sandboxPage(
+  db: Kysely<Tables>,
+  userId: UserId,
+  page: PageRequest,
+): Promise<readonly SandboxRow[]> {
+  const bounds = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('sandbox_id') } as const;
+  const all = [sql`user_id = ${userId}`, ...behind(bounds, page)];
+  const { rows } = await sql<Body>`select body from sandbox where ${sql.join(all, sql` and `)}
+    ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
+}
+
+async function sandboxesNeverMade(db: Kysely<Tables>): Promise<readonly SandboxRow[]> {
+  const rows = await db
+    .selectFrom('sandbox')
+    .select('body')
+    .where('generation', '=', 0)
+    .where('created_by', '=', 'api')
+    .where('status', '=', 'STARTING')
+    .execute();
+  return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
+}
+
+/** A sandbox whose machine never spoke belongs to nobody yet. One that has ended may be asked by any engine. */
+async function liveSandboxes(
+  db: Kysely<Tables>,
+): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }> {
+  const live = db
+    .selectFrom('sandbox')
+    .leftJoin('entity', (join) =>
+      join.on('entity.machine', '=', 'sandbox').onRef('entity.id', '=', 'sandbox.sandbox_id'),
+    )
+    .select('sandbox.sandbox_id')
+    .where('sandbox.status', 'in', ['STARTING', 'RUNNING', 'PAUSED'])
+    .where('sandbox.generation', '>', 0)
+    .limit(1);
+  const embedded = await live.where('entity.done', '=', 0).executeTakeFirst();
+  const elsewhere = await live.where('entity.id', 'is', null).executeTakeFirst();
+  const idOf = (row: { readonly sandbox_id: string } | undefined): SandboxId | null =>
+    row === undefined ? null : sandboxId(row.sandbox_id);
+  return { embedded: idOf(embedded), elsewhere: idOf(elsewhere) };
+}
+
+async function slotsTaken(
+  db: Kysely<Tables>,
+  userId: UserId,
+): Promise<{ readonly user: number; readonly installation: number }> {
+  const { rows } = await sql<{ readonly own: number | string; readonly total: number | string }>`select
+    (select count(*) from slot where user_id = ${userId}) as own,
+    (select count(*) from slot) as total`.execute(db);
+  return { user: safeInteger(rows[0]?.own ?? 0), installation: safeInteger(rows[0]?.total ?? 0) };
+}

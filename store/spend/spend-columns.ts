@@ -1,0 +1,131 @@
+/**
+ * Spend rows as columns and back.
+ * Owns the names of the columns; amounts and counts stay exact integers (D26). Must not write.
+ */
+import type { Selectable } from 'kysely';
+import { nanoUsd } from '../../core/money/money.ts';
+import type { JoinableCall, SpendRow, SpendRowState } from '../../core/money/spend.ts';
+import { columnText, columnTextOrNull, flag, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
+import type { SpendTable } from './spend-tables.ts';
+
+export function spendColumns(row: SpendRow) {
+  return {
+    call_id: row.callId,
+    state: row.state,
+    started_at: row.startedAt,
+    ended_at: row.endedAt,
+    route: columnText(row.route),
+    model_name: columnText(row.modelName),
+    upstream_model: columnText(row.upstreamModel),
+    streamed: flag(row.streamed),
+    http_status: row.httpStatus,
+    response_id: columnTextOrNull(row.responseId),
+    session_id: columnTextOrNull(row.sessionId),
+    user: columnTextOrNull(row.user),
+    key_name: columnText(row.keyName),
+    prompt_tokens: row.promptTokens,
+    completion_tokens: row.completionTokens,
+    cached_tokens: row.cachedTokens,
+    cost_nano_usd: row.cost,
+    cost_source: row.costSource,
+    metadata: row.metadata === null ? null : JSON.stringify(row.metadata),
+    team: columnTextOrNull(row.team ?? null),
+    cache_write_tokens: row.cacheWriteTokens ?? null,
+    reasoning_tokens: row.reasoningTokens ?? null,
+    held_nano_usd: row.held ?? null,
+    tags: row.tags === undefined || row.tags.length === 0 ? null : JSON.stringify(row.tags),
+  };
+}
+
+/** What a joinable call is read from: half of a row. */
+export const JOINABLE_COLUMNS = [
+  'call_id',
+  'state',
+  'started_at',
+  'ended_at',
+  'model_name',
+  'upstream_model',
+  'http_status',
+  'response_id',
+  'session_id',
+  'user',
+  'team',
+  'prompt_tokens',
+  'completion_tokens',
+] as const satisfies readonly (keyof SpendTable)[];
+
+type JoinableColumns = Pick<Selectable<SpendTable>, (typeof JOINABLE_COLUMNS)[number]>;
+
+/** The values of JOINABLE_COLUMNS in their order, as the database writes them into one JSON text. */
+export function joinableFromJson(text: string): JoinableCall {
+  const values = JSON.parse(text) as JoinableValues;
+  const [call_id, state, started_at, ended_at, model_name, upstream_model, http_status, ...rest] = values;
+  const [response_id, session_id, user, team, prompt_tokens, completion_tokens] = rest;
+  return joinableCall({
+    call_id,
+    state,
+    started_at,
+    ended_at,
+    model_name,
+    upstream_model,
+    http_status,
+    response_id,
+    session_id,
+    user,
+    team,
+    prompt_tokens,
+    completion_tokens,
+  });
+}
+
+type JoinableValues = {
+  readonly [Place in keyof typeof JOINABLE_COLUMNS]: JoinableColumns[(typeof JOINABLE_COLUMNS)[Place]];
+};
+
+export function joinableCall(row: JoinableColumns): JoinableCall {
+  const call = {
+    callId: row.call_id,
+    // The vocabulary is closed, and only its words were ever written.
+    state: row.state as SpendRowState,
+    startedAt: safeInteger(row.started_at),
+    endedAt: safeIntegerOrNull(row.ended_at),
+    modelName: row.model_name,
+    upstreamModel: row.upstream_model,
+    httpStatus: safeIntegerOrNull(row.http_status),
+    responseId: row.response_id,
+    sessionId: row.session_id,
+    user: row.user,
+    promptTokens: safeIntegerOrNull(row.prompt_tokens),
+    completionTokens: safeIntegerOrNull(row.completion_tokens),
+  };
+  return row.team === null ? call : { ...call, team: row.team };
+}
+
+export function spendRow(row: Selectable<SpendTable>): SpendRow {
+  const cost = safeIntegerOrNull(row.cost_nano_usd);
+  return {
+    ...joinableCall(row),
+    // The vocabulary is closed, and only its words were ever written.
+    costSource: row.cost_source as SpendRow['costSource'],
+    route: row.route,
+    streamed: row.streamed === 1,
+    keyName: row.key_name,
+    cachedTokens: safeIntegerOrNull(row.cached_tokens),
+    cost: cost === null ? null : nanoUsd(cost),
+    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as SpendRow['metadata']),
+    ...further(row),
+    ...(row.tags === null ? {} : { tags: JSON.parse(row.tags) as readonly string[] }),
+  };
+}
+
+/** What most rows do not have. */
+function further(
+  row: Selectable<SpendTable>,
+): Pick<SpendRow, 'cacheWriteTokens' | 'reasoningTokens' | 'held'> {
+  const [written, reasoning, amount] = [row.cache_write_tokens, row.reasoning_tokens, row.held_nano_usd];
+  return {
+    ...(written === null ? {} : { cacheWriteTokens: safeInteger(written) }),
+    ...(reasoning === null ? {} : { reasoningTokens: safeInteger(reasoning) }),
+    ...(amount === null ? {} : { held: nanoUsd(safeInteger(amount)) }),
+  };
+}

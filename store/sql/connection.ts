@@ -1,0 +1,140 @@
+/**
+ * One open database: reading, writing in a transaction, and what a failure looks like outside.
+ * Owns the borders of transactions and locks; must not know a table.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { ParleyError } from '../../core/parley-error.ts';
+import { worldErrorOf } from '../../core/world-error.ts';
+import type { EngineFence } from '../engine/engine-fence.ts';
+import { GroupReader } from './group-reader.ts';
+import { GroupWriter } from './group-writer.ts';
+import { isConflict, isLost } from './postgres-failure.ts';
+import type { Tables } from '../schema/tables.ts';
+
+export type Dialect = 'sqlite' | 'postgres';
+
+export interface StoreConnection {
+  readonly dialect: Dialect;
+  /** @throws ParleyError store_unavailable when the database fails; `action` names what was tried, e.g. "read the run" */
+  read<T>(action: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+  /**
+   * One write: applied whole, or not at all when `work` fails. Writes that come together may share one transaction;
+   * when one of them fails the others run again, and PostgreSQL may give a transaction up or lose its connection, so
+   * `work` may run several times and must change nothing but the database.
+   * @throws ParleyError store_unavailable
+   */
+  write<T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
+}
+
+export interface ConnectionOptions {
+  readonly dialect: Dialect;
+  /** Writes that come together share one commit and its sync; a server groups commits by itself. */
+  readonly groupWrites: boolean;
+  /** Asked at the begin of every transaction that writes; absent: whoever writes is no engine. */
+  readonly fence?: EngineFence | undefined;
+}
+
+export function storeConnection(db: Kysely<Tables>, options: ConnectionOptions): StoreConnection {
+  const { fence } = options;
+  const begin = async (transaction: Transaction<Tables>): Promise<void> => fence?.check(transaction);
+  const writer = new GroupWriter(db, begin);
+  const write: GroupWriter['write'] = options.groupWrites
+    ? (work) => writer.write(work)
+    : (work) =>
+        repeated(() =>
+          db.transaction().execute(async (transaction) => {
+            if (fence !== undefined) await begin(transaction);
+            return await work(transaction);
+          }),
+        );
+  const reader = new GroupReader(db);
+  const read: GroupReader['read'] =
+    options.dialect === 'sqlite' ? (work) => reader.read(work) : (work) => repeated(() => work(db));
+  return {
+    dialect: options.dialect,
+    read: (action, work) => read(work).catch((error: unknown) => fail(action, error)),
+    write: (action, work) => write(work).catch((error: unknown) => fail(action, error)),
+  };
+}
+
+/**
+ * The error as one of ours with its cause: `store_conflict` when PostgreSQL gave this transaction up for another one,
+ * `store_damaged` when SQLite's file is, else `store_unavailable`. Each says that nothing was applied. One of ours passes
+ * unchanged.
+ */
+export function fail(action: string, error: unknown): never {
+  if (error instanceof ParleyError) throw error;
+  const said = error instanceof Error ? error.message : String(error);
+  const state = isLost(error) ? `the connection to the database was lost (${said})` : said;
+  const code = isConflict(error)
+    ? 'store_conflict'
+    : isDamaged(error)
+      ? 'store_damaged'
+      : 'store_unavailable';
+  const remedy = remedyOf(error) ?? worldErrorOf(error)?.remedy;
+  throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error, ...(remedy && { remedy }) });
+}
+
+/** A page that is none, or a file that is no database: it does not come back by itself. */
+function isDamaged(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code));
+}
+
+/** What the codes of the database ask of a person; what needs no hand, or another code's remedy, has none. */
+function remedyOf(error: unknown): string | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (isDamaged(error))
+    return 'stop Parley and bring back a copy of store.path, the file with its -wal; docs/store.md says how to save what is left';
+  // 57014: cancelled, by its time limit or by an operator.
+  if (code === '57014')
+    return 'see in pg_stat_activity who holds a lock on the tables for so long; store.statement_timeout is how long is waited';
+  if (code === 'SQLITE_FULL') return 'make room on the disk of store.path; what was stored is safe';
+  if (/^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code))
+    return 'check owner and permissions of store.path, or name another folder there';
+  return code.startsWith('SQLITE_IOERR') ? 'look at the disk of store.path: the device failed' : null;
+}
+
+/** Things that only one transaction may do at a time; the numbers are part of the database's own protocol. */
+const LOCKS = { placement: 7_001, removal: 7_002 } as const;
+
+/**
+ * Waits until no other transaction holds `lock`, and holds it to the end of this one.
+ * A write transaction of SQLite is alone anyway; PostgreSQL keeps an advisory lock for it.
+ * Where both are taken, `placement` comes first, so that two transactions never wait for each other.
+ */
+export async function holdLock(
+  connection: StoreConnection,
+  transaction: Transaction<Tables>,
+  lock: keyof typeof LOCKS,
+  mode: 'exclusive' | 'shared' = 'exclusive',
+): Promise<void> {
+  if (connection.dialect === 'sqlite') return;
+  const key = sql.lit(LOCKS[lock]);
+  const take = mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`;
+  await sql`select ${take}(${key})`.execute(transaction);
+}
+
+/**
+ * Pauses between the tries: seven seconds in all, which a server takes to restart. Whoever calls waits meanwhile, so it
+ * is no longer than a client does.
+ */
+const PAUSES_MS = [10, 30, 100, 250, 500, 1_000, 2_000, 3_000];
+
+/** Ends with the last failure. */
+async function repeated<T>(work: () => Promise<T>): Promise<T> {
+  for (const pauseMs of PAUSES_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!helps(error)) throw error;
+    }
+    await pause(pauseMs);
+  }
+  return await work();
+}
+
+function helps(error: unknown): boolean {
+  const first = error instanceof ParleyError ? error.cause : error;
+  return isConflict(first) || isLost(first);
+}

@@ -1,0 +1,44 @@
+/**
+ * PostgreSQL through a pool that the caller made.
+ * Owns the shape a pool must have, and what a server must be; must not know how a pool is configured, nor import a driver.
+ */
+import { Kysely, PostgresDialect, sql, type PostgresPool } from 'kysely';
+import { ParleyError } from '../../core/parley-error.ts';
+import { answerDirectly } from './direct-answers.ts';
+import type { Tables } from '../schema/tables.ts';
+
+/** What `pg.Pool` is, as far as the store needs it. Closing the store ends the pool. */
+export type StorePool = PostgresPool;
+
+/** The oldest that tells how a transaction ended, by a number of 64 bits, and is still maintained. */
+const VERSION_MIN = 14;
+
+export function openPostgres(pool: StorePool): Kysely<Tables> {
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  answerDirectly(db, async (text, parameters) => {
+    const client = await pool.connect();
+    try {
+      return (await client.query(text, parameters)).rows;
+    } finally {
+      client.release();
+    }
+  });
+  return db;
+}
+
+/** @throws ParleyError store_unavailable */
+export async function requireUsableServer(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ readonly version: string; readonly encoding: string }>`
+    select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding
+  `.execute(db);
+  const [{ version, encoding } = { version: '0', encoding: '' }] = rows;
+  const major = Math.floor(Number(version) / 10_000);
+  if (major < VERSION_MIN) {
+    const message = `Cannot open the store: PostgreSQL ${major} is older than ${VERSION_MIN}`;
+    throw new ParleyError('store_unavailable', message, { remedy: `use PostgreSQL ${VERSION_MIN} or later` });
+  }
+  if (encoding === 'UTF8') return;
+  const message = `Cannot open the store: the encoding of the database is ${encoding} and not UTF8`;
+  const remedy = 'make one with "createdb --encoding UTF8 --template template0 NAME"';
+  throw new ParleyError('store_unavailable', message, { remedy });
+}

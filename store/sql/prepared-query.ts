@@ -1,0 +1,146 @@
+/**
+ * Queries whose text is made once: Kysely builds and compiles, and every later execution only fills in values.
+ * Owns the markers that stand for the values while the text is made; must not know a table.
+ */
+import type { CompiledQuery, Kysely } from 'kysely';
+import { rowsOf } from './direct-answers.ts';
+import { bindOnce, canBindOnce, sharedNames } from './shared-values.ts';
+import type { Tables } from '../schema/tables.ts';
+
+/** What may stand in a column. */
+type ColumnValue = string | number | null;
+type Values<Row> = { readonly [Name in keyof Row]: ColumnValue };
+type Build<Row extends Values<Row>, Result> = (
+  db: Kysely<Tables>,
+  rows: readonly Row[],
+) => CompiledQuery<Result>;
+
+/** Rows of one statement at most; the sizes are powers of two, so that a text exists for few sizes. */
+const ROWS_MAX = 128;
+/** From so many rows on, what they have in common is looked for. */
+const SHARING_ROWS_MIN = 8;
+/** Texts for different things in common, of one query and size; there are few in practice, and the library keeps each. */
+const SHARING_TEXTS_MAX = 8;
+
+export interface PreparedQuery<Row extends Values<Row>, Result> {
+  all(db: Kysely<Tables>, values: Row): Promise<readonly Result[]>;
+  first(db: Kysely<Tables>, values: Row): Promise<Result | undefined>;
+}
+
+export interface PreparedRows<Row extends Values<Row>, Result> {
+  /** As few statements as hold the rows, in order; none for no rows. Returns what all of them returned. */
+  execute(db: Kysely<Tables>, rows: readonly Row[]): Promise<readonly Result[]>;
+}
+
+/**
+ * A query over one set of values, all of which it names. `build` runs once per database: in it the values are
+ * stand-ins that may only be handed on to Kysely, never looked at.
+ */
+export function prepareQuery<Row extends Values<Row>, Result>(
+  build: (db: Kysely<Tables>, values: Row) => CompiledQuery<Result>,
+): PreparedQuery<Row, Result> {
+  const texts = new Texts<Row, Result>((db, [values]) => build(db, values as Row));
+  const all = (db: Kysely<Tables>, values: Row): Promise<readonly Result[]> =>
+    rowsOf(db, texts.filled(db, [values]));
+  return { all, first: async (db, values) => (await all(db, values))[0] };
+}
+
+/** A statement over many rows of one shape. `build` runs once per database and number of rows. */
+export function prepareRows<Row extends Values<Row>, Result>(
+  build: Build<Row, Result>,
+): PreparedRows<Row, Result> {
+  const texts = new Texts<Row, Result>(build);
+  return {
+    async execute(db, rows) {
+      const results: Result[] = [];
+      for (let start = 0; start < rows.length;) {
+        const size = chunkSize(rows.length - start);
+        const returned = await rowsOf(db, texts.filled(db, rows.slice(start, start + size)));
+        for (const row of returned) results.push(row);
+        start += size;
+      }
+      return results;
+    },
+  };
+}
+
+function chunkSize(left: number): number {
+  return Math.min(ROWS_MAX, 2 ** Math.floor(Math.log2(left)));
+}
+
+/** Stands for one value while the text is made. */
+class Marker {
+  readonly row: number;
+  readonly name: string;
+
+  constructor(row: number, name: string) {
+    this.row = row;
+    this.name = name;
+  }
+}
+
+interface Text<Result> {
+  readonly query: CompiledQuery<Result>;
+  /** Markers to fill in, and the values that the query brings itself. */
+  readonly parameters: readonly unknown[];
+  /** By the names of what all rows have in common; null where it may not be bound once. */
+  readonly sharing: Map<string, Text<Result>> | null;
+}
+
+class Texts<Row extends Values<Row>, Result> {
+  private readonly build: Build<Row, Result>;
+  /** A database and its transactions have one adapter, so it tells databases and with them dialects apart. */
+  private readonly known = new WeakMap<object, Map<number, Text<Result>>>();
+
+  constructor(build: Build<Row, Result>) {
+    this.build = build;
+  }
+
+  filled(db: Kysely<Tables>, rows: readonly Row[]): CompiledQuery<Result> {
+    const { query, parameters } = sharing(this.text(db, rows), rows);
+    const values = parameters.map((part) => (part instanceof Marker ? valueOf(rows, part) : part));
+    return { ...query, parameters: values };
+  }
+
+  private text(db: Kysely<Tables>, rows: readonly Row[]): Text<Result> {
+    const { adapter } = db.getExecutor();
+    const bySize = this.known.get(adapter) ?? new Map<number, Text<Result>>();
+    this.known.set(adapter, bySize);
+    const known = bySize.get(rows.length) ?? this.make(db, rows);
+    bySize.set(rows.length, known);
+    return known;
+  }
+
+  private make(db: Kysely<Tables>, rows: readonly Row[]): Text<Result> {
+    const query = this.build(db, rows.map(markersOf));
+    return { query, parameters: query.parameters, sharing: canBindOnce(query) ? new Map() : null };
+  }
+}
+
+/** The text for rows that have as much in common as these; the text itself where that is nothing, or unheard of. */
+function sharing<Result>(text: Text<Result>, rows: readonly object[]): Text<Result> {
+  const forms = text.sharing;
+  if (forms === null || rows.length < SHARING_ROWS_MIN) return text;
+  const names = sharedNames(rows as readonly Readonly<Record<string, unknown>>[]);
+  const form = names.join(' ');
+  const known = forms.get(form);
+  if (known !== undefined) return known;
+  if (names.length === 0 || forms.size >= SHARING_TEXTS_MAX) return text;
+  const shared = new Set(names);
+  const keyOf = (part: unknown): string | null =>
+    part instanceof Marker && shared.has(part.name) ? part.name : null;
+  const once = bindOnce(text.query, keyOf);
+  const made = { query: { ...text.query, ...once }, parameters: once.parameters, sharing: null };
+  forms.set(form, made);
+  return made;
+}
+
+/** Typed as the row it stands for: to Kysely a marker is a value like any other. */
+function markersOf<Row extends Values<Row>>(row: Row, index: number): Row {
+  const names = Object.keys(row).map((name) => [name, new Marker(index, name)]);
+  return Object.fromEntries(names) as Row;
+}
+
+function valueOf<Row extends Values<Row>>(rows: readonly Row[], { row, name }: Marker): unknown {
+  return rows[row]?.[name as keyof Row];
+}

@@ -1,0 +1,52 @@
+/**
+ * Watches what a worker carries out: everything is counted, and told as spans where somebody takes them.
+ * Owns where the looking is done; must not change what is carried out.
+ */
+import { Context } from '@temporalio/activity';
+import type { CarrierOptions } from './carrier.ts';
+import type { Tombstones } from './tombstones.ts';
+import { observedActivities, type Watching } from '../telemetry/observed-activities.ts';
+import { observedStore } from '../telemetry/observed-store.ts';
+import type { Observers } from '../telemetry/observers.ts';
+
+/** The same options, watched. */
+export function observed(options: CarrierOptions, observers: Observers): CarrierOptions {
+  const { activities, clock } = options;
+  return {
+    ...options,
+    store: observedStore(options.store, { clock, observers }),
+    send: observedSend(options.send, observers),
+    activities: observedActivities({ activities, clock, watching: watchingHere }, observers),
+  };
+}
+
+/** A watch is one activity of the server's, and each look a try of it. */
+function watchingHere(): Watching {
+  const { info } = Context.current();
+  return { startMs: info.scheduledTimestampMs, looks: info.attempt };
+}
+
+export function observedTombstones(
+  tombstones: Tombstones,
+  { meters }: Pick<Observers, 'meters'>,
+): Tombstones {
+  return {
+    async answer(letter) {
+      const answer = await tombstones.answer(letter);
+      if (answer?.kind === 'answered') meters.answeredForEnded(letter.to.machine);
+      return answer;
+    },
+  };
+}
+
+function observedSend(send: CarrierOptions['send'], { meters }: Observers): CarrierOptions['send'] {
+  return async (letter) => {
+    try {
+      await send(letter);
+      meters.sent(letter.to.machine, 'sent');
+    } catch (error) {
+      meters.sent(letter.to.machine, 'failed');
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,31 @@
+/**
+ * What workflows under observation tell the process around them.
+ * Owns the shapes only.
+ */
+import type { Sinks } from '@temporalio/workflow';
+import type { StepRecord } from '../../../workflows/entity.ts';
+import type { Letter } from '../../../workflows/letter.ts';
+
+/** A run of a workflow as an activation of it left it. */
+export interface Note {
+  /** Signals that were handled since the run began. */
+  readonly signals: number;
+  /** Local batches under way. */
+  readonly locals: number;
+  /** Ids of commands that are carried out by an activity of their own. */
+  readonly longs: readonly string[];
+  /** Instants of armed timers by the workflow's clock, epoch milliseconds; the server's are a little later. */
+  readonly timers: readonly number[];
+  /** Leaving: nothing is begun any more, and the run is continued as new when what is under way has ended. */
+  readonly end: 'open' | 'leaving' | 'continued' | 'over';
+}
+
+export interface ObserverSinks extends Sinks {
+  observer: {
+    /** `number` counts within one run of the workflow. */
+    step(number: number, record: StepRecord): void;
+    note(note: Note): void;
+    /** A letter that came while the run was leaving: the next one has to hear it. */
+    late(letter: Letter): void;
+  };
+}
