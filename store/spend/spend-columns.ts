@@ -78,9 +78,10 @@ export function joinableFromJson(text: string): JoinableCall {
   });
 }
 
-type JoinableValues = {
-  readonly [Place in keyof typeof JOINABLE_COLUMNS]: JoinableColumns[(typeof JOINABLE_COLUMNS)[Place]];
+type ValuesOf<Columns extends readonly (keyof JoinableColumns)[]> = {
+  readonly [Place in keyof Columns]: JoinableColumns[Columns[Place]];
 };
+type JoinableValues = ValuesOf<typeof JOINABLE_COLUMNS>;
 
 export function joinableCall(row: JoinableColumns): JoinableCall {
   const call = {

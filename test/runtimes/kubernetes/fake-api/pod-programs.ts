@@ -2,7 +2,7 @@
  * Programs of a node that run in a pod beside its containers: its first process, and its network.
  * Owns their texts. Programs of one pod see each other, as ours ask for: so the first one is the node's and not ours.
  */
-import { quoted } from '../../../../activities/in-sandbox.ts';
+import { quoted } from '../../../../core/text/shell-word.ts';
 
 export const AGENT_PORT = 8_000;
 export const NETWORK_DIR = '/run/pod-network';
