@@ -58,7 +58,8 @@ describeWith('chromium', 'work products', () => {
       await page.getByRole('link', { name: '[picture: p]' }).waitFor();
       await page.getByRole('button', { name: 'pixel.png' }).click();
       const picture = page.getByRole('img', { name: 'pixel.png' });
-      await page.waitForFunction(`document.querySelector('canvas')?.width === 1`);
+      const width = (): Promise<unknown> => page.evaluate(`document.querySelector('canvas')?.width`);
+      await expect.poll(width, { timeout: 10_000 }).toBe(1);
       await picture.waitFor();
       await page.getByRole('button', { name: 'bytes.bin' }).click();
       await page.getByText('It is no text: download it.').waitFor();
