@@ -19,6 +19,7 @@ export interface AgentTarget {
   readonly sessionKey: string;
 }
 
+/** What an agent is given to begin with. */
 export interface AgentConversationRequest {
   readonly conversationId: ConversationId;
   /** Absolute path inside the sandbox. */
@@ -36,6 +37,7 @@ export interface AgentConversationRequest {
   readonly agent?: PlanAgent;
 }
 
+/** The model that an agent is to use, and how it is reached. */
 export interface AgentModel {
   readonly model: string;
   readonly baseUrl: string;
@@ -53,6 +55,7 @@ export interface AgentMetrics {
   readonly accumulatedCostUsd: number;
 }
 
+/** How a conversation stands in its agent. */
 export interface AgentConversationView {
   readonly conversationId: ConversationId;
   readonly executionStatus: ExecutionStatus;
@@ -78,12 +81,14 @@ export interface AgentEvent {
   readonly [field: string]: unknown;
 }
 
+/** A file that is not as in the commit where the work began. */
 export interface GitChange {
   readonly status: 'MOVED' | 'ADDED' | 'DELETED' | 'UPDATED';
   /** Relative to the repository. */
   readonly path: string;
 }
 
+/** Both sides of a file; null where it is missing on that side or is no text. */
 export interface GitDiff {
   readonly modified: string | null;
   readonly original: string | null;
@@ -104,6 +109,7 @@ export interface WorkspaceSkill {
 /** Commands around the agent's steps, by event; `matcher` takes names of tools. */
 export type WorkspaceHooks = Readonly<Record<string, readonly WorkspaceHookMatcher[]>>;
 
+/** Hooks of one event for the tools whose name matches. */
 export interface WorkspaceHookMatcher {
   readonly matcher: string;
   readonly hooks: readonly {
@@ -115,6 +121,7 @@ export interface WorkspaceHookMatcher {
   }[];
 }
 
+/** How a command in a sandbox ended. */
 export interface CommandResult {
   /** -1 when the time ran out. */
   readonly exitCode: number;
@@ -133,6 +140,7 @@ export interface AgentEventPage {
   readonly bytes?: number;
 }
 
+/** What the activities ask of an Agent Server. */
 export interface AgentServer {
   /** Seconds since the agent's last activity, by rule D9. */
   idleSeconds(target: AgentTarget): Promise<number>;

@@ -4,9 +4,13 @@
  */
 import type { UserId } from '../core/ids.ts';
 
+/** Whose records a key may see. */
 export const KEY_SCOPES = ['admin', 'user'] as const;
+
+/** One of KEY_SCOPES. */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
+/** A key without its text; instants are epoch milliseconds, null for no bound. */
 export interface ApiKey {
   readonly keyId: number;
   readonly userId: UserId;
@@ -20,6 +24,7 @@ export interface ApiKey {
   readonly lastUsedAt: number | null;
 }
 
+/** Where keys of users are kept. */
 export interface ApiKeyStore {
   /** Null when the user has `countMax` of them already. */
   add(key: Omit<ApiKey, 'keyId' | 'lastUsedAt'>, sha256: string, countMax: number): Promise<ApiKey | null>;

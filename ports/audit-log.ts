@@ -15,6 +15,7 @@ export interface AuditEntry {
   readonly status: number;
 }
 
+/** Appended to by whoever changes something, and read by administrators. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>;
   /** Newest first; `before` is the position of the last entry of the page before. `limit` 1..100. */

@@ -24,12 +24,14 @@ export interface BranchRequest {
   announce(commit: string): Promise<void>;
 }
 
+/** What is on the branch now. */
 export interface DeliveredBranch {
   readonly commit: string;
   /** False: the branch held this commit already. */
   readonly pushed: boolean;
 }
 
+/** Pushes the result of one conversation. */
 export interface BranchDelivery {
   /**
    * The same request gives the same commit, so that a repeat pushes nothing. Never replaces a commit that is not ours,

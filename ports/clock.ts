@@ -8,6 +8,7 @@ export interface Timer {
   cancel(): void;
 }
 
+/** Two readings of time: what people call now, and what measures work. */
 export interface Clock {
   /** Epoch milliseconds of the wall clock: people and NTP set it, and it goes on while the machine is suspended. */
   now(): number;

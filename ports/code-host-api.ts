@@ -4,6 +4,7 @@
  */
 import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
 
+/** Which issues of which repository, asked by whom. */
 export interface IssueRequest extends Omit<IssueQuery, 'entry'> {
   /** The job's own credential; null for that of the code host. */
   readonly token: string | null;
@@ -11,6 +12,7 @@ export interface IssueRequest extends Omit<IssueQuery, 'entry'> {
   onWait(words: string): void;
 }
 
+/** The pull request that is to be there for a pushed branch. */
 export interface PullRequestRequest {
   /** `provider` null means the deployment's default. */
   readonly repository: { readonly provider: string | null; readonly name: string };
@@ -33,6 +35,7 @@ export interface PullRequestRequest {
   readonly comment: { readonly issue: number; readonly text: string } | null;
 }
 
+/** The pull request that is there. */
 export interface PullRequestAnswer {
   readonly number: number;
   readonly url: string;
@@ -42,6 +45,7 @@ export interface PullRequestAnswer {
   readonly notes: readonly string[];
 }
 
+/** Issues and pull requests of every code host of the deployment. */
 export interface CodeHostApi {
   /** The word that is meant. @throws ParleyError invalid_request: there is no such host, or none is the default */
   providerOf(provider: string | null): string;

@@ -5,8 +5,10 @@
 import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/machine/projection.ts';
 
+/** What a state, an event and a command are here. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** An entity as its last commit left it. */
 export interface StoredEntity {
   readonly address: EntityAddress;
   /** Whole, or the head of it when `lists` is there. */
@@ -25,6 +27,7 @@ export interface EntityWrite extends Omit<StoredEntity, 'lists'> {
   readonly parts?: PartsWrite;
 }
 
+/** The lists of a state that is stored in parts. */
 export interface PartsWrite {
   /** True: no part of an earlier state is left, and `changed` holds every element of every list. */
   readonly anew: boolean;
@@ -32,6 +35,7 @@ export interface PartsWrite {
   readonly lists: Readonly<Record<string, ListWrite>>;
 }
 
+/** What of one list is written. */
 export interface ListWrite {
   /** Elements that the list has after the commit. */
   readonly length: number;
@@ -78,6 +82,7 @@ export interface CommitBatch {
   readonly projections: readonly ProjectionRow[];
 }
 
+/** The store of the embedded driver. */
 export interface EngineStore {
   /** Null when the entity was never seen. Parts are of one commit, the head of the same. */
   load(address: EntityAddress): Promise<StoredEntity | null>;

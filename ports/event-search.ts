@@ -5,6 +5,7 @@
 import type { ConversationId, UserId } from '../core/ids.ts';
 import type { StoredEvent } from './record-store.ts';
 
+/** Every field narrows. */
 export interface EventFilter {
   readonly kind?: string;
   /** As the Agent Server spells instants: `2026-03-04T10:11:12.345678`, UTC without a zone. */
@@ -12,6 +13,7 @@ export interface EventFilter {
   readonly timestampBefore?: string;
 }
 
+/** One page of a transcript. */
 export interface EventPageRequest {
   /** Behind this one in the direction of reading; null from the beginning. */
   readonly afterSequence: number | null;
@@ -20,12 +22,14 @@ export interface EventPageRequest {
   readonly descending: boolean;
 }
 
+/** An event as it was stored. */
 export interface EventText {
   readonly sequence: number;
   /** JSON of the event. */
   readonly body: string;
 }
 
+/** Reads transcripts page by page. */
 export interface EventSearch {
   searchEvents(
     conversationId: ConversationId,

@@ -14,6 +14,7 @@ export interface ExportReading {
   readonly rates?: Readonly<Record<string, string>>;
 }
 
+/** Reads the bill of the gateway, now or from a saved file. */
 export interface GatewayExport {
   /**
    * Rows with `from <= startedAt < to`.

@@ -4,6 +4,7 @@
  */
 import type { UserId } from '../core/ids.ts';
 
+/** One use of an idempotency key. */
 export interface KeyUse {
   readonly userId: UserId;
   /** What the request is about, such as `sandbox/<id>`: one key may be used once for each. */
@@ -16,6 +17,7 @@ export interface KeyUse {
   readonly at: number;
 }
 
+/** Remembers uses for 24 hours. */
 export interface IdempotencyKeys {
   /**
    * Notes the use; true when there was none, or it was the same request, whose instant is then this one.

@@ -7,6 +7,7 @@
 import type { EntityAddress } from '../core/ids.ts';
 import type { CommitBatch, Json } from './engine-store.ts';
 
+/** A batch about to be applied, with what it rests on. */
 export interface JournalEntry {
   readonly entity: EntityAddress;
   /** Counts the batches of the entity, from 1. */
@@ -16,6 +17,7 @@ export interface JournalEntry {
   readonly inputs: Json;
 }
 
+/** What became of an entry. */
 export type JournalVerdict =
   /** Written, now or by an earlier try with the same inputs; the batch is applied. */
   | { readonly kind: 'applied' }
@@ -24,6 +26,7 @@ export type JournalVerdict =
   /** The entity is further than this execution of it; nothing is applied. */
   | { readonly kind: 'overtaken' };
 
+/** Written ahead of the effects of a batch. */
 export interface Journal {
   /**
    * Writes the entry and applies the batch in one transaction, or applies nothing.
@@ -46,6 +49,7 @@ export interface JournalUpkeep {
   forget(entity: EntityAddress | null): Promise<JournalHeld>;
 }
 
+/** How much the journal holds. */
 export interface JournalHeld {
   readonly entities: number;
   readonly entries: number;

@@ -22,6 +22,7 @@ export interface ProxyCaller {
   readonly limits?: ProxyKeyRecord;
 }
 
+/** Says who stands behind a key that was presented. */
 export interface KeyDirectory {
   /**
    * The caller behind a key, or null when it is unknown, expired or of a stale generation (D14); at once where it is

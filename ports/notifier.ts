@@ -18,6 +18,7 @@ export type Delivery =
   | { readonly to: { readonly machine: 'run'; readonly id: RunId }; readonly event: RunEvent }
   | { readonly to: { readonly machine: 'shard'; readonly id: string }; readonly event: ShardEvent };
 
+/** Brings events to machines, whichever engine drives them. */
 export interface Notifier {
   /**
    * Accepted durably when it returns. A tombstoned entity drops the event, which is success too (D11).

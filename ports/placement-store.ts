@@ -8,12 +8,14 @@ import type { TakenSlots, Waiter } from '../core/placement/line.ts';
 import type { PoolPlacement } from '../core/placement/place-in-pool.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 
+/** Sandboxes up at once. */
 export interface CapacityLimits {
   readonly installationMax: number;
   readonly userMax: number;
   readonly conversationsPerSandboxMax: number;
 }
 
+/** A conversation that needs a sandbox. */
 export interface PlaceRequest {
   readonly conversationId: ConversationId;
   readonly userId: UserId;
@@ -40,6 +42,7 @@ export interface PlaceRequest {
   readonly now: number;
 }
 
+/** The pool of a run, to be filled up to `size` warm sandboxes. */
 export interface PoolToFill {
   readonly poolId: RunId;
   readonly size: number;
@@ -55,6 +58,7 @@ interface LeavesBehind {
   readonly leftLine?: true;
 }
 
+/** Where the conversation goes, or for what it waits. */
 export type PlaceOutcome =
   | (LeavesBehind & {
       readonly kind: 'placed';
@@ -68,6 +72,7 @@ export type PlaceOutcome =
   /** Somebody else was faster with the warm sandbox: nobody was placed, to be asked again with another or none. */
   | { readonly kind: 'warm_lost' };
 
+/** Whether a slot was had. */
 export type SlotOutcome =
   | { readonly kind: 'granted' }
   | { readonly kind: 'refused'; readonly limit: number; readonly current: number }
@@ -86,6 +91,7 @@ export type ReserveOutcome =
 /** `others`: somebody else's conversation is in it. */
 export type ClaimOutcome = 'ours' | 'others' | 'busy';
 
+/** Decides places in transactions; the rules are those of `core/placement/`. */
 export interface PlacementStore {
   /**
    * Reads the candidates, calls the pure `place`, reserves the attachment (and, for a new sandbox, its record and slot)

@@ -35,6 +35,7 @@ export interface ProxyKeyRecord {
   readonly isBlocked: boolean;
 }
 
+/** Where the virtual keys of the proxy are kept, by the hash of their text. */
 export interface ProxyKeyStore {
   /**
    * Adds the record, or replaces the one of the same hash.

@@ -21,6 +21,7 @@ export interface ConversationFilter {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
+/** By what conversations can be ordered. */
 export const CONVERSATION_ORDERS = ['CREATED_AT', 'UPDATED_AT', 'TITLE'] as const;
 
 /** Where a page begins: behind the row of this value and id. */
@@ -29,6 +30,7 @@ export interface Cursor {
   readonly id: string;
 }
 
+/** One page in one order. */
 export interface PageRequest {
   readonly after: Cursor | null;
   /** 1..100 */
@@ -36,6 +38,7 @@ export interface PageRequest {
   readonly descending: boolean;
 }
 
+/** A page of conversations. */
 export interface ConversationPageRequest extends PageRequest {
   readonly order: (typeof CONVERSATION_ORDERS)[number];
 }
@@ -59,6 +62,7 @@ export interface FullConversation {
   readonly usage: ConversationUsage | null;
 }
 
+/** A conversation with what is shown beside it. */
 export interface PagedConversation {
   readonly full: FullConversation;
   /** What the page behind it begins with. */
@@ -72,11 +76,13 @@ export interface RunFilter {
   readonly state?: 'open' | 'finished';
 }
 
+/** An item of a run and its place in the plan. */
 export interface PlacedItem {
   readonly row: RunItemRow;
   readonly position: number;
 }
 
+/** Lists of records by filter, paged by cursors. */
 export interface RecordSearch {
   /** In their order, each with what is shown beside it, of one moment. */
   conversationPage(

@@ -13,6 +13,7 @@ import type {
   SandboxRow,
 } from '../core/machine/projection.ts';
 
+/** The newest projection of every entity. */
 export interface RecordStore {
   /** Writes rows guarded by (generation, sequence): an older one never wins. Used by drivers without EngineStore. */
   project(rows: readonly ProjectionRow[]): Promise<void>;
@@ -51,6 +52,7 @@ export interface StoredEvent {
   readonly body: { readonly [field: string]: unknown };
 }
 
+/** Transcripts of conversations. */
 export interface EventLog {
   /**
    * Appends events in the given order; one that is known by id is skipped. Events of a deleted conversation are dropped.
@@ -105,6 +107,7 @@ export interface WorkspaceFacts {
   readonly baseCommit: string | null;
 }
 
+/** What is known of the workspace of a conversation. */
 export interface WorkspaceStore {
   putFacts(conversationId: ConversationId, facts: WorkspaceFacts): Promise<void>;
   facts(conversationId: ConversationId): Promise<WorkspaceFacts | null>;

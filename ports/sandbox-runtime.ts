@@ -13,6 +13,7 @@ import type { SandboxId } from '../core/ids.ts';
  */
 export type LimitStrength = 'sandbox' | 'process' | 'watched' | 'none';
 
+/** What a runtime may be able to bound. */
 export type LimitName = 'memory' | 'processes' | 'cpu' | 'fileSize' | 'workspace';
 
 /** What a runtime can do; published, so that nobody finds out by failing. */
@@ -76,6 +77,7 @@ export interface SandboxAddress {
   readonly workspaceDir: string;
 }
 
+/** One incarnation of a sandbox, to be started. */
 export interface StartSandboxRequest {
   readonly sandboxId: SandboxId;
   /** Every incarnation has one, counted from 1; a start with an older one than seen is refused (D14). */
@@ -117,6 +119,7 @@ export interface RuntimeFreezer {
   thaw(target: { readonly sandboxId: SandboxId; readonly generation: number }): Promise<void>;
 }
 
+/** What every runtime does; each call may be repeated. */
 export interface SandboxRuntime {
   readonly capabilities: RuntimeCapabilities;
   /** Present exactly when `capabilities.pause` has `memory`. */

@@ -23,6 +23,7 @@ export interface DailySpend {
   readonly cost: NanoUsd;
 }
 
+/** Sums over spend rows, also over those that were removed. */
 export interface SpendAccounts {
   /** The priced cost of every row of this key that began at `from` or later. */
   spentBy(keyName: string, from: number): Promise<NanoUsd>;

@@ -5,6 +5,7 @@
 import type { SpendLoss } from '../core/money/spend-loss.ts';
 import type { JoinableCall, SpendRow } from '../core/money/spend.ts';
 
+/** Every field narrows. */
 export interface SpendQuery {
   /** Half-open interval over `startedAt`, epoch milliseconds. */
   readonly from?: number;
@@ -25,8 +26,10 @@ export interface SpendQuery {
   readonly limit?: number;
 }
 
+/** One page of calls in the order of their begin. */
 export type CallPage = Pick<SpendQuery, 'from' | 'to' | 'after' | 'limit'>;
 
+/** Rows of calls, written in lists and read in pages. */
 export interface SpendLog {
   /**
    * Writes rows, idempotent by `callId`: a closed state is never replaced by `open`.

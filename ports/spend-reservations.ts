@@ -10,6 +10,7 @@ export interface BudgetHold {
   readonly heldNanoUsd: number;
 }
 
+/** Whether the call may begin. */
 export type ReservationAnswer =
   | { readonly kind: 'held'; readonly hold: BudgetHold }
   /** Nothing is left. */
@@ -19,6 +20,7 @@ export type ReservationAnswer =
   /** Too many wait already, or it waited too long. */
   | { readonly kind: 'busy' };
 
+/** The answer is not there yet. */
 export interface ReservationWait {
   readonly kind: 'waiting';
   /** Never rejects; after `cancel` it never resolves. */
@@ -27,6 +29,7 @@ export interface ReservationWait {
   cancel(): void;
 }
 
+/** The holds of one budget. */
 export interface SpendReservations {
   /**
    * In the order in which calls ask: one that waits is not overtaken. `ask` is called again whenever the call might

@@ -8,6 +8,7 @@ import type { Json } from './engine-store.ts';
 import type { PlaceRequest } from './placement-store.ts';
 import type { PageRequest } from './record-search.ts';
 
+/** A start request that was accepted. */
 export interface StartTask {
   /** 32 hex digits. */
   readonly taskId: string;
@@ -30,6 +31,7 @@ export type StartAdmission =
   /** Placed later, in order, unless as many wait already. */
   | { readonly kind: 'queued'; readonly waitingMax: number };
 
+/** What became of a start request. */
 export type AcceptOutcome =
   /** This task, or the one that the conversation or the user's idempotency key has had before. */
   | { readonly kind: 'kept'; readonly task: StartTask }
@@ -40,11 +42,13 @@ export type AcceptOutcome =
   /** As for a placement. */
   | { readonly kind: 'warm_lost' };
 
+/** Every field narrows. */
 export interface StartTaskFilter {
   readonly conversationId?: ConversationId;
   readonly createdFrom?: number;
 }
 
+/** Where accepted starts are kept. */
 export interface StartTaskStore {
   /** Keeps the task and takes the place that the admission asks for, in one transaction (D29). */
   accept(task: StartTask, admission: StartAdmission): Promise<AcceptOutcome>;

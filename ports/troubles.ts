@@ -5,6 +5,7 @@
 import type { EntityAddress } from '../core/ids.ts';
 import type { TroubleOf } from '../core/trouble.ts';
 
+/** What is tried, and by whom. */
 export interface TroubleKey {
   readonly about: EntityAddress;
   /** Key of an item; null where the trouble is the entity's own. */
@@ -12,6 +13,7 @@ export interface TroubleKey {
   readonly what: string;
 }
 
+/** A try that failed, and when the next one is. */
 export interface FailedTry extends TroubleKey {
   readonly cause: string;
   readonly tries: number;
@@ -21,6 +23,7 @@ export interface FailedTry extends TroubleKey {
   readonly at: number;
 }
 
+/** Current trouble of all entities. */
 export interface Troubles {
   /** The first failed try begins the trouble; later ones keep its `since`. Nothing is kept of a deleted conversation. */
   failed(failed: FailedTry): Promise<void>;

@@ -5,13 +5,16 @@
 import type { UserId } from '../core/ids.ts';
 import type { Json } from './engine-store.ts';
 
+/** What a document describes. */
 export type DocumentKind = 'settings' | 'profile' | 'secret';
 
+/** A document under its name. */
 export interface UserDocument {
   readonly name: string;
   readonly body: Json;
 }
 
+/** Documents of users, those of each user apart. */
 export interface UserDocuments {
   document(userId: UserId, kind: DocumentKind, name: string): Promise<Json | null>;
   /** By name. */

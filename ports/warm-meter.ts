@@ -11,6 +11,7 @@ export interface WarmHeld {
   readonly leaving: number;
 }
 
+/** Counts; must not throw. */
 export interface WarmMeter {
   held(held: WarmHeld): void;
   /** `lost`: somebody else was faster. */

@@ -20,6 +20,7 @@ export interface WarmFigures {
   readonly leaving: number;
 }
 
+/** Warm sandboxes, from before their boot until somebody has claimed them. */
 export interface WarmPool {
   /** Those that belong to nobody, the oldest first. */
   held(): Promise<readonly WarmSandbox[]>;

@@ -16,6 +16,7 @@ export interface WebhookMessage {
   readonly signal: AbortSignal;
 }
 
+/** Sends one message to one address. */
 export interface WebhookSender {
   /**
    * Resolves when the receiver has answered 2xx; the same message may arrive again.

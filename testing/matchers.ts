@@ -5,11 +5,13 @@
 import type { ExecutionStatus, Outcome, PauseReason, SandboxStatus } from '../core/status.ts';
 import { isSeen, isSeenWork, type Seen, type SeenWork } from './seen.ts';
 
+/** What vitest asks of a matcher. */
 export interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
 }
 
+/** Narrows what counts as paused. */
 export interface PausedOptions {
   /** Any reason by default. */
   readonly reason?: PauseReason;

@@ -14,6 +14,7 @@ import type { PlayedWorld } from './played-world.ts';
 import type { SeenWork } from './seen.ts';
 import { traceText } from './trace-text.ts';
 
+/** A run that was started in a world. */
 export class RunHandle {
   readonly id: RunId;
   readonly plan: Plan;

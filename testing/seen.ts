@@ -4,6 +4,7 @@
  */
 import type { PauseReason, SandboxStatus } from '../core/status.ts';
 
+/** A handle, as matchers see it. */
 export interface Seen {
   /** In messages, as in `the sandbox of "first"`. */
   readonly called: string;
@@ -22,10 +23,12 @@ export interface SeenWork extends Seen {
   readonly outcome: string | null;
 }
 
+/** False: a matcher was handed something else. */
 export function isSeen(received: unknown): received is Seen {
   return typeof received === 'object' && received !== null && 'called' in received && 'trace' in received;
 }
 
+/** True for what costs money and has an outcome. */
 export function isSeenWork(received: unknown): received is SeenWork {
   return isSeen(received) && 'costUsd' in received && 'outcome' in received;
 }

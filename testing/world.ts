@@ -33,6 +33,7 @@ import { modelsFrom, type WrittenModels } from './written-models.ts';
 import { policyFrom, type WrittenPolicy } from './written-policy.ts';
 import { milliseconds, type Time } from './written-time.ts';
 
+/** Everything has a default: the policy of a deployment, and a world where all goes well. */
 export interface WorldOptions {
   readonly policy?: WrittenPolicy;
   readonly models?: WrittenModels;
@@ -44,6 +45,7 @@ export interface WorldOptions {
   readonly wallLimit?: Time;
 }
 
+/** A conversation to be started. */
 export interface StartOptions {
   /** Unique in the world; chooses the behaviour among `models.agents`. */
   readonly name: string;
@@ -67,6 +69,7 @@ export function createWorld(options: WorldOptions = {}): World {
   return new World(options);
 }
 
+/** Begins at a fixed instant; time passes only when the test says so. */
 export class World implements PlayedWorld {
   readonly startAt: number;
   /** The driver below; for what this interface does not show. */

@@ -20,6 +20,7 @@ export interface WrittenAgent {
   readonly outputTokens?: number;
 }
 
+/** Each field may be left out. */
 export interface WrittenModels {
   readonly boot?: Times;
   readonly resume?: Times;

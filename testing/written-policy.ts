@@ -13,6 +13,7 @@ import type { GroupingStrategy } from '../core/status.ts';
 import type { Policy } from '../simulator/models/model-options.ts';
 import { milliseconds, type Time } from './written-time.ts';
 
+/** Each field may be left out. */
 export interface WrittenPolicy {
   /** Null switches the rule off; 20 minutes by default. */
   readonly idleTime?: Time | null;

@@ -32,6 +32,7 @@ export function milliseconds(time: Time): number {
   );
 }
 
+/** A single length is a fixed time. */
 export function distributionOf(times: Times): Distribution {
   if (typeof times === 'string' || typeof times === 'number') return fixed(milliseconds(times));
   if ('mean' in times) return exponential(milliseconds(times.mean));

@@ -20,6 +20,7 @@ export type {
 };
 
 type AnyRoute = (typeof APPLICATION_ROUTES)[number];
+/** Name of an operation, as the OpenAPI document has it. */
 export type Operation = AnyRoute['operation'];
 type ShapesOf<Name extends Operation> = NonNullable<
   Extract<AnyRoute, { readonly operation: Name }>['shapes']
@@ -42,9 +43,11 @@ export type InputOf<Name extends Operation> =
   }
     ? Part<'params', Params> & Part<'query', Query> & Part<'body', Body>
     : never;
+/** What an operation answers with. */
 export type ResultOf<Name extends Operation> =
   ShapesOf<Name> extends { readonly result: infer Result } ? Result : never;
 
+/** What may be said of any call. */
 export interface CallOptions {
   /** A repeat under the same key is done once; without one, each call has a key of its own. */
   readonly idempotencyKey?: string;
@@ -55,6 +58,7 @@ type Camel<Text extends string> = Text extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Text;
 
+/** Every operation under its name in camel case, and events as an iteration. */
 export type Client = {
   readonly [Name in Operation as Camel<Name>]: object extends InputOf<Name>
     ? (input?: InputOf<Name>, options?: CallOptions) => Promise<ResultOf<Name>>
@@ -69,6 +73,7 @@ export type Client = {
   runChanges(runId: string, options?: RunStreamOptions): AsyncGenerator<RunChange, void, undefined>;
 };
 
+/** A client of one service; nothing is sent before the first call. */
 export function createClient(options: TransportOptions): Client {
   const transport = { ...options, url: options.url.replace(/\/+$/, '') };
   const calls = Object.entries<Place>(OPERATIONS).map(([name, place]) => [

@@ -12,6 +12,7 @@ const AGAIN_MS_MAX = 5_000;
 /** The server says something every 15 s: a connection that is silent for longer leads nowhere any more. */
 const SILENCE_MS_MAX = 45_000;
 
+/** How long a silence lasts before a connection counts as broken, and who is told. */
 export interface LastingOptions {
   readonly signal: AbortSignal | undefined;
   /** A connection that has said nothing for so long is broken; 45 s by default. */

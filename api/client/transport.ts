@@ -5,6 +5,7 @@
 import { retryAfterMs } from '../../core/retry-after.ts';
 import { ClientError } from './client-error.ts';
 
+/** Where the service is and who asks; the rest has defaults. */
 export interface TransportOptions {
   /** Where `parley serve` is reached, without a trailing slash. */
   readonly url: string;
@@ -17,6 +18,7 @@ export interface TransportOptions {
   readonly signal?: AbortSignal;
 }
 
+/** One request, before it is tried. */
 export interface Sent {
   readonly method: string;
   /** With its query. */

@@ -6,7 +6,7 @@
 import ts from 'typescript';
 import { cycles } from './laws/cycles.ts';
 import { layers } from './laws/layers.ts';
-import { importGraph, parse } from './syntax.ts';
+import { importGraph, lineOf, parse } from './syntax.ts';
 import { isProduct, readRepository, topFolder, type RepoFile, type Tree } from './tree.ts';
 
 /** A flat folder with more has a reason: each file is one member of one list. */
@@ -99,23 +99,27 @@ function singleOf(tree: Tree, files: readonly RepoFile[]): House['single'] {
 
 function undocumentedOf(files: readonly RepoFile[]): House['undocumented'] {
   const counts = [...grouped(files, topFolder)].map(([room, own]) => {
-    const without = own.reduce((sum, file) => sum + bareExports(file), 0);
+    const without = own.reduce((sum, file) => sum + bareExports(file).length, 0);
     return [room, without] as const;
   });
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** Exported declarations with no comment above them; the opening paragraph of a file speaks for one that exports a single thing. */
-function bareExports(file: RepoFile): number {
+/**
+ * Lines of exported declarations with no comment above them; the opening paragraph of a file speaks for one that exports
+ * a single thing.
+ */
+export function bareExports(file: RepoFile): readonly number[] {
   const source = parse(file);
   const exported = source.statements.filter(
     (node) =>
       ts.canHaveModifiers(node) &&
       ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true,
   );
-  if (exported.length === 1) return 0;
-  return exported.filter((node) => ts.getLeadingCommentRanges(file.text, node.getFullStart()) === undefined)
-    .length;
+  if (exported.length === 1) return [];
+  return exported
+    .filter((node) => ts.getLeadingCommentRanges(file.text, node.getFullStart()) === undefined)
+    .map((node) => lineOf(source, node));
 }
 
 function print(house: House): void {

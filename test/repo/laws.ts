@@ -17,7 +17,7 @@ import { reachable } from './laws/reachable.ts';
 import { sessionCap } from './laws/session-cap.ts';
 import { specIds } from './laws/spec-ids.ts';
 import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
-import { rooms } from './laws/rooms.ts';
+import { publicExportsDocumented, rooms } from './laws/rooms.ts';
 import { fileSizes, functionSizes } from './laws/sizes.ts';
 import { bannedWords } from './laws/words.ts';
 import type { Law } from './tree.ts';
@@ -27,6 +27,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'no import cycles': cycles,
   'file sizes': fileSizes,
   'rooms are neither crowded nor crumbled': rooms,
+  'public exports are documented': publicExportsDocumented,
   'function sizes': functionSizes,
   'files open with a paragraph': headers,
   'exports are named': namedExports,

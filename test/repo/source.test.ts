@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { consoleKeepsToItself } from './laws/console.ts';
 import { bannedCalls, chanceIsSeeded } from './laws/banned-calls.ts';
 import { headers, meaningfulNames, namedExports } from './laws/shape.ts';
-import { rooms } from './laws/rooms.ts';
+import { publicExportsDocumented, rooms } from './laws/rooms.ts';
 import { fileSizes, functionSizes } from './laws/sizes.ts';
 import { bannedWords } from './laws/words.ts';
 import { madeUp } from './tree.ts';
@@ -44,6 +44,18 @@ describe('sizes', () => {
     expect(rooms(tree)).toEqual([
       'store/: 26 files in one flat folder; find the nouns among them',
       'core/part.ts: only core/whole.ts imports it, no test does; make it a part of that',
+    ]);
+  });
+
+  it('refuses an export of a port without a word, and takes one that the head of its file speaks for', () => {
+    const tree = madeUp({
+      'ports/said.ts': '/** A. */\nexport interface A {}\n/** B. */\nexport interface B {}\n',
+      'ports/single.ts': 'export interface A {}\n',
+      'ports/bare.ts': '/** A. */\nexport interface A {}\nexport interface B {}\n',
+      'core/bare.ts': 'export const a = 1;\nexport const b = 2;\n',
+    });
+    expect(publicExportsDocumented(tree)).toEqual([
+      'ports/bare.ts:3: an export that others read has no comment above it',
     ]);
   });
 

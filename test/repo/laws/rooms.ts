@@ -1,8 +1,8 @@
 /**
- * Rooms: no crowd of files in one flat folder, and no file so small that it could be part of its one importer.
+ * Rooms: no word missing where others read, no crowd of files in one flat folder, and no file so small that it could be part of its one importer.
  * Owns the exceptions, each with its reason.
  */
-import { houseOf } from '../house.ts';
+import { bareExports, houseOf } from '../house.ts';
 import { importGraph } from '../syntax.ts';
 import { topFolder, type Tree, type Violation } from '../tree.ts';
 import { FILE_LINES_MAX, lineCount } from './sizes.ts';
@@ -57,4 +57,17 @@ export function rooms(tree: Tree): readonly Violation[] {
       ([name, importer]) => `${name}: only ${importer} imports it, no test does; make it a part of that`,
     ),
   ];
+}
+
+/** What users of the packages read, and whoever implements a port. */
+const PUBLIC = /^(ports|api\/client|testing\/(?!temporal\/))/;
+
+export function publicExportsDocumented(tree: Tree): readonly Violation[] {
+  return tree
+    .filter((file) => PUBLIC.test(file.path) && /\.tsx?$/.test(file.path))
+    .flatMap((file) =>
+      bareExports(file).map(
+        (line) => `${file.path}:${line}: an export that others read has no comment above it`,
+      ),
+    );
 }
