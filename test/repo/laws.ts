@@ -11,6 +11,7 @@ import { examplesCompile } from './laws/examples.ts';
 import { foreignArguments } from './laws/foreign-arguments.ts';
 import { layers } from './laws/layers.ts';
 import { dependencies } from './laws/packages.ts';
+import { lawsLookSomewhere, namesDeclared, pathsExist, roomsEnteredOnce } from './laws/pointers.ts';
 import { ciRunsReadme, commandsExist, foldersMapped, invariantsStated, oneTitle } from './laws/pages.ts';
 import { peers } from './laws/peers.ts';
 import { reachable } from './laws/reachable.ts';
@@ -47,6 +48,10 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'folders are in the code map': foldersMapped,
   'folders have invariants': invariantsStated,
   'pages have one title': oneTitle,
+  'pages point to what is there': pathsExist,
+  'walks and questions name what is declared': namesDeclared,
+  'walks enter no room twice, or say why': roomsEnteredOnce,
+  'laws look into folders that exist': lawsLookSomewhere,
   'dependencies have a reason and a user': dependencies,
   'examples are valid jobs': examplesCompile,
   'rows and rules of the specification have tests': specIds,
