@@ -1,6 +1,12 @@
 /** Breaks the laws about the pages for new readers on made-up trees. */
 import { describe, expect, it } from 'vitest';
-import { lawsLookSomewhere, namesDeclared, pathsExist, roomsEnteredOnce } from './laws/pointers.ts';
+import {
+  lawsLookSomewhere,
+  namesDeclared,
+  pathsExist,
+  roomsEnteredOnce,
+  roomsTold,
+} from './laws/pointers.ts';
 import { madeUp } from './tree.ts';
 
 const table = (...rows: readonly string[]) =>
@@ -96,6 +102,38 @@ describe('roomsEnteredOnce()', () => {
   it('looks at each walk by itself, and not at what stands apart in it', () => {
     const second = `## A job\n\n${table(api)}\n### On the other driver\n\n${table(engine, api)}`;
     expect(check(`${walks(api, engine)}\n${second}`)).toEqual([]);
+  });
+});
+
+describe('roomsTold()', () => {
+  it('refuses a folder without a row, and a row without a folder', () => {
+    const page = '# R\n\n| folder | owns |\n| - | - |\n| `core/run/` | x |\n| `core/gone/` | x |\n';
+    const files = { 'core/a.ts': '', 'core/run/a.ts': '', 'core/text/b/a.ts': '', 'test/core/a.ts': '' };
+    expect(roomsTold(madeUp({ 'docs/rooms.md': page, ...files }))).toEqual([
+      'docs/rooms.md: no row says what core/text/ owns',
+      'docs/rooms.md:6: there is no folder core/gone/',
+    ]);
+  });
+});
+
+describe('filesNamedExist()', () => {
+  const check = (text: string, file = 'core/run/a.ts') =>
+    filesNamedExist(madeUp({ [file]: text, 'core/b.ts': '', 'test/core/b.test.ts': '' }));
+
+  it('takes a name, the end of a path, a way from the file, and what its reader fills in', () => {
+    expect(
+      check('/** See b.ts, core/b.ts, ../b.ts, b.test.ts and bench/NAME.ts. */\nf("gone.ts");\n'),
+    ).toEqual([]);
+  });
+
+  it('refuses a file that is not there, in a comment and in a page', () => {
+    expect(check('// See gone.ts, and ./b.ts.\n')).toEqual([
+      'core/run/a.ts:1: names "gone.ts", and there is no such file',
+      'core/run/a.ts:1: names "./b.ts", and there is no such file',
+    ]);
+    expect(check('# P\n\nSee `run/b.ts`.\n', 'docs/p.md')).toEqual([
+      'docs/p.md:3: names "run/b.ts", and there is no such file',
+    ]);
   });
 });
 

@@ -3,12 +3,23 @@
  * the folders that a law looks into, which would hold over nothing once they were moved.
  * Owns which parts of which pages are held to it; whether a sentence about a file is true no test can tell.
  */
+import { posix } from 'node:path';
 import ts from 'typescript';
-import { codeIn, proseLines, tablesUnder, type Row } from '../markdown.ts';
+import { codeIn, proseLines, tablesUnder, tableUnder, type Row } from '../markdown.ts';
 import { parse, walk } from '../syntax.ts';
-import { fileAt, isCode, topFolder, type RepoFile, type Tree, type Violation } from '../tree.ts';
+import {
+  fileAt,
+  isCode,
+  isMarkdown,
+  isProduct,
+  topFolder,
+  type RepoFile,
+  type Tree,
+  type Violation,
+} from '../tree.ts';
 
 const WALKS = 'docs/walks.md';
+const ROOMS = 'docs/rooms.md';
 const MAP = 'ARCHITECTURE.md';
 const RECIPES = 'CONTRIBUTING.md';
 
@@ -167,6 +178,60 @@ function steps(tree: Tree): readonly Row[] {
 /** Rows of "Where do I …": question, file, name. */
 function questions(tree: Tree): readonly Row[] {
   return tablesUnder(fileAt(tree, MAP)?.text ?? '', 'where do I …');
+}
+
+/** Every folder within a room of the product has its row in docs/rooms.md, and every row its folder. */
+export function roomsTold(tree: Tree): readonly Violation[] {
+  const rows = tableUnder(fileAt(tree, ROOMS)?.text ?? '', 'folder').map(
+    ({ line, cells: [folder = ''] }) => ({
+      line,
+      folder: codeIn(folder)[0] ?? '',
+    }),
+  );
+  const products = tree.filter(({ path }) => isProduct(path) && path.split('/').length > 2);
+  const there = new Set(products.map(({ path }) => `${path.split('/').slice(0, 2).join('/')}/`));
+  return [
+    ...[...there]
+      .filter((folder) => !rows.some((row) => row.folder === folder))
+      .map((folder) => `${ROOMS}: no row says what ${folder} owns`),
+    ...rows
+      .filter(({ folder }) => !there.has(folder))
+      .map(({ line, folder }) => `${ROOMS}:${line}: there is no folder ${folder}`),
+  ];
+}
+
+/** A file of code, as comments and pages name it: alone, by the end of its path, or beside the file that names it. */
+const NAMED_FILE = /(?<![\w@/.-])(?:\.{1,2}\/)*(?:[\w.-]+\/)*[\w-]+(?:\.test)?\.tsx?\b/g;
+const COMMENT = /^\s*(?:\/?\*|\/\/)/;
+const OPEN_NAME = /(?:^|\/)(?:NAME|FILE)\.ts$/;
+
+/** Every file that a comment or a page names is there: who moves one finds those who speak of it. */
+export function filesNamedExist(tree: Tree): readonly Violation[] {
+  const names = new Set(tree.flatMap(({ path }) => endingsOf(path)));
+  return tree
+    .filter(({ path }) => (isCode(path) || isMarkdown(path)) && !isHistory(path))
+    .flatMap((file) =>
+      file.text.split('\n').flatMap((text, index) => {
+        if (isCode(file.path) && !COMMENT.test(text)) return [];
+        return (text.match(NAMED_FILE) ?? [])
+          .filter((name) => !names.has(resolved(file.path, name)) && !OPEN_NAME.test(name))
+          .map((name) => `${file.path}:${index + 1}: names "${name}", and there is no such file`);
+      }),
+    );
+}
+
+/** What was so is told as it was; the tests of laws make trees up. */
+function isHistory(name: string): boolean {
+  return name === 'CHANGELOG.md' || name.startsWith('test/repo/');
+}
+
+function endingsOf(name: string): readonly string[] {
+  const parts = name.split('/');
+  return parts.map((_, index) => parts.slice(index).join('/'));
+}
+
+function resolved(from: string, name: string): string {
+  return name.startsWith('.') ? posix.normalize(posix.join(posix.dirname(from), name)) : name;
 }
 
 /** Lists of folders in the laws: a folder that was moved would be looked into by nobody, and nothing would say so. */
