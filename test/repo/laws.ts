@@ -12,6 +12,7 @@ import { foreignArguments } from './laws/foreign-arguments.ts';
 import { layers } from './laws/layers.ts';
 import { dependencies } from './laws/packages.ts';
 import {
+  filesNamedExist,
   lawsLookSomewhere,
   namesDeclared,
   pathsExist,

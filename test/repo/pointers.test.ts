@@ -1,6 +1,7 @@
 /** Breaks the laws about the pages for new readers on made-up trees. */
 import { describe, expect, it } from 'vitest';
 import {
+  filesNamedExist,
   lawsLookSomewhere,
   namesDeclared,
   pathsExist,
