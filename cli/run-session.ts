@@ -53,7 +53,6 @@ export async function attend(session: RunSession): Promise<ExitCode> {
   return EXIT.interrupted;
 }
 
-/** Null when the user left. */
 /** As it grew meanwhile. */
 function planOf({ staged, plan }: RunSession): Plan | null {
   return staged?.plan ?? plan;
@@ -68,6 +67,7 @@ async function lookForRows({ shell, host, runId, plan, staged, view }: RunSessio
   for (const words of awaitingWords(plan, rows, resume)) view.notice(words);
 }
 
+/** Null when the user left. */
 async function waitOrLeave(session: RunSession): Promise<RunRow | null> {
   const { shell, host, runId, view } = session;
   const leave = new AbortController();

@@ -15,7 +15,7 @@ import { beginStart, settleSandbox } from './turn.ts';
 
 export type SandboxCommand = Identified<SandboxOrder>;
 
-/** Null before the first contact; only `created` brings it to life, anything earlier is ignored. */
+/** Null before the first contact; `created`, or the request of its first conversation, brings it to life; anything earlier is ignored. */
 export const sandboxMachine: Machine<SandboxState | null, SandboxEvent, SandboxCommand> = {
   name: 'sandbox',
   step: stepSandbox,

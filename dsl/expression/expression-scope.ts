@@ -1,6 +1,6 @@
 /**
  * The names that one kind of expression can use: variables with types, the records they hold, functions.
- * Owns the shape; scope.ts has those of a scenario, ../plan-scope.ts makes those of a job.
+ * Owns the shape; context-types.ts has those of a scenario, ../plan/plan-scope.ts makes those of a job.
  */
 
 /** `list<…>` and record names included, as the expression language spells types. */

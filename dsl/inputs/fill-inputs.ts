@@ -1,6 +1,6 @@
 /**
  * `${{ inputs.NAME }}` as a whole value: it keeps the type of the input, wherever a job takes a value.
- * Owns which places it may stand in; an expression inside a text is filled with the items (../interpolate.ts).
+ * Owns which places it may stand in; an expression inside a text is filled with the items (../plan/interpolate.ts).
  */
 import { nearestName } from '../check/nearest-name.ts';
 import { quote } from '../read/quote.ts';

@@ -1,6 +1,6 @@
 /**
  * The columns of the warm pool, as Kysely types them.
- * Owns no behaviour: schema-warm-pool.ts creates the table, and the two must say the same.
+ * Owns no behaviour: ../schema/placement-tables.ts creates the table, and the two must say the same.
  */
 import type { BigIntColumn, NullableBigIntColumn } from '../schema/column-types.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The columns of current trouble, as Kysely types them.
- * Owns no behaviour: schema-trouble.ts creates the table, and the two must say the same.
+ * Owns no behaviour: ../schema/engine-tables.ts creates the table, and the two must say the same.
  */
 import type { BigIntColumn, FlagColumn } from '../schema/column-types.ts';
 

@@ -11,6 +11,14 @@ import { examplesCompile } from './laws/examples.ts';
 import { foreignArguments } from './laws/foreign-arguments.ts';
 import { layers } from './laws/layers.ts';
 import { dependencies } from './laws/packages.ts';
+import {
+  filesNamedExist,
+  lawsLookSomewhere,
+  namesDeclared,
+  pathsExist,
+  roomsEnteredOnce,
+  roomsTold,
+} from './laws/pointers.ts';
 import { ciRunsReadme, commandsExist, foldersMapped, invariantsStated, oneTitle } from './laws/pages.ts';
 import { peers } from './laws/peers.ts';
 import { reachable } from './laws/reachable.ts';
@@ -47,7 +55,13 @@ export const LAWS: Readonly<Record<string, Law>> = {
   'CI runs the test command of the README': ciRunsReadme,
   'folders are in the code map': foldersMapped,
   'folders have invariants': invariantsStated,
+  'folders within folders are told': roomsTold,
   'pages have one title': oneTitle,
+  'pages point to what is there': pathsExist,
+  'comments and pages name files that exist': filesNamedExist,
+  'walks and questions name what is declared': namesDeclared,
+  'walks enter no room twice, or say why': roomsEnteredOnce,
+  'laws look into folders that exist': lawsLookSomewhere,
   'dependencies have a reason and a user': dependencies,
   'examples are valid jobs': examplesCompile,
   'rows and rules of the specification have tests': specIds,

@@ -8,7 +8,7 @@ import { lineOf, parse, walk } from '../syntax.ts';
 import { isCode, topFolder, type RepoFile, type Tree, type Violation } from '../tree.ts';
 
 /** What on the host speaks with sandboxes and clients. */
-const FOLDERS = ['agent-client', 'api', 'code-hosts', 'proxy', 'runtimes'];
+const FOLDERS = ['api', 'clients', 'host', 'proxy', 'runtimes'];
 const HANDLES_CONNECTIONS = /from '(?:node:http|node:net|ws)'/;
 /** Made by these, under whatever name they are imported. */
 const MAKERS: Readonly<Record<string, readonly string[]>> = {
