@@ -58,7 +58,7 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
       : null,
   'acp-agents': () => {
     const reason = acpAgentsMissing(process.env);
-    return reason && `${reason}; install it with "node scripts/acp-agents.js"`;
+    return reason && `${reason}; install with "node scripts/acp-agents.js"`;
   },
   'client-generators': () => {
     const reason = clientGeneratorsMissing(process.env);

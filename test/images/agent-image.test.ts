@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { opencodeFolder, OPENCODE_VERSION } from '../../scripts/acp-agents.js';
+import { agentFolder, AGENT_VERSIONS } from '../../scripts/acp-agents.js';
 import { closeDaemon, dockerSocket } from '../../scripts/docker-daemon.ts';
 import { docker, MACHINE_BASE, makeBaseImage } from '../../scripts/machine-images.ts';
 import { parley } from '../cli/parley-program.ts';
@@ -33,14 +33,14 @@ describeWith('acp-agents', 'an image with an agent', () => {
       const absent = await parley(['image', 'build', '--agent', 'opencode', '--print'], { cwd });
       expect(absent.exitCode).toBe(2);
       expect(absent.stderr).toContain('install it: parley agent add opencode');
-      const added = await parley(['agent', 'add', 'opencode', '--from', opencodeFolder(process.env) ?? ''], {
+      const added = await parley(['agent', 'add', 'opencode', '--from', agentFolder('opencode', process.env) ?? ''], {
         cwd,
       });
       expect(added.exitCode, added.stderr).toBe(0);
       const printed = await parley(['image', 'build', '--agent', 'opencode', '--print'], { cwd });
-      expect(printed.stdout).toContain(`opencode ${OPENCODE_VERSION} (folder:`);
+      expect(printed.stdout).toContain(`opencode ${AGENT_VERSIONS.opencode} (folder:`);
       expect(printed.stdout).toContain(
-        `ARG SANDBOX_IMAGE=parley-sandbox-opencode:${OPENCODE_VERSION}-sandbox`,
+        `ARG SANDBOX_IMAGE=parley-sandbox-opencode:${AGENT_VERSIONS.opencode}-sandbox`,
       );
       const written = await parley(['image', 'build', '--agent', 'opencode', '--context', 'context'], {
         cwd,
@@ -71,7 +71,7 @@ describeWith('acp-agents', 'an image with an agent', () => {
         command,
         ...['run', ...SHIPPED, '--env', 'HOME=/tmp', '--user', '0:0', TAG, 'opencode', '--version'],
       );
-      expect(said.trim()).toBe(OPENCODE_VERSION);
+      expect(said.trim()).toBe(AGENT_VERSIONS.opencode);
     },
     MS_MAX,
   );
