@@ -97,6 +97,8 @@ const PRESETS: Readonly<Record<string, Preset>> = {
     environment: {
       GEMINI_API_KEY: '${LLM_API_KEY}',
       GEMINI_MODEL: '${LLM_MODEL}',
+      // It would send the key of the conversation to its vendor.
+      GOOGLE_GEMINI_BASE_URL: '${LLM_BASE_URL}',
       GEMINI_TELEMETRY_ENABLED: 'false',
     },
   },

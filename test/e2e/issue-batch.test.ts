@@ -1,15 +1,17 @@
 /**
  * From issues to pull requests with a real batch: one process is killed after its first pull request is there and before
  * that is written down, the run is resumed, and every item has one pull request. Against a stand-in of Gitea, and against
- * a real Gitea where one was built.
+ * a real one.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installedGitea } from '../../scripts/gitea-tool.js';
 import { startGitea } from '../code-hosts/gitea-server.ts';
 import { startStandIn, TOKEN } from '../code-hosts/stand-in/stand-in.ts';
+import { describeWith } from '../helpers/requires.ts';
 import type { ProgramEnd } from './running-program.ts';
 import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
 
@@ -92,7 +94,9 @@ async function standInForge(batch: UpgradeBatch): Promise<Forge> {
 }
 
 async function giteaForge(batch: UpgradeBatch): Promise<Forge> {
-  const gitea = await startGitea(process.env['PARLEY_TEST_GITEA'] ?? '', path.join(batch.copy.root, 'gitea'));
+  const installed = installedGitea(process.env);
+  if (installed === null) throw new Error('Gitea was removed meanwhile');
+  const gitea = await startGitea(installed, path.join(batch.copy.root, 'gitea'));
   const at = `/repos/${REPOSITORY}`;
   await gitea.ask('POST', '/user/repos', { name: 'app', default_branch: 'main' });
   const pushed = new URL(`${gitea.origin}/${REPOSITORY}.git`);
@@ -143,12 +147,7 @@ function firstRepository({ copy }: UpgradeBatch): string {
   return path.join(copy.dataDir, 'repos', 'acme', 'service-001.git');
 }
 
-const FORGES = [
-  { name: 'a stand-in of Gitea', open: standInForge },
-  ...(process.env['PARLEY_TEST_GITEA'] === undefined ? [] : [{ name: 'a real Gitea', open: giteaForge }]),
-];
-
-describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open }) => {
+function issueBatch(open: (batch: UpgradeBatch) => Promise<Forge>): void {
   let batch: UpgradeBatch;
   let forge: Forge;
   let planned: ProgramEnd;
@@ -245,4 +244,7 @@ describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open 
     expect(again.stderr).toContain('JOB327');
     expect(anew.stdout).toContain('#2, #1');
   });
-});
+}
+
+describe('a batch from issues to pull requests, at a stand-in of Gitea', () => issueBatch(standInForge));
+describeWith('gitea', 'a batch from issues to pull requests, at a real Gitea', () => issueBatch(giteaForge));
