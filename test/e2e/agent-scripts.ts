@@ -124,7 +124,8 @@ const TASKS: Readonly<
     says: 'Add an ES module entry to this package',
     prompt: 'Add an ES module entry to this package.',
     steps: [
-      { kind: 'run', command: 'git log --oneline -1 && ls' },
+      // Nothing that only reads: an agent that asks before it acts asks about this first.
+      { kind: 'run', command: 'node --test test/esm.test.mjs' },
       { kind: 'write', path: 'index.mjs', text: { file: 'written/ms/index.mjs.txt' } },
       { kind: 'read', path: 'package.json' },
       {

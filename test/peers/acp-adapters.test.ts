@@ -10,6 +10,7 @@ import { agentOf } from '../../core/plan-agent.ts';
 import { agentFolder, type InstalledAgentName } from '../../scripts/acp-agents.js';
 import { parseUsd } from '../../scripted-gateway/decimal-usd.ts';
 import { Harness } from '../agent/harness.ts';
+import { leftProcesses } from '../e2e/process-list.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { startGateway } from '../scripted-gateway/gateway-fixture.ts';
 import { AGENT_KEY, openProxy, SESSION_ID, type OpenProxy } from './open-proxy.ts';
@@ -44,6 +45,11 @@ async function started(
   });
   onTestFinished(() => proxy.close());
   const harness = await Harness.start();
+  onTestFinished(async () => {
+    await harness.stop();
+    // Before its folder is removed, which nothing may write to any more.
+    expect(await leftProcesses(harness.folder)).toEqual([]);
+  });
   const preset = agentOf(name, {});
   const [program = '', ...args] = preset?.command ?? [];
   const text = 'Add an ES module entry to this package.';
