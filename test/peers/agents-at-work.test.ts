@@ -2,7 +2,7 @@
  * Agents from npm at tasks of the first batch: in namespaces and in containers, through our proxy, against the scripted
  * gateway. Nothing of them was made for us; their programs come from the registry as they are.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
@@ -240,6 +240,75 @@ async function conversationAt(ask: Ask, status: string): Promise<Seen> {
     .toBe(status);
   return await conversationOf(ask);
 }
+
+/** One that is no preset: it lies in a folder of this host that sandboxes see. */
+function probingJob(program: string, gatewayUrl: string): string {
+  const reach = (words: string): string => `node -e "${words}"`;
+  const steps = [
+    { run: "env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'" },
+    {
+      run: reach(
+        `fetch('${gatewayUrl}/models').then(() => console.log('REACHED'), () => console.log('denied'))`,
+      ),
+    },
+    {
+      run: reach(
+        "fetch(process.env.LLM_BASE_URL + '/models', { headers: { authorization: 'Bearer ' + process.env.LLM_API_KEY } }).then(({ status }) => console.log('proxy', status))",
+      ),
+    },
+    { stop: 'end_turn' },
+  ];
+  return `kind: job
+version: 1
+name: probing
+conversations:
+  - id: probe
+    repo: npm/ms
+    model: coder
+    agent: { use: probe, command: [node, ${program}], environment: { ACP_HEARD: heard.jsonl } }
+    prompt: |
+      ${JSON.stringify(steps)}
+collect: [{ files: [heard.jsonl] }]
+cleanup: { sandbox: delete }
+`;
+}
+
+describeWith('bwrap', 'an agent by its command', () => {
+  it(
+    'finds neither the key of the gateway nor its address in any environment, and reaches the proxy alone',
+    async () => {
+      const copy = copyBatch('namespaces');
+      onTestFinished(() => copy.close());
+      const gateway = await openGateway(copy);
+      onTestFinished(() => gateway.stop());
+      const folder = path.join(copy.example, 'shared');
+      const program = path.join(folder, 'agent.mjs');
+      cpSync(path.join(import.meta.dirname, '../agent/acp/scripted-agent.js'), program);
+      const file = path.join(copy.example, 'parley.yaml');
+      const text = readFileSync(file, 'utf8').replace('isolation: auto', `$&, shared_folders: ['${folder}']`);
+      writeFileSync(file, text);
+      const { PARLEY_GATEWAY_URL: url = '', PARLEY_GATEWAY_KEY: key = '' } = gateway.env;
+      writeFileSync(path.join(copy.example, 'job.yaml'), probingJob(program, url));
+      const words = ['run', 'job.yaml', '--run-id', RUN_ID];
+      const { code, stderr, stdout } = await runProgram(copy, 'bin/parley.js', words, gateway.env);
+      expect(code, stdout + stderr).toBe(0);
+      const [name = ''] = readdirSync(path.join(copy.resultsDir, RUN_ID, 'probe'), {
+        recursive: true,
+        encoding: 'utf8',
+      }).filter((one) => one.endsWith('heard.jsonl'));
+      const heard = new Results(copy, RUN_ID).text('probe', name).split('\n');
+      const [variables = '', gatewaySaid, proxySaid] = heard.flatMap((line) => {
+        const { ran } = (line === '' ? {} : JSON.parse(line)) as { readonly ran?: string };
+        return ran === undefined ? [] : [ran];
+      });
+      expect(variables).toContain('LLM_API_KEY=');
+      expect(variables).not.toContain(key);
+      expect(variables).not.toContain(new URL(url).host);
+      expect([gatewaySaid, proxySaid]).toEqual(['denied\n', 'proxy 200\n']);
+    },
+    MS_MAX,
+  );
+});
 
 /** As an operator does: the agent is installed, put into an image, and the deployment names that by its digest. */
 async function installInImage(copy: BatchCopy): Promise<void> {
