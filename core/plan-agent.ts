@@ -60,6 +60,8 @@ const CODEX_CONFIG = {
   check_for_update_on_startup: false,
 };
 
+const CODEX_UNASKED_MODE = 'agent-full-access';
+
 /** By the name that a job writes. The programs are those of the image, or of the host where sandboxes see it. */
 const PRESETS: Readonly<Record<string, Preset>> = {
   [REFERENCE_AGENT]: { command: [], environment: {} },
@@ -88,7 +90,7 @@ const PRESETS: Readonly<Record<string, Preset>> = {
       CODEX_HOME: '${AGENT_HOME}',
       CODEX_CONFIG: JSON.stringify(CODEX_CONFIG),
       MODEL_PROVIDER: 'parley',
-      INITIAL_AGENT_MODE: 'agent-full-access',
+      INITIAL_AGENT_MODE: CODEX_UNASKED_MODE,
       NO_BROWSER: '1',
     },
   },
@@ -103,6 +105,11 @@ const PRESETS: Readonly<Record<string, Preset>> = {
     },
   },
 };
+
+/** False for Codex in the mode that its preset begins in: a policy that wants to be asked would ask nobody. */
+export function asksBeforeActing({ environment, mode }: PlanAgent): boolean {
+  return mode !== null || environment['INITIAL_AGENT_MODE'] !== CODEX_UNASKED_MODE;
+}
 
 /** Packages of npm that have the program of a preset, for whoever installs it. */
 export const AGENT_PACKAGES: Readonly<Record<string, string>> = {
