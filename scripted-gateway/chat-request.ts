@@ -61,8 +61,11 @@ const toolSchema = z.looseObject({
   function: z.looseObject({ name: z.string() }).optional(),
 });
 
+/** The tools of a request as they came; absent when it offers none. */
+export type Offered = readonly unknown[] | null | undefined;
+
 /** The names of the tools that a request offers, in the words of chat or of messages. */
-export function offeredTools({ tools }: Pick<ChatRequest, 'tools'>): readonly string[] {
+export function offeredTools(tools: Offered): readonly string[] {
   return (tools ?? []).flatMap((tool) => {
     const { data } = toolSchema.safeParse(tool);
     return data?.function?.name ?? data?.name ?? [];

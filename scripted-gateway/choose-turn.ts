@@ -3,13 +3,13 @@
 
 import { parseCallId } from './call-id.ts';
 import { offeredTools, textOf } from './chat-request.ts';
-import type { ChatMessage, ChatRequest } from './chat-request.ts';
+import type { ChatMessage, Offered } from './chat-request.ts';
 import type { AnswerTurn, ErrorTurn, GatewayScript, Turn, TurnScript } from './script.ts';
 
 /** The part of a request that the choice rests on. */
 export interface TurnRequest {
   readonly messages: readonly ChatMessage[];
-  readonly tools?: ChatRequest['tools'];
+  readonly tools?: Offered;
 }
 
 /** An error turn and its place in the script. */
@@ -66,7 +66,7 @@ export function chooseTurn(request: TurnRequest, script: GatewayScript): TurnCho
 function chooseScript({ messages, tools }: TurnRequest, scripts: readonly TurnScript[]): TurnScript | null {
   const firstUser = messages.find((message) => message.role === 'user');
   const text = firstUser === undefined ? '' : textOf(firstUser);
-  const offered = offeredTools({ tools });
+  const offered = offeredTools(tools);
   const fitting = scripts.find(
     (script) =>
       hasCondition(script) &&

@@ -68,7 +68,9 @@ describe('openAgent', () => {
 
   it('opens nothing with an agent that asks for nothing where somebody wants to be asked', async () => {
     const around = await ready();
-    const deployment = { ...around.world.deployment, agent: agentOf('codex', {}) };
+    const codex = agentOf('codex', {});
+    if (codex === null) throw new Error('there is no such preset');
+    const deployment = { ...around.world.deployment, agent: codex };
     const world = { ...around.world, deployment };
     expect(await answerOf({ ...around, world }, order)).toMatchObject({
       type: 'stepFailed',
