@@ -2,7 +2,9 @@
  * openAgent: opens the agent's conversation, or arms the one that exists with this incarnation's keys (D15).
  * Owns what the agent gets to know: a virtual proxy key of its own conversation, never the gateway's (D19).
  */
-import type { PlanAgent } from '../core/plan/plan-agent.ts';
+import type { ConversationBirth } from '../core/conversation/state.ts';
+import { ParleyError } from '../core/parley-error.ts';
+import { asksBeforeActing, type PlanAgent } from '../core/plan/plan-agent.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
@@ -23,6 +25,8 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
     const target = await agentTarget(world, command);
     const { workingDir } = await workspaceFacts(world, conversationId);
     const { extraHeaders, plugins, agent } = await launchFacts(world.vault, conversationId);
+    const chosen = agent ?? world.deployment.agent ?? null;
+    requireAsking(chosen, command.confirmation);
     const folders = await preparePlugins(world, target, { command, plugins });
     const view = await world.agent.openConversation(target, {
       conversationId,
@@ -40,7 +44,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
       confirmation: command.confirmation,
       userId: command.userId,
       ...(folders.length === 0 ? {} : { plugins: folders }),
-      ...agentFor(agent ?? world.deployment.agent ?? null),
+      ...agentFor(chosen),
     });
     return { type: 'agentOpened', commandId: command.id, report: reportOf(view, generation) };
   },
@@ -51,6 +55,15 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
     reason: error.message,
   }),
 });
+
+/** A compiled job is refused before; the deployment may have the agent, and a caller the policy. @throws ParleyError */
+function requireAsking(agent: PlanAgent | null, confirmation: ConversationBirth['confirmation']): void {
+  if (agent === null || confirmation === 'never' || asksBeforeActing(agent)) return;
+  throw new ParleyError(
+    'invalid_request',
+    `Cannot open the conversation: agent "${agent.name}" acts without asking, and its policy is "${confirmation}"`,
+  );
+}
 
 /** Our own agent needs no word. */
 function agentFor(agent: PlanAgent | null): { readonly agent?: PlanAgent } {

@@ -3,6 +3,7 @@
  * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -226,7 +227,15 @@ async function bench(): Promise<void> {
   if (HAS_WRK && parts.includes('messages')) await benchMessages(present, folder);
   if (parts.includes('paced')) await benchPaced(present);
   if (isSoak) await benchSoak(present);
-  for (const one of present) one.child?.kill('SIGTERM');
+  await Promise.all(
+    present.map(({ child }) => {
+      if (child === null || child.exitCode !== null || child.signalCode !== null) return undefined;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      // What it still writes would be in the way of the removal.
+      return ended;
+    }),
+  );
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.exit(0);
 }

@@ -4,9 +4,11 @@
  */
 import path from 'node:path';
 import type { RunId } from '../core/ids.ts';
+import type { PlanIssues } from '../core/plan/plan-issue.ts';
 import { CliError } from '../host/cli-error.ts';
 import type { DeploymentConfig } from '../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../host/exit-code.ts';
+import { dropHandedIssues, handIssues } from './handed-issues.ts';
 import { openStored } from '../host/open-deployment.ts';
 import { openRecords } from '../host/records.ts';
 import { calledAs, pause, type Shell } from '../host/shell.ts';
@@ -20,12 +22,31 @@ export interface Detach {
   readonly runId: RunId;
   /** The command line of the other process, without the name of the program. */
   readonly args: readonly string[];
+  /** What code hosts have answered, so that the other process asks none of them again. */
+  readonly issues: readonly PlanIssues[];
   readonly json: boolean;
 }
 
 /** Ends once the run is in the store: from then on it goes on, or can be resumed. @throws CliError */
-export async function detach(shell: Shell, { config, runId, args, json }: Detach): Promise<ExitCode> {
+export async function detach(shell: Shell, { config, runId, args, issues, json }: Detach): Promise<ExitCode> {
   const logFile = path.join(config.dataDir, 'detached', `${runId}.log`);
+  handIssues(config.dataDir, runId, issues);
+  try {
+    await untilKnown(shell, { config, runId, args, logFile });
+  } finally {
+    dropHandedIssues(config.dataDir, runId);
+  }
+  if (json) openRecords(shell.stdout).write({ type: 'detached', run_id: runId, log: logFile });
+  else shell.stdout.write(`run ${runId}\nlook with: ${calledAs(shell)} watch ${runId}\nlog: ${logFile}\n`);
+  return EXIT.ok;
+}
+
+interface Started extends Pick<Detach, 'config' | 'runId' | 'args'> {
+  readonly logFile: string;
+}
+
+/** @throws CliError */
+async function untilKnown(shell: Shell, { config, runId, args, logFile }: Started): Promise<void> {
   const { ended } = shell.startDetached({ args, logFile });
   const exit: { code: number | null } = { code: null };
   void ended.then((code) => (exit.code = code));
@@ -42,9 +63,6 @@ export async function detach(shell: Shell, { config, runId, args, json }: Detach
       });
     await pause(shell.clock, LOOK_MS);
   }
-  if (json) openRecords(shell.stdout).write({ type: 'detached', run_id: runId, log: logFile });
-  else shell.stdout.write(`run ${runId}\nlook with: ${calledAs(shell)} watch ${runId}\nlog: ${logFile}\n`);
-  return EXIT.ok;
 }
 
 /** The other process makes the store; one that cannot be read now is looked at again. */

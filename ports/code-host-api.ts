@@ -8,7 +8,7 @@ import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
 export interface IssueRequest extends Omit<IssueQuery, 'entry'> {
   /** The job's own credential; null for that of the code host. */
   readonly token: string | null;
-  /** Told of every longer wait, in words for people. */
+  /** Told of every longer wait and when it ends, in words for people. */
   onWait(words: string): void;
 }
 
@@ -33,6 +33,8 @@ export interface PullRequestRequest {
   readonly reviewers: readonly string[];
   /** What is said at the issue, with the address in place of `{url}`; null says nothing. */
   readonly comment: { readonly issue: number; readonly text: string } | null;
+  /** Told of every longer wait and when it ends, in words for people. */
+  onWait(words: string): void;
 }
 
 /** The pull request that is there. */

@@ -12,12 +12,16 @@ const messageSchema = z.looseObject({
   tool_call_id: z.string().nullish(),
 });
 
+/** What a request offers, in whatever shape: a tool that cannot be read is none that a script asks for. */
+export const toolsSchema = z.array(z.unknown()).nullish();
+
 const requestSchema = z.looseObject({
   model: z.string(),
   messages: z.array(messageSchema).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   user: z.string().nullish(),
+  tools: toolsSchema,
 });
 
 export type ChatRequest = z.infer<typeof requestSchema>;
@@ -50,6 +54,22 @@ export function textOf(message: ChatMessage): string {
     .map((part: unknown) => (hasText(part) ? part.text : ''))
     .filter((text) => text !== '')
     .join('\n');
+}
+
+const toolSchema = z.looseObject({
+  name: z.string().optional(),
+  function: z.looseObject({ name: z.string() }).optional(),
+});
+
+/** The tools of a request as they came; absent when it offers none. */
+export type Offered = readonly unknown[] | null | undefined;
+
+/** The names of the tools that a request offers, in the words of chat or of messages. */
+export function offeredTools(tools: Offered): readonly string[] {
+  return (tools ?? []).flatMap((tool) => {
+    const { data } = toolSchema.safeParse(tool);
+    return data?.function?.name ?? data?.name ?? [];
+  });
 }
 
 function hasText(part: unknown): part is { readonly text: string } {

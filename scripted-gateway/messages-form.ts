@@ -4,7 +4,7 @@
 import { z } from 'zod';
 
 import type { Answer, ResponseHead, ToolCall } from './answer.ts';
-import { readBody } from './chat-request.ts';
+import { readBody, toolsSchema } from './chat-request.ts';
 import type { ChatMessage, ChatRequest } from './chat-request.ts';
 import type { Usage } from './script/script.ts';
 import { fragments } from './stream-frames.ts';
@@ -29,6 +29,7 @@ const requestSchema = countSchema.extend({
   max_tokens: z.number().int().positive(),
   stream: z.boolean().nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+  tools: toolsSchema,
 });
 
 type Block = z.infer<typeof blockSchema>;
@@ -48,8 +49,8 @@ export function readCounted(body: unknown): readonly ChatMessage[] {
 
 function readMessages(body: unknown): ChatRequest {
   const request = readBody(requestSchema, body);
-  const { model, stream, metadata } = request;
-  return { model, messages: chatOf(request), stream, user: metadata?.user_id };
+  const { model, stream, metadata, tools } = request;
+  return { model, messages: chatOf(request), stream, user: metadata?.user_id, tools };
 }
 
 function chatOf({ system, messages }: z.infer<typeof countSchema>): ChatMessage[] {

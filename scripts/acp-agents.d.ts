@@ -1,9 +1,17 @@
 /** Types of acp-agents.js. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export const OPENCODE_VERSION: string;
-export function opencodeFolder(env: Environment): string | null;
+export type InstalledAgentName = 'opencode' | 'claude-code' | 'codex';
+
+export const AGENT_VERSIONS: Readonly<Record<InstalledAgentName, string>>;
+
+/** The folder of an agent's version above; null when it is not installed. */
+export function agentFolder(name: InstalledAgentName, env: Environment): string | null;
+
+/** Null when all are installed, else the sentence that says what is missing. */
 export function acpAgentsMissing(env: Environment): string | null;
+
+/** Installs what is missing; resolves with one line for each agent that says how it went. */
 export function installAcpAgents(
   env: Environment,
-): Promise<{ readonly name: string; readonly ok: boolean; readonly line: string }>;
+): Promise<readonly { readonly name: string; readonly ok: boolean; readonly line: string }[]>;

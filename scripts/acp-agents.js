@@ -1,6 +1,7 @@
 /**
- * Installs coding agents that speak the Agent Client Protocol, where they are missing: OpenCode, with `parley agent add` as
- * users do. Tests let it work in a sandbox. It goes into the cache outside the tree, and is there the next time.
+ * Installs coding agents that speak the Agent Client Protocol, where they are missing: OpenCode, Claude Code and Codex, with
+ * `parley agent add` as users do. Tests let them work in a sandbox; none needs an account there. They go into the cache
+ * outside the tree, and are there the next time.
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,10 @@ import { runNetworkStep } from './run-quietly.js';
 import { ROOT } from './setup.js';
 import { toolsFolder } from './temporal-tools.js';
 
-export const OPENCODE_VERSION = '1.18.33';
+/** By the name of the preset. */
+export const AGENT_VERSIONS = { opencode: '1.18.33', 'claude-code': '0.49.0', codex: '2.6.0' };
+
+const NAMES = Object.keys(AGENT_VERSIONS);
 
 /** A deployment of nothing but agents. */
 function deploymentFolder(env) {
@@ -19,43 +23,49 @@ function deploymentFolder(env) {
 }
 
 /** The folder of the version above, with its program in `bin/`; null when it is not installed. */
-export function opencodeFolder(env) {
-  const agent = path.join(deploymentFolder(env), 'agents', 'opencode');
+export function agentFolder(name, env) {
+  const agent = path.join(deploymentFolder(env), 'agents', name);
   const note = path.join(agent, 'agent.json');
   if (!existsSync(note)) return null;
   const { version, directory } = JSON.parse(readFileSync(note, 'utf8'));
-  return version === OPENCODE_VERSION ? path.join(agent, directory) : null;
+  return version === AGENT_VERSIONS[name] ? path.join(agent, directory) : null;
 }
 
-/** Null when it is installed, else the sentence that says what is missing. */
+/** Null when all are installed, else the sentence that says what is missing. */
 export function acpAgentsMissing(env) {
-  return opencodeFolder(env) === null ? 'OpenCode is not installed' : null;
+  const missing = NAMES.filter((name) => agentFolder(name, env) === null);
+  if (missing.length === 0) return null;
+  return `the coding agent${missing.length === 1 ? '' : 's'} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed`;
 }
 
-/** Resolves with a line that says how it went. */
+/** Installs what is missing; resolves with one line for each agent that says how it went. */
 export async function installAcpAgents(env) {
   mkdirSync(deploymentFolder(env), { recursive: true });
-  return await withLock(path.join(toolsFolder(env), '.acp-agents.lock'), () => installOpencode(env));
+  return await withLock(path.join(toolsFolder(env), '.acp-agents.lock'), async () => {
+    const results = [];
+    for (const name of NAMES) results.push(await install(name, env));
+    return results;
+  });
 }
 
-async function installOpencode(env) {
-  const name = 'OpenCode';
-  const there = opencodeFolder(env);
+async function install(name, env) {
+  const there = agentFolder(name, env);
   if (there !== null) return { name, ok: true, line: there };
   const cwd = deploymentFolder(env);
   writeFileSync(path.join(cwd, 'parley.yaml'), 'store: { path: . }\n');
-  const agent = `opencode@${OPENCODE_VERSION}`;
+  const agent = `${name}@${AGENT_VERSIONS[name]}`;
   const args = [path.join(ROOT, 'bin/parley.js'), 'agent', 'add', agent, '--config', 'parley.yaml'];
   try {
     await runNetworkStep(`parley agent add ${agent}`, process.execPath, args, { env, cwd });
-    return { name, ok: true, line: opencodeFolder(env) ?? cwd };
+    return { name, ok: true, line: agentFolder(name, env) ?? cwd };
   } catch (error) {
     return { name, ok: false, line: String(error.message) };
   }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { name, ok, line } = await installAcpAgents(process.env);
-  process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
-  if (process.env.CI === 'true' && !ok) process.exitCode = 1;
+  for (const { name, ok, line } of await installAcpAgents(process.env)) {
+    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
+    if (process.env.CI === 'true' && !ok) process.exitCode = 1;
+  }
 }

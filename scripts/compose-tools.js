@@ -110,7 +110,7 @@ async function installProgram(go, { source, target, env }) {
 }
 
 /** A module of the cache of Go, or a part of one, as files that may be changed. */
-async function copyModule(go, { module, part = '.', target, env }) {
+export async function copyModule(go, { module, part = '.', target, env }) {
   const cwd = path.dirname(target);
   mkdirSync(cwd, { recursive: true });
   await runNetworkStep(`go mod download ${module}`, go, ['mod', 'download', module], { env, cwd });

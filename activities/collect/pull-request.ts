@@ -67,6 +67,7 @@ export async function openPullRequest(
         text.comment === null || item.issue === undefined
           ? null
           : { issue: item.issue.number, text: text.comment },
+      onWait: (words) => void tellWait(world, about, words),
     });
     const notes = answer.notes.map((note) => redactText(note, forms));
     return { state: answer.state, number: answer.number, url: answer.url, notes, problem: null };
@@ -78,6 +79,14 @@ export async function openPullRequest(
       problem: { code, message: redactText(message, forms), remedy },
     };
   }
+}
+
+/** For whoever follows the conversation and wonders why its result is not there yet. */
+async function tellWait(world: World, { conversationId }: DeliverableItem, detail: string): Promise<void> {
+  const about = { machine: 'conversation', id: conversationId } as const;
+  const event = { about, conversationId, code: 'delivery_waits', detail };
+  // What cannot be told must not keep the result back.
+  await world.lifecycle.record(event, world.clock.now()).catch(() => undefined);
 }
 
 /** No sandbox has it: a secret of the run that no conversation names, or the credential that pushes. */

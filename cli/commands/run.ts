@@ -125,7 +125,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   if (options.detach === true) {
     const args = detachedArgs(file, runId, options);
-    return await detach(shell, { config, runId, args, json });
+    return await detach(shell, { config, runId, args, issues: compiled.issues ?? [], json });
   }
   const { host, view } = await openHostWithView(shell, config, options);
   const planned = named === null ? null : await planOfRun(host, runId);

@@ -7,6 +7,7 @@ import type { AskedIssues, IssuesRead, JobWorld } from '../../dsl/world.ts';
 import { counted } from '../../core/text/counted.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
+import { handedIssues } from '../handed-issues.ts';
 import { openStored } from '../../host/open-deployment.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -107,16 +108,17 @@ async function doneIssues(
   }
 }
 
-/** The answers that a run of this id has; none when there is no such run. */
+/** The answers that a run of this id has, or is to have because another process has asked for it; else none. */
 export async function keptIssues(
   shell: Shell,
   config: DeploymentConfig,
   runId: Parameters<NonNullable<Awaited<ReturnType<typeof openStored>>>['plan']>[0],
 ): Promise<readonly PlanIssues[]> {
   const reader = await openStored(shell, config);
-  if (reader === null) return [];
+  if (reader === null) return handedIssues(config.dataDir, runId);
   try {
-    return (await reader.run(runId)) === null ? [] : ((await reader.plan(runId))?.issues ?? []);
+    if ((await reader.run(runId)) === null) return handedIssues(config.dataDir, runId);
+    return (await reader.plan(runId))?.issues ?? [];
   } finally {
     await reader.close();
   }

@@ -42,6 +42,26 @@ const OPENCODE_CONFIG = {
   permission: { bash: 'ask', edit: 'ask', webfetch: 'ask' },
 };
 
+/**
+ * Codex asks for an account unless a provider of its own is configured, and speaks the words of responses alone. Its own
+ * sandbox cannot be made inside of ours, so it begins in the mode without one; in that mode it asks for nothing.
+ */
+const CODEX_CONFIG = {
+  model: '${LLM_MODEL}',
+  model_provider: 'parley',
+  model_providers: {
+    parley: {
+      name: 'Parley',
+      base_url: '${LLM_BASE_URL}',
+      env_key: 'LLM_API_KEY',
+      wire_api: 'responses',
+    },
+  },
+  check_for_update_on_startup: false,
+};
+
+const CODEX_UNASKED_MODE = 'agent-full-access';
+
 /** By the name that a job writes. The programs are those of the image, or of the host where sandboxes see it. */
 const PRESETS: Readonly<Record<string, Preset>> = {
   [REFERENCE_AGENT]: { command: [], environment: {} },
@@ -66,23 +86,36 @@ const PRESETS: Readonly<Record<string, Preset>> = {
   },
   codex: {
     command: ['codex-acp'],
-    environment: { CODEX_HOME: '${AGENT_HOME}', CODEX_API_KEY: '${LLM_API_KEY}', NO_BROWSER: '1' },
+    environment: {
+      CODEX_HOME: '${AGENT_HOME}',
+      CODEX_CONFIG: JSON.stringify(CODEX_CONFIG),
+      MODEL_PROVIDER: 'parley',
+      INITIAL_AGENT_MODE: CODEX_UNASKED_MODE,
+      NO_BROWSER: '1',
+    },
   },
   gemini: {
     command: ['gemini', '--experimental-acp'],
     environment: {
       GEMINI_API_KEY: '${LLM_API_KEY}',
       GEMINI_MODEL: '${LLM_MODEL}',
+      // It would send the key of the conversation to its vendor.
+      GOOGLE_GEMINI_BASE_URL: '${LLM_BASE_URL}',
       GEMINI_TELEMETRY_ENABLED: 'false',
     },
   },
 };
 
+/** False for Codex in the mode that its preset begins in: a policy that wants to be asked would ask nobody. */
+export function asksBeforeActing({ environment, mode }: PlanAgent): boolean {
+  return mode !== null || environment['INITIAL_AGENT_MODE'] !== CODEX_UNASKED_MODE;
+}
+
 /** Packages of npm that have the program of a preset, for whoever installs it. */
 export const AGENT_PACKAGES: Readonly<Record<string, string>> = {
   opencode: 'opencode-ai',
   'claude-code': '@agentclientprotocol/claude-agent-acp',
-  codex: '@zed-industries/codex-acp',
+  codex: '@agentclientprotocol/codex-acp',
   gemini: '@google/gemini-cli',
 };
 

@@ -2,7 +2,7 @@
  * The texts of a conversation, compiled once and filled for each of its items.
  * Owns keys that nobody wrote, and that a filled text fits its field; `extend` makes a variant of its own.
  */
-import { AGENT_PRESETS, agentOf } from '../../core/plan/plan-agent.ts';
+import { AGENT_PRESETS, agentOf, asksBeforeActing } from '../../core/plan/plan-agent.ts';
 import type { PlanAgent } from '../../core/plan/plan-agent.ts';
 import { TAG_VALUE_CODE_POINTS_MAX } from '../../core/limits.ts';
 import { applyDefaults } from './apply-defaults.ts';
@@ -163,6 +163,11 @@ function fillAgent(field: RuledField | null, item: ItemContext): PlanAgent | nul
     const message = `${quote(name)} is no preset of an agent, and has no command${ofRow(item.row, entry)}`;
     report.add('JOB405', place(field.path) ?? entry.tree.span, message, {
       remedy: `add "command" beside "use", or write ${AGENT_PRESETS.join(', ')}`,
+    });
+  } else if ((conversation.confirmation ?? 'never') !== 'never' && !asksBeforeActing(agent)) {
+    const message = `${quote(name)} acts without asking, and "confirmation" is "${conversation.confirmation}"${ofRow(item.row, entry)}`;
+    report.add('JOB405', place(field.path) ?? entry.tree.span, message, {
+      remedy: 'write "confirmation: never", give it a "mode" in which it asks, or name another agent',
     });
   }
   return agent;

@@ -45,6 +45,7 @@ function buildTurnScript(script: TurnScriptFile, path: ValuePath, build: Build):
   return {
     name: script.name,
     contains: script.when?.contains ?? null,
+    offers: script.when?.tool ?? null,
     turns: script.turns.map((turn, index) => buildTurn(turn, [...path, 'turns', index], build)),
     finalTurn: final,
   };

@@ -2,13 +2,14 @@
 // It must not know which errors were answered already; it hands out the errors that stand before the answer.
 
 import { parseCallId } from '../call-id.ts';
-import { textOf } from '../chat-request.ts';
-import type { ChatMessage } from '../chat-request.ts';
+import { offeredTools, textOf } from '../chat-request.ts';
+import type { ChatMessage, Offered } from '../chat-request.ts';
 import type { AnswerTurn, ErrorTurn, GatewayScript, Turn, TurnScript } from './script.ts';
 
 /** The part of a request that the choice rests on. */
 export interface TurnRequest {
   readonly messages: readonly ChatMessage[];
+  readonly tools?: Offered;
 }
 
 /** An error turn and its place in the script. */
@@ -42,7 +43,7 @@ interface Progress {
  * they are not counted. A client may drop any older part of the history as long as the newest tool call stays.
  */
 export function chooseTurn(request: TurnRequest, script: GatewayScript): TurnChoice {
-  const chosen = chooseScript(request.messages, script.scripts);
+  const chosen = chooseScript(request, script.scripts);
   if (chosen === null) return { kind: 'noScript' };
   const progress = progressOf(request.messages, chosen.name);
   const start = indexAfter(chosen, progress);
@@ -58,15 +59,28 @@ export function chooseTurn(request: TurnRequest, script: GatewayScript): TurnCho
   }
 }
 
-/** First by the text of the first user message; else the script named by ids, for a history that lost it; else the one without `when`. */
-function chooseScript(messages: readonly ChatMessage[], scripts: readonly TurnScript[]): TurnScript | null {
+/**
+ * First by the text of the first user message and the tools that are offered; else the script named by ids, for a history
+ * that lost it; else the one without `when`.
+ */
+function chooseScript({ messages, tools }: TurnRequest, scripts: readonly TurnScript[]): TurnScript | null {
   const firstUser = messages.find((message) => message.role === 'user');
   const text = firstUser === undefined ? '' : textOf(firstUser);
-  const byText = scripts.find((script) => script.contains !== null && text.includes(script.contains));
-  if (byText !== undefined) return byText;
+  const offered = offeredTools(tools);
+  const fitting = scripts.find(
+    (script) =>
+      hasCondition(script) &&
+      (script.contains === null || text.includes(script.contains)) &&
+      (script.offers === null || offered.includes(script.offers)),
+  );
+  if (fitting !== undefined) return fitting;
   const named = new Set(messages.flatMap(originsOf).map((origin) => origin.scriptName));
   const byId = scripts.find((script) => named.has(script.name));
-  return byId ?? scripts.find((script) => script.contains === null) ?? null;
+  return byId ?? scripts.find((script) => !hasCondition(script)) ?? null;
+}
+
+function hasCondition({ contains, offers }: TurnScript): boolean {
+  return contains !== null || offers !== null;
 }
 
 function originsOf(message: ChatMessage) {

@@ -64,7 +64,12 @@ const turnScriptSchema = strictKeys({
     .string()
     .max(scriptNameCharsMax)
     .regex(/^[A-Za-z0-9_-]+$/, 'expected letters, digits, "-" and "_" only'),
-  when: strictKeys({ contains: z.string().min(1) }).optional(),
+  when: strictKeys({ contains: z.string().min(1).optional(), tool: word.optional() })
+    .refine(
+      ({ contains, tool }) => contains !== undefined || tool !== undefined,
+      'expected "contains", "tool" or both',
+    )
+    .optional(),
   turns: z.array(turnSchema).max(turnCountMax),
   finally: strictKeys(turnShape).optional(),
 });

@@ -42,8 +42,10 @@ export interface Usage {
 /** The turns of one kind of conversation. */
 export interface TurnScript {
   readonly name: string;
-  /** Text that must be in the first user message; null matches any conversation. */
+  /** Text that must be in the first user message; null: any. */
   readonly contains: string | null;
+  /** Tool that the request must offer, by which agents with the same task are told apart; null: any. */
+  readonly offers: string | null;
   readonly turns: readonly Turn[];
   /** What is answered when the turns have run out. */
   readonly finalTurn: AnswerTurn;

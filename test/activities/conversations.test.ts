@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { repositoryScope, secretScope } from '../../activities/redaction.ts';
 import { userId } from '../../core/ids.ts';
+import { agentOf } from '../../core/plan/plan-agent.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { QueuedItem } from '../../core/conversation/state.ts';
 import { T0 } from '../engine/movable-clock.ts';
@@ -63,6 +64,22 @@ describe('openAgent', () => {
       userId: 'ada',
     });
     expect(around.agent.calls[0]?.sessionKey).toBe(around.world.keys.sessionKey(SANDBOX, 1));
+  });
+
+  it('opens nothing with an agent that asks for nothing where somebody wants to be asked', async () => {
+    const around = await ready();
+    const codex = agentOf('codex', {});
+    if (codex === null) throw new Error('there is no such preset');
+    const deployment = { ...around.world.deployment, agent: codex };
+    const world = { ...around.world, deployment };
+    expect(await answerOf({ ...around, world }, order)).toMatchObject({
+      type: 'stepFailed',
+      code: 'invalid_request',
+      reason: expect.stringContaining('"codex" acts without asking') as string,
+    });
+    expect(around.agent.opened).toBeNull();
+    const unasked = { ...order, confirmation: 'never' } as const;
+    expect(await answerOf({ ...around, world }, unasked)).toMatchObject({ type: 'agentOpened' });
   });
 
   it('fails the step with the code of the error', async () => {

@@ -222,7 +222,11 @@ describe('a pull request behind a branch', () => {
   };
   const opened = { number: 7, url: 'https://forge.example/7', state: 'opened', notes: [] } as const;
 
-  async function pulling(ends: readonly (typeof opened | ParleyError)[], row: Partial<RunItemRow> = {}) {
+  async function pulling(
+    ends: readonly (typeof opened | ParleyError)[],
+    row: Partial<RunItemRow> = {},
+    waits: readonly string[] = [],
+  ) {
     const around = await delivering({ deliver: { pullRequest: PULL }, row });
     const asked: PullRequestRequest[] = [];
     const left = [...ends];
@@ -232,6 +236,7 @@ describe('a pull request behind a branch', () => {
         providerOf: (provider: string | null) => provider ?? 'github',
         pullRequest(request: PullRequestRequest) {
           asked.push(request);
+          if (asked.length === 1) waits.forEach((words) => request.onWait(words));
           const end = left.length > 1 ? left.shift() : left[0];
           return end instanceof ParleyError ? Promise.reject(end) : Promise.resolve(end ?? opened);
         },
@@ -275,6 +280,16 @@ describe('a pull request behind a branch', () => {
     expect(JSON.stringify(evidence)).not.toContain(TOKEN);
     await collectNow(around.world, RUN);
     expect(await around.evidence()).toMatchObject({ pullRequest: { state: 'opened', url: opened.url } });
+  });
+
+  it('whose host makes it wait is told while it waits, with until when', async () => {
+    const words = 'the code host limits calls: waiting 30 seconds, until 2026-01-02T03:04:05Z, to open it';
+    const around = await pulling([opened], {}, [words]);
+    expect(await answerOf(around, ORDER)).toMatchObject(COLLECTED);
+    expect(await around.facts()).toMatchObject([
+      { code: 'delivery_waits', detail: words },
+      { code: 'branch_delivered', detail: expect.stringContaining(opened.url) },
+    ]);
   });
 
   it('whose host does not answer is tried again with the collection', async () => {

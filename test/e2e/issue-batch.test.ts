@@ -1,15 +1,18 @@
 /**
  * From issues to pull requests with a real batch: one process is killed after its first pull request is there and before
  * that is written down, the run is resumed, and every item has one pull request. Against a stand-in of Gitea, and against
- * a real Gitea where one was built.
+ * a real one.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { installedGitea } from '../../scripts/gitea-tool.js';
 import { startGitea } from '../clients/code-hosts/gitea-server.ts';
-import { startStandIn, TOKEN } from '../clients/code-hosts/stand-in/stand-in.ts';
+import { startStandIn, TOKEN, type StandIn } from '../clients/code-hosts/stand-in/stand-in.ts';
+import { describeWith } from '../helpers/requires.ts';
+import { startServerForTests } from '../helpers/temporal-tools.ts';
 import type { ProgramEnd } from './running-program.ts';
 import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
 
@@ -68,8 +71,10 @@ interface Forge {
   close(): Promise<void>;
 }
 
-async function standInForge(batch: UpgradeBatch): Promise<Forge> {
-  const host = await startStandIn('gitea');
+const standInForge = async (batch: UpgradeBatch): Promise<Forge> =>
+  forgeAt(batch, await startStandIn('gitea'));
+
+function forgeAt(batch: UpgradeBatch, host: StandIn): Forge {
   ISSUES.forEach(({ title, labels }, at) =>
     host.issues.push({ number: at + 1, title, body: 'As it says.', state: 'open', labels, comments: [] }),
   );
@@ -92,7 +97,9 @@ async function standInForge(batch: UpgradeBatch): Promise<Forge> {
 }
 
 async function giteaForge(batch: UpgradeBatch): Promise<Forge> {
-  const gitea = await startGitea(process.env['PARLEY_TEST_GITEA'] ?? '', path.join(batch.copy.root, 'gitea'));
+  const installed = installedGitea(process.env);
+  if (installed === null) throw new Error('Gitea was removed meanwhile');
+  const gitea = await startGitea(installed, path.join(batch.copy.root, 'gitea'));
   const at = `/repos/${REPOSITORY}`;
   await gitea.ask('POST', '/user/repos', { name: 'app', default_branch: 'main' });
   const pushed = new URL(`${gitea.origin}/${REPOSITORY}.git`);
@@ -143,12 +150,30 @@ function firstRepository({ copy }: UpgradeBatch): string {
   return path.join(copy.dataDir, 'repos', 'acme', 'service-001.git');
 }
 
-const FORGES = [
-  { name: 'a stand-in of Gitea', open: standInForge },
-  ...(process.env['PARLEY_TEST_GITEA'] === undefined ? [] : [{ name: 'a real Gitea', open: giteaForge }]),
-];
+function configure({ copy }: UpgradeBatch, { codeHost }: Forge): void {
+  const file = path.join(copy.example, 'parley.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('code_hosts:\n', `code_hosts:\n${codeHost}\n`));
+  writeFileSync(path.join(copy.example, 'job.yaml'), JOB);
+}
 
-describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open }) => {
+/** Where a run lives: what its programs are told of it. */
+interface Engine {
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+const embedded = (): Promise<Engine> => Promise.resolve({ env: {}, stop: () => Promise.resolve() });
+
+async function onTemporal(): Promise<Engine> {
+  const server = await startServerForTests();
+  return {
+    env: { PARLEY_ENGINE: 'temporal', TEMPORAL_ADDRESS: server.address },
+    stop: () => server.stop(),
+  };
+}
+
+function issueBatch(open: (batch: UpgradeBatch) => Promise<Forge>, begin = embedded): void {
+  let engine: Engine;
   let batch: UpgradeBatch;
   let forge: Forge;
   let planned: ProgramEnd;
@@ -161,12 +186,10 @@ describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open 
   let anew: ProgramEnd;
 
   beforeAll(async () => {
-    batch = await openUpgradeBatch({ repositories: 1 });
+    engine = await begin();
+    batch = await openUpgradeBatch({ repositories: 1, env: engine.env });
     forge = await open(batch);
-    const file = path.join(batch.copy.example, 'parley.yaml');
-    const config = readFileSync(file, 'utf8').replace('code_hosts:\n', `code_hosts:\n${forge.codeHost}\n`);
-    writeFileSync(file, config);
-    writeFileSync(path.join(batch.copy.example, 'job.yaml'), JOB);
+    configure(batch, forge);
     const env = { FORGE_TOKEN: forge.token };
     planned = await batch.run(['plan', 'job.yaml'], env);
     const program = batch.start(['run', 'job.yaml', '--plain', '--run-id', RUN_ID], env);
@@ -185,8 +208,9 @@ describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open 
     anew = await batch.run(['plan', 'job.yaml', '--again'], env);
   }, ALL_MS_MAX);
   afterAll(async () => {
-    await forge.close();
-    await batch.close();
+    await forge?.close();
+    await batch?.close();
+    await engine?.stop();
   });
 
   it('is planned over the issues with the label, whose text is no part of the job', () => {
@@ -245,4 +269,43 @@ describe.each(FORGES)('a batch from issues to pull requests, at $name', ({ open 
     expect(again.stderr).toContain('JOB327');
     expect(anew.stdout).toContain('#2, #1');
   });
+}
+
+describe('a batch from issues to pull requests, at a stand-in of Gitea', () => issueBatch(standInForge));
+describeWith('temporal', 'a batch from issues to pull requests on Temporal', () =>
+  issueBatch(standInForge, onTemporal),
+);
+describeWith('gitea', 'a batch from issues to pull requests, at a real Gitea', () => issueBatch(giteaForge));
+
+describe('a batch from issues in a process of its own', () => {
+  it(
+    'has asked the code host once, and goes on with what it said',
+    async () => {
+      const batch = await openUpgradeBatch({ repositories: 1 });
+      onTestFinished(() => batch.close());
+      const host = await startStandIn('gitea');
+      onTestFinished(() => host.close());
+      const forge = forgeAt(batch, host);
+      configure(batch, forge);
+      const env = { FORGE_TOKEN: forge.token };
+      const listed = (): number => host.calls.filter((call) => /^GET \S*\/issues(\?|$)/.test(call)).length;
+      const planned = await batch.run(['plan', 'job.yaml'], env);
+      expect(planned.code, planned.stderr).toBe(0);
+      // A question takes as many pages as it takes.
+      const asked = listed();
+      expect(asked).toBeGreaterThan(0);
+      const begun = await batch.run(['run', 'job.yaml', '--run-id', RUN_ID, '--detach'], env);
+      expect(begun.code, begun.stderr).toBe(0);
+      const done = await batch.run(['wait', RUN_ID, '--timeout', '10m'], env);
+      expect(done.code, done.stdout + done.stderr).toBe(0);
+      expect((await forge.pulls()).map(({ head }) => head).sort()).toEqual([
+        `parley/${RUN_ID}/issue-1`,
+        `parley/${RUN_ID}/issue-2`,
+      ]);
+      expect(listed()).toBe(2 * asked);
+      const handed = path.join(batch.copy.dataDir, 'detached', `${RUN_ID}.issues.json`);
+      expect(existsSync(handed)).toBe(false);
+    },
+    ALL_MS_MAX,
+  );
 });

@@ -63,7 +63,10 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
       return { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
     };
     [attacker, neighbour] = [await start(), await start()];
-    host = await openTargets(harness, neighbour);
+    host = await openTargets({
+      neighbourFile: path.join(harness.workspaceOf(neighbour.address.sandboxId), 'secret.txt'),
+      plant: async (secret) => void (await runInside(neighbour, `printf %s ${secret} > secret.txt`)),
+    });
   });
   afterAll(async () => {
     await host.close();
@@ -135,13 +138,19 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
   });
 }
 
-interface HostTargets {
+export interface HostTargets {
   readonly targets: EscapeTargets;
   close(): Promise<void>;
 }
 
 /** Real things of the host for the attempts to be after. */
-async function openTargets(harness: RuntimeHarness, neighbour: InsideCall): Promise<HostTargets> {
+export async function openTargets({
+  neighbourFile,
+  plant,
+}: Pick<EscapeTargets, 'neighbourFile'> & {
+  /** Writes the secret into that file, from inside the other sandbox. */
+  readonly plant: (secret: string) => Promise<void>;
+}): Promise<HostTargets> {
   const hostDir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-host-')));
   const secret = `secret-${randomBytes(8).toString('hex')}`;
   const gatewayKey = `key-${randomBytes(16).toString('hex')}`;
@@ -149,7 +158,7 @@ async function openTargets(harness: RuntimeHarness, neighbour: InsideCall): Prom
   const hostSocket = path.join(hostDir, 'h.sock');
   const abstractSocket = `parley-escape-${randomBytes(8).toString('hex')}`;
   writeFileSync(secretFile, secret);
-  await runInside(neighbour, `printf %s ${secret} > secret.txt`);
+  await plant(secret);
   const servers = await Promise.all([listen(0), listen(hostSocket), listen(`\0${abstractSocket}`)]);
   const sleeper: ChildProcess = spawn('sleep', ['3600'], {
     env: { ...process.env, GATEWAY_KEY: gatewayKey },
@@ -159,7 +168,7 @@ async function openTargets(harness: RuntimeHarness, neighbour: InsideCall): Prom
   return {
     targets: {
       ...{ hostDir, secretFile, secret, hostSocket, abstractSocket, gatewayKey, hostPort: port },
-      neighbourFile: path.join(harness.workspaceOf(neighbour.address.sandboxId), 'secret.txt'),
+      neighbourFile,
       hostPid: sleeper.pid ?? -1,
     },
     async close() {

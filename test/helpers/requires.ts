@@ -10,6 +10,7 @@ import { dockerdMissing } from '../../scripts/docker-daemon.ts';
 import { acpAgentsMissing } from '../../scripts/acp-agents.js';
 import { clientGeneratorsMissing } from '../../scripts/client-generators.js';
 import { installedComposeTools } from '../../scripts/compose-tools.js';
+import { installedGitea } from '../../scripts/gitea-tool.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
@@ -24,6 +25,7 @@ export type Tool =
   | 'acp-agents'
   | 'client-generators'
   | 'compose-local'
+  | 'gitea'
   | 'helm'
   | 'k8s-local'
   | 'postgres'
@@ -56,9 +58,13 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     installedHelm(process.env) === null
       ? 'Helm is not installed; install it with "node scripts/helm-tool.js"'
       : null,
+  gitea: () =>
+    installedGitea(process.env) === null
+      ? 'Gitea is not installed; install it with "node scripts/gitea-tool.js"'
+      : null,
   'acp-agents': () => {
     const reason = acpAgentsMissing(process.env);
-    return reason && `${reason}; install it with "node scripts/acp-agents.js"`;
+    return reason && `${reason}; install with "node scripts/acp-agents.js"`;
   },
   'client-generators': () => {
     const reason = clientGeneratorsMissing(process.env);

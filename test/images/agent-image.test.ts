@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { opencodeFolder, OPENCODE_VERSION } from '../../scripts/acp-agents.js';
+import { agentFolder, AGENT_VERSIONS } from '../../scripts/acp-agents.js';
 import { closeDaemon, dockerSocket } from '../../scripts/docker-daemon.ts';
 import { docker, MACHINE_BASE, makeBaseImage } from '../../scripts/machine-images.ts';
 import { parley } from '../cli/parley-program.ts';
@@ -22,8 +22,40 @@ const SHIPPED = [
   '/tmp:exec,mode=1777',
 ];
 
+/** From the recipe that is shipped: nobody has to build the sandbox beforehand. */
+const WHOLE_TAG = 'parley-test-opencode-whole:1';
+
 describeWith('acp-agents', 'an image with an agent', () => {
   afterAll(closeDaemon);
+
+  describeWith('dockerd', 'from the recipe of a sandbox', () => {
+    it(
+      'is built without an image that is there, and has the programs of a sandbox and the agent',
+      async () => {
+        const cwd = tempDir();
+        writeFileSync(path.join(cwd, 'parley.yaml'), 'store: { path: data }\n');
+        const from = agentFolder('opencode', process.env) ?? '';
+        const added = await parley(['agent', 'add', 'opencode', '--from', from], { cwd });
+        expect(added.exitCode, added.stderr).toBe(0);
+        const socket = dockerSocket();
+        const command = { socket, env: { DOCKER_HOST: `unix://${socket}`, DOCKER_BUILDKIT: '0' } };
+        await makeBaseImage(command);
+        const words = ['image', 'build', '--agent', 'opencode', '--tag', WHOLE_TAG, '--json'];
+        const base = ['--base-image', MACHINE_BASE, '--build-arg=--network=host'];
+        const built = await parley([...words, ...base], { cwd, env: command.env });
+        expect(built.exitCode, built.stderr).toBe(0);
+        expect(built.stderr).toContain(`building the sandbox ${WHOLE_TAG}-sandbox from`);
+        const script = 'opencode --version && ls /opt/parley';
+        const run = ['run', ...SHIPPED, '--env', 'HOME=/tmp', '--entrypoint', 'sh', WHOLE_TAG, '-c', script];
+        const said = (await docker(command, ...run)).split('\n');
+        expect(said[0]).toBe(AGENT_VERSIONS.opencode);
+        expect(said).toEqual(expect.arrayContaining(['agent-server.cjs', 'sandbox-init.cjs']));
+        const inspected = ['image', 'inspect', '--format', '{{.Config.User}}', WHOLE_TAG];
+        expect((await docker(command, ...inspected)).trim()).toBe('10001:10001');
+      },
+      MS_MAX,
+    );
+  });
 
   it(
     'is refused without the agent, has a recipe that names version and integrity, and is built and started',
@@ -33,14 +65,17 @@ describeWith('acp-agents', 'an image with an agent', () => {
       const absent = await parley(['image', 'build', '--agent', 'opencode', '--print'], { cwd });
       expect(absent.exitCode).toBe(2);
       expect(absent.stderr).toContain('install it: parley agent add opencode');
-      const added = await parley(['agent', 'add', 'opencode', '--from', opencodeFolder(process.env) ?? ''], {
-        cwd,
-      });
+      const added = await parley(
+        ['agent', 'add', 'opencode', '--from', agentFolder('opencode', process.env) ?? ''],
+        {
+          cwd,
+        },
+      );
       expect(added.exitCode, added.stderr).toBe(0);
       const printed = await parley(['image', 'build', '--agent', 'opencode', '--print'], { cwd });
-      expect(printed.stdout).toContain(`opencode ${OPENCODE_VERSION} (folder:`);
+      expect(printed.stdout).toContain(`opencode ${AGENT_VERSIONS.opencode} (folder:`);
       expect(printed.stdout).toContain(
-        `ARG SANDBOX_IMAGE=parley-sandbox-opencode:${OPENCODE_VERSION}-sandbox`,
+        `ARG SANDBOX_IMAGE=parley-sandbox-opencode:${AGENT_VERSIONS.opencode}-sandbox`,
       );
       const written = await parley(['image', 'build', '--agent', 'opencode', '--context', 'context'], {
         cwd,
@@ -71,7 +106,7 @@ describeWith('acp-agents', 'an image with an agent', () => {
         command,
         ...['run', ...SHIPPED, '--env', 'HOME=/tmp', '--user', '0:0', TAG, 'opencode', '--version'],
       );
-      expect(said.trim()).toBe(OPENCODE_VERSION);
+      expect(said.trim()).toBe(AGENT_VERSIONS.opencode);
     },
     MS_MAX,
   );

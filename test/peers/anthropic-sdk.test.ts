@@ -6,17 +6,10 @@ import Anthropic, * as sdk from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerJson, answerStream } from '../proxy/stub-gateway.ts';
 import { sampleScript, startGateway } from '../scripted-gateway/gateway-fixture.ts';
-import { BEGUN, event, REPLY, STREAM, THOUGHT, TOOL, USAGE } from './message-vendor.ts';
+import { BEGUN, breakOff, COST, PRICES, REPLY, STREAM, THOUGHT, TOOL, USAGE } from './message-vendor.ts';
 import { AGENT_KEY, openProxy, SESSION_ID, type OpenProxy } from './open-proxy.ts';
 import { openStubVendor, type StubVendor } from './stub-vendor.ts';
 
-const PRICES = {
-  input_cost_per_token: '0.000003',
-  output_cost_per_token: '0.000015',
-  cache_read_input_token_cost: '0.0000003',
-  cache_creation_input_token_cost: '0.00000375',
-};
-const COST = 20 * 3_000 + 10 * 3_750 + 50 * 300 + 5 * 15_000;
 const ASK = {
   model: 'claude',
   max_tokens: 64,
@@ -146,9 +139,8 @@ describe('Anthropic’s SDK for Node in front of the proxy', () => {
   });
 
   it('tells that a stream broke off, or failed in the middle', async () => {
-    const failed = event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } });
-    for (const frames of [STREAM.slice(0, 4), [...STREAM.slice(0, 4), failed]]) {
-      vendor.answer = answerStream(frames);
+    for (const model of ['breaks', 'overloads'] as const) {
+      vendor.answer = (res) => breakOff(model, res);
       await expect(client.messages.stream(ASK).finalMessage()).rejects.toBeInstanceOf(sdk.APIError);
     }
     const states = async () => (await proxy.rows()).slice(-2).map(({ state }) => state);

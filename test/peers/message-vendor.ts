@@ -2,6 +2,7 @@
  * A vendor of Anthropic's messages: one answer with a thought, a tool call and cached tokens, plain or as events.
  * Owns that answer in both forms; must not know who asks.
  */
+import type { ServerResponse } from 'node:http';
 import type { Answer } from '../proxy/stub-gateway.ts';
 
 export const USAGE = {
@@ -11,6 +12,14 @@ export const USAGE = {
   output_tokens: 5,
   output_tokens_details: { thinking_tokens: 3 },
 };
+/** Of the entry that leads to it, by token, and what the answer costs by them in nano-USD. */
+export const PRICES = {
+  input_cost_per_token: '0.000003',
+  output_cost_per_token: '0.000015',
+  cache_read_input_token_cost: '0.0000003',
+  cache_creation_input_token_cost: '0.00000375',
+};
+export const COST = 20 * 3_000 + 10 * 3_750 + 50 * 300 + 5 * 15_000;
 const HEAD = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm' };
 export const THOUGHT = { type: 'thinking', thinking: 'first look', signature: 'sig' };
 export const TOOL = { type: 'tool_use', id: 'toolu_1', name: 'terminal', input: { command: 'ls' } };
@@ -50,6 +59,30 @@ export const STREAM = [
   }),
   event('message_stop', {}),
 ];
+
+/** Models whose streams do not come to their end: one says nothing more, one is cut, one fails in words. */
+export const BROKEN_MODELS = ['hangs', 'breaks', 'overloads'] as const;
+export type BrokenModel = (typeof BROKEN_MODELS)[number];
+
+/** Answers as the vendor does until it no longer does. */
+export function breakOff(model: BrokenModel, res: ServerResponse): void {
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  switch (model) {
+    case 'hangs':
+      res.write(BEGUN);
+      return;
+    case 'breaks':
+      res.end(STREAM.slice(0, 4).join(''));
+      return;
+    case 'overloads':
+      res.end(
+        [
+          ...STREAM.slice(0, 4),
+          event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } }),
+        ].join(''),
+      );
+  }
+}
 
 /** Answers as the vendor does, a count of tokens included. */
 export const answerMessages: Answer = (res, seen) => {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
 import { requirePeerPython } from '../helpers/python-peers.ts';
 import { answerOrFail, failingEntries } from './failing-vendor.ts';
+import { COST } from './message-vendor.ts';
 import { startLitellm, type Litellm } from './litellm.ts';
 import { AGENT_KEY, openProxy, type OpenProxy } from './open-proxy.ts';
 import { openStubVendor, type StubVendor } from './stub-vendor.ts';
@@ -61,16 +62,55 @@ describeWith('litellm', 'clients in Python in front of our proxy', () => {
     const said = { thinking: 'first look', input: { command: 'ls' }, tokens: [20, 10, 50, 5] };
     expect(results['anthropic.message']).toEqual(said);
     expect(results['anthropic.stream']).toEqual(said);
+    expect(results['anthropic.all']).toEqual(said);
     expect(results['anthropic.count']).toBe(12);
+  });
+
+  it('anthropic: what a caller sends reaches the vendor as it is, but for key, model and user', () => {
+    const seen = vendor.seen.map(({ body }) => JSON.parse(body) as Readonly<Record<string, unknown>>);
+    expect(seen.find(({ thinking }) => thinking !== undefined)).toMatchObject({
+      model: 'acme/coder-1',
+      thinking: { type: 'enabled', budget_tokens: 32 },
+      tools: [{ name: 'terminal' }],
+      system: [{ cache_control: { type: 'ephemeral' } }],
+      metadata: {},
+    });
+  });
+
+  it('anthropic: a stream that is left, is cut or fails in words is told as that', () => {
+    expect(results['anthropic.left']).toBe('message_start');
+    expect(results['anthropic.breaks']).toEqual({ exception: 'APIStatusError', status: 200 });
+    expect(results['anthropic.overloads']).toEqual({ exception: 'OverloadedError', status: 529 });
+  });
+
+  it('anthropic: each call has its row, with every kind of token and its cost to the nano-dollar', async () => {
+    const of = async (model: string) =>
+      (await proxy.rows()).filter((row) => row.route === '/v1/messages' && row.modelName === model);
+    const whole = {
+      ...{ state: 'succeeded', responseId: 'msg_1', promptTokens: 80, completionTokens: 5 },
+      ...{ cachedTokens: 50, cacheWriteTokens: 10, reasoningTokens: 3, cost: COST },
+    };
+    const answered = await of('coder');
+    expect(answered).toMatchObject([whole, { ...whole, streamed: true }, { ...whole, user: 'ada' }]);
+    await expect.poll(async () => (await of('hangs')).map(({ state }) => state)).toEqual(['aborted']);
+    expect((await of('breaks')).map(({ state }) => state)).toEqual(['cut']);
+    expect((await of('overloads')).map(({ state }) => state)).toEqual(['failed']);
+    for (const status of [400, 404, 429, 500])
+      expect((await of(`fails-${status}`)).map(({ state, cost }) => [state, cost])).toEqual([
+        ['failed', expect.toBeOneOf([0, null])],
+      ]);
   });
 
   it.each(['openai', 'anthropic'])('G29: %s: discovers the models', (client) => {
     expect(results[`${client}.models`]).toEqual([
+      'breaks',
       'coder',
       'fails-400',
       'fails-404',
       'fails-429',
       'fails-500',
+      'hangs',
+      'overloads',
     ]);
   });
 

@@ -68,6 +68,10 @@ def say(model="coder", using=speaker):
     return using.messages.create(model=model, **SAID)
 
 
+SHOWN = [{"name": "terminal", "input_schema": {"type": "object", "properties": {}}}]
+CACHED = [{"type": "text", "text": "Work carefully.", "cache_control": {"type": "ephemeral"}}]
+
+
 def said(message):
     thought, call = message.content
     usage = message.usage
@@ -83,8 +87,36 @@ def said_in_events():
         return said(events.get_final_message())
 
 
+def said_with_all():
+    return said(
+        speaker.messages.create(
+            model="coder",
+            max_tokens=64,
+            messages=MESSAGES,
+            system=CACHED,
+            tools=SHOWN,
+            thinking={"type": "enabled", "budget_tokens": 32},
+            metadata={"user_id": "ada"},
+        )
+    )
+
+
+def left():
+    with speaker.messages.stream(model="hangs", **SAID) as events:
+        return next(iter(events)).type
+
+
+def broken(model):
+    with speaker.messages.stream(model=model, **SAID) as events:
+        return events.get_final_message().id
+
+
 keep("anthropic.message", lambda: said(say()))
 keep("anthropic.stream", said_in_events)
+keep("anthropic.all", said_with_all)
+keep("anthropic.left", left)
+keep("anthropic.breaks", lambda: broken("breaks"))
+keep("anthropic.overloads", lambda: broken("overloads"))
 keep("anthropic.count", lambda: speaker.messages.count_tokens(model="coder", messages=MESSAGES).input_tokens)
 keep("anthropic.models", lambda: sorted(model.id for model in speaker.models.list()))
 keep("anthropic.unknown", lambda: say("nobody"))

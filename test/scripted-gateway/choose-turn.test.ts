@@ -7,7 +7,7 @@ import { answerOf } from '../../scripted-gateway/answer.ts';
 import type { ChatMessage } from '../../scripted-gateway/chat-request.ts';
 import { chooseTurn } from '../../scripted-gateway/script/choose-turn.ts';
 import type { GatewayScript, Turn, TurnScript } from '../../scripted-gateway/script/script.ts';
-import { sampleScript, scriptOf, user } from './gateway-fixture.ts';
+import { header, sampleScript, scriptOf, user } from './gateway-fixture.ts';
 
 type Placed = Extract<ReturnType<typeof chooseTurn>, { kind: 'turn' }>;
 
@@ -42,7 +42,7 @@ const anyTurn = fc.oneof(
 function worldOf(turns: readonly Turn[]): GatewayScript {
   const finalTurn = answerTurn('Done.', 0);
   if (finalTurn.kind !== 'answer') throw new Error('final turn');
-  const script: TurnScript = { name: 'a_1', contains: 'start', turns, finalTurn };
+  const script: TurnScript = { name: 'a_1', contains: 'start', offers: null, turns, finalTurn };
   const workingDir = { from: 'system', pattern: /(x)/ } as const;
   return { path: 's', keys: [], models: new Map(), latencyMs: 0, workingDir, scripts: [script] };
 }
@@ -126,6 +126,24 @@ describe('chooseTurn()', () => {
     const foreign = { role: 'assistant', content: null, tool_calls: [{ id: 'call_other_7_0' }] };
     const choice = place(sample, [user('fix the bug'), foreign, { role: 'tool', tool_call_id: 'toolu_9' }]);
     expect(choice.turnIndex).toBe(2);
+  });
+
+  it('tells agents with the same task apart by a tool that they offer, in the words of either vendor', () => {
+    const script = scriptOf(
+      `${header}scripts:
+  - { name: shell, when: { contains: fix, tool: bash }, turns: [] }
+  - { name: editor, when: { tool: Edit }, turns: [] }
+  - { name: any, turns: [] }
+`,
+    );
+    const chosen = (...tools: readonly unknown[]): string => {
+      const choice = chooseTurn({ messages: [user('fix it')], tools }, script);
+      return choice.kind === 'turn' ? choice.scriptName : choice.kind;
+    };
+    expect(chosen({ type: 'function', function: { name: 'bash' } })).toBe('shell');
+    expect(chosen({ name: 'Read', input_schema: {} }, { name: 'Edit' })).toBe('editor');
+    expect(chosen({ name: 'Bash' }, 'no tool at all')).toBe('any');
+    expect(chosen()).toBe('any');
   });
 
   it('says so when no script fits', () => {

@@ -89,6 +89,11 @@ describe('parseScript() refuses', () => {
       ['s.yaml:12:13: script "a" is defined twice'],
     ],
     [
+      'a condition of nothing',
+      `${header}scripts:\n  - { name: a, when: {}, turns: [] }\n`,
+      ['s.yaml:11:22: scripts[0].when: expected "contains", "tool" or both'],
+    ],
+    [
       'a name that no id can carry',
       oneTurn('say: hi').replace('name: a\n', 'name: a b\n'),
       ['s.yaml:11:11: scripts[0].name: expected letters, digits, "-" and "_" only'],

@@ -62,12 +62,18 @@ export function createApiFetch(options: ApiFetchOptions): ApiFetch {
       if (ms > leftMs)
         throw failed(options, `it limits calls, and the next one is ${Math.ceil(ms / 1_000)} seconds away`);
       leftMs -= ms;
-      if (why !== null)
-        options.onWait(`${why}: waiting ${Math.ceil(ms / 1_000)} seconds to ${options.doing}`);
+      if (why !== null) {
+        const until = new Date(options.clock.now() + ms).toISOString().slice(0, SECONDS_CHARS);
+        const seconds = Math.ceil(ms / 1_000);
+        options.onWait(`${why}: waiting ${seconds} seconds, until ${until}Z, to ${options.doing}`);
+      }
       await sleep(options.clock, ms);
     }
   };
 }
+
+/** Of an instant as ISO 8601 writes it, without its fractions. */
+const SECONDS_CHARS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
 interface Wait {
   readonly ms: number;

@@ -61,7 +61,7 @@ export function createCodeHostApi(options: CodeHostApiOptions): CodeHostApi {
         ...{ provider, name: request.repository.name, token: request.token, kind: null, doing },
         rights: 'give the credential write access to pull requests and issues',
         waitMsMax: limits.RESULT_WAIT_MS_MAX,
-        onWait: () => undefined,
+        onWait: request.onWait,
       });
       return await bringUpToDate(client, request, doing);
     },

@@ -4,12 +4,14 @@
  * Keeps what it heard in the file ACP_HEARD, and its sessions in the folder ACP_SESSIONS where it can load them.
  * Plain JavaScript, because the server starts it as a program of its own.
  */
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import path from 'node:path';
 
 const CAN = new Set((process.env.ACP_CAN ?? '').split(','));
 const FOLDER = process.env.ACP_SESSIONS ?? '';
+const RUN_MS_MAX = 60_000;
 const waiting = new Map();
 let lastId = 0;
 let sessionId = '';
@@ -55,6 +57,16 @@ async function step(one) {
     const answer = await ask(one.call.method, params);
     terminalId = answer.result?.terminalId ?? terminalId;
     return heard({ [one.call.method]: answer.result ?? { error: answer.error } });
+  }
+  if ('run' in one) {
+    // By itself, not through its client: what a program of an agent reaches is what this reaches.
+    const ran = spawnSync('/bin/sh', ['-c', one.run], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+      timeout: RUN_MS_MAX,
+      env: { ...process.env, AGENT_PARENT: String(process.ppid) },
+    });
+    return heard({ ran: ran.stdout ?? '' });
   }
   if ('variables' in one) {
     return heard({

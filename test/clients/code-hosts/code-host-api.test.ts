@@ -23,6 +23,7 @@ const PULL: PullRequestRequest = {
   labels: ['agent'],
   reviewers: ['ann'],
   comment: { issue: 3, text: 'See {url}.' },
+  onWait: () => undefined,
 };
 
 interface Asking {
@@ -151,7 +152,7 @@ describe.each(CODE_HOST_KINDS)('issues of %s', (kind) => {
     expect(await issues()).toHaveLength(1);
     expect(waits).toEqual([8_000, 61_000, 4_000]);
     expect(said[0]).toContain(
-      'the code host limits calls: waiting 8 seconds to read issues of "acme/app" at forge',
+      'the code host limits calls: waiting 8 seconds, until 1970-01-01T00:16:48Z, to read issues of "acme/app" at forge',
     );
     host.before = () => ({ status: 429, headers: { 'retry-after': '90000' }, body: {} });
     await expect(issues()).rejects.toMatchObject({ code: 'code_host_failed' });
@@ -259,6 +260,18 @@ describe.each(CODE_HOST_KINDS)('a pull request of %s', (kind) => {
     const { notes } = await api.pullRequest({ ...PULL, reviewers: ['nobody'] });
     expect(notes).toEqual([expect.stringMatching(/^reviewers: /)]);
     expect(host.pulls).toHaveLength(1);
+  });
+
+  it('is waited for where the host limits calls, and whoever wants to know is told until when', async () => {
+    const { host, api, said } = await asking(kind);
+    addIssues(host, 3);
+    const limits = [{ status: 429, headers: { 'retry-after': '7' }, body: {} }];
+    host.before = () => limits.shift() ?? null;
+    const answer = await api.pullRequest({ ...PULL, onWait: (words) => void said.push(words) });
+    expect(answer).toMatchObject({ state: 'opened' });
+    expect(said).toEqual([
+      `the code host limits calls: waiting 8 seconds, until 1970-01-01T00:16:48Z, to open a pull request for branch "${PULL.head}" of "${REPOSITORY}" at forge`,
+    ]);
   });
 
   it("is asked for with the run's own credential before that of the host", async () => {

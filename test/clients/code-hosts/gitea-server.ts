@@ -1,13 +1,13 @@
 /**
  * A real Gitea on a free port, with one user, a token, and whatever repositories a test pushes to it.
- * Owns its folder and its end. The program is the one that PARLEY_TEST_GITEA names, built from the module
- * code.gitea.io/gitea with the tags of SQLite; beside it lies `source`, whose templates and options it reads.
+ * Owns its folder and its end; the program is what `node scripts/gitea-tool.js` has built.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../../loopback/free-port.ts';
+import type { InstalledGitea } from '../../../scripts/gitea-tool.js';
 
 const OWNER = 'acme';
 
@@ -19,15 +19,15 @@ export interface GiteaServer {
 }
 
 /** `folder` is its own, and removed by the caller. */
-export async function startGitea(program: string, folder: string): Promise<GiteaServer> {
+export async function startGitea(
+  { program, staticRoot }: InstalledGitea,
+  folder: string,
+): Promise<GiteaServer> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const config = path.join(folder, 'app.ini');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    config,
-    settings({ folder, port, origin, source: path.join(path.dirname(program), 'source') }),
-  );
+  writeFileSync(config, settings({ folder, port, origin, staticRoot }));
   const given = ['--config', config, '--work-path', folder];
   const environment = { PATH: process.env['PATH'] ?? '', HOME: folder };
   const call = (...args: readonly string[]): string =>
@@ -78,17 +78,17 @@ interface Settings {
   readonly folder: string;
   readonly port: number;
   readonly origin: string;
-  readonly source: string;
+  readonly staticRoot: string;
 }
 
-function settings({ folder, port, origin, source }: Settings): string {
+function settings({ folder, port, origin, staticRoot }: Settings): string {
   return `I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true
 WORK_PATH = ${folder}
 [server]
 HTTP_ADDR = 127.0.0.1
 HTTP_PORT = ${port}
 ROOT_URL = ${origin}/
-STATIC_ROOT_PATH = ${source}
+STATIC_ROOT_PATH = ${staticRoot}
 DISABLE_SSH = true
 OFFLINE_MODE = true
 [database]
