@@ -7,7 +7,7 @@ import type { AskedIssues, IssuesRead, JobWorld } from '../../dsl/world.ts';
 import { counted } from '../../core/text/counted.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
-import { handedIssues } from '../handed-issues.ts';
+import { handedIssues } from './handed-issues.ts';
 import { openStored } from '../../host/open-deployment.ts';
 import type { Shell } from '../../host/shell.ts';
 

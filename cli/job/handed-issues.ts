@@ -4,8 +4,8 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { RunId } from '../core/ids.ts';
-import type { PlanIssues } from '../core/plan/plan-issue.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { PlanIssues } from '../../core/plan/plan-issue.ts';
 
 /** Issues of a private repository are for nobody else. */
 const OWNER_ONLY = { mode: 0o600 } as const;
