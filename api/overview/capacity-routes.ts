@@ -87,7 +87,7 @@ export const CAPACITY_ROUTES = [
       const limits = world.deployment.capacity;
       const now = world.clock.now();
       const found = await overview.line({ userId: whoseRecords(caller), now, ...pageRequest(query) });
-      const positions = found.length === 0 ? new Map() : await world.placement.positions({ limits, now });
+      const positions = await world.placement.positions({ limits, now });
       return await answerPage(found, query.limit, {
         cursor: ({ order, waiterId }) => ({ value: order, id: waiterId }),
         records: (places) =>

@@ -115,19 +115,20 @@ async function failures({ overview, world }: Application, caller: Principal): Pr
   const sandboxes = await overview.failedSandboxes(wanted);
   const steps = await overview.failedLastSteps(wanted);
   return [
-    ...starts.map((row): TroubleRecord => ({
-      ...{ kind: 'failed_start', about: 'conversation', id: row.conversationId, title: titleOf(row) },
-      ...{ text: row.startTaskDetail ?? 'no reason was given', at: isoInstant(row.updatedAt), ...ONCE },
-    })),
-    ...sandboxes.map((row): TroubleRecord => ({
-      ...{ kind: 'failed_sandbox', about: 'sandbox', id: row.sandboxId, title: row.sandboxId.slice(0, 8) },
-      text: `${row.status}: ${row.detail ?? 'no reason was given'}`,
-      ...{ at: isoInstant(row.createdAt), ...ONCE },
-    })),
-    ...steps.map((step): TroubleRecord => ({
-      ...{ kind: 'failed_last_step', about: 'run', id: step.runId, title: step.name, text: step.detail },
-      ...{ at: isoInstant(step.at), ...ONCE },
-    })),
+    ...starts.map((row): TroubleRecord => {
+      const of = { about: 'conversation', id: row.conversationId, title: titleOf(row) } as const;
+      const text = row.startTaskDetail ?? 'no reason was given';
+      return { kind: 'failed_start', ...of, text, at: isoInstant(row.updatedAt), ...ONCE };
+    }),
+    ...sandboxes.map((row): TroubleRecord => {
+      const of = { about: 'sandbox', id: row.sandboxId, title: row.sandboxId.slice(0, 8) } as const;
+      const text = `${row.status}: ${row.detail ?? 'no reason was given'}`;
+      return { kind: 'failed_sandbox', ...of, text, at: isoInstant(row.createdAt), ...ONCE };
+    }),
+    ...steps.map((step): TroubleRecord => {
+      const of = { about: 'run', id: step.runId, title: step.name } as const;
+      return { kind: 'failed_last_step', ...of, text: step.detail, at: isoInstant(step.at), ...ONCE };
+    }),
   ];
 }
 
@@ -149,8 +150,8 @@ async function lostSpend({ world }: Application, { scope }: Principal): Promise<
   if (scope !== 'admin') return [];
   const since = world.clock.now() - SINCE_MS;
   const losses = (await world.spend.losses()).filter(({ seenAt }) => seenAt >= since);
-  return losses.map((loss) => ({
-    ...{ kind: 'lost_spend', about: 'spend', id: null, title: null, text: lossWords(loss) },
-    ...{ at: isoInstant(loss.seenAt), ...ONCE },
-  }));
+  return losses.map((loss): TroubleRecord => {
+    const of = { about: 'spend', id: null, title: null } as const;
+    return { kind: 'lost_spend', ...of, text: lossWords(loss), at: isoInstant(loss.seenAt), ...ONCE };
+  });
 }

@@ -151,7 +151,7 @@ describeWith('chromium', 'runs', () => {
     const sizes = [html, ...named.map((name) => readFileSync(path.join(folder, name)))];
     const bytes = sizes.reduce((sum, one) => sum + gzipSync(one).byteLength, 0);
     expect(bytes).toBeLessThan(FIRST_BYTES_MAX);
-    expect(named.join(' ')).not.toContain('job-editor');
+    expect(named.join(' ')).not.toMatch(/job-editor|spend-chart/);
     expect(readdirSync(path.join(folder, 'assets')).some((name) => name.startsWith('job-editor'))).toBe(true);
   });
 });

@@ -59,19 +59,7 @@ export function SecretDialog({ kind, secret, onLeave, onDone }: SecretDialogProp
           )}
         </Field>
         {kind === 'describe' ? null : (
-          <Field label="Value" hint="It is sealed where it is kept, and nobody is shown it again.">
-            {(ids) => (
-              <input
-                {...ids}
-                type="password"
-                required
-                autoFocus={kind === 'replace'}
-                autoComplete="new-password"
-                value={value}
-                onChange={({ target }) => setValue(target.value)}
-              />
-            )}
-          </Field>
+          <ValueField isFirst={kind === 'replace'} value={value} onChange={setValue} />
         )}
         <Field label="Description">
           {(ids) => (
@@ -93,5 +81,30 @@ export function SecretDialog({ kind, secret, onLeave, onDone }: SecretDialogProp
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface ValueFieldProps {
+  /** Nothing before it can be changed. */
+  readonly isFirst: boolean;
+  readonly value: string;
+  onChange(value: string): void;
+}
+
+function ValueField({ isFirst, value, onChange }: ValueFieldProps): ReactElement {
+  return (
+    <Field label="Value" hint="It is sealed where it is kept, and nobody is shown it again.">
+      {(ids) => (
+        <input
+          {...ids}
+          type="password"
+          required
+          autoFocus={isFirst}
+          autoComplete="new-password"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
   );
 }

@@ -17,11 +17,15 @@ export type ConversationFilter = typeof FIRST_CONVERSATIONS;
 export const CONVERSATION_FIELDS: readonly FilterField<Exclude<keyof ConversationFilter, 'sort'>>[] = [
   { name: 'title', label: 'Title contains', kind: 'text' },
   {
-    ...{ name: 'agent', label: 'Agent', kind: 'choice' },
+    name: 'agent',
+    label: 'Agent',
+    kind: 'choice',
     choices: wordChoices('Every agent', EXECUTION_WORDS, labelOf),
   },
   {
-    ...{ name: 'sandbox', label: 'Status of the sandbox', kind: 'choice' },
+    name: 'sandbox',
+    label: 'Status of the sandbox',
+    kind: 'choice',
     choices: wordChoices('Every sandbox', SANDBOX_WORDS, labelOf),
   },
   { name: 'tag', label: 'Tag (name=value)', kind: 'text' },

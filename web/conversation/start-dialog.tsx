@@ -95,7 +95,7 @@ function Places({ draft, onChange }: PlacesProps): ReactElement {
           {...ids}
           placeholder={placeholder}
           value={draft[name]}
-          onChange={(event) => onChange({ [name]: event.target.value })}
+          onChange={(event) => onChange({ [name]: event.target.value } as Partial<Draft>)}
         />
       )}
     </Field>

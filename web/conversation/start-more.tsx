@@ -70,7 +70,7 @@ export function StartMore({ draft, onChange }: StartMoreProps): ReactElement {
           rows={2}
           spellCheck={false}
           value={draft[name]}
-          onChange={({ target }) => onChange({ [name]: target.value })}
+          onChange={({ target }) => onChange({ [name]: target.value } as Partial<MoreDraft>)}
         />
       )}
     </Field>

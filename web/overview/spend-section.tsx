@@ -24,11 +24,15 @@ const DIMENSIONS = ['model', 'user', 'team', 'tag', 'key'] as const;
 
 const FIELDS: readonly FilterField<keyof typeof FIRST>[] = [
   {
-    ...{ name: 'by', label: 'By', kind: 'choice' },
+    name: 'by',
+    label: 'By',
+    kind: 'choice',
     choices: DIMENSIONS.map((one) => [one, `By ${one}`] as const),
   },
   {
-    ...{ name: 'span', label: 'Span', kind: 'choice' },
+    name: 'span',
+    label: 'Span',
+    kind: 'choice',
     choices: [
       ['1', 'Last 24 hours'],
       ['2', 'Last 48 hours'],

@@ -27,12 +27,16 @@ const ACTIONS = [
 const FIELDS: readonly FilterField<keyof typeof FIRST>[] = [
   { name: 'who', label: 'User', kind: 'text' },
   {
-    ...{ name: 'action', label: 'Action', kind: 'choice' },
+    name: 'action',
+    label: 'Action',
+    kind: 'choice',
     choices: wordChoices('Every action', ACTIONS, labelOf),
   },
   { name: 'about', label: 'About contains', kind: 'text' },
   {
-    ...{ name: 'outcome', label: 'Outcome', kind: 'choice' },
+    name: 'outcome',
+    label: 'Outcome',
+    kind: 'choice',
     choices: [
       ['', 'Every outcome'],
       ['done', 'Done'],

@@ -24,7 +24,9 @@ const FIRST = { name: '', state: '' };
 const FIELDS: readonly FilterField<'name' | 'state'>[] = [
   { name: 'name', label: 'Name of the job', kind: 'text' },
   {
-    ...{ name: 'state', label: 'State', kind: 'choice' },
+    name: 'state',
+    label: 'State',
+    kind: 'choice',
     choices: [
       ['', 'All runs'],
       ['open', 'Those that go on'],

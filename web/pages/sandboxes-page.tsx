@@ -29,7 +29,9 @@ const FIRST = { status: LIVING, id: '', sort: 'CREATED_AT_DESC' };
 
 const FIELDS: readonly FilterField<'status' | 'id'>[] = [
   {
-    ...{ name: 'status', label: 'Status', kind: 'choice' },
+    name: 'status',
+    label: 'Status',
+    kind: 'choice',
     choices: [
       [LIVING, 'All that live'],
       ...SANDBOX_WORDS.map((word) => [word, labelOf(word)] as const),
@@ -46,20 +48,7 @@ export function SandboxesPage(): ReactElement {
   const [asked, setAsked] = useState<Asked | null>(null);
   const action = useAction();
   const { filter } = state;
-  const pageId = state.pageId.page_id;
-  const ask = useCallback(
-    async (signal: AbortSignal) => {
-      const page = pageId === undefined ? {} : { page_id: pageId };
-      const query = { limit: PAGE_ROWS, ...page, ...queryOf(filter) };
-      const found = await client.searchSandboxes({ query }, { signal });
-      const ids = found.items.map(({ id }) => id);
-      const inside =
-        ids.length === 0 ? [] : await client.listSandboxConversations({ query: { id: ids } }, { signal });
-      return { ...found, items: found.items.map((row, at) => ({ ...row, inside: inside[at] })) };
-    },
-    [client, pageId, filter],
-  );
-  const polled = usePolled(ask);
+  const polled = useSandboxes(filter, state.pageId.page_id);
   const run = (work: () => Promise<unknown>): void => {
     void action.run(async () => {
       await work();
@@ -121,6 +110,24 @@ export function SandboxesPage(): ReactElement {
       )}
     </>
   );
+}
+
+/** With what is in each; the page is asked for again when the filter is another. */
+function useSandboxes(filter: typeof FIRST, pageId: string | undefined) {
+  const { client } = useSession();
+  const ask = useCallback(
+    async (signal: AbortSignal) => {
+      const page = pageId === undefined ? {} : { page_id: pageId };
+      const query = { limit: PAGE_ROWS, ...page, ...queryOf(filter) };
+      const found = await client.searchSandboxes({ query }, { signal });
+      const ids = found.items.map(({ id }) => id);
+      const inside =
+        ids.length === 0 ? [] : await client.listSandboxConversations({ query: { id: ids } }, { signal });
+      return { ...found, items: found.items.map((row, at) => ({ ...row, inside: inside[at] })) };
+    },
+    [client, pageId, filter],
+  );
+  return usePolled(ask);
 }
 
 /** What somebody wrote into the address may be anything: what is no question is left out. */

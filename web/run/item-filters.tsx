@@ -43,7 +43,9 @@ export interface ItemFiltersProps {
 
 const FIELDS: readonly FilterField<keyof ItemFilter>[] = [
   {
-    ...{ name: 'state', label: 'Outcome', kind: 'choice' },
+    name: 'state',
+    label: 'Outcome',
+    kind: 'choice',
     choices: wordChoices('Every outcome', STATES, labelOf),
   },
   { name: 'key', label: 'Key contains', kind: 'text' },
