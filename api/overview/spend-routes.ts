@@ -13,6 +13,9 @@ import { nanoUsd } from '../runs/run-record.ts';
 
 const SPAN_MS = 7 * DAY_MS;
 const SPAN_MS_MAX = 366 * DAY_MS;
+/** Years of four digits: others are spelled in a way that few clients read. */
+const YEAR_0_MS = Date.parse('0000-01-01T00:00:00Z');
+const LAST_DAY_MS = Date.parse('9999-12-31T00:00:00Z');
 /** Shorter intervals are shown by the hour. */
 const BY_HOUR_MS_MAX = 2 * DAY_MS;
 
@@ -90,7 +93,8 @@ function cut(
   if (from >= to) throw invalid(['query', 'from'], 'Input should be before "to"');
   if (to - from > SPAN_MS_MAX) throw invalid(['query', 'from'], 'Input should be within 366 days of "to"');
   const bucketMs = to - from <= BY_HOUR_MS_MAX ? HOUR_MS : DAY_MS;
-  return { from: Math.floor(from / bucketMs) * bucketMs, to: Math.ceil(to / bucketMs) * bucketMs, bucketMs };
+  const whole = (at: number): number => Math.min(LAST_DAY_MS, Math.max(YEAR_0_MS, at * bucketMs));
+  return { from: whole(Math.floor(from / bucketMs)), to: whole(Math.ceil(to / bucketMs)), bucketMs };
 }
 
 const NOTHING: Sums = {

@@ -135,15 +135,17 @@ async function failures({ overview, world }: Application, caller: Principal): Pr
 /** Reasons of the run itself; what a person or the concurrency holds back is no trouble. */
 const HELD = /^(?:breaker|budget|canary)/;
 
-async function heldRuns({ search, world }: Application, caller: Principal): Promise<TroubleRecord[]> {
+async function heldRuns({ search, runLog }: Application, caller: Principal): Promise<TroubleRecord[]> {
   const page = { after: null, limit: SHOWN_MAX, descending: true };
   const runs = await search.runs(page, whoseRecords(caller), { state: 'open' });
-  const now = isoInstant(world.clock.now());
-  return runs.flatMap(({ runId: id, name, reason }): TroubleRecord[] =>
-    reason !== null && HELD.test(reason)
-      ? [{ kind: 'held_run', about: 'run', id, title: name, text: `held by ${reason}`, at: now, ...ONCE }]
-      : [],
-  );
+  const found: TroubleRecord[] = [];
+  for (const { runId: id, name, reason, createdAt } of runs) {
+    if (reason === null || !HELD.test(reason)) continue;
+    // What was last said of it as a whole.
+    const at = isoInstant((await runLog.runEvents(id)).at(-1)?.at ?? createdAt);
+    found.push({ kind: 'held_run', about: 'run', id, title: name, text: `held by ${reason}`, at, ...ONCE });
+  }
+  return found;
 }
 
 async function lostSpend({ world }: Application, { scope }: Principal): Promise<TroubleRecord[]> {

@@ -20,7 +20,9 @@ export function SpendChart({ spend }: { readonly spend: Spend }): ReactElement {
   const [theme] = useTheme();
   const [isDark, setIsDark] = useState(() => darkWanted().matches);
   const [pointed, setPointed] = useState<number | null>(null);
-  const series = useMemo(() => spendSeries(spend), [spend]);
+  // It is asked for again and again, and mostly says the same.
+  const text = JSON.stringify(spend);
+  const series = useMemo(() => spendSeries(JSON.parse(text) as Spend), [text]);
   useEffect(() => {
     const wanted = darkWanted();
     const onChange = (): void => setIsDark(wanted.matches);
@@ -30,14 +32,15 @@ export function SpendChart({ spend }: { readonly spend: Spend }): ReactElement {
   useEffect(() => {
     const place = box.current;
     if (place === null) return;
-    const plot = new UPlot(optionsOf({ place, spend, onPoint: setPointed }), dataOf(series), place);
+    const drawn = JSON.parse(text) as Spend;
+    const plot = new UPlot(optionsOf({ place, spend: drawn, onPoint: setPointed }), dataOf(series), place);
     const watch = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }));
     watch.observe(place);
     return () => {
       watch.disconnect();
       plot.destroy();
     };
-  }, [spend, series, theme, isDark]);
+  }, [text, series, theme, isDark]);
   return (
     <div className="card chart">
       <div
