@@ -13,6 +13,7 @@ import { FilterBar, type FilterField } from '../lists/filter-bar.tsx';
 import { useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';
+import { parsedInstant, utc } from '../text/time.ts';
 import { groupLabel, type Spend } from './spend-series.ts';
 
 const SpendChart = lazy(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
@@ -142,7 +143,7 @@ function Times({ spend }: { readonly spend: Spend }): ReactElement {
           {spend.buckets.map((bucket) => (
             <tr key={`${bucket.at} ${bucket.kind} ${bucket.name}`}>
               <th scope="row">
-                <time dateTime={bucket.at} title={bucket.at}>
+                <time dateTime={bucket.at} title={utc(parsedInstant(bucket.at))}>
                   {isHourly ? new Date(bucket.at).toLocaleString() : bucket.at.slice(0, 10)}
                 </time>
               </th>

@@ -5,12 +5,13 @@
 import { useCallback, type ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
+import { TimeOfDay, When } from '../components/when.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
 import { ONE_PAGE } from '../lists/one-page.ts';
 import { Link } from '../routing/link.tsx';
 import { useSession } from '../session/session.ts';
+import { parsedInstant } from '../text/time.ts';
 
 type Trouble = ResultOf<'list_trouble'>['items'][number];
 
@@ -71,7 +72,11 @@ function Tries({ tries, nextAt }: { readonly tries: number; readonly nextAt: str
   return (
     <span className="below">
       {tries} {tries === 1 ? 'try' : 'tries'}
-      {nextAt === null ? null : <span>next at {new Date(nextAt).toLocaleTimeString()}</span>}
+      {nextAt === null ? null : (
+        <span>
+          next at <TimeOfDay at={parsedInstant(nextAt)} />
+        </span>
+      )}
     </span>
   );
 }
