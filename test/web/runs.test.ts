@@ -120,7 +120,7 @@ describeWith('chromium', 'runs', () => {
       await shows('item-049');
       await items.getByLabel('Key contains').fill('nothing');
       await items.getByText('No item is so.').waitFor();
-      await page.getByRole('button', { name: 'Show all items' }).click();
+      await page.getByRole('button', { name: 'Show all' }).click();
 
       await items.getByLabel('Key contains').fill('moody');
       await items.getByRole('button', { name: 'moody' }).click();
