@@ -43,23 +43,21 @@ export function ItemsSection({ run, onChange }: ItemsSectionProps): ReactElement
   );
   const polled = usePolled(ask);
   const items = polled.value?.items ?? [];
+  const changeFilter = (changed: typeof NO_FILTER): void => {
+    setFilter(changed);
+    setPages([]);
+  };
   const isFiltered = Object.values(filter).some((text) => text !== '');
   return (
     <>
       <Timeline run={run} items={items} />
       <section aria-label="Items" className="stack">
         <h2>Items</h2>
-        <ItemFilters
-          filter={filter}
-          onChange={(changed) => {
-            setFilter(changed);
-            setPages([]);
-          }}
-        />
+        <ItemFilters filter={filter} onChange={changeFilter} />
         <Listing
           label="Items"
           polled={polled}
-          state={{ isFiltered, pages, setPages, clear: () => setFilter(NO_FILTER) }}
+          state={{ isFiltered, pages, setPages, clear: () => changeFilter(NO_FILTER) }}
           empty={<p>The run has no item yet.</p>}
           none="No item is so."
         >
