@@ -3,6 +3,7 @@
  * Owns the asking; an entry holds names and ids, and never a value of a secret.
  */
 import { useCallback, type ReactElement } from 'react';
+import type { InputOf } from '../../api/client/client.ts';
 import { OPERATIONS } from '../../api/client/operations.ts';
 import { AuditTable } from '../admin/audit-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
@@ -12,6 +13,8 @@ import { Listing } from '../lists/listing.tsx';
 import { useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';
+
+type Query = NonNullable<InputOf<'search_audit'>['query']>;
 
 const PAGE_ROWS = 50;
 const FIRST = { who: '', action: '', about: '', outcome: '', from: '', until: '' };
@@ -81,7 +84,7 @@ export function AuditPage(): ReactElement {
   );
 }
 
-function queryOf({ who, action, about, outcome, from, until }: typeof FIRST) {
+function queryOf({ who, action, about, outcome, from, until }: typeof FIRST): Query {
   const [begin, end] = [beginOf(from), beginOf(until, 1)];
   return {
     ...(who === '' ? {} : { user_id: who.slice(0, 128) }),
@@ -90,5 +93,5 @@ function queryOf({ who, action, about, outcome, from, until }: typeof FIRST) {
     ...(outcome === 'done' || outcome === 'refused' ? { outcome } : {}),
     ...(begin === null ? {} : { at__gte: begin }),
     ...(end === null ? {} : { at__lt: end }),
-  } as const;
+  };
 }
