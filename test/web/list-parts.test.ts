@@ -1,9 +1,9 @@
 /** What lists and the overview decide by themselves: queries of a filter, tags, days, and the series of a picture. */
 import { describe, expect, it } from 'vitest';
 import { conversationQuery, FIRST_CONVERSATIONS } from '../../web/conversation/conversation-filter.ts';
-import { moreOf, NO_MORE } from '../../web/conversation/start-more.tsx';
-import { beginOf } from '../../web/lists/filter-bar.tsx';
-import { wordSort } from '../../web/lists/listing.tsx';
+import { moreOf, NO_MORE } from '../../web/conversation/more-draft.ts';
+import { beginOf } from '../../web/lists/filter-field.ts';
+import { wordSort } from '../../web/lists/word-sort.ts';
 import { groupLabel, spendSeries, type Spend } from '../../web/overview/spend-series.ts';
 import { parsedTags, tagsText } from '../../web/text/tags.ts';
 

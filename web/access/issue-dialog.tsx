@@ -9,7 +9,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { Field } from '../components/field.tsx';
 import { Problems } from '../components/notice.tsx';
 import { useAction } from '../data/use-action.ts';
-import { beginOf } from '../lists/filter-bar.tsx';
+import { beginOf } from '../lists/filter-field.ts';
 import { useSession } from '../session/session.ts';
 
 export type IssuedKey = ResultOf<'issue_key'>;

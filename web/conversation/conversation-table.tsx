@@ -7,7 +7,7 @@ import type { ResultOf } from '../../api/client/client.ts';
 import { Badge } from '../components/badge.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
-import { wordSort } from '../lists/listing.tsx';
+import { wordSort } from '../lists/word-sort.ts';
 import { SelectCell } from '../lists/select-cell.tsx';
 import type { Selection } from '../lists/use-selection.ts';
 import { Link } from '../routing/link.tsx';

@@ -12,7 +12,8 @@ import { useAction } from '../data/use-action.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { goTo } from '../routing/use-place.ts';
 import { useSession } from '../session/session.ts';
-import { moreOf, NO_MORE, StartMore } from './start-more.tsx';
+import { moreOf, NO_MORE } from './more-draft.ts';
+import { StartMore } from './start-more.tsx';
 import { GROUPING_LABELS } from '../text/words.ts';
 
 const EMPTY = { message: '', title: '', repository: '', branch: '', sandbox: '', ...NO_MORE };

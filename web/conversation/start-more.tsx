@@ -1,56 +1,13 @@
 /**
  * What else a conversation can begin with: model, tags, secrets, plugins.
- * Owns these fields and their way into the request; a value of a secret is in no text of the page.
+ * Owns these fields; a value of a secret is in no text of the page.
  */
 import { useCallback, type ReactElement } from 'react';
-import type { InputOf } from '../../api/client/client.ts';
 import { Button } from '../components/button.tsx';
 import { Field } from '../components/field.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
-import { parsedTags } from '../text/tags.ts';
-
-interface SecretRow {
-  readonly name: string;
-  readonly value: string;
-}
-
-export interface MoreDraft {
-  readonly model: string;
-  /** One a line. */
-  readonly tags: string;
-  /** One a line. */
-  readonly plugins: string;
-  readonly secrets: readonly SecretRow[];
-}
-
-export const NO_MORE: MoreDraft = { model: '', tags: '', plugins: '', secrets: [] };
-
-type StartBody = NonNullable<InputOf<'start_app_conversation'>['body']>;
-
-export function moreOf({ model, tags, plugins, secrets }: MoreDraft): StartBody {
-  const named = secrets.filter(({ name }) => name.trim() !== '');
-  const lines = plugins.split('\n').filter((line) => line.trim() !== '');
-  return {
-    ...(model === '' ? {} : { llm_model: model }),
-    ...(tags.trim() === '' ? {} : { tags: parsedTags(tags) }),
-    ...(lines.length === 0 ? {} : { plugins: lines.map(pluginOf) }),
-    ...(named.length === 0
-      ? {}
-      : { secrets: Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) }),
-  };
-}
-
-/** `owner/repository@ref folder`; what cannot be one is refused by the API, with the reason. */
-function pluginOf(line: string) {
-  const [place = '', folder] = line.trim().split(/\s+/);
-  const at = place.indexOf('@');
-  return {
-    source: at === -1 ? place : place.slice(0, at),
-    ...(at === -1 ? {} : { ref: place.slice(at + 1) }),
-    ...(folder === undefined ? {} : { repo_path: folder }),
-  };
-}
+import type { MoreDraft, SecretRow } from './more-draft.ts';
 
 export interface StartMoreProps {
   readonly draft: MoreDraft;

@@ -3,19 +3,7 @@
  * Owns their looks and names for screen readers; the server does the narrowing.
  */
 import type { ReactElement } from 'react';
-
-export type FilterField<Name extends string> = {
-  readonly name: Name;
-  readonly label: string;
-} & (
-  | { readonly kind: 'text' }
-  /** A day of the reader's zone. */
-  | { readonly kind: 'day' }
-  | {
-      readonly kind: 'choice';
-      readonly choices: readonly (readonly [value: string, label: string])[];
-    }
-);
+import type { FilterField } from './filter-field.ts';
 
 export interface FilterBarProps<Name extends string> {
   /** What is narrowed. */
@@ -82,21 +70,4 @@ function Field<Name extends string>({ field, value, onChange }: FieldProps<Name>
         />
       );
   }
-}
-
-/** As choices of a field, behind one for all of them. */
-export function wordChoices(
-  all: string,
-  words: readonly string[],
-  labelOf: (word: string) => string,
-): readonly (readonly [string, string])[] {
-  return [['', all], ...words.map((word) => [word, labelOf(word)] as const)];
-}
-
-/** Where a day of the reader's zone begins, as an instant; null for a text that is no day. */
-export function beginOf(day: string, daysLater = 0): string | null {
-  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day);
-  if (found === null) return null;
-  const at = new Date(Number(found[1]), Number(found[2]) - 1, Number(found[3]) + daysLater);
-  return Number.isNaN(at.getTime()) ? null : at.toISOString();
 }

@@ -9,7 +9,6 @@ import { Notice } from '../components/notice.tsx';
 import { Pager } from '../components/pager.tsx';
 import { Scroll } from '../components/scroll.tsx';
 import type { Polled } from '../data/use-polled.ts';
-import type { ColumnSort } from '../components/table.tsx';
 
 export interface ListingProps<Row> {
   /** What is listed, for screen readers. */
@@ -60,11 +59,4 @@ export function Listing<Row>({
       <Pager pages={pages} next={value?.next_page_id ?? null} onChange={(next) => state.setPages(next)} />
     </>
   );
-}
-
-/** Of a column, where an order is a word and `_DESC` behind it turns it round. */
-export function wordSort(order: string, by: string, onSort: (order: string) => void): ColumnSort {
-  const is = order === by ? 'ascending' : order === `${by}_DESC` ? 'descending' : null;
-  // What is new is asked for first.
-  return { is, onSort: () => onSort(is === 'descending' ? by : `${by}_DESC`) };
 }

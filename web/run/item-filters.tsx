@@ -3,7 +3,8 @@
  * Owns the fields; the server looks through all items, however many there are.
  */
 import type { ReactElement } from 'react';
-import { FilterBar, wordChoices, type FilterField } from '../lists/filter-bar.tsx';
+import { FilterBar } from '../lists/filter-bar.tsx';
+import { wordChoices, type FilterField } from '../lists/filter-field.ts';
 import { labelOf } from '../text/words.ts';
 
 export const NO_FILTER = { state: '', key: '', model: '', repository: '', tag: '' };

@@ -9,7 +9,7 @@ import { Button } from '../components/button.tsx';
 import type { ImpactDialogProps } from '../components/impact-dialog.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
-import { wordSort } from '../lists/listing.tsx';
+import { wordSort } from '../lists/word-sort.ts';
 import { SelectCell } from '../lists/select-cell.tsx';
 import type { Selection } from '../lists/use-selection.ts';
 import { Link } from '../routing/link.tsx';
