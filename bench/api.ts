@@ -63,9 +63,11 @@ async function serve(store: Store): Promise<ApplicationServer> {
     keys: createKeyMinter(sealKey(new Uint8Array(32))),
   } as unknown as World;
   const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch } = store;
+  const { overview, proxyKeys, accounts } = store;
   const never = (): Promise<never> => Promise.reject(new Error('nothing is changed here'));
   const application = {
     ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world },
+    ...{ overview, proxyKeys, accounts },
     apiKeys: cachedKeys(apiKeys, systemClock),
     requests: { deliver: never },
     relay: { connect: never },

@@ -15,12 +15,25 @@ export interface AuditEntry {
   readonly status: number;
 }
 
+/** Every field narrows; instants are epoch milliseconds, `from` inclusive and `until` exclusive. */
+export interface AuditFilter {
+  readonly userId?: string;
+  readonly action?: string;
+  /** Anywhere in what it was about; letters of ASCII match in either case. */
+  readonly aboutContains?: string;
+  readonly from?: number;
+  readonly until?: number;
+  /** What was refused or failed, or what was done. */
+  readonly outcome?: 'done' | 'refused';
+}
+
 /** Appended to by whoever changes something, and read by administrators. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>;
-  /** Newest first; `before` is the position of the last entry of the page before. `limit` 1..100. */
+  /** Newest first; `before` is the position of the last entry of the page before. `limit` 1..101. */
   entries(page: {
     readonly before: number | null;
     readonly limit: number;
+    readonly filter?: AuditFilter;
   }): Promise<readonly (AuditEntry & { readonly position: number })[]>;
 }

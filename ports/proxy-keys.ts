@@ -46,6 +46,12 @@ export interface ProxyKeyStore {
   find(hash: string): Promise<ProxyKeyRecord | null>;
   /** In the order of creation, then of name. */
   list(): Promise<readonly ProxyKeyRecord[]>;
+  /** In the order of names, behind `afterName`. `limit` 1..101; letters of ASCII match in either case. */
+  page(page: {
+    readonly afterName: string | null;
+    readonly nameContains: string;
+    readonly limit: number;
+  }): Promise<readonly ProxyKeyRecord[]>;
   /** Whether there was one. */
   remove(hash: string): Promise<boolean>;
 }

@@ -21,6 +21,14 @@ export interface ConversationFilter {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
+/** Every field narrows. */
+export interface SandboxFilter {
+  /** One of them. */
+  readonly statuses?: readonly SandboxStatus[];
+  /** At the beginning of the id. */
+  readonly idBegins?: string;
+}
+
 /** By what conversations can be ordered. */
 export const CONVERSATION_ORDERS = ['CREATED_AT', 'UPDATED_AT', 'TITLE'] as const;
 
@@ -102,7 +110,8 @@ export interface RecordSearch {
     ids: readonly ConversationId[],
   ): Promise<readonly (FullConversation | null)[]>;
   /** By creation. */
-  sandboxes(userId: UserId, page: PageRequest): Promise<readonly SandboxRow[]>;
+  sandboxes(userId: UserId, page: PageRequest, filter?: SandboxFilter): Promise<readonly SandboxRow[]>;
+  countSandboxes(userId: UserId, filter: SandboxFilter): Promise<number>;
   sandboxesById(userId: UserId, ids: readonly SandboxId[]): Promise<readonly (SandboxRow | null)[]>;
   /** Those made through the API whose machine never spoke: the process died in between. */
   sandboxesNeverMade(): Promise<readonly SandboxRow[]>;

@@ -28,6 +28,7 @@ import type { IdempotencyKeys } from '../ports/idempotency-keys.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
 import type { StartTaskStore } from '../ports/start-tasks.ts';
 import type { UserDocuments } from '../ports/user-documents.ts';
+import type { Overview } from '../ports/overview.ts';
 import type { Troubles } from '../ports/troubles.ts';
 import type { WarmPool } from '../ports/warm-pool.ts';
 import { activityStore } from './records/activity-store.ts';
@@ -46,6 +47,7 @@ import { idempotencyKeyStore } from './access/idempotency-key-store.ts';
 import { installation, type Installation } from './engine/installation.ts';
 import { journalUpkeep } from './engine/journal-upkeep.ts';
 import { lifecycleLog } from './records/lifecycle-log.ts';
+import { overview } from './overview.ts';
 import { migrate, requireCurrent } from './schema/migrate.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
 import { placementStore } from './placement/placement-store.ts';
@@ -110,6 +112,7 @@ export interface Store {
   readonly accounts: SpendAccounts;
   readonly proxyKeys: ProxyKeyStore;
   readonly troubles: Troubles;
+  readonly overview: Overview;
   vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
   /** No call may be under way. Ends the pool that was handed in. */
   close(): Promise<void>;
@@ -199,6 +202,7 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     accounts: spendAccounts(connection),
     proxyKeys: proxyKeyStore(connection),
     troubles: troubleStore(connection),
+    overview: overview(connection),
     vault: (sealKey, options) => secretVault(connection, sealKey, options),
     close,
   };

@@ -5,14 +5,18 @@
 import type { ReactElement } from 'react';
 import { Shell } from './components/shell.tsx';
 import { AdminPage } from './pages/admin-page.tsx';
+import { AuditPage } from './pages/audit-page.tsx';
 import { ComparisonPage } from './pages/comparison-page.tsx';
 import { ConversationPage } from './pages/conversation-page.tsx';
 import { ConversationsPage } from './pages/conversations-page.tsx';
 import { JobPage } from './pages/job-page.tsx';
+import { KeysPage } from './pages/keys-page.tsx';
 import { MissingPage } from './pages/missing-page.tsx';
+import { OverviewPage } from './pages/overview-page.tsx';
 import { RunPage } from './pages/run-page.tsx';
 import { RunsPage } from './pages/runs-page.tsx';
 import { SandboxesPage } from './pages/sandboxes-page.tsx';
+import { SecretsPage } from './pages/secrets-page.tsx';
 import { SettingsApplicationPage } from './pages/settings-application-page.tsx';
 import { SettingsLlmPage } from './pages/settings-llm-page.tsx';
 import { StartRunPage } from './pages/start-run-page.tsx';
@@ -33,6 +37,8 @@ export function App(): ReactElement {
 
 function Page({ place }: { readonly place: Place }): ReactElement {
   switch (place.page) {
+    case 'overview':
+      return <OverviewPage />;
     case 'conversations':
       return <ConversationsPage />;
     case 'conversation':
@@ -53,6 +59,12 @@ function Page({ place }: { readonly place: Place }): ReactElement {
       return <SettingsApplicationPage />;
     case 'settings-llm':
       return <SettingsLlmPage />;
+    case 'secrets':
+      return <SecretsPage />;
+    case 'keys':
+      return <KeysPage />;
+    case 'audit':
+      return <AuditPage />;
     case 'admin':
       return <AdminPage />;
     case 'missing':

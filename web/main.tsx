@@ -13,6 +13,7 @@ import './style/parts.css';
 import './style/pages.css';
 import './style/transcript.css';
 import './style/work.css';
+import './style/lists.css';
 
 const place = document.getElementById('console');
 if (place === null) throw new Error('Cannot draw the console: the page has no place for it');

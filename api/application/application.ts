@@ -11,8 +11,11 @@ import type { AuditLog } from '../../ports/audit-log.ts';
 import type { EventSearch } from '../../ports/event-search.ts';
 import type { IdempotencyKeys } from '../../ports/idempotency-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { Overview } from '../../ports/overview.ts';
+import type { ProxyKeyStore } from '../../ports/proxy-keys.ts';
 import type { RecordSearch } from '../../ports/record-search.ts';
 import type { RunLog } from '../../ports/record-store.ts';
+import type { SpendAccounts } from '../../ports/spend-accounts.ts';
 import type { StartTaskStore } from '../../ports/start-tasks.ts';
 import type { Troubles } from '../../ports/troubles.ts';
 import type { UserDocuments } from '../../ports/user-documents.ts';
@@ -30,6 +33,9 @@ export interface ApplicationStores {
   readonly eventSearch: EventSearch;
   readonly runLog: RunLog;
   readonly troubles: Pick<Troubles, 'open'>;
+  readonly overview: Overview;
+  readonly proxyKeys: ProxyKeyStore;
+  readonly accounts: Pick<SpendAccounts, 'spentBy'>;
 }
 
 export interface Application extends ApplicationStores {

@@ -13,6 +13,10 @@ import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
 import { EVENT_ROUTES } from '../events/event-routes.ts';
 import { JOB_ROUTES } from '../jobs/job-routes.ts';
 import { KEY_ROUTES } from '../keys/key-routes.ts';
+import { PROXY_KEY_ROUTES } from '../keys/proxy-key-routes.ts';
+import { CAPACITY_ROUTES } from '../overview/capacity-routes.ts';
+import { SPEND_ROUTES } from '../overview/spend-routes.ts';
+import { TROUBLE_ROUTES } from '../overview/trouble-routes.ts';
 import { RUN_ITEM_ROUTES } from '../runs/item-routes.ts';
 import { RUN_COMMAND_ROUTES } from '../runs/run-command-routes.ts';
 import { RUN_ROUTES } from '../runs/run-routes.ts';
@@ -44,6 +48,10 @@ export const APPLICATION_ROUTES = [
   ...PROFILE_ROUTES,
   ...SECRET_ROUTES,
   ...KEY_ROUTES,
+  ...PROXY_KEY_ROUTES,
+  ...CAPACITY_ROUTES,
+  ...SPEND_ROUTES,
+  ...TROUBLE_ROUTES,
   ...CONFIGURATION_ROUTES,
   ...SERVICE_ROUTES,
 ] as const;

@@ -106,6 +106,11 @@ function recordOfFull(application: Application, full: FullConversation): Convers
   return recordOf(application, full.row, full);
 }
 
+/** What stands where nobody has said what it is about. */
+export function titleOf({ title, conversationId }: ConversationRow): string {
+  return title ?? `Conversation ${conversationId.slice(0, 5)}`;
+}
+
 interface Around {
   readonly sandbox: SandboxRow | null;
   readonly usage: ConversationUsage | null;
@@ -171,7 +176,7 @@ function lastingOf(
     selected_repository: row.selectedRepository,
     selected_branch: row.selectedBranch,
     git_provider: row.codeHost ?? null,
-    title: row.title ?? `Conversation ${id.slice(0, 5)}`,
+    title: titleOf(row),
     trigger: null,
     pr_number: [],
     llm_model: row.model,

@@ -5,6 +5,7 @@
 import { putLaunchFacts, storedLaunchFacts, launchScope } from '../../activities/launch-facts.ts';
 import { openSecrets, secretScope } from '../../activities/redaction.ts';
 import { requireNotIn, requirePermitted } from '../../activities/secret-rules.ts';
+import { firstTitle } from '../../core/conversation/first-title.ts';
 import type { ConversationBirth } from '../../core/conversation/state.ts';
 import {
   conversationId as asConversationId,
@@ -136,7 +137,13 @@ async function birthOf(
     runId: null,
     key: null,
     itemIndex: null,
-    title: request.title ?? null,
+    title:
+      request.title ??
+      firstTitle({
+        prompt: message === null ? null : textOf(message.content),
+        repository: request.selected_repository ?? null,
+        branch: request.selected_branch ?? null,
+      }),
     repository: request.selected_repository ?? null,
     codeHost: request.git_provider ?? null,
     branch: request.selected_branch ?? null,

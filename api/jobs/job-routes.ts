@@ -9,7 +9,8 @@ import { COMPARED, compareRuns } from '../../core/run/history/compare-runs.ts';
 import { jobHistory } from '../../core/run/history/job-history.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route } from '../application/route.ts';
-import { findRun, whoseRuns } from '../runs/run-access.ts';
+import { whoseRecords } from '../application/whose-records.ts';
+import { findRun } from '../runs/run-access.ts';
 import { runParams } from '../runs/run-params.ts';
 import { nanoUsd, runRecord, runSchema } from '../runs/run-record.ts';
 
@@ -222,7 +223,7 @@ function lastRuns(
   caller: Principal,
   { name, limit }: { readonly name: string; readonly limit: number },
 ): Promise<readonly RunRow[]> {
-  return search.runs({ after: null, limit, descending: true }, whoseRuns(caller), { name });
+  return search.runs({ after: null, limit, descending: true }, whoseRecords(caller), { name });
 }
 
 async function outlookOf(

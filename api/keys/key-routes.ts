@@ -11,6 +11,8 @@ import { instantIn, instantOut, isoInstant, limitIn, pageOf, parseInstant } from
 import { keyScope } from '../application/words.ts';
 import { issueKey } from './issue-key.ts';
 
+const userIdIn = z.string().regex(/^[\x21-\x7e]{1,128}$/);
+
 const keySchema = z
   .object({
     id: z.int(),
@@ -41,10 +43,17 @@ export const KEY_ROUTES = [
     method: 'GET',
     url: '/api/keys',
     operation: 'list_keys',
-    summary: "The caller's keys, without their text.",
+    summary: "The caller's keys, without their text; those of another user take an administrator.",
     access: 'key',
+    query: z.object({ user_id: userIdIn.optional() }),
     result: z.array(keySchema),
-    handler: async ({ application, caller }) => (await application.apiKeys.list(caller.userId)).map(recordOf),
+    errors: ['forbidden'],
+    handler: async ({ application, caller, query }) => {
+      const userId = asUserId(query.user_id ?? caller.userId);
+      if (caller.scope !== 'admin' && userId !== caller.userId)
+        throw new ParleyError('forbidden', 'Cannot list the keys: it takes a key of the scope "admin"');
+      return (await application.apiKeys.list(userId)).map(recordOf);
+    },
   }),
   route({
     method: 'POST',
@@ -55,10 +64,7 @@ export const KEY_ROUTES = [
     body: z.object({
       name: z.string().max(200).nullish(),
       scope: keyScope.default('user'),
-      user_id: z
-        .string()
-        .regex(/^[\x21-\x7e]{1,128}$/)
-        .nullish(),
+      user_id: userIdIn.nullish(),
       not_before: instantIn.nullish(),
       expires_at: instantIn.nullish(),
     }),
@@ -121,9 +127,15 @@ export const KEY_ROUTES = [
     method: 'GET',
     url: '/api/v1/audit/search',
     operation: 'search_audit',
-    summary: 'Who changed what, newest first.',
+    summary: 'Who changed what, newest first, by who, what, about what, when and outcome.',
     access: 'admin',
     query: z.object({
+      user_id: z.string().max(128).optional(),
+      action: z.string().max(100).optional().meta({ description: 'Name of the operation.' }),
+      about__contains: z.string().max(200).optional(),
+      at__gte: instantIn.optional(),
+      at__lt: instantIn.optional(),
+      outcome: z.enum(['done', 'refused']).optional().meta({ description: 'Below 400, or from there on.' }),
       page_id: z
         .string()
         .regex(/^\d{1,15}$/)
@@ -133,10 +145,19 @@ export const KEY_ROUTES = [
     result: pageOf(auditSchema),
     handler: async ({ application, query }) => {
       const before = query.page_id === undefined ? null : Number(query.page_id);
-      const found = await application.audit.entries({ before, limit: query.limit });
-      const last = found.length === query.limit ? found.at(-1) : undefined;
+      const filter = {
+        ...(query.user_id === undefined ? {} : { userId: query.user_id }),
+        ...(query.action === undefined ? {} : { action: query.action }),
+        ...(query.about__contains === undefined ? {} : { aboutContains: query.about__contains }),
+        ...(query.at__gte === undefined ? {} : { from: parseInstant(query.at__gte) }),
+        ...(query.at__lt === undefined ? {} : { until: parseInstant(query.at__lt) }),
+        ...(query.outcome === undefined ? {} : { outcome: query.outcome }),
+      };
+      const found = await application.audit.entries({ before, limit: query.limit + 1, filter });
+      const shown = found.slice(0, query.limit);
+      const last = found.length > query.limit ? shown.at(-1) : undefined;
       return {
-        items: found.map(({ position, at, userId, keyId, ...rest }) => ({
+        items: shown.map(({ position, at, userId, keyId, ...rest }) => ({
           ...rest,
           id: position,
           at: isoInstant(at),

@@ -3,18 +3,14 @@
  * Owns that one rule; a foreign run looks exactly like a missing one.
  */
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
-import { runId, type UserId } from '../../core/ids.ts';
+import { runId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
-
-/** Null: everybody's. */
-export function whoseRuns({ scope, userId }: Principal): UserId | null {
-  return scope === 'admin' ? null : userId;
-}
+import { whoseRecords } from '../application/whose-records.ts';
 
 export function isTheirs(caller: Principal, { userId = LOCAL_USER }: Pick<RunRow, 'userId'>): boolean {
-  const whose = whoseRuns(caller);
+  const whose = whoseRecords(caller);
   return whose === null || whose === userId;
 }
 

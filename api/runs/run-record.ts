@@ -55,6 +55,14 @@ const troubleSchema = z
   .nullable()
   .meta({ description: 'What is tried again at this moment; null when all goes well.' });
 
+const budgetSchema = z
+  .object({
+    limit_nano_usd: nanoUsd,
+    held_nano_usd: nanoUsd.meta({ description: 'For items in flight, until their attempts end.' }),
+    mode: z.enum(['observe', 'audit', 'enforce']),
+  })
+  .meta({ id: 'RunBudget' });
+
 export const runSchema = z
   .object({
     id: z.string(),
@@ -76,6 +84,7 @@ export const runSchema = z
         'Items that ended otherwise than well and count for nothing: others of their copies succeeded.',
     }),
     spent_nano_usd: nanoUsd,
+    budget: budgetSchema.nullable(),
     created_at: instantOut,
     ended_at: instantOut.nullable(),
     reconciliation: reconciliationSchema.nullable(),
@@ -136,6 +145,7 @@ export function runRecord(row: RunRow): RunRecord {
     ended: { ...row.ended },
     forgiven: row.forgiven ?? 0,
     spent_nano_usd: row.spentNanoUsd,
+    budget: budgetRecord(row),
     created_at: isoInstant(row.createdAt),
     ended_at: instantOrNull(row.endedAt),
     reconciliation:
@@ -151,6 +161,12 @@ export function runRecord(row: RunRow): RunRecord {
           },
     trouble: troubleRecord(row.trouble),
   };
+}
+
+function budgetRecord({ budget, inFlight }: RunRow): RunRecord['budget'] {
+  if (budget === undefined) return null;
+  const { nanoUsd: limit, reserveNanoUsd, mode } = budget;
+  return { limit_nano_usd: limit, held_nano_usd: inFlight * reserveNanoUsd, mode };
 }
 
 export interface BesideItem {

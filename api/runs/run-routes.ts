@@ -8,8 +8,9 @@ import { troubleOfRun } from '../../core/current-trouble.ts';
 import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
+import { whoseRecords } from '../application/whose-records.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
-import { findRun, whoseRuns } from './run-access.ts';
+import { findRun } from './run-access.ts';
 import { runParams } from './run-params.ts';
 import { currentTroubles } from './run-troubles.ts';
 import { runRecord, runSchema } from './run-record.ts';
@@ -38,7 +39,7 @@ export const RUN_ROUTES = [
     handler: async ({ application, caller, query }) => {
       const page = { ...pageRequest(query), descending: true };
       const { name, state } = query;
-      const found = await application.search.runs(page, whoseRuns(caller), {
+      const found = await application.search.runs(page, whoseRecords(caller), {
         ...(name === undefined ? {} : { name }),
         ...(state === undefined ? {} : { state }),
       });

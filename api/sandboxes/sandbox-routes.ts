@@ -5,6 +5,8 @@
 import { z } from 'zod';
 import { sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import { SANDBOX_STATUSES } from '../../core/status.ts';
+import type { SandboxFilter } from '../../ports/record-search.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { claimedKey, requestIdOf } from '../application/idempotency-key.ts';
 import { route, type Call } from '../application/route.ts';
@@ -21,9 +23,10 @@ import {
   SUCCESS,
   successSchema,
   uuidIn,
+  wordIn,
 } from '../application/wire.ts';
 import { spokenExecutionStatus } from '../application/words.ts';
-import { recordsById } from '../conversations/conversation-record.ts';
+import { recordsById, titleOf } from '../conversations/conversation-record.ts';
 import { createSandbox, findSandbox, tellSandbox } from './sandbox-commands.ts';
 import { sandboxRecord, sandboxSchema, specIdOf } from './sandbox-record.ts';
 
@@ -42,6 +45,25 @@ const impactSchema = z
     delete: z.string(),
   })
   .meta({ id: 'SandboxImpact' });
+
+const insideSchema = z
+  .object({
+    sandbox_id: z.string(),
+    total: z.int(),
+    conversations: z.array(z.object({ id: z.string(), title: z.string() })),
+  })
+  .meta({ id: 'SandboxConversations' });
+
+/** Titles of one sandbox; more are counted. */
+const NEWEST_MAX = 3;
+
+const filterSchema = z.object({
+  status: repeated(wordIn(SANDBOX_STATUSES), SANDBOX_STATUSES.length).optional(),
+  id__begins: z
+    .string()
+    .regex(/^[0-9a-fA-F-]{1,36}$/, 'Input should be the beginning of a UUID')
+    .optional(),
+});
 
 export const SANDBOX_ROUTES = [
   route({
@@ -67,19 +89,50 @@ export const SANDBOX_ROUTES = [
     method: 'GET',
     url: '/api/v1/sandboxes/search',
     operation: 'search_sandboxes',
-    summary: 'Sandboxes, newest first.',
+    summary: 'Sandboxes by status and id, newest first or last.',
     access: 'key',
-    query: z.object({ page_id: pageIdIn, limit: limitIn }),
+    query: filterSchema.extend({
+      sort_order: z.enum(['CREATED_AT', 'CREATED_AT_DESC']).default('CREATED_AT_DESC'),
+      page_id: pageIdIn,
+      limit: limitIn,
+    }),
     result: pageOf(sandboxSchema),
     leadsTo: { sandbox_id: '$response.body#/items/0/id' },
     handler: async ({ application, caller, query }) => {
-      const found = await application.search.sandboxes(caller.userId, {
-        ...pageRequest(query),
-        descending: true,
-      });
+      const page = { ...pageRequest(query), descending: query.sort_order === 'CREATED_AT_DESC' };
+      const found = await application.search.sandboxes(caller.userId, page, filterOf(query));
       return await answerPage(found, query.limit, {
         cursor: (row) => ({ value: row.createdAt, id: row.sandboxId }),
         records: (rows) => Promise.resolve(rows.map((row) => sandboxRecord(application, row))),
+      });
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/sandboxes/count',
+    operation: 'count_sandboxes',
+    summary: 'How many sandboxes the filter finds.',
+    access: 'key',
+    query: filterSchema,
+    result: z.int(),
+    handler: ({ application, caller, query }) =>
+      application.search.countSandboxes(caller.userId, filterOf(query)),
+  }),
+  route({
+    method: 'GET',
+    url: '/api/v1/sandboxes/conversations',
+    operation: 'list_sandbox_conversations',
+    summary: 'How many conversations are in each of these sandboxes, and the three that changed last.',
+    access: 'key',
+    query: z.object({ id: repeated(uuidIn, PAGE_LIMIT_MAX) }),
+    result: z.array(insideSchema),
+    handler: async ({ application, caller, query }) => {
+      const ids = query.id.map((id) => sandboxId(hexOf(id)));
+      const inside = await application.overview.insideOf(caller.userId, ids, NEWEST_MAX);
+      return ids.map((id) => {
+        const { total, newest } = inside.get(id) ?? { total: 0, newest: [] };
+        const conversations = newest.map(({ row }) => ({ id: row.conversationId, title: titleOf(row) }));
+        return { sandbox_id: id, total, conversations };
       });
     },
   }),
@@ -170,6 +223,13 @@ export const SANDBOX_ROUTES = [
     },
   }),
 ] as const;
+
+function filterOf({ status, id__begins: begins }: z.output<typeof filterSchema>): SandboxFilter {
+  return {
+    ...(status === undefined ? {} : { statuses: status }),
+    ...(begins === undefined ? {} : { idBegins: hexOf(begins) }),
+  };
+}
 
 type SandboxCall<Query> = Call<z.output<typeof sandboxParams>, Query, undefined, Principal>;
 

@@ -44,6 +44,9 @@ export interface SandboxRow extends Stamp {
   readonly stoppedAt?: number;
 }
 
+/** `detail` of a sandbox that is `MISSING` because its runtime was found gone (D13). */
+export const RUNTIME_GONE = 'runtime_gone';
+
 export interface ConversationRow extends Stamp {
   readonly table: 'conversation';
   readonly conversationId: ConversationId;
@@ -94,11 +97,20 @@ export interface RunRow extends Stamp {
   /** Of those that ended otherwise than well: copies whose item succeeded as a whole; absent for none, and while it runs. */
   readonly forgiven?: number;
   readonly spentNanoUsd: number;
+  /** As it holds now, changes of it included; absent for none. */
+  readonly budget?: RunBudgetRow;
   readonly createdAt: number;
   readonly endedAt: number | null;
   readonly reconciliation: ReconciliationSummary | null;
   /** Only on rows that were read for somebody who looks: it is never projected. */
   readonly trouble?: Trouble | null;
+}
+
+export interface RunBudgetRow {
+  readonly nanoUsd: number;
+  /** Held for each item in flight until its attempt ends. */
+  readonly reserveNanoUsd: number;
+  readonly mode: 'observe' | 'audit' | 'enforce';
 }
 
 /** Conversations that did not end well, or not yet; not those that are forgiven. */

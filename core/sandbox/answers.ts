@@ -13,6 +13,7 @@ import {
   RELEASE_RETRY_MS,
   RESUME_ATTEMPTS_MAX,
 } from '../limits.ts';
+import { RUNTIME_GONE } from '../machine/projection.ts';
 import type { SandboxEvent } from './message.ts';
 import { attachedIds } from './state.ts';
 import {
@@ -244,7 +245,7 @@ function isOutdated({ state, now }: SandboxTurn, { lookedAt }: EventOf<'idleReac
 export function gone(turn: SandboxTurn, event: Answer): void {
   if (turn.state.watch !== event.commandId && !isAwaited(turn, event)) return;
   turn.state.watch = null;
-  becomeMissing(turn, 'runtime_gone');
+  becomeMissing(turn, RUNTIME_GONE);
 }
 
 export function crashed(turn: SandboxTurn, event: EventOf<'runtimeCrashed'>): void {

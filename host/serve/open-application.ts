@@ -131,9 +131,11 @@ function createApplication(
   { listening, dialect, version }: CreatedFor,
 ): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
+  const { overview, proxyKeys, accounts } = store;
   return {
     apiKeys: cachedKeys(store.apiKeys, world.clock),
     ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world, requests },
+    ...{ overview, proxyKeys, accounts },
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: openConfigurationDesk({ followed, owner: configurationOwner }),

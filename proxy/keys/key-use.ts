@@ -3,6 +3,7 @@
  * Owns the counting and the refusal of one key; money itself is in its account. must not know who holds it or where it is stored.
  * A minute and a budget's window are aligned, so that what is left is known without a log of calls.
  */
+import { budgetWindow } from '../../core/budget-window.ts';
 import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
 import { BudgetAccount } from '../spend/budget-account.ts';
 import { failure, type Failure } from '../failure.ts';
@@ -29,13 +30,6 @@ export function freshUse(record: ProxyKeyRecord, now: number, spentNanoUsd: numb
     windowFrom: budgetWindow(record, now),
     account: new BudgetAccount(record.budgetNanoUsd, spentNanoUsd),
   };
-}
-
-/** Start of the window that a budget counts at `now`: the key's creation when it has no windows. */
-export function budgetWindow(record: ProxyKeyRecord, now: number): number {
-  const { createdAt, budgetWindowMs } = record;
-  if (budgetWindowMs === null) return createdAt;
-  return createdAt + Math.max(0, Math.floor((now - createdAt) / budgetWindowMs)) * budgetWindowMs;
 }
 
 /** Why the next call is refused at `now`; null when it may be sent. Counts nothing but the passing of time. */

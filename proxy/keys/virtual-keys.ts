@@ -3,21 +3,14 @@
  * Owns what is kept of them in memory and that a key itself is nowhere but in the reply that made it.
  */
 import { hash, randomBytes } from 'node:crypto';
+import { budgetWindow } from '../../core/budget-window.ts';
 import type { SpendRow } from '../../core/money/spend.ts';
 import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
 import type { ProxyKeyRecord, ProxyKeyStore } from '../../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../../ports/spend-accounts.ts';
 import type { BudgetAccount } from '../spend/budget-account.ts';
 import type { Failure } from '../failure.ts';
-import {
-  budgetWindow,
-  countBegin,
-  countEnd,
-  freshUse,
-  nextWindowS,
-  refusalOf,
-  type KeyUse,
-} from './key-use.ts';
+import { countBegin, countEnd, freshUse, nextWindowS, refusalOf, type KeyUse } from './key-use.ts';
 import { KEY_MEMORY_MS, KEYS_IN_MEMORY_MAX } from '../limits.ts';
 
 export interface VirtualKeysOptions {

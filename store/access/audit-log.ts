@@ -2,9 +2,10 @@
  * Who changed what, in order.
  * Owns the rows; nothing in the program changes or removes one.
  */
-import type { AuditLog } from '../../ports/audit-log.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { AuditFilter, AuditLog } from '../../ports/audit-log.ts';
 import { columnText, columnTextOrNull, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
-import type { StoreConnection } from '../sql/connection.ts';
+import type { Dialect, StoreConnection } from '../sql/connection.ts';
 
 export function auditLog(connection: StoreConnection): AuditLog {
   return {
@@ -23,12 +24,12 @@ export function auditLog(connection: StoreConnection): AuditLog {
           .execute(),
       );
     },
-    entries: ({ before, limit }) =>
+    entries: ({ before, limit, filter = {} }) =>
       connection.read('read the audit log', async (db) => {
         const rows = await db
           .selectFrom('audit')
           .selectAll()
-          .$if(before !== null, (query) => query.where('position', '<', before ?? 0))
+          .where(sql<boolean>`${sql.join(conditions(connection.dialect, before, filter), sql` and `)}`)
           .orderBy('position', 'desc')
           .limit(limit)
           .execute();
@@ -43,4 +44,24 @@ export function auditLog(connection: StoreConnection): AuditLog {
         }));
       }),
   };
+}
+
+function conditions(
+  dialect: Dialect,
+  before: number | null,
+  { userId, action, aboutContains, from, until, outcome }: AuditFilter,
+): readonly RawBuilder<unknown>[] {
+  const where = dialect === 'sqlite' ? sql`instr` : sql`strpos`;
+  return [
+    // True of every entry, and what makes both dialects begin in an index.
+    before === null ? sql`position > 0` : sql`position < ${before}`,
+    ...(userId === undefined ? [] : [sql`user_id = ${columnText(userId)}`]),
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
+    ...(aboutContains === undefined
+      ? []
+      : [sql`${where}(lower(about), lower(${columnText(aboutContains)})) > 0`]),
+    ...(from === undefined ? [] : [sql`at >= ${from}`]),
+    ...(until === undefined ? [] : [sql`at < ${until}`]),
+    ...(outcome === undefined ? [] : [outcome === 'done' ? sql`status < 400` : sql`status >= 400`]),
+  ];
 }

@@ -3,7 +3,13 @@
  * Owns the names of the columns; their order is the same for every row of a table. Must not write.
  */
 import { isAtWork } from '../../core/sandbox/at-work.ts';
-import type { ConversationRow, RunItemRow, RunRow, SandboxRow } from '../../core/machine/projection.ts';
+import {
+  RUNTIME_GONE,
+  type ConversationRow,
+  type RunItemRow,
+  type RunRow,
+  type SandboxRow,
+} from '../../core/machine/projection.ts';
 import { columnText, flag } from '../sql/column-value.ts';
 
 export function sandboxColumns(row: SandboxRow) {
@@ -11,6 +17,7 @@ export function sandboxColumns(row: SandboxRow) {
     sandbox_id: row.sandboxId,
     user_id: row.userId,
     status: row.status,
+    failed: flag(row.status === 'ERROR' || (row.status === 'MISSING' && row.detail === RUNTIME_GONE)),
     available: flag(row.available),
     session_started_at: row.sessionStartedAt,
     created_at: row.createdAt,
@@ -32,6 +39,7 @@ export function conversationColumns(row: ConversationRow) {
     run_id: row.runId,
     sandbox_id: row.sandboxId,
     at_work: flag(isAtWork(row)),
+    failed: flag(row.startTask === 'ERROR'),
     created_at: row.createdAt,
     updated_at: row.updatedAt,
     title: titleColumn(row),

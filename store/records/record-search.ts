@@ -2,10 +2,10 @@
  * A user's own records by id, by filter and page by page.
  * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
  */
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { sandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../../core/machine/projection.ts';
-import type { PagedConversation, PageRequest, RecordSearch } from '../../ports/record-search.ts';
+import type { PagedConversation, PageRequest, RecordSearch, SandboxFilter } from '../../ports/record-search.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { conversationPage, countConversations } from './conversation-page.ts';
@@ -36,7 +36,8 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
       found: ({ body }) => JSON.parse(body) as ConversationRow,
       keyOf: ({ conversationId, userId }) => ({ id: conversationId, userId }),
     }),
-    sandboxes: (userId, page) => read((db) => sandboxPage(db, userId, page)),
+    sandboxes: (userId, page, filter = {}) => read((db) => sandboxPage(db, { userId, page, filter })),
+    countSandboxes: (userId, filter) => read((db) => countSandboxes(db, userId, filter)),
     sandboxesById: ownedById(read, {
       select: (ids) => sql<Body>`select body from sandbox where sandbox_id in (${ids})`,
       found: ({ body }) => JSON.parse(body) as SandboxRow,
@@ -58,14 +59,33 @@ export function recordSearch(connection: StoreConnection): RecordSearch {
 
 async function sandboxPage(
   db: Kysely<Tables>,
-  userId: UserId,
-  page: PageRequest,
+  wanted: { readonly userId: UserId; readonly page: PageRequest; readonly filter: SandboxFilter },
 ): Promise<readonly SandboxRow[]> {
+  const { userId, page, filter } = wanted;
   const bounds = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('sandbox_id') } as const;
-  const all = [sql`user_id = ${userId}`, ...behind(bounds, page)];
+  const all = [...sandboxConditions(userId, filter), ...behind(bounds, page)];
   const { rows } = await sql<Body>`select body from sandbox where ${sql.join(all, sql` and `)}
     ${ordered(bounds, page)} limit ${page.limit}`.execute(db);
   return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
+}
+
+async function countSandboxes(db: Kysely<Tables>, userId: UserId, filter: SandboxFilter): Promise<number> {
+  const { rows } = await sql<{ readonly count: number | bigint | string }>`select count(*) as count
+    from sandbox where ${sql.join(sandboxConditions(userId, filter), sql` and `)}`.execute(db);
+  return safeInteger(rows[0]?.count ?? 0);
+}
+
+function sandboxConditions(
+  userId: UserId,
+  { statuses, idBegins }: SandboxFilter,
+): readonly RawBuilder<unknown>[] {
+  return [
+    sql`user_id = ${userId}`,
+    ...(statuses === undefined ? [] : [sql`status in (${sql.join(statuses.map((one) => sql`${one}`))})`]),
+    ...(idBegins === undefined
+      ? []
+      : [sql`substr(sandbox_id, 1, ${sql.lit(idBegins.length)}) = ${idBegins}`]),
+  ];
 }
 
 async function sandboxesNeverMade(db: Kysely<Tables>): Promise<readonly SandboxRow[]> {

@@ -3,7 +3,7 @@
  * A released entry never changes: a database remembers the names it has, in order. The tables beside are those of the
  * first; what comes later alters them in an entry of its own.
  */
-import { PostgresAdapter, type Kysely, type Migration } from 'kysely';
+import { PostgresAdapter, sql, type Kysely, type Migration } from 'kysely';
 import { ACCESS_TABLES } from './access-tables.ts';
 import { createTables } from './create-tables.ts';
 import { ENGINE_TABLES } from './engine-tables.ts';
@@ -19,7 +19,26 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002-spend-loss': {
     up: (db: Kysely<unknown>) => createTables(db, SPEND_LOSS_TABLES, isPostgres(db)),
   },
+  '0003-overview': { up: findFailures },
 };
+
+/** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */
+async function findFailures(db: Kysely<unknown>): Promise<void> {
+  for (const table of ['conversation', 'sandbox'])
+    await db.schema
+      .alterTable(table)
+      .addColumn('failed', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+  const indexes = [
+    sql`create index conversation_failed on conversation (updated_at) where failed = 1`,
+    sql`create index sandbox_failed on sandbox (created_at) where failed = 1`,
+    sql`create index lifecycle_event_of_code on lifecycle_event (code, at)`,
+    sql`create index audit_by_user on audit (user_id, position)`,
+    sql`create index audit_by_action on audit (action, position)`,
+    sql`create index audit_by_at on audit (at)`,
+  ];
+  for (const index of indexes) await index.execute(db);
+}
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;

@@ -61,6 +61,8 @@ export interface SandboxTable extends Stamped, PooledSandboxColumns {
   readonly sandbox_id: string;
   readonly user_id: string;
   readonly status: string;
+  /** 1 for one in `ERROR`, and for one that was found gone although nobody had asked for it. */
+  readonly failed: Generated<FlagColumn>;
   readonly available: FlagColumn;
   /** Set by `detach`, never by a projection. */
   readonly draining: Generated<FlagColumn>;
@@ -75,6 +77,8 @@ export interface ConversationTable extends Stamped {
   readonly user_id: string;
   readonly run_id: string | null;
   readonly sandbox_id: string | null;
+  /** 1 when its start has failed. */
+  readonly failed: Generated<FlagColumn>;
   /** 1 while its agent works, its start goes on or a message waits: such a sandbox is not paused for room (D17). */
   readonly at_work: FlagColumn;
   readonly created_at: BigIntColumn;

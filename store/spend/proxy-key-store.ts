@@ -2,8 +2,10 @@
  * Virtual keys of the proxy (D5): only digests and what each key allows.
  * Owns the table; must not know how a key is made or checked.
  */
+import { sql } from 'kysely';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ProxyKeyRecord, ProxyKeyStore } from '../../ports/proxy-keys.ts';
+import { columnText } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 
@@ -24,6 +26,15 @@ export function proxyKeyStore(connection: StoreConnection): ProxyKeyStore {
       );
       return rows.map((row) => keyRecord(row.body));
     },
+    page: ({ afterName, nameContains, limit }) =>
+      connection.read('read a page of virtual keys', async (db) => {
+        const where = connection.dialect === 'sqlite' ? sql`instr` : sql`strpos`;
+        const { rows } = await sql<{ readonly body: string }>`select body from proxy_key
+          where name > ${columnText(afterName ?? '')}
+          and (${nameContains} = '' or ${where}(lower(name), lower(${columnText(nameContains)})) > 0)
+          order by name limit ${limit}`.execute(db);
+        return rows.map((row) => keyRecord(row.body));
+      }),
     remove: (hash) =>
       connection.write('remove a virtual key', async (transaction) => {
         const result = await transaction.deleteFrom('proxy_key').where('hash', '=', hash).executeTakeFirst();

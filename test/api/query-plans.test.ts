@@ -4,6 +4,7 @@ import Database from 'libsql';
 import { Kysely, PostgresDialect, SqliteDialect, type CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { conversationId, runId, sandboxId, userId } from '../../core/ids.ts';
+import { SPEND_DIMENSIONS } from '../../ports/overview.ts';
 import { CONVERSATION_ORDERS } from '../../ports/record-search.ts';
 import { apiKeyStore } from '../../store/access/api-key-store.ts';
 import { auditLog } from '../../store/access/audit-log.ts';
@@ -11,6 +12,8 @@ import { storeConnection, type Dialect, type StoreConnection } from '../../store
 import { eventSearch } from '../../store/records/event-search.ts';
 import { migrate } from '../../store/schema/migrate.ts';
 import { MIGRATIONS } from '../../store/schema/migrations.ts';
+import { overview } from '../../store/overview.ts';
+import { proxyKeyStore } from '../../store/spend/proxy-key-store.ts';
 import { recordSearch } from '../../store/records/record-search.ts';
 import { startTaskStore } from '../../store/records/start-task-store.ts';
 import type { Tables } from '../../store/schema/tables.ts';
@@ -25,6 +28,7 @@ const strange = (order: (typeof CONVERSATION_ORDERS)[number]) => ({
   value: order === 'TITLE' ? 5 : 'yesterday',
   id: 'a\u0000b',
 });
+const FAILURES = { userId: null, since: 5, limit: 20 };
 const EVENT_PAGE = { afterSequence: 7, limit: 21, descending: false };
 
 /** By the route that asks it. */
@@ -98,6 +102,34 @@ const READS: Readonly<Record<string, (connection: StoreConnection) => Promise<un
   'a key by its hash': (connection) => apiKeyStore(connection).findByHash('0'.repeat(64)),
   'keys of a user': (connection) => apiKeyStore(connection).list(USER),
   'the audit log': (connection) => auditLog(connection).entries({ before: 100, limit: 20 }),
+  'the audit log of a user': (connection) =>
+    auditLog(connection).entries({ before: null, limit: 20, filter: { userId: 'ada', outcome: 'refused' } }),
+  'the audit log of a day': (connection) =>
+    auditLog(connection).entries({
+      before: null,
+      limit: 20,
+      filter: { from: 1, until: 2, aboutContains: 'x' },
+    }),
+  'sandboxes by status': (connection) =>
+    recordSearch(connection).sandboxes(USER, PAGE, { statuses: ['RUNNING', 'PAUSED'], idBegins: '5' }),
+  'sandboxes, counted': (connection) =>
+    recordSearch(connection).countSandboxes(USER, { statuses: ['RUNNING'] }),
+  'what is in sandboxes': (connection) => overview(connection).insideOf(USER, [BOX], 3),
+  'the line for a slot': (connection) =>
+    overview(connection).line({ userId: null, now: 0, after: { value: 5, id: '' }, limit: 20 }),
+  'failed starts': (connection) => overview(connection).failedStarts(FAILURES),
+  'failed sandboxes of a user': (connection) =>
+    overview(connection).failedSandboxes({ ...FAILURES, userId: USER }),
+  'failed last steps': (connection) => overview(connection).failedLastSteps(FAILURES),
+  'virtual keys': (connection) =>
+    proxyKeyStore(connection).page({ afterName: 'a', nameContains: 'b', limit: 20 }),
+  ...Object.fromEntries(
+    SPEND_DIMENSIONS.map((by) => [
+      `spend by ${by}`,
+      (connection: StoreConnection) =>
+        overview(connection).spend({ by, from: 0, to: 86_400_000, bucketMs: 3_600_000, userId: USER }),
+    ]),
+  ),
 };
 
 function after(order: (typeof CONVERSATION_ORDERS)[number]) {
@@ -125,8 +157,9 @@ async function sqliteBench(): Promise<Bench> {
       const steps = rows.map(({ detail }) => detail);
       // A part of the statement by its name: its own steps say how the tables in it are read.
       const parts = steps.flatMap((step) => /^(?:CO-ROUTINE|MATERIALIZE) (\w+)$/.exec(step)?.[1] ?? []);
+      // A function that makes rows has no index.
       return steps
-        .filter((step) => /^SCAN (?!.*\b(?:SUBQUERY|CONSTANT)\b)/.test(step))
+        .filter((step) => /^SCAN (?!.*\b(?:SUBQUERY|CONSTANT|VIRTUAL TABLE)\b)/i.test(step))
         .filter((step) => !parts.includes(step.slice('SCAN '.length)));
     },
   };

@@ -141,8 +141,10 @@ function applicationOf({
 }): { readonly application: Application; readonly listening: { url: string } } {
   const listening = { url: 'http://127.0.0.1' };
   const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch } = around.store;
+  const { overview, proxyKeys, accounts } = around.store;
   const application: Application = {
     ...{ search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, world },
+    ...{ overview, proxyKeys, accounts },
     runLog: around.store.lifecycle,
     troubles: around.store.troubles,
     configuration: options.configuration ?? null,

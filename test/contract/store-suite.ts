@@ -8,6 +8,7 @@ import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
 import { idempotencySuite } from './store-suite-idempotency.ts';
 import { journalSuite } from './store-suite-journal.ts';
+import { overviewSuite } from './store-suite-overview.ts';
 import { partsSuite } from './store-suite-parts.ts';
 import { lineSuite } from './store-suite-line.ts';
 import { placementSuite } from './store-suite-placement.ts';
@@ -35,4 +36,5 @@ export function storeSuite(open: OpenEmptyStore): void {
   vaultSuite(open);
   troubleSuite(open);
   idempotencySuite(open);
+  overviewSuite(open);
 }

@@ -65,7 +65,7 @@ describeWith('chromium', 'the console', () => {
       await page.getByLabel('API key').fill('');
       await page.keyboard.type(world.key);
       await page.keyboard.press('Enter');
-      await heading('Conversations').waitFor();
+      await heading('Overview').waitFor();
       await tabTo('Runs');
       await page.keyboard.press('Enter');
       await heading('Runs').waitFor();
@@ -85,6 +85,11 @@ describeWith('chromium', 'the console', () => {
     async () => {
       const { page } = watched;
       const rows = page.getByRole('row');
+      await open('overview');
+      await page.getByText('3 of').first().waitFor();
+      await page.getByRole('row', { name: /^coder/ }).waitFor();
+      await page.getByRole('img', { name: /^Spend by model/ }).waitFor();
+      await snap('overview');
       await open('conversations');
       await rows.filter({ hasText: 'nightly: port-parser' }).filter({ hasText: 'Running' }).first().waitFor();
       await rows

@@ -11,7 +11,7 @@ import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import { registerConsole } from '../../api/console/console-files.ts';
 import { conversationId } from '../../core/ids.ts';
-import { openService, type Service } from '../api/service.ts';
+import { openService, type Service, type ServiceOptions } from '../api/service.ts';
 import { ROOT } from '../cli/parley-program.ts';
 import { openBrowser, type Watched } from './browser.ts';
 
@@ -32,8 +32,8 @@ export interface PageWorld {
 /** Events of an agent begin here. */
 export const SAID_AT = Date.UTC(2026, 0, 1);
 
-export async function openPageWorld(): Promise<PageWorld> {
-  const service = await openService();
+export async function openPageWorld(options: ServiceOptions = {}): Promise<PageWorld> {
+  const service = await openService(options);
   let server = await listen(service, 0);
   const { url } = server;
   const watched = await openBrowser(url);
@@ -42,10 +42,7 @@ export async function openPageWorld(): Promise<PageWorld> {
     await server.close();
   });
   const { page } = watched;
-  await page.goto(`${url}/console/`);
-  await page.getByLabel('API key').fill(service.ada);
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1, name: 'Conversations' }).waitFor();
+  await signIn(page, url, service.ada);
   let said = 0;
   return {
     ...{ service, watched, page, url },
@@ -63,6 +60,14 @@ export async function openPageWorld(): Promise<PageWorld> {
       server = await listen(service, Number(new URL(url).port));
     },
   };
+}
+
+/** As whoever holds the key. */
+export async function signIn(page: Page, url: string, key: string): Promise<void> {
+  await page.goto(`${url}/console/`);
+  await page.getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 }
 
 function listen({ application }: Service, port: number): Promise<ApplicationServer> {

@@ -18,6 +18,10 @@ const DEPLOYMENT = {
 } as const;
 
 const PLACES: readonly Place[] = [
+  { page: 'overview' },
+  { page: 'secrets' },
+  { page: 'keys' },
+  { page: 'audit' },
   { page: 'conversations' },
   { page: 'conversation', id: 'c'.repeat(32) },
   { page: 'conversation', id: 'c'.repeat(32), view: 'changes' },
@@ -62,7 +66,7 @@ describe('places', () => {
   });
 
   it.each([
-    ['/console/', 'conversations'],
+    ['/console/', 'overview'],
     ['/console/settings', 'missing'],
     ['/console/conversations/a/b', 'missing'],
     ['/console/nothing/here', 'missing'],

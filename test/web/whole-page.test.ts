@@ -1,12 +1,12 @@
 /** What holds for every page: found by axe, used with keys alone, at 390 px, in each colour, and after an outage. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import axe from 'axe-core';
 import { expect, it } from 'vitest';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
 import { conversationId } from '../../core/ids.ts';
 import { startReady } from '../api/service.ts';
 import { describeWith } from '../helpers/requires.ts';
+import { findings } from './findings.ts';
 import { action, message, observation, openPageWorld, type PageWorld } from './page-world.ts';
 import { leavePastRuns, PAST } from './past-runs.ts';
 
@@ -14,20 +14,6 @@ const ALL_MS_MAX = 600_000;
 const PHONE = { width: 390, height: 844 } as const;
 /** As long as a deployment takes; a test of every day waits less. */
 const OUTAGE_MS = Number(process.env['PARLEY_CONSOLE_OUTAGE_MS'] ?? 8_000);
-
-interface Finding {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-/** One line for each place that something is wrong at. */
-async function findings({ page }: PageWorld): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate('axe.run(document)')) as { violations: readonly Finding[] };
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary.slice(0, 300)}`),
-  );
-}
 
 async function talked(world: PageWorld): Promise<string> {
   const { service, say } = world;
@@ -55,6 +41,7 @@ async function talked(world: PageWorld): Promise<string> {
 
 /** Each page with what shows that it is there. */
 const pagesOf = (id: string): readonly (readonly [address: string, seen: string])[] => [
+  ['overview', 'Slots in use'],
   ['conversations', 'A long enough title'],
   [`conversations/${id}`, 'the page'],
   [`conversations/${id}/changes`, 'four'],
@@ -69,6 +56,9 @@ const pagesOf = (id: string): readonly (readonly [address: string, seen: string]
   [`jobs/${PAST.job}`, 'Flaky'],
   ['settings/application', 'Git'],
   ['settings/llm', 'profile'],
+  ['secrets', 'No secret is stored'],
+  ['keys', 'Virtual keys of the proxy'],
+  ['audit', 'start_app_conversation'],
   ['admin', 'Admin console'],
   ['no/such/page', 'Nothing here'],
 ];

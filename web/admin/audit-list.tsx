@@ -1,16 +1,14 @@
 /**
- * Who changed what, newest first.
- * Owns the list of the last few.
+ * The last few changes of anybody, and the way to all of them.
+ * Owns how many.
  */
 import { useCallback, type ReactElement } from 'react';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
 import { usePolled } from '../data/use-polled.ts';
+import { Link } from '../routing/link.tsx';
 import { useSession } from '../session/session.ts';
+import { AuditTable } from './audit-table.tsx';
 
 const SHOWN = 12;
-
-const COLUMNS: readonly Column[] = ['When', 'Who', 'What', 'About', { name: 'Status', holds: 'figures' }];
 
 export function AuditList(): ReactElement | null {
   const { client } = useSession();
@@ -22,23 +20,12 @@ export function AuditList(): ReactElement | null {
   if (value === null || value.items.length === 0) return null;
   return (
     <section className="card stack" aria-labelledby="audit">
-      <h2 id="audit">Audit log</h2>
+      <div className="section-head">
+        <h2 id="audit">Last changes</h2>
+        <Link to={{ page: 'audit' }}>The whole audit log</Link>
+      </div>
       <div className="scroll">
-        <Table columns={COLUMNS}>
-          {value.items.map((entry, at) => (
-            <tr key={`${entry.at}${at}`}>
-              <td>
-                <When at={entry.at} />
-              </td>
-              <td>{entry.user_id ?? '—'}</td>
-              <td>
-                <code>{entry.action}</code>
-              </td>
-              <td className="about">{entry.about}</td>
-              <td className="number">{entry.status}</td>
-            </tr>
-          ))}
-        </Table>
+        <AuditTable rows={value.items} />
       </div>
     </section>
   );

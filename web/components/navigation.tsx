@@ -1,6 +1,6 @@
 /**
  * The list of pages.
- * Owns their order and names; the admin page is there for administrators only.
+ * Owns their order and names; what is for administrators is shown to them only.
  */
 import type { ReactElement } from 'react';
 import { Link } from '../routing/link.tsx';
@@ -12,6 +12,7 @@ interface Entry {
 }
 
 const WORK: readonly Entry[] = [
+  { to: { page: 'overview' }, name: 'Overview' },
   { to: { page: 'conversations' }, name: 'Conversations' },
   { to: { page: 'sandboxes' }, name: 'Sandboxes' },
   { to: { page: 'runs' }, name: 'Runs' },
@@ -19,8 +20,13 @@ const WORK: readonly Entry[] = [
 const SETTINGS: readonly Entry[] = [
   { to: { page: 'settings-application' }, name: 'Application' },
   { to: { page: 'settings-llm' }, name: 'LLM' },
+  { to: { page: 'secrets' }, name: 'Secrets' },
+  { to: { page: 'keys' }, name: 'Keys' },
 ];
-const ADMIN: readonly Entry[] = [{ to: { page: 'admin' }, name: 'Admin console' }];
+const ADMIN: readonly Entry[] = [
+  { to: { page: 'admin' }, name: 'Admin console' },
+  { to: { page: 'audit' }, name: 'Audit log' },
+];
 
 export function Navigation({
   place,

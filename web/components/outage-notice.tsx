@@ -4,16 +4,17 @@
  */
 import type { ReactElement } from 'react';
 import { forgetOutage, useOutage } from '../data/outage.ts';
-import { exactDuration, utc } from '../text/time.ts';
+import { exactDuration } from '../text/time.ts';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
+import { TimeOfDay } from './when.tsx';
 
 export function OutageNotice(): ReactElement | null {
   const { sinceMs, over } = useOutage();
   if (sinceMs !== null)
     return (
       <Notice tone="bad">
-        The service cannot be reached since <Instant at={sinceMs} />. What is shown is from then; it goes on
+        The service cannot be reached since <TimeOfDay at={sinceMs} />. What is shown is from then; it goes on
         by itself when the service is back.
       </Notice>
     );
@@ -22,7 +23,7 @@ export function OutageNotice(): ReactElement | null {
     <Notice tone="good">
       <div className="outage-over">
         <span>
-          The service could not be reached from <Instant at={over.fromMs} /> on, for{' '}
+          The service could not be reached from <TimeOfDay at={over.fromMs} /> on, for{' '}
           {exactDuration(over.untilMs - over.fromMs)}. It is back, and the page is up to date.
         </span>
         <Button kind="quiet" onClick={forgetOutage}>
@@ -30,13 +31,5 @@ export function OutageNotice(): ReactElement | null {
         </Button>
       </div>
     </Notice>
-  );
-}
-
-function Instant({ at }: { readonly at: number }): ReactElement {
-  return (
-    <time dateTime={new Date(at).toISOString()} title={utc(at)}>
-      {new Date(at).toLocaleTimeString()}
-    </time>
   );
 }

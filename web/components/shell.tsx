@@ -30,7 +30,7 @@ export function Shell({
         Skip to the page
       </a>
       <header className="side">
-        <Link to={{ page: 'conversations' }} className="brand">
+        <Link to={{ page: 'overview' }} className="brand">
           <Mark size={26} />
           <span>Parley</span>
         </Link>

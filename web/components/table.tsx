@@ -3,13 +3,7 @@
  * Owns its head; the rows, and the frame around it, belong to whoever shows it.
  */
 import type { ReactElement, ReactNode } from 'react';
-
-/** How a column can be ordered by, as the server does it. */
-export interface ColumnSort {
-  /** Null: the table is ordered by something else. */
-  readonly is: 'ascending' | 'descending' | null;
-  onSort(): void;
-}
+import type { ColumnSort } from '../lists/word-sort.ts';
 
 /** A name alone heads texts; figures stand at the right, and a column of buttons is named for screen readers only. */
 export type Column =

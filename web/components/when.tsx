@@ -13,3 +13,12 @@ export function When({ at }: { readonly at: string }): ReactElement {
     </time>
   );
 }
+
+/** A time of this day in the reader's zone, and with its day in UTC when somebody points at it. Epoch milliseconds. */
+export function TimeOfDay({ at }: { readonly at: number }): ReactElement {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={utc(at)}>
+      {new Date(at).toLocaleTimeString()}
+    </time>
+  );
+}

@@ -1,5 +1,6 @@
 /**
- * What can be done to a conversation: interrupt its agent, stop or resume its sandbox, take the trajectory, delete it.
+ * What can be done to a conversation: interrupt its agent, stop or resume its sandbox, take the trajectory, give it
+ * another title and tags, delete it.
  * Owns which of these fits its state; a sandbox that others share is stopped only after a look at them.
  */
 import { useState, type ReactElement } from 'react';
@@ -10,6 +11,7 @@ import { useAction } from '../data/use-action.ts';
 import { useSession } from '../session/session.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { EditDialog } from './edit-dialog.tsx';
 import { saveFile } from './save-file.ts';
 
 const AT_WORK = new Set(['RUNNING', 'WAITING_FOR_CONFIRMATION']);
@@ -21,7 +23,7 @@ export interface ConversationActionsProps {
 
 export function ConversationActions({ record, onChange }: ConversationActionsProps): ReactElement {
   const { client } = useSession();
-  const [asked, setAsked] = useState<'stop' | 'delete' | null>(null);
+  const [asked, setAsked] = useState<'stop' | 'delete' | 'edit' | null>(null);
   const action = useAction();
   const { id, sandbox_id: sandboxId, sandbox_status: status } = record;
   const isReleased = status === 'PAUSED' && record.conversation_url === null;
@@ -62,12 +64,16 @@ export function ConversationActions({ record, onChange }: ConversationActionsPro
       >
         Download
       </Button>
+      <Button onClick={() => setAsked('edit')}>Edit</Button>
       <Button kind="danger" onClick={() => setAsked('delete')}>
         Delete
       </Button>
       <Problems of={action.problems} />
       {asked === 'stop' && sandboxId !== null ? (
         <ImpactDialog sandboxId={sandboxId} kind="pause" onLeave={() => setAsked(null)} />
+      ) : null}
+      {asked === 'edit' ? (
+        <EditDialog record={record} onLeave={() => setAsked(null)} onChange={onChange} />
       ) : null}
       {asked === 'delete' ? <DeleteDialog record={record} onLeave={() => setAsked(null)} /> : null}
     </>

@@ -7,36 +7,55 @@ import type { ResultOf } from '../../api/client/client.ts';
 import { Badge } from '../components/badge.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
+import { wordSort } from '../lists/word-sort.ts';
+import { SelectCell } from '../lists/select-cell.tsx';
+import type { Selection } from '../lists/use-selection.ts';
 import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
 
 export type ConversationRecord = ResultOf<'search_app_conversations'>['items'][number];
 
-const COLUMNS: readonly Column[] = [
-  'Title',
-  'Agent',
-  'Sandbox',
-  'Model',
-  { name: 'Spend', holds: 'figures' },
-  'Updated',
-];
+export interface ConversationTableProps {
+  readonly rows: readonly ConversationRecord[];
+  readonly selection: Selection;
+  /** A word of the API. */
+  readonly sort: string;
+  onSort(sort: string): void;
+}
 
-export function ConversationTable({ rows }: { readonly rows: readonly ConversationRecord[] }): ReactElement {
+export function ConversationTable({ rows, selection, sort, onSort }: ConversationTableProps): ReactElement {
+  const sorted = (name: string, by: string): Column => ({
+    ...{ name, holds: 'texts', sort: wordSort(sort, by, onSort) },
+  });
+  const columns: readonly Column[] = [
+    { name: 'Selected', holds: 'buttons' },
+    sorted('Title', 'TITLE'),
+    'Agent',
+    'Sandbox',
+    'Model',
+    { name: 'Spend', holds: 'figures' },
+    sorted('Updated', 'UPDATED_AT'),
+    sorted('Created', 'CREATED_AT'),
+  ];
   return (
-    <div className="scroll card">
-      <Table columns={COLUMNS}>
-        {rows.map((row) => (
-          <Row key={row.id} row={row} />
-        ))}
-      </Table>
-    </div>
+    <Table columns={columns}>
+      {rows.map((row) => (
+        <Row key={row.id} row={row} selection={selection} />
+      ))}
+    </Table>
   );
 }
 
-function Row({ row }: { readonly row: ConversationRecord }): ReactElement {
+interface RowProps {
+  readonly row: ConversationRecord;
+  readonly selection: Selection;
+}
+
+function Row({ row, selection }: RowProps): ReactElement {
   const agent = row.start_task_status === 'READY' ? row.execution_status : row.start_task_status;
   return (
     <tr>
+      <SelectCell row={{ id: row.id, name: row.title }} selection={selection} />
       <th scope="row">
         <Link to={{ page: 'conversation', id: row.id }}>{row.title}</Link>
         <Below row={row} />
@@ -51,16 +70,20 @@ function Row({ row }: { readonly row: ConversationRecord }): ReactElement {
       <td>
         <When at={row.updated_at} />
       </td>
+      <td>
+        <When at={row.created_at} />
+      </td>
     </tr>
   );
 }
 
 function Below({ row }: { readonly row: ConversationRecord }): ReactElement | null {
   const tags = Object.entries(row.tags);
-  if (row.selected_repository === null && tags.length === 0) return null;
+  const { selected_repository: repository, selected_branch: branch } = row;
+  if (repository === null && tags.length === 0) return null;
   return (
     <div className="below">
-      {row.selected_repository === null ? null : <span>{row.selected_repository}</span>}
+      {repository === null ? null : <span>{branch === null ? repository : `${repository} @ ${branch}`}</span>}
       {tags.map(([key, value]) => (
         <span key={key} className="tag">
           {key}={value}

@@ -12,9 +12,11 @@ import { useAction } from '../data/use-action.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { goTo } from '../routing/use-place.ts';
 import { useSession } from '../session/session.ts';
+import { moreOf, NO_MORE } from './more-draft.ts';
+import { StartMore } from './start-more.tsx';
 import { GROUPING_LABELS } from '../text/words.ts';
 
-const EMPTY = { message: '', title: '', repository: '', branch: '', sandbox: '' };
+const EMPTY = { message: '', title: '', repository: '', branch: '', sandbox: '', ...NO_MORE };
 type Draft = typeof EMPTY;
 type StartBody = NonNullable<InputOf<'start_app_conversation'>['body']>;
 
@@ -54,6 +56,7 @@ export function StartDialog({ onLeave }: { onLeave(): void }): ReactElement {
           )}
         </Field>
         <Places draft={draft} onChange={set} />
+        <StartMore draft={draft} onChange={set} />
         <Problems of={action.problems} />
         <div className="dialog-actions">
           <Button onClick={onLeave}>Cancel</Button>
@@ -73,11 +76,12 @@ interface PlacesProps {
 
 function Places({ draft, onChange }: PlacesProps): ReactElement {
   const { client } = useSession();
-  const ask = useCallback((signal: AbortSignal) => client.searchSandboxes({}, { signal }), [client]);
-  const settings = useCallback((signal: AbortSignal) => client.getSettings({}, { signal }), [client]);
-  const sandboxes = usePolled(ask).value?.items.filter(
-    ({ status }) => status === 'RUNNING' || status === 'PAUSED',
+  const ask = useCallback(
+    (signal: AbortSignal) => client.searchSandboxes({ query: { status: ['RUNNING', 'PAUSED'] } }, { signal }),
+    [client],
   );
+  const settings = useCallback((signal: AbortSignal) => client.getSettings({}, { signal }), [client]);
+  const sandboxes = usePolled(ask).value?.items;
   const strategy = usePolled(settings, null).value?.sandbox_grouping_strategy;
   const byStrategy =
     strategy === undefined ? 'By my settings' : `By my settings: ${GROUPING_LABELS[strategy]}`;
@@ -92,7 +96,7 @@ function Places({ draft, onChange }: PlacesProps): ReactElement {
           {...ids}
           placeholder={placeholder}
           value={draft[name]}
-          onChange={(event) => onChange({ [name]: event.target.value })}
+          onChange={(event) => onChange({ [name]: event.target.value } as Partial<Draft>)}
         />
       )}
     </Field>
@@ -122,7 +126,7 @@ function Places({ draft, onChange }: PlacesProps): ReactElement {
   );
 }
 
-function requestOf({ message, title, repository, branch, sandbox }: Draft): StartBody {
+function requestOf({ message, title, repository, branch, sandbox, ...more }: Draft): StartBody {
   const text = message.trim();
   return {
     ...(text === '' ? {} : { initial_message: { content: [{ type: 'text' as const, text }] } }),
@@ -130,5 +134,6 @@ function requestOf({ message, title, repository, branch, sandbox }: Draft): Star
     ...(repository.trim() === '' ? {} : { selected_repository: repository.trim() }),
     ...(branch.trim() === '' ? {} : { selected_branch: branch.trim() }),
     ...(sandbox === '' ? {} : { sandbox_id: sandbox }),
+    ...moreOf(more),
   };
 }

@@ -14,11 +14,14 @@ export interface Shortcut {
 }
 
 export const SHORTCUTS: readonly Shortcut[] = [
+  { keys: ['g', 'o'], does: 'Overview', to: { page: 'overview' } },
   { keys: ['g', 'c'], does: 'Conversations', to: { page: 'conversations' } },
   { keys: ['g', 's'], does: 'Sandboxes', to: { page: 'sandboxes' } },
   { keys: ['g', 'r'], does: 'Runs', to: { page: 'runs' } },
   { keys: ['g', 'a'], does: 'Application settings', to: { page: 'settings-application' } },
   { keys: ['g', 'l'], does: 'LLM settings', to: { page: 'settings-llm' } },
+  { keys: ['g', 'e'], does: 'Secrets', to: { page: 'secrets' } },
+  { keys: ['g', 'k'], does: 'Keys', to: { page: 'keys' } },
   { keys: ['/'], does: 'Search on this page', focuses: 'main input[type="search"]' },
   { keys: ['t'], does: 'Go to the transcript', focuses: 'main [role="log"]' },
   { keys: ['m'], does: 'Write a message', focuses: '.message-box textarea' },

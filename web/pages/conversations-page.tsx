@@ -1,42 +1,46 @@
 /**
- * All conversations of the user, newest first and live.
- * Owns filter and paging; a row is drawn by the table.
+ * All conversations of the user, live: filtered, ordered and paged by the server, and changed several at once.
+ * Owns the asking; a row is drawn by the table.
  */
 import { useCallback, useState, type ReactElement } from 'react';
 import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
-import { Pager } from '../components/pager.tsx';
+import { conversationActions } from '../conversation/bulk-actions.ts';
+import {
+  CONVERSATION_FIELDS,
+  conversationQuery,
+  FIRST_CONVERSATIONS,
+} from '../conversation/conversation-filter.ts';
 import { ConversationTable } from '../conversation/conversation-table.tsx';
 import { StartDialog } from '../conversation/start-dialog.tsx';
 import { usePolled } from '../data/use-polled.ts';
+import { BulkBar } from '../lists/bulk-bar.tsx';
+import { FilterBar } from '../lists/filter-bar.tsx';
+import { Listing } from '../lists/listing.tsx';
+import { useListState } from '../lists/use-list-state.ts';
+import { useSelection } from '../lists/use-selection.ts';
 import { useSession } from '../session/session.ts';
 
 const PAGE_ROWS = 50;
 
 export function ConversationsPage(): ReactElement {
   const { client } = useSession();
-  const [title, setTitle] = useState('');
-  const [pages, setPages] = useState<readonly string[]>([]);
+  const state = useListState(FIRST_CONVERSATIONS);
+  const selection = useSelection();
   const [isStarting, setIsStarting] = useState(false);
-  const pageId = pages.at(-1);
+  const { filter } = state;
+  const pageId = state.pageId.page_id;
   const ask = useCallback(
-    (signal: AbortSignal) =>
-      client.searchAppConversations(
-        {
-          query: {
-            limit: PAGE_ROWS,
-            ...(pageId === undefined ? {} : { page_id: pageId }),
-            ...(title === '' ? {} : { title__contains: title }),
-          },
-        },
+    (signal: AbortSignal) => {
+      const page = pageId === undefined ? {} : { page_id: pageId };
+      return client.searchAppConversations(
+        { query: { limit: PAGE_ROWS, ...page, ...conversationQuery(filter) } },
         { signal },
-      ),
-    [client, pageId, title],
+      );
+    },
+    [client, pageId, filter],
   );
-  const { value, problem } = usePolled(ask);
-  const rows = value?.items ?? [];
+  const polled = usePolled(ask);
   return (
     <>
       <PageHead
@@ -49,27 +53,34 @@ export function ConversationsPage(): ReactElement {
       >
         What agents are working on, as it happens.
       </PageHead>
-      <div className="filters" role="search">
-        <input
-          type="search"
-          aria-label="Title contains"
-          placeholder="Search titles"
-          value={title}
-          onChange={(event) => {
-            setTitle(event.target.value);
-            setPages([]);
-          }}
-        />
-      </div>
-      {rows.length > 0 && problem !== null ? <Notice tone="bad">{problem}</Notice> : null}
-      {rows.length > 0 ? (
-        <ConversationTable rows={rows} />
-      ) : (
-        <Empty isLoading={value === null} problem={problem}>
-          <p>{title === '' ? 'No conversation yet.' : 'No title holds this text.'}</p>
-        </Empty>
-      )}
-      <Pager pages={pages} next={value?.next_page_id ?? null} onChange={setPages} />
+      <FilterBar
+        label="Conversations"
+        fields={CONVERSATION_FIELDS}
+        values={filter}
+        onChange={(change) => state.setFilter(change)}
+      />
+      <Listing
+        label="Conversations"
+        polled={polled}
+        state={state}
+        empty={<p>No conversation yet.</p>}
+        none="No conversation is so."
+      >
+        {(rows) => (
+          <ConversationTable
+            rows={rows}
+            selection={selection}
+            sort={filter.sort}
+            onSort={(sort) => state.setFilter({ sort })}
+          />
+        )}
+      </Listing>
+      <BulkBar
+        rows={(polled.value?.items ?? []).map((record) => ({ id: record.id, name: record.title, record }))}
+        selection={selection}
+        actions={conversationActions(client)}
+        onDone={polled.again}
+      />
       {isStarting ? <StartDialog onLeave={() => setIsStarting(false)} /> : null}
     </>
   );

@@ -2,16 +2,17 @@
  * All runs, newest first and live: how far each is, and what it has spent.
  * Owns the list.
  */
-import { useCallback, useState, type ReactElement } from 'react';
+import { useCallback, type ReactElement } from 'react';
 import { Badge } from '../components/badge.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
-import { Pager } from '../components/pager.tsx';
 import { Progress } from '../components/progress.tsx';
 import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
 import { usePolled } from '../data/use-polled.ts';
+import { FilterBar } from '../lists/filter-bar.tsx';
+import type { FilterField } from '../lists/filter-field.ts';
+import { Listing } from '../lists/listing.tsx';
+import { useListState } from '../lists/use-list-state.ts';
 import { Link } from '../routing/link.tsx';
 import { phaseOf } from '../run/run-phase.ts';
 import type { RunRecord } from '../run/run-types.ts';
@@ -19,17 +20,29 @@ import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';
 
 const PAGE_ROWS = 50;
-const STATES = ['open', 'finished'] as const;
-/** Empty: all. */
-type State = '' | (typeof STATES)[number];
+const FIRST = { name: '', state: '' };
+
+const FIELDS: readonly FilterField<'name' | 'state'>[] = [
+  { name: 'name', label: 'Name of the job', kind: 'text' },
+  {
+    name: 'state',
+    label: 'State',
+    kind: 'choice',
+    choices: [
+      ['', 'All runs'],
+      ['open', 'Those that go on'],
+      ['finished', 'Those that have ended'],
+    ],
+  },
+];
 
 const COLUMNS: readonly Column[] = ['Run', 'Phase', 'Items', { name: 'Spend', holds: 'figures' }, 'Started'];
 
 export function RunsPage(): ReactElement {
   const { client } = useSession();
-  const [state, setState] = useState<State>('');
-  const [pages, setPages] = useState<readonly string[]>([]);
-  const pageId = pages.at(-1);
+  const state = useListState(FIRST);
+  const { filter } = state;
+  const pageId = state.pageId.page_id;
   const ask = useCallback(
     (signal: AbortSignal) =>
       client.searchRuns(
@@ -37,15 +50,14 @@ export function RunsPage(): ReactElement {
           query: {
             limit: PAGE_ROWS,
             ...(pageId === undefined ? {} : { page_id: pageId }),
-            ...(state === '' ? {} : { state }),
+            ...(filter.state === 'open' || filter.state === 'finished' ? { state: filter.state } : {}),
+            ...(filter.name === '' ? {} : { name: filter.name.slice(0, 64) }),
           },
         },
         { signal },
       ),
-    [client, pageId, state],
+    [client, pageId, filter],
   );
-  const { value, problem } = usePolled(ask);
-  const rows = value?.items ?? [];
   return (
     <>
       <PageHead
@@ -58,56 +70,28 @@ export function RunsPage(): ReactElement {
       >
         What was begun of job files, and what it has spent.
       </PageHead>
-      <StateField
-        state={state}
-        onChange={(chosen) => {
-          setState(chosen);
-          setPages([]);
-        }}
+      <FilterBar
+        label="Runs"
+        fields={FIELDS}
+        values={filter}
+        onChange={(change) => state.setFilter(change)}
       />
-      {rows.length > 0 && problem !== null ? <Notice tone="bad">{problem}</Notice> : null}
-      {rows.length === 0 ? (
-        <Empty isLoading={value === null} problem={problem}>
-          <p>
-            {state === ''
-              ? 'No run yet. A job file describes one; “Start a run” or “parley run” begins it.'
-              : 'No run is in this state.'}
-          </p>
-        </Empty>
-      ) : (
-        <div className="scroll card">
+      <Listing
+        label="Runs"
+        polled={usePolled(ask)}
+        state={state}
+        empty={<p>No run yet. A job file describes one; “Start a run” or “parley run” begins it.</p>}
+        none="No run is so."
+      >
+        {(rows) => (
           <Table columns={COLUMNS}>
             {rows.map((row) => (
               <Row key={row.id} row={row} />
             ))}
           </Table>
-        </div>
-      )}
-      <Pager pages={pages} next={value?.next_page_id ?? null} onChange={setPages} />
+        )}
+      </Listing>
     </>
-  );
-}
-
-interface StateFieldProps {
-  readonly state: State;
-  onChange(state: State): void;
-}
-
-function StateField({ state, onChange }: StateFieldProps): ReactElement {
-  return (
-    <div className="filters">
-      <label className="inline">
-        Show
-        <select
-          value={state}
-          onChange={({ target }) => onChange(STATES.find((one) => one === target.value) ?? '')}
-        >
-          <option value="">all runs</option>
-          <option value="open">those that go on</option>
-          <option value="finished">those that have ended</option>
-        </select>
-      </label>
-    </div>
   );
 }
 

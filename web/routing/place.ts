@@ -3,8 +3,9 @@
  * Owns both directions; an address that is none is the page `missing`.
  */
 export type Place =
-  | { readonly page: 'conversations' | 'sandboxes' | 'runs' | 'admin' | 'missing' }
-  | { readonly page: 'settings-application' | 'settings-llm' }
+  | { readonly page: 'overview' | 'conversations' | 'sandboxes' | 'runs' | 'missing' }
+  | { readonly page: 'settings-application' | 'settings-llm' | 'secrets' | 'keys' }
+  | { readonly page: 'admin' | 'audit' }
   | { readonly page: 'start-run' }
   | { readonly page: 'run'; readonly id: string }
   | { readonly page: 'comparison'; readonly id: string; readonly before: string }
@@ -22,7 +23,7 @@ export function placeOf(path: string): Place {
     .slice(BASE.length)
     .split('/')
     .filter((part) => part !== '');
-  const [first = 'conversations', second, third, fourth, ...rest] = parts;
+  const [first = 'overview', second, third, fourth, ...rest] = parts;
   if (rest.length > 0) return { page: 'missing' };
   if (fourth !== undefined)
     return first === 'runs' && third === 'beside'
@@ -31,11 +32,15 @@ export function placeOf(path: string): Place {
   if (third !== undefined) return placeOfView(first, second ?? '', third);
   if (second !== undefined) return placeBelow(first, second);
   switch (first) {
+    case 'overview':
     case 'conversations':
     case 'sandboxes':
     case 'runs':
     case 'start-run':
+    case 'secrets':
+    case 'keys':
     case 'admin':
+    case 'audit':
       return { page: first };
     default:
       return { page: 'missing' };

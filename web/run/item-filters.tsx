@@ -3,6 +3,8 @@
  * Owns the fields; the server looks through all items, however many there are.
  */
 import type { ReactElement } from 'react';
+import { FilterBar } from '../lists/filter-bar.tsx';
+import { wordChoices, type FilterField } from '../lists/filter-field.ts';
 import { labelOf } from '../text/words.ts';
 
 export const NO_FILTER = { state: '', key: '', model: '', repository: '', tag: '' };
@@ -40,34 +42,26 @@ export interface ItemFiltersProps {
   onChange(filter: ItemFilter): void;
 }
 
+const FIELDS: readonly FilterField<keyof ItemFilter>[] = [
+  {
+    name: 'state',
+    label: 'Outcome',
+    kind: 'choice',
+    choices: wordChoices('Every outcome', STATES, labelOf),
+  },
+  { name: 'key', label: 'Key contains', kind: 'text' },
+  { name: 'model', label: 'Model', kind: 'text' },
+  { name: 'repository', label: 'Repository (owner/name)', kind: 'text' },
+  { name: 'tag', label: 'Tag (name=value)', kind: 'text' },
+];
+
 export function ItemFilters({ filter, onChange }: ItemFiltersProps): ReactElement {
-  const field = (name: keyof ItemFilter, label: string): ReactElement => (
-    <input
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      value={filter[name]}
-      onChange={({ target }) => onChange({ ...filter, [name]: target.value })}
-    />
-  );
   return (
-    <div className="filters filter-row" role="search" aria-label="Items">
-      <select
-        aria-label="Outcome"
-        value={filter.state}
-        onChange={({ target }) => onChange({ ...filter, state: target.value })}
-      >
-        <option value="">Every outcome</option>
-        {STATES.map((state) => (
-          <option key={state} value={state}>
-            {labelOf(state)}
-          </option>
-        ))}
-      </select>
-      {field('key', 'Key contains')}
-      {field('model', 'Model')}
-      {field('repository', 'Repository (owner/name)')}
-      {field('tag', 'Tag (name=value)')}
-    </div>
+    <FilterBar
+      label="Items"
+      fields={FIELDS}
+      values={filter}
+      onChange={(change) => onChange({ ...filter, ...change })}
+    />
   );
 }

@@ -49,20 +49,18 @@ export function ItemTable({ run, items, sort, onSort, onChange }: ItemTableProps
     return { name, holds, sort: { is, onSort: () => onSort(next) } };
   });
   return (
-    <div className="scroll card">
-      <Table columns={columns}>
-        {items.map((item) => (
-          <Row
-            key={item.key}
-            run={run}
-            item={item}
-            isOpen={open === item.key}
-            onOpen={() => setOpen(open === item.key ? null : item.key)}
-            onChange={onChange}
-          />
-        ))}
-      </Table>
-    </div>
+    <Table columns={columns}>
+      {items.map((item) => (
+        <Row
+          key={item.key}
+          run={run}
+          item={item}
+          isOpen={open === item.key}
+          onOpen={() => setOpen(open === item.key ? null : item.key)}
+          onChange={onChange}
+        />
+      ))}
+    </Table>
   );
 }
 

@@ -3,11 +3,8 @@
  * Owns the asking; a row is drawn by the table.
  */
 import { useCallback, useState, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
-import { Pager } from '../components/pager.tsx';
 import { usePolled } from '../data/use-polled.ts';
+import { Listing } from '../lists/listing.tsx';
 import { useSession } from '../session/session.ts';
 import { ItemFilters, NO_FILTER, queryOf } from './item-filters.tsx';
 import { ItemTable, type ItemSort } from './item-table.tsx';
@@ -44,47 +41,42 @@ export function ItemsSection({ run, onChange }: ItemsSectionProps): ReactElement
       ),
     [client, id, filter, sort, pageId],
   );
-  const { value, problem, again } = usePolled(ask);
-  const items = value?.items ?? [];
+  const polled = usePolled(ask);
+  const items = polled.value?.items ?? [];
+  const changeFilter = (changed: typeof NO_FILTER): void => {
+    setFilter(changed);
+    setPages([]);
+  };
   const isFiltered = Object.values(filter).some((text) => text !== '');
   return (
     <>
       <Timeline run={run} items={items} />
       <section aria-label="Items" className="stack">
         <h2>Items</h2>
-        <ItemFilters
-          filter={filter}
-          onChange={(changed) => {
-            setFilter(changed);
-            setPages([]);
-          }}
-        />
-        {items.length > 0 && problem !== null ? <Notice tone="bad">{problem}</Notice> : null}
-        {items.length === 0 ? (
-          <Empty isLoading={value === null} problem={problem}>
-            <p>{isFiltered ? 'No item is so.' : 'The run has no item yet.'}</p>
-            {isFiltered ? (
-              <Button kind="quiet" onClick={() => setFilter(NO_FILTER)}>
-                Show all items
-              </Button>
-            ) : null}
-          </Empty>
-        ) : (
-          <ItemTable
-            run={run}
-            items={items}
-            sort={sort}
-            onSort={(wanted) => {
-              setSort(wanted);
-              setPages([]);
-            }}
-            onChange={() => {
-              again();
-              onChange();
-            }}
-          />
-        )}
-        <Pager pages={pages} next={value?.next_page_id ?? null} onChange={setPages} />
+        <ItemFilters filter={filter} onChange={changeFilter} />
+        <Listing
+          label="Items"
+          polled={polled}
+          state={{ isFiltered, pages, setPages, clear: () => changeFilter(NO_FILTER) }}
+          empty={<p>The run has no item yet.</p>}
+          none="No item is so."
+        >
+          {(rows) => (
+            <ItemTable
+              run={run}
+              items={rows}
+              sort={sort}
+              onSort={(wanted) => {
+                setSort(wanted);
+                setPages([]);
+              }}
+              onChange={() => {
+                polled.again();
+                onChange();
+              }}
+            />
+          )}
+        </Listing>
       </section>
     </>
   );

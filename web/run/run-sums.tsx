@@ -2,7 +2,8 @@
  * The sums of a run: items by outcome, time, spend, and what reconciliation came to.
  * Owns the figures that are shown.
  */
-import type { ReactElement, ReactNode } from 'react';
+import type { ReactElement } from 'react';
+import { Sum } from '../components/sum.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { duration, parsedInstant } from '../text/time.ts';
 import { labelOf } from '../text/words.ts';
@@ -14,7 +15,10 @@ export function RunSums({ run }: { readonly run: RunRecord }): ReactElement {
   const { reconciliation } = run;
   return (
     <dl className="sums">
-      <Sum name="Spend">{usdOfNano(run.spent_nano_usd)}</Sum>
+      <Sum name="Spend">
+        {usdOfNano(run.spent_nano_usd)}
+        {run.budget === null ? null : <small>of {usdOfNano(run.budget.limit_nano_usd)}</small>}
+      </Sum>
       <Sum name="Time">{duration(until - parsedInstant(run.created_at))}</Sum>
       <Sum name="Items">{run.total}</Sum>
       <Sum name="At work">{run.in_flight}</Sum>
@@ -31,15 +35,6 @@ export function RunSums({ run }: { readonly run: RunRecord }): ReactElement {
         </Sum>
       )}
     </dl>
-  );
-}
-
-function Sum({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactElement {
-  return (
-    <div className="sum card">
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -10,6 +10,20 @@ export function labelOf(word: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** In the order of a life, as the API spells them. */
+export const SANDBOX_WORDS = ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'] as const;
+/** Of those that are not gone. */
+export const LIVING_WORDS = ['STARTING', 'RUNNING', 'PAUSED', 'ERROR'] as const;
+export const EXECUTION_WORDS = [
+  'IDLE',
+  'RUNNING',
+  'PAUSED',
+  'WAITING_FOR_CONFIRMATION',
+  'FINISHED',
+  'ERROR',
+  'STUCK',
+] as const;
+
 const TONES: Readonly<Record<string, Tone>> = {
   running: 'busy',
   working: 'busy',

@@ -63,10 +63,17 @@ export function runRow(state: RunState): RunRow {
     ended,
     ...(forgiven === 0 ? {} : { forgiven }),
     spentNanoUsd: state.spentNanoUsd,
+    ...budgetOf(state),
     createdAt: state.createdAt,
     endedAt: state.endedAt,
     reconciliation: state.reconciliation,
   };
+}
+
+function budgetOf({ rules: { budget } }: RunState): Pick<RunRow, 'budget'> {
+  if (budget === null) return {};
+  const { nanoUsd, reserveNanoUsd, mode } = budget;
+  return { budget: { nanoUsd, reserveNanoUsd, mode } };
 }
 
 /** A look at every item, so only once all have ended; before, a failure may still be forgiven. */

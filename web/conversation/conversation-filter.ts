@@ -1,0 +1,54 @@
+/**
+ * What narrows and orders the list of conversations, and how the server is asked for it.
+ * Owns the fields; half a tag or half a day is no question yet.
+ */
+import type { InputOf } from '../../api/client/client.ts';
+import { beginOf, wordChoices, type FilterField } from '../lists/filter-field.ts';
+import { EXECUTION_WORDS, labelOf, SANDBOX_WORDS } from '../text/words.ts';
+
+type Query = NonNullable<InputOf<'search_app_conversations'>['query']>;
+
+export const FIRST_CONVERSATIONS = {
+  ...{ title: '', agent: '', sandbox: '', tag: '', from: '', until: '', in: '' },
+  sort: 'CREATED_AT_DESC',
+};
+export type ConversationFilter = typeof FIRST_CONVERSATIONS;
+
+export const CONVERSATION_FIELDS: readonly FilterField<Exclude<keyof ConversationFilter, 'sort'>>[] = [
+  { name: 'title', label: 'Title contains', kind: 'text' },
+  {
+    name: 'agent',
+    label: 'Agent',
+    kind: 'choice',
+    choices: wordChoices('Every agent', EXECUTION_WORDS, labelOf),
+  },
+  {
+    name: 'sandbox',
+    label: 'Status of the sandbox',
+    kind: 'choice',
+    choices: wordChoices('Every sandbox', SANDBOX_WORDS, labelOf),
+  },
+  { name: 'tag', label: 'Tag (name=value)', kind: 'text' },
+  { name: 'in', label: 'Id of the sandbox', kind: 'text' },
+  { name: 'from', label: 'Created from', kind: 'day' },
+  { name: 'until', label: 'Created until', kind: 'day' },
+];
+
+const ORDERS = ['CREATED_AT', 'UPDATED_AT', 'TITLE'].flatMap((one) => [one, `${one}_DESC`]);
+const SANDBOX_ID = /^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$/;
+
+/** What somebody wrote into the address may be anything: what is no question is left out. */
+export function conversationQuery(filter: ConversationFilter): Query {
+  const { title, agent, sandbox, tag, from, until, sort, in: sandboxId } = filter;
+  const [begin, end] = [beginOf(from), beginOf(until, 1)];
+  return {
+    ...(ORDERS.includes(sort) ? { sort_order: sort as NonNullable<Query['sort_order']> } : {}),
+    ...(title === '' ? {} : { title__contains: title.slice(0, 200) }),
+    ...(EXECUTION_WORDS.some((one) => one === agent) ? { execution_status__eq: agent } : {}),
+    ...(SANDBOX_WORDS.some((one) => one === sandbox) ? { sandbox_status__eq: sandbox } : {}),
+    ...(SANDBOX_ID.test(sandboxId) ? { sandbox_id__eq: sandboxId } : {}),
+    ...(/^[a-z0-9]+=/.test(tag) ? { tag: [tag] } : {}),
+    ...(begin === null ? {} : { created_at__gte: begin }),
+    ...(end === null ? {} : { created_at__lt: end }),
+  };
+}

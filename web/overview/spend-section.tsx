@@ -1,0 +1,160 @@
+/**
+ * Spend over time: by what, over which span, as a picture and as figures.
+ * Owns the choice, which is in the address, and the table; the picture is loaded when the page is opened.
+ */
+import { lazy, Suspense, useCallback, type ReactElement } from 'react';
+import type { ResultOf } from '../../api/client/client.ts';
+import { Empty } from '../components/empty.tsx';
+import { Notice } from '../components/notice.tsx';
+import { Scroll } from '../components/scroll.tsx';
+import { Table, type Column } from '../components/table.tsx';
+import { usePolled } from '../data/use-polled.ts';
+import { FilterBar } from '../lists/filter-bar.tsx';
+import type { FilterField } from '../lists/filter-field.ts';
+import { useListState } from '../lists/use-list-state.ts';
+import { useSession } from '../session/session.ts';
+import { usdOfNano } from '../text/money.ts';
+import { parsedInstant, utc } from '../text/time.ts';
+import { groupLabel, type Spend } from './spend-series.ts';
+
+const SpendChart = lazy(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
+
+const EVERY_MS = 15_000;
+const HOUR_MS = 3_600_000;
+const FIRST = { by: 'model', span: '7' };
+const DIMENSIONS = ['model', 'user', 'team', 'tag', 'key'] as const;
+
+const FIELDS: readonly FilterField<keyof typeof FIRST>[] = [
+  {
+    name: 'by',
+    label: 'By',
+    kind: 'choice',
+    choices: DIMENSIONS.map((one) => [one, `By ${one}`] as const),
+  },
+  {
+    name: 'span',
+    label: 'Span',
+    kind: 'choice',
+    choices: [
+      ['1', 'Last 24 hours'],
+      ['2', 'Last 48 hours'],
+      ['7', 'Last 7 days'],
+      ['30', 'Last 30 days'],
+      ['90', 'Last 90 days'],
+      ['365', 'Last 365 days'],
+    ],
+  },
+];
+
+export function SpendSection(): ReactElement {
+  const { client } = useSession();
+  const state = useListState(FIRST);
+  const by = DIMENSIONS.find((one) => one === state.filter.by) ?? 'model';
+  const days = Math.min(365, Math.max(1, Number(state.filter.span) || 7));
+  const ask = useCallback(
+    (signal: AbortSignal) => {
+      const from = new Date(Date.now() - days * 24 * HOUR_MS).toISOString();
+      return client.getSpend({ query: { by, from } }, { signal });
+    },
+    [client, by, days],
+  );
+  const { value, problem } = usePolled(ask, EVERY_MS);
+  return (
+    <section className="stack" aria-labelledby="spend">
+      <h2 id="spend">Spend</h2>
+      <FilterBar
+        label="Spend"
+        fields={FIELDS}
+        values={state.filter}
+        onChange={(change) => state.setFilter(change)}
+      />
+      {value === null || value.total.calls === 0 ? (
+        <Empty isLoading={value === null} problem={problem}>
+          <p>No model was called in this time.</p>
+        </Empty>
+      ) : (
+        <>
+          {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
+          <Suspense fallback={<p className="quiet">Loading the picture …</p>}>
+            <SpendChart spend={value} />
+          </Suspense>
+          <Groups spend={value} />
+          <Times spend={value} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const figures = (name: string): Column => ({ name, holds: 'figures' });
+
+function Groups({ spend }: { readonly spend: Spend }): ReactElement {
+  const { by, groups, total } = spend;
+  const columns = [
+    by.charAt(0).toUpperCase() + by.slice(1),
+    ...['Calls', 'Input tokens', 'Output tokens', 'Cost'].map(figures),
+  ];
+  return (
+    <Scroll label={`Spend by ${by}`}>
+      <Table columns={columns}>
+        {groups.map((group, at) => (
+          <tr key={`${group.kind} ${group.name}`}>
+            <th scope="row">
+              <span className={`swatch series-${at}`} aria-hidden="true" /> {groupLabel(group, by)}
+            </th>
+            <SumCells sums={group} />
+          </tr>
+        ))}
+        <tr>
+          <th scope="row">All{by === 'tag' ? ', each call once' : ''}</th>
+          <SumCells sums={total} />
+        </tr>
+      </Table>
+    </Scroll>
+  );
+}
+
+function SumCells({ sums }: { readonly sums: ResultOf<'get_spend'>['total'] }): ReactElement {
+  return (
+    <>
+      <td className="number">
+        {sums.calls.toLocaleString()}
+        {sums.failed === 0 ? null : <span className="below">{sums.failed.toLocaleString()} failed</span>}
+      </td>
+      <td className="number">{sums.prompt_tokens.toLocaleString()}</td>
+      <td className="number">{sums.completion_tokens.toLocaleString()}</td>
+      <td className="number">
+        {usdOfNano(sums.cost_nano_usd)}
+        {sums.unpriced === 0 ? null : (
+          <span className="below">{sums.unpriced.toLocaleString()} without a price</span>
+        )}
+      </td>
+    </>
+  );
+}
+
+/** What the picture shows, for whoever reads it as figures. */
+function Times({ spend }: { readonly spend: Spend }): ReactElement {
+  const isHourly = spend.bucket_seconds < 86_400;
+  return (
+    <details>
+      <summary>{isHourly ? 'By hour' : 'By day'}, as figures</summary>
+      <Scroll label="Spend over time">
+        <Table columns={[isHourly ? 'Hour' : 'Day (UTC)', spend.by, figures('Calls'), figures('Cost')]}>
+          {spend.buckets.map((bucket) => (
+            <tr key={`${bucket.at} ${bucket.kind} ${bucket.name}`}>
+              <th scope="row">
+                <time dateTime={bucket.at} title={utc(parsedInstant(bucket.at))}>
+                  {isHourly ? new Date(bucket.at).toLocaleString() : bucket.at.slice(0, 10)}
+                </time>
+              </th>
+              <td>{groupLabel(bucket, spend.by)}</td>
+              <td className="number">{bucket.calls.toLocaleString()}</td>
+              <td className="number">{usdOfNano(bucket.cost_nano_usd)}</td>
+            </tr>
+          ))}
+        </Table>
+      </Scroll>
+    </details>
+  );
+}

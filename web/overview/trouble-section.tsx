@@ -1,0 +1,96 @@
+/**
+ * What goes wrong now or went wrong lately.
+ * Owns the words for each kind; what it is about is a link.
+ */
+import { useCallback, type ReactElement } from 'react';
+import type { ResultOf } from '../../api/client/client.ts';
+import { Table, type Column } from '../components/table.tsx';
+import { TimeOfDay, When } from '../components/when.tsx';
+import { usePolled } from '../data/use-polled.ts';
+import { Listing } from '../lists/listing.tsx';
+import { ONE_PAGE } from '../lists/one-page.ts';
+import { Link } from '../routing/link.tsx';
+import { useSession } from '../session/session.ts';
+import { parsedInstant } from '../text/time.ts';
+
+type Trouble = ResultOf<'list_trouble'>['items'][number];
+
+const EVERY_MS = 5_000;
+
+const KINDS: Readonly<Record<Trouble['kind'], string>> = {
+  retrying: 'Tried again',
+  failed_start: 'Start failed',
+  failed_sandbox: 'Sandbox lost',
+  held_run: 'Run is held',
+  failed_last_step: 'Message not taken',
+  lost_spend: 'Spend rows lost',
+};
+
+const COLUMNS: readonly Column[] = ['What', 'About', 'Why', 'Since'];
+
+export function TroubleSection(): ReactElement {
+  const { client } = useSession();
+  const ask = useCallback(
+    async (signal: AbortSignal) => ({ ...(await client.listTrouble({}, { signal })), next_page_id: null }),
+    [client],
+  );
+  return (
+    <section className="stack" aria-labelledby="trouble">
+      <h2 id="trouble">Trouble</h2>
+      <Listing
+        label="Trouble"
+        polled={usePolled(ask, EVERY_MS)}
+        state={ONE_PAGE}
+        empty={<p>Nothing goes wrong, and nothing did in the last seven days.</p>}
+        none=""
+      >
+        {(rows) => (
+          <Table columns={COLUMNS}>
+            {rows.map((row) => (
+              <tr key={`${row.kind} ${row.id ?? ''} ${row.text}`}>
+                <th scope="row">{KINDS[row.kind]}</th>
+                <td>
+                  <About of={row} />
+                </td>
+                <td className="wrap">
+                  {row.text}
+                  {row.tries === null ? null : <Tries tries={row.tries} nextAt={row.next_at} />}
+                </td>
+                <td>
+                  <When at={row.at} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Listing>
+    </section>
+  );
+}
+
+function Tries({ tries, nextAt }: { readonly tries: number; readonly nextAt: string | null }): ReactElement {
+  return (
+    <span className="below">
+      {tries} {tries === 1 ? 'try' : 'tries'}
+      {nextAt === null ? null : (
+        <span>
+          next at <TimeOfDay at={parsedInstant(nextAt)} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+function About({ of: { about, id, title } }: { readonly of: Trouble }): ReactElement {
+  const name = title ?? id ?? '—';
+  if (id === null) return <span>{name}</span>;
+  switch (about) {
+    case 'run':
+      return <Link to={{ page: 'run', id }}>{name}</Link>;
+    case 'conversation':
+      return <Link to={{ page: 'conversation', id }}>{name}</Link>;
+    case 'sandbox':
+    case 'spend':
+      return <code title={id}>{name}</code>;
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The audit log: who changed what, searched and paged by the server.
+ * Owns the asking; an entry holds names and ids, and never a value of a secret.
+ */
+import { useCallback, type ReactElement } from 'react';
+import type { InputOf } from '../../api/client/client.ts';
+import { OPERATIONS } from '../../api/client/operations.ts';
+import { AuditTable } from '../admin/audit-table.tsx';
+import { PageHead } from '../components/page-head.tsx';
+import { usePolled } from '../data/use-polled.ts';
+import { FilterBar } from '../lists/filter-bar.tsx';
+import { beginOf, wordChoices, type FilterField } from '../lists/filter-field.ts';
+import { Listing } from '../lists/listing.tsx';
+import { useListState } from '../lists/use-list-state.ts';
+import { useSession } from '../session/session.ts';
+import { labelOf } from '../text/words.ts';
+
+type Query = NonNullable<InputOf<'search_audit'>['query']>;
+
+const PAGE_ROWS = 50;
+const FIRST = { who: '', action: '', about: '', outcome: '', from: '', until: '' };
+
+/** Those that change something, and what a caller without a right is noted as. */
+const ACTIONS = [
+  ...Object.entries(OPERATIONS)
+    .filter(([, { method }]) => method !== 'GET')
+    .map(([name]) => name),
+  'refused',
+].sort();
+
+const FIELDS: readonly FilterField<keyof typeof FIRST>[] = [
+  { name: 'who', label: 'User', kind: 'text' },
+  {
+    name: 'action',
+    label: 'Action',
+    kind: 'choice',
+    choices: wordChoices('Every action', ACTIONS, labelOf),
+  },
+  { name: 'about', label: 'About contains', kind: 'text' },
+  {
+    name: 'outcome',
+    label: 'Outcome',
+    kind: 'choice',
+    choices: [
+      ['', 'Every outcome'],
+      ['done', 'Done'],
+      ['refused', 'Refused'],
+    ],
+  },
+  { name: 'from', label: 'From', kind: 'day' },
+  { name: 'until', label: 'Until', kind: 'day' },
+];
+
+export function AuditPage(): ReactElement {
+  const { client } = useSession();
+  const state = useListState(FIRST);
+  const { filter } = state;
+  const pageId = state.pageId.page_id;
+  const ask = useCallback(
+    (signal: AbortSignal) => {
+      const page = pageId === undefined ? {} : { page_id: pageId };
+      return client.searchAudit({ query: { limit: PAGE_ROWS, ...page, ...queryOf(filter) } }, { signal });
+    },
+    [client, pageId, filter],
+  );
+  return (
+    <>
+      <PageHead title="Audit log">Who changed what, and with which outcome.</PageHead>
+      <FilterBar
+        label="Audit log"
+        fields={FIELDS}
+        values={filter}
+        onChange={(change) => state.setFilter(change)}
+      />
+      <Listing
+        label="Audit log"
+        polled={usePolled(ask)}
+        state={state}
+        empty={<p>Nobody has changed anything yet.</p>}
+        none="No entry is so."
+      >
+        {(rows) => <AuditTable rows={rows} />}
+      </Listing>
+    </>
+  );
+}
+
+function queryOf({ who, action, about, outcome, from, until }: typeof FIRST): Query {
+  const [begin, end] = [beginOf(from), beginOf(until, 1)];
+  return {
+    ...(who === '' ? {} : { user_id: who.slice(0, 128) }),
+    ...(action === '' ? {} : { action: action.slice(0, 100) }),
+    ...(about === '' ? {} : { about__contains: about.slice(0, 200) }),
+    ...(outcome === 'done' || outcome === 'refused' ? { outcome } : {}),
+    ...(begin === null ? {} : { at__gte: begin }),
+    ...(end === null ? {} : { at__lt: end }),
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Stored secrets of the user: names and descriptions; a value goes in and never comes out.
+ * Owns the list; who has a secret already keeps it.
+ */
+import { useCallback, useState, type ReactElement } from 'react';
+import type { ResultOf } from '../../api/client/client.ts';
+import { SecretDialog } from '../access/secret-dialog.tsx';
+import { Button } from '../components/button.tsx';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { PageHead } from '../components/page-head.tsx';
+import { Table, type Column } from '../components/table.tsx';
+import { usePolled } from '../data/use-polled.ts';
+import { FilterBar } from '../lists/filter-bar.tsx';
+import type { FilterField } from '../lists/filter-field.ts';
+import { Listing } from '../lists/listing.tsx';
+import { useListState } from '../lists/use-list-state.ts';
+import { useSession } from '../session/session.ts';
+
+type Secret = ResultOf<'search_secrets'>['items'][number];
+
+const PAGE_ROWS = 50;
+const FIRST = { name: '' };
+const FIELDS: readonly FilterField<'name'>[] = [{ name: 'name', label: 'Name contains', kind: 'text' }];
+const COLUMNS: readonly Column[] = ['Name', 'Description', { name: 'Actions', holds: 'buttons' }];
+
+type Asked =
+  { readonly kind: 'new' } | { readonly kind: 'replace' | 'describe' | 'delete'; readonly secret: Secret };
+
+export function SecretsPage(): ReactElement {
+  const { client } = useSession();
+  const state = useListState(FIRST);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const { name } = state.filter;
+  const pageId = state.pageId.page_id;
+  const ask = useCallback(
+    (signal: AbortSignal) => {
+      const page = pageId === undefined ? {} : { page_id: pageId };
+      const query = { limit: PAGE_ROWS, ...page, ...(name === '' ? {} : { name__contains: name }) };
+      return client.searchSecrets({ query }, { signal });
+    },
+    [client, pageId, name],
+  );
+  const polled = usePolled(ask);
+  const leave = (): void => setAsked(null);
+  return (
+    <>
+      <PageHead
+        title="Secrets"
+        actions={
+          <Button kind="primary" onClick={() => setAsked({ kind: 'new' })}>
+            Store a secret
+          </Button>
+        }
+      >
+        They are in the environment of every conversation that starts from now on. A value is never shown.
+      </PageHead>
+      <FilterBar
+        label="Secrets"
+        fields={FIELDS}
+        values={state.filter}
+        onChange={(change) => state.setFilter(change)}
+      />
+      <Listing
+        label="Secrets"
+        polled={polled}
+        state={state}
+        empty={<p>No secret is stored.</p>}
+        none="No name holds this text."
+      >
+        {(rows) => (
+          <Table columns={COLUMNS}>
+            {rows.map((secret) => (
+              <Row key={secret.name} secret={secret} onAsk={setAsked} />
+            ))}
+          </Table>
+        )}
+      </Listing>
+      {asked === null ? null : asked.kind === 'delete' ? (
+        <ConfirmDialog
+          title="Delete this secret?"
+          word="Delete secret"
+          work={() => client.deleteSecret({ params: { secret_id: asked.secret.name } })}
+          onLeave={leave}
+          onDone={polled.again}
+        >
+          Conversations that start from now on do not have “{asked.secret.name}”; those that have it keep it.
+        </ConfirmDialog>
+      ) : (
+        <SecretDialog
+          kind={asked.kind}
+          secret={asked.kind === 'new' ? null : asked.secret}
+          onLeave={leave}
+          onDone={polled.again}
+        />
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  readonly secret: Secret;
+  onAsk(asked: Asked): void;
+}
+
+function Row({ secret, onAsk }: RowProps): ReactElement {
+  const { name, description } = secret;
+  const button = (kind: 'replace' | 'describe' | 'delete', word: string): ReactElement => (
+    <Button kind="quiet" aria-label={`${word} ${name}`} onClick={() => onAsk({ kind, secret })}>
+      {word}
+    </Button>
+  );
+  return (
+    <tr>
+      <th scope="row">
+        <code>{name}</code>
+      </th>
+      <td className="wrap">{description ?? <span className="quiet">—</span>}</td>
+      <td className="actions">
+        {button('replace', 'Replace')}
+        {button('describe', 'Describe')}
+        {button('delete', 'Delete')}
+      </td>
+    </tr>
+  );
+}
