@@ -2,7 +2,12 @@
  * One group commit in the making: events applied in memory, everything they change collected.
  * Owns the overlay that is thrown away when the commit fails; must not touch store, timers or activities.
  */
-import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/machine/command.ts';
+import {
+  isActivityCommand,
+  type ActivityCommand,
+  type Command,
+  type MachineEvent,
+} from '../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/machine/projection.ts';
 import type { CommitBatch, EntityWrite, InboxEntry, Json, OutboxEntry } from '../ports/engine-store.ts';

@@ -47,7 +47,7 @@ import { idempotencyKeyStore } from './access/idempotency-key-store.ts';
 import { installation, type Installation } from './engine/installation.ts';
 import { journalUpkeep } from './engine/journal-upkeep.ts';
 import { lifecycleLog } from './records/lifecycle-log.ts';
-import { overview } from './overview.ts';
+import { overview } from './records/overview.ts';
 import { migrate, requireCurrent } from './schema/migrate.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
 import { placementStore } from './placement/placement-store.ts';

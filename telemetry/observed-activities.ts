@@ -2,13 +2,7 @@
  * Activities whose tries and looks are watched: a try is a span of its own, a watch is one span over all its looks.
  * Owns what a try, a look and an end of a command are; whose order it is says the id of the command.
  */
-import type {
-  Activities,
-  Activity,
-  ActivityContext,
-  Look,
-  WatchActivity,
-} from '../activities/activity.ts';
+import type { Activities, Activity, ActivityContext, Look, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import { addressOfCommand } from '../core/ids.ts';
 import { asParleyError } from '../core/parley-error.ts';

@@ -2,7 +2,12 @@
  * An entity between two waits: its state, what it has out, and what its latest steps order.
  * Owns repeats, late answers, and the way back to where the last batch was settled; must not start or send anything.
  */
-import { isActivityCommand, type ActivityCommand, type Command, type MachineEvent } from '../core/machine/command.ts';
+import {
+  isActivityCommand,
+  type ActivityCommand,
+  type Command,
+  type MachineEvent,
+} from '../core/machine/command.ts';
 import type { EntityAddress, MachineName } from '../core/ids.ts';
 import { machineOf, type HostedMachine } from '../core/machine/machines.ts';
 import type { ProjectionRow } from '../core/machine/projection.ts';

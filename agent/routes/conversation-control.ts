@@ -5,7 +5,12 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
 import { finalResponse } from '../loop/action-step.ts';
-import { armLlm, setConfirmationPolicy, setSecurityAnalyzer, switchLlm } from '../conversation/conversation-commands.ts';
+import {
+  armLlm,
+  setConfirmationPolicy,
+  setSecurityAnalyzer,
+  switchLlm,
+} from '../conversation/conversation-commands.ts';
 import { HttpError } from '../serve/http-error.ts';
 import { LlmError } from '../model/llm-error.ts';
 import type { ServerContext } from '../serve/server-context.ts';

@@ -3,7 +3,7 @@
  * Owns the routes; a key is made by the proxy alone (`POST /key/generate`), and its text is in no answer here.
  */
 import { z } from 'zod';
-import { budgetWindow } from '../../core/budget-window.ts';
+import { budgetWindow } from '../../core/money/budget-window.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
 import type { Application } from '../application/application.ts';

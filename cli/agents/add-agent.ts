@@ -24,7 +24,12 @@ import { z } from 'zod';
 import { CliError } from '../../host/cli-error.ts';
 import { EXIT } from '../../host/exit-code.ts';
 import { askAgent } from './ask-agent.ts';
-import { agentFolder, agentsFolder, noteFile, type InstalledAgent } from '../../host/sandboxes/installed-agents.ts';
+import {
+  agentFolder,
+  agentsFolder,
+  noteFile,
+  type InstalledAgent,
+} from '../../host/sandboxes/installed-agents.ts';
 
 export interface AddAgent {
   readonly dataDir: string;

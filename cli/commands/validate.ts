@@ -7,7 +7,11 @@ import { counted } from '../../core/text/counted.ts';
 import { compileJob, type Compilation } from '../../dsl/compile-job.ts';
 import type { JobSource } from '../../dsl/read/decode-source.ts';
 import type { Diagnostic } from '../../dsl/check/diagnostic.ts';
-import { DIAGNOSTIC_FORMATS, printDiagnostics, type DiagnosticFormat } from '../../dsl/check/print-diagnostics.ts';
+import {
+  DIAGNOSTIC_FORMATS,
+  printDiagnostics,
+  type DiagnosticFormat,
+} from '../../dsl/check/print-diagnostics.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';

@@ -6,7 +6,12 @@ import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '..
 import type { Observability } from '../observability.ts';
 import type { PoolPlacement } from '../placement/place-in-pool.ts';
 import type { SeenRequests } from '../machine/requests.ts';
-import type { AgentActivity, ConversationSnapshot, LimitReached, SandboxSnapshot } from '../machine/snapshot.ts';
+import type {
+  AgentActivity,
+  ConversationSnapshot,
+  LimitReached,
+  SandboxSnapshot,
+} from '../machine/snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy, StartTaskStatus } from '../status.ts';
 import type { Mutable } from '../machine/turn.ts';
 

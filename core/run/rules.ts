@@ -4,7 +4,14 @@
  */
 import type { SandboxId } from '../ids.ts';
 import type { PlanPool } from '../placement/place-in-pool.ts';
-import type { PlanAdaptive, PlanBreaker, PlanBudget, PlanCleanup, PlanRetryRule, PlanWait } from '../plan/plan.ts';
+import type {
+  PlanAdaptive,
+  PlanBreaker,
+  PlanBudget,
+  PlanCleanup,
+  PlanRetryRule,
+  PlanWait,
+} from '../plan/plan.ts';
 import type { GroupingStrategy } from '../status.ts';
 
 /** The rules of a run, taken from its plan; texts and secrets stay in the plan, by reference. */

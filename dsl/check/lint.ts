@@ -15,7 +15,16 @@ import { quote } from '../read/quote.ts';
 import type { Report } from './report.ts';
 import { expressionsIn } from '../plan/template.ts';
 import type { Span } from '../read/text-position.ts';
-import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreePath } from '../read/tree.ts';
+import {
+  childOf,
+  entriesOf,
+  entryOf,
+  itemsOf,
+  textOf,
+  treeAt,
+  type Tree,
+  type TreePath,
+} from '../read/tree.ts';
 import { conversationsOf } from './check-context.ts';
 import { templateFields } from './template-fields.ts';
 

@@ -11,7 +11,15 @@ import { parseYaml } from '../read/parse-yaml.ts';
 import { quote } from '../read/quote.ts';
 import { createReport, type Report } from '../check/report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
-import { childOf, entryOf, textNode, textOf, type Tree, type TreeEntry, type TreePath } from '../read/tree.ts';
+import {
+  childOf,
+  entryOf,
+  textNode,
+  textOf,
+  type Tree,
+  type TreeEntry,
+  type TreePath,
+} from '../read/tree.ts';
 import type { JobWorld } from '../world.ts';
 
 /** A longer chain hides where a value comes from. */

@@ -3,7 +3,12 @@
  * Owns these fields and the question; who asks it is the world's business. What stands in an issue is anybody's text: it
  * is filled in, and never read as a part of the job (D31).
  */
-import { CODE_HOST_KINDS, ISSUE_STATES, type CodeHostKind, type IssueState } from '../../core/plan/plan-issue.ts';
+import {
+  CODE_HOST_KINDS,
+  ISSUE_STATES,
+  type CodeHostKind,
+  type IssueState,
+} from '../../core/plan/plan-issue.ts';
 import type { SecretReference } from '../../core/plan/plan.ts';
 import type { FieldTypes } from '../plan/plan-scope.ts';
 import { quote } from '../read/quote.ts';

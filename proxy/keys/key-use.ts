@@ -3,7 +3,7 @@
  * Owns the counting and the refusal of one key; money itself is in its account. must not know who holds it or where it is stored.
  * A minute and a budget's window are aligned, so that what is left is known without a log of calls.
  */
-import { budgetWindow } from '../../core/budget-window.ts';
+import { budgetWindow } from '../../core/money/budget-window.ts';
 import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
 import { BudgetAccount } from '../spend/budget-account.ts';
 import { failure, type Failure } from '../failure.ts';

@@ -3,7 +3,7 @@
  * Owns what is kept of them in memory and that a key itself is nowhere but in the reply that made it.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { budgetWindow } from '../../core/budget-window.ts';
+import { budgetWindow } from '../../core/money/budget-window.ts';
 import type { SpendRow } from '../../core/money/spend.ts';
 import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
 import type { ProxyKeyRecord, ProxyKeyStore } from '../../ports/proxy-keys.ts';

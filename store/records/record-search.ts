@@ -5,7 +5,12 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { sandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../../core/machine/projection.ts';
-import type { PagedConversation, PageRequest, RecordSearch, SandboxFilter } from '../../ports/record-search.ts';
+import type {
+  PagedConversation,
+  PageRequest,
+  RecordSearch,
+  SandboxFilter,
+} from '../../ports/record-search.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { conversationPage, countConversations } from './conversation-page.ts';

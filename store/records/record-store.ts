@@ -4,7 +4,13 @@
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
-import type { ConversationRow, ProjectionRow, RunItemRow, RunRow, SandboxRow } from '../../core/machine/projection.ts';
+import type {
+  ConversationRow,
+  ProjectionRow,
+  RunItemRow,
+  RunRow,
+  SandboxRow,
+} from '../../core/machine/projection.ts';
 import type { RecordStore } from '../../ports/record-store.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';

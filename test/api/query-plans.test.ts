@@ -12,7 +12,7 @@ import { storeConnection, type Dialect, type StoreConnection } from '../../store
 import { eventSearch } from '../../store/records/event-search.ts';
 import { migrate } from '../../store/schema/migrate.ts';
 import { MIGRATIONS } from '../../store/schema/migrations.ts';
-import { overview } from '../../store/overview.ts';
+import { overview } from '../../store/records/overview.ts';
 import { proxyKeyStore } from '../../store/spend/proxy-key-store.ts';
 import { recordSearch } from '../../store/records/record-search.ts';
 import { startTaskStore } from '../../store/records/start-task-store.ts';

@@ -323,7 +323,9 @@ export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
     load_project: 'load_project: wanted',
     workspace: 'workspace } = body',
   }),
-  ...of('agent/conversation/conversation-registry.ts', { 'workspace.working_dir': 'request.workspace.working_dir' }),
+  ...of('agent/conversation/conversation-registry.ts', {
+    'workspace.working_dir': 'request.workspace.working_dir',
+  }),
   ...of('agent/loop/confirmation.ts', {
     'confirmation_policy.threshold': 'policy.threshold',
     'confirmation_policy.confirm_unknown': 'policy.confirm_unknown',

@@ -7,7 +7,12 @@ import { reconcile } from '../../core/reconcile/reconcile.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { SpendLoss } from '../../core/money/spend-loss.ts';
-import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../../core/machine/projection.ts';
+import type {
+  LifecycleEvent,
+  ReconciliationSummary,
+  RunItemRow,
+  RunRow,
+} from '../../core/machine/projection.ts';
 import { hostLife } from '../../host/host-life.ts';
 import type { EngineConfig } from '../../host/config/deployment-config.ts';
 import type { Finding } from '../../host/finding.ts';

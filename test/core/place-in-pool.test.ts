@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { runId, sandboxId, userId, type SandboxId } from '../../core/ids.ts';
 import { MAX_SESSION_MS, SESSION_LEFT_FOR_PLACEMENT_MS } from '../../core/limits.ts';
 import { placeWithPool, type PoolPlacement } from '../../core/placement/place-in-pool.ts';
-import type { Placement, PlacementCandidate, PlacementQuestion, PooledSandbox } from '../../core/placement/place.ts';
+import type {
+  Placement,
+  PlacementCandidate,
+  PlacementQuestion,
+  PooledSandbox,
+} from '../../core/placement/place.ts';
 import { GROUPING_STRATEGIES } from '../../core/status.ts';
 
 const NOW = MAX_SESSION_MS * 2;

@@ -3,7 +3,12 @@
  * Owns the answer of a world in which everything goes well, and a record of what was asked; a test replaces what it is about.
  */
 import { BRIEF, type Activities, type Activity, type ActivityContext } from '../../activities/activity.ts';
-import type { ActivityCommand, ActivityCommandType, CommandOf, MachineEvent } from '../../core/machine/command.ts';
+import type {
+  ActivityCommand,
+  ActivityCommandType,
+  CommandOf,
+  MachineEvent,
+} from '../../core/machine/command.ts';
 import type { AgentReport } from '../../core/conversation/message.ts';
 import { sandboxId, userId, type ConversationId, type SandboxId } from '../../core/ids.ts';
 import type { ParleyError } from '../../core/parley-error.ts';

@@ -1,6 +1,10 @@
 /** What is counted about the warm pool, over a real store: claims, lost ones, and those that were given up. */
 import { expect, it, onTestFinished } from 'vitest';
-import { lateWarmMeter, measuredPlacement, measuredWarmPool } from '../../host/sandboxes/measured-warm-pool.ts';
+import {
+  lateWarmMeter,
+  measuredPlacement,
+  measuredWarmPool,
+} from '../../host/sandboxes/measured-warm-pool.ts';
 import type { WarmHeld } from '../../ports/warm-meter.ts';
 import { openStore } from '../../store/open-store.ts';
 import { LIMITS, NOW, placeRequest, sandboxNumber, USER } from '../contract/store-rows.ts';

@@ -3,7 +3,12 @@
  * What was recorded was itself played, by models that the fit does not know; a batch that really ran is in test/e2e/.
  */
 import { describe, expect, it } from 'vitest';
-import type { ConversationRow, ProjectionRow, RunItemRow, SandboxRow } from '../../core/machine/projection.ts';
+import type {
+  ConversationRow,
+  ProjectionRow,
+  RunItemRow,
+  SandboxRow,
+} from '../../core/machine/projection.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { lognormal, uniform } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY, type ModelOptions } from '../../simulator/models/model-options.ts';

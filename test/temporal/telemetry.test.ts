@@ -3,11 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  ensureFree,
-  metricsTelemetry,
-  parseMetricsAddress,
-} from '../../telemetry/metrics-endpoint.ts';
+import { ensureFree, metricsTelemetry, parseMetricsAddress } from '../../telemetry/metrics-endpoint.ts';
 import { openSpans } from '../../telemetry/otlp-exporter.ts';
 import { otlpJson } from '../../telemetry/otlp-json.ts';
 import { otlpSettings } from '../../telemetry/otlp-settings.ts';

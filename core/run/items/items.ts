@@ -13,7 +13,14 @@ import { attemptEnded, slowDown } from '../admission/pace.ts';
 import { isSharded } from '../shards.ts';
 import { standingOf } from '../standing.ts';
 import { indexAt, itemAt, type Ending, type RunItem, type RunState } from '../state.ts';
-import { awaitingItem, changeItem, itemOrder, newRequestId, tellConversation, type RunTurn } from '../turn.ts';
+import {
+  awaitingItem,
+  changeItem,
+  itemOrder,
+  newRequestId,
+  tellConversation,
+  type RunTurn,
+} from '../turn.ts';
 import { offerPlaces, placeGivenBack } from './offers.ts';
 import { countArrival } from '../admission/pool.ts';
 import { keepUncollected, noteSandbox } from '../cleanup.ts';

@@ -3,10 +3,10 @@
  * Owns the queries; each is bounded, and answered from an index. Sums of spend are in spend-by-time.ts.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { sandboxId, userId as asUserId, type RunId, type SandboxId, type UserId } from '../core/ids.ts';
-import { LINE_AGE_MAX_MS } from '../core/limits.ts';
-import type { ConversationRow, RunRow, SandboxRow } from '../core/machine/projection.ts';
-import { LAST_STEP_FAILED } from '../core/run/closing.ts';
+import { sandboxId, userId as asUserId, type RunId, type SandboxId, type UserId } from '../../core/ids.ts';
+import { LINE_AGE_MAX_MS } from '../../core/limits.ts';
+import type { ConversationRow, RunRow, SandboxRow } from '../../core/machine/projection.ts';
+import { LAST_STEP_FAILED } from '../../core/run/closing.ts';
 import type {
   FailedLastStep,
   FailuresWanted,
@@ -14,12 +14,12 @@ import type {
   LinePlace,
   Overview,
   TakenCapacity,
-} from '../ports/overview.ts';
-import { safeInteger } from './sql/column-value.ts';
-import type { StoreConnection } from './sql/connection.ts';
-import { fitting } from './sql/keyset.ts';
-import { spendByTime } from './spend-by-time.ts';
-import type { Tables } from './schema/tables.ts';
+} from '../../ports/overview.ts';
+import { safeInteger } from '../sql/column-value.ts';
+import type { StoreConnection } from '../sql/connection.ts';
+import { fitting } from '../sql/keyset.ts';
+import { spendByTime } from '../spend/spend-by-time.ts';
+import type { Tables } from '../schema/tables.ts';
 
 /** Users that are told apart. */
 const HOLDERS_MAX = 100;

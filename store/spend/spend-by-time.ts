@@ -3,10 +3,10 @@
  * Owns what a call's name is in each dimension; the database sums, and no row of a call leaves it.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { nanoUsd } from '../core/money/money.ts';
-import { SPEND_GROUPS_MAX, type SpendBucket, type SpendQuestion } from '../ports/overview.ts';
-import type { Dialect } from './sql/connection.ts';
-import type { Tables } from './schema/tables.ts';
+import { nanoUsd } from '../../core/money/money.ts';
+import { SPEND_GROUPS_MAX, type SpendBucket, type SpendQuestion } from '../../ports/overview.ts';
+import type { Dialect } from '../sql/connection.ts';
+import type { Tables } from '../schema/tables.ts';
 
 type Sql = RawBuilder<unknown>;
 
