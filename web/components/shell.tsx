@@ -3,17 +3,20 @@
  * Owns the landmarks; a page is whatever is handed in.
  */
 import type { ReactElement, ReactNode } from 'react';
+import { forgetOutage, useOutage } from '../data/outage.ts';
 import { Link } from '../routing/link.tsx';
 import type { Place } from '../routing/place.ts';
 import { useSession } from '../session/session.ts';
 import { THEMES, useTheme } from '../session/theme.ts';
+import { exactDuration } from '../text/time.ts';
 import { labelOf } from '../text/words.ts';
 import { Button } from './button.tsx';
 import { Mark } from './mark.tsx';
 import { ShortcutsDialog } from '../keyboard/shortcuts-dialog.tsx';
 import { useShortcuts } from '../keyboard/use-shortcuts.ts';
 import { Navigation } from './navigation.tsx';
-import { OutageNotice } from './outage-notice.tsx';
+import { Notice } from './notice.tsx';
+import { TimeOfDay } from './when.tsx';
 
 export function Shell({
   place,
@@ -77,5 +80,31 @@ function ThemeField(): ReactElement {
         ))}
       </select>
     </label>
+  );
+}
+
+/** What stands above every page while the service is away, and for a while after. */
+function OutageNotice(): ReactElement | null {
+  const { sinceMs, over } = useOutage();
+  if (sinceMs !== null)
+    return (
+      <Notice tone="bad">
+        The service cannot be reached since <TimeOfDay at={sinceMs} />. What is shown is from then; it goes on
+        by itself when the service is back.
+      </Notice>
+    );
+  if (over === null) return null;
+  return (
+    <Notice tone="good">
+      <div className="outage-over">
+        <span>
+          The service could not be reached from <TimeOfDay at={over.fromMs} /> on, for{' '}
+          {exactDuration(over.untilMs - over.fromMs)}. It is back, and the page is up to date.
+        </span>
+        <Button kind="quiet" onClick={forgetOutage}>
+          Understood
+        </Button>
+      </div>
+    </Notice>
   );
 }

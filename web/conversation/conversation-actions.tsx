@@ -5,12 +5,13 @@
  */
 import { useState, type ReactElement } from 'react';
 import { Button } from '../components/button.tsx';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { ImpactDialog } from '../components/impact-dialog.tsx';
 import { Problems } from '../components/notice.tsx';
 import { useAction } from '../data/use-action.ts';
+import { goTo } from '../routing/use-place.ts';
 import { useSession } from '../session/session.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
-import { DeleteDialog } from './delete-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { saveFile } from './save-file.ts';
 
@@ -77,5 +78,27 @@ export function ConversationActions({ record, onChange }: ConversationActionsPro
       ) : null}
       {asked === 'delete' ? <DeleteDialog record={record} onLeave={() => setAsked(null)} /> : null}
     </>
+  );
+}
+
+/** Before a conversation is deleted. */
+interface DeleteDialogProps {
+  readonly record: ConversationRecord;
+  onLeave(): void;
+}
+
+function DeleteDialog({ record, onLeave }: DeleteDialogProps): ReactElement {
+  const { client } = useSession();
+  return (
+    <ConfirmDialog
+      title="Delete this conversation?"
+      word="Delete conversation"
+      work={() => client.deleteAppConversation({ params: { conversation_id: record.id } })}
+      onLeave={onLeave}
+      onDone={() => goTo({ page: 'conversations' })}
+    >
+      “{record.title}” and its transcript are removed for good. A sandbox that was made for it goes too,
+      unless another conversation is in it.
+    </ConfirmDialog>
   );
 }

@@ -2,7 +2,7 @@
  * Slots in use, by user, who waits for one and why, and the warm pool.
  * Owns the figures; whose turn it is, is the server's to say.
  */
-import { useCallback, type ReactElement } from 'react';
+import { type ReactElement, useCallback, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { Empty } from '../components/empty.tsx';
 import { Notice } from '../components/notice.tsx';
@@ -13,7 +13,6 @@ import { usePolled } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
 import { Link } from '../routing/link.tsx';
 import { useSession } from '../session/session.ts';
-import { usePages } from './use-pages.ts';
 
 type Capacity = ResultOf<'get_capacity'>;
 type Waiting = ResultOf<'search_waiting'>['items'][number];
@@ -142,4 +141,12 @@ function WaitingList(): ReactElement {
       )}
     </Listing>
   );
+}
+
+/** The page of a list that is one of several on a page of the console, and so has no place in the address. */
+function usePages() {
+  const [pages, setPages] = useState<readonly string[]>([]);
+  const pageId = pages.at(-1);
+  const state = { isFiltered: false, pages, setPages, clear: () => setPages([]) };
+  return { pageId, state };
 }
