@@ -7,11 +7,13 @@ import type { NanoUsd } from '../core/money/money.ts';
 import type { ConversationRow, SandboxRow } from '../core/machine/projection.ts';
 import type { Cursor } from './record-search.ts';
 
+/** A user and the slots taken for its sandboxes. */
 export interface SlotHolder {
   readonly userId: UserId;
   readonly taken: number;
 }
 
+/** How full the installation is. */
 export interface TakenCapacity {
   /** Of everybody, the warm pool's included. */
   readonly taken: number;
@@ -37,12 +39,16 @@ export interface LinePlace {
   readonly takenByUser: number;
 }
 
+/** By what spend is told apart. */
 export const SPEND_DIMENSIONS = ['model', 'user', 'team', 'tag', 'key'] as const;
+
+/** One of SPEND_DIMENSIONS. */
 export type SpendDimension = (typeof SPEND_DIMENSIONS)[number];
 
 /** Names that are told apart; all others are one group. */
 export const SPEND_GROUPS_MAX = 10;
 
+/** Which calls, in buckets of which length. */
 export interface SpendQuestion {
   readonly by: SpendDimension;
   /** Half-open, epoch milliseconds, both whole buckets. */
@@ -53,6 +59,7 @@ export interface SpendQuestion {
   readonly userId: UserId | null;
 }
 
+/** What calls add up to. */
 export interface SpendSums {
   readonly calls: number;
   /** Calls that ended as `failed`, `cut`, `aborted` or `interrupted`. */
@@ -72,6 +79,7 @@ export interface SpendBucket extends SpendSums {
   readonly name: string;
 }
 
+/** Conversations that lie in a sandbox. */
 export interface InsideOfSandbox {
   readonly total: number;
   /** Changed last comes first, at most as many as were asked for. */
@@ -86,6 +94,7 @@ export interface FailedLastStep {
   readonly at: number;
 }
 
+/** Which failures, and how many at the most. */
 export interface FailuresWanted {
   readonly userId: UserId | null;
   /** Epoch milliseconds. */
@@ -94,6 +103,7 @@ export interface FailuresWanted {
   readonly limit: number;
 }
 
+/** Sums and lists of the whole installation. */
 export interface Overview {
   capacity(wanted: { readonly userId: UserId | null; readonly now: number }): Promise<TakenCapacity>;
   /** In the order of the line. `limit` 1..101 */

@@ -9,7 +9,7 @@ import { COMPARED, compareRuns } from '../../core/run/history/compare-runs.ts';
 import { jobHistory } from '../../core/run/history/job-history.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route } from '../application/route.ts';
-import { whoseRecords } from '../application/whose-records.ts';
+import { whoseRecords } from '../keys/whose-records.ts';
 import { findRun } from '../runs/run-access.ts';
 import { runParams } from '../runs/run-params.ts';
 import { nanoUsd, runRecord, runSchema } from '../runs/run-record.ts';

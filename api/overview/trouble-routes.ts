@@ -10,7 +10,7 @@ import { lossWords } from '../../core/money/spend-loss.ts';
 import type { TroubleOf } from '../../core/trouble.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route } from '../application/route.ts';
-import { whoseRecords } from '../application/whose-records.ts';
+import { whoseRecords } from '../keys/whose-records.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
 import { titleOf } from '../conversations/conversation-record.ts';
 import { isTheirs } from '../runs/run-access.ts';

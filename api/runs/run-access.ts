@@ -7,7 +7,7 @@ import { runId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
-import { whoseRecords } from '../application/whose-records.ts';
+import { whoseRecords } from '../keys/whose-records.ts';
 
 export function isTheirs(caller: Principal, { userId = LOCAL_USER }: Pick<RunRow, 'userId'>): boolean {
   const whose = whoseRecords(caller);

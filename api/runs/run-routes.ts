@@ -8,7 +8,7 @@ import { troubleOfRun } from '../../core/current-trouble.ts';
 import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
-import { whoseRecords } from '../application/whose-records.ts';
+import { whoseRecords } from '../keys/whose-records.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
 import { findRun } from './run-access.ts';
 import { runParams } from './run-params.ts';

@@ -4,7 +4,8 @@
  */
 import { begin } from '../run/admission/admission.ts';
 import { bornItem } from '../run/born.ts';
-import { noticed, startsWaitingForRate, stopItem } from '../run/items/items.ts';
+import { startsWaitingForRate } from '../run/items/item-waits.ts';
+import { noticed, stopItem } from '../run/items/items.ts';
 import { standingOf, standingOfAll } from '../run/standing.ts';
 import { isInFlight, itemAt, type RunItem, type RunState } from '../run/state.ts';
 import { changeItem, type RunTurn } from '../run/turn.ts';

@@ -1,7 +1,7 @@
 /** What lists and the overview decide by themselves: queries of a filter, tags, days, and the series of a picture. */
 import { describe, expect, it } from 'vitest';
 import { conversationQuery, FIRST_CONVERSATIONS } from '../../web/conversation/conversation-filter.ts';
-import { moreOf, NO_MORE } from '../../web/conversation/more-draft.ts';
+import { moreOf, NO_MORE } from '../../web/start/more-draft.ts';
 import { beginOf } from '../../web/lists/filter-field.ts';
 import { wordSort } from '../../web/lists/word-sort.ts';
 import { groupLabel, spendSeries, type Spend } from '../../web/overview/spend-series.ts';

@@ -9,7 +9,7 @@ import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
 import { PlacementFact } from './placement-fact.tsx';
-import { StartSteps } from './start-steps.tsx';
+import { StartSteps } from '../start/start-steps.tsx';
 
 export function ConversationFacts({ record }: { readonly record: ConversationRecord }): ReactElement {
   const { metrics, tags } = record;

@@ -12,7 +12,7 @@ import {
   FIRST_CONVERSATIONS,
 } from '../conversation/conversation-filter.ts';
 import { ConversationTable } from '../conversation/conversation-table.tsx';
-import { StartDialog } from '../conversation/start-dialog.tsx';
+import { StartDialog } from '../start/start-dialog.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { BulkBar } from '../lists/bulk-bar.tsx';
 import { FilterBar } from '../lists/filter-bar.tsx';

@@ -21,6 +21,7 @@ import {
   tellConversation,
   type RunTurn,
 } from '../turn.ts';
+import { slotWait, startsWaitingForRate } from './item-waits.ts';
 import { offerPlaces, placeGivenBack } from './offers.ts';
 import { countArrival } from '../admission/pool.ts';
 import { keepUncollected, noteSandbox } from '../cleanup.ts';
@@ -70,12 +71,6 @@ export function noticed(turn: RunTurn, event: EventOf<'conversationNoticed'>): v
   if (known !== null && !isSharded(turn.state)) readNotice(turn, conversation.itemIndex, known, conversation);
 }
 
-/** The attempt counts from when it has its place: waiting for a slot is none (D29). */
-function slotWait(item: RunItem, { waitsFor }: ConversationSnapshot, now: number): Partial<RunItem> {
-  if (waitsFor === item.waitsFor) return {};
-  return waitsFor === undefined ? { waitsFor, admittedAt: now, skippedMs: undefined } : { waitsFor };
-}
-
 /** The first notice may overtake the answer that names the conversation: then it names it itself. */
 function isNews(item: RunItem, conversation: ConversationSnapshot): boolean {
   if (item.conversationId === null)
@@ -98,11 +93,6 @@ function readStart(turn: RunTurn, index: number, item: RunItem, conversation: Co
   } else if (conversation.deleted) endAttempt(turn, index, item.ending ?? DELETED);
   if (conversation.startTask !== 'ERROR') return;
   endAttempt(turn, index, item.ending ?? endingOf({ seen: 'start_failed', detail: conversation.detail }));
-}
-
-/** Its agent has been told by the model's endpoint to come back later (D6). */
-export function startsWaitingForRate(item: RunItem, conversation: ConversationSnapshot): boolean {
-  return conversation.pauseReason === 'rate_limit' && item.executionStatus !== conversation.executionStatus;
 }
 
 function readWork(turn: RunTurn, index: number, item: RunItem, conversation: ConversationSnapshot): void {

@@ -3,7 +3,7 @@
  * Owns that one rule; where even an administrator sees its own alone, nobody asks here.
  */
 import type { UserId } from '../../core/ids.ts';
-import type { Principal } from './application.ts';
+import type { Principal } from '../application/application.ts';
 
 /** Null: everybody's. */
 export function whoseRecords({ scope, userId }: Pick<Principal, 'scope' | 'userId'>): UserId | null {

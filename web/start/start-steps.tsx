@@ -6,7 +6,7 @@ import { useCallback, type ReactElement } from 'react';
 import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';
-import type { ConversationRecord } from './conversation-table.tsx';
+import type { ConversationRecord } from '../conversation/conversation-table.tsx';
 
 const STEPS = [
   'WORKING',
