@@ -47,7 +47,7 @@ export type Tool =
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Too long to build for every machine that tests: named when they are missing, and no failure under CI=true either. */
-const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'k8s-local']);
+const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'gitea', 'k8s-local']);
 
 /** Tools that are looked for in more places than the search path. */
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
