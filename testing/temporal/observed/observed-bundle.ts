@@ -13,7 +13,7 @@ const ENTRY = 'testing/temporal/observed/observed-workflows.ts';
 const INTERCEPTORS = 'testing/temporal/observed/observer-interceptors.ts';
 const ROOT = rootAbove(import.meta.dirname);
 /** Everything that can end up in it. */
-const SOURCES = ['core', 'workflows', 'temporal/time-skipping', 'package-lock.json'];
+const SOURCES = ['core', 'workflows', 'testing/temporal', 'package-lock.json'];
 
 /** Resolves with its absolute path. */
 export async function observedBundle(): Promise<string> {
