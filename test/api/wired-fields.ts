@@ -28,7 +28,7 @@ const START_FIELDS: Readonly<Record<string, Reader>> = {
     selected_repository: 'repository: request.selected_repository',
     selected_branch: 'branch: request.selected_branch',
     git_provider: 'codeHost: request.git_provider',
-    title: 'title: request.title',
+    title: 'request.title ??',
     llm_model: 'model: request.llm_model',
     secrets: 'request.secrets ?? {}',
     tags: 'tags: request.tags',
@@ -57,6 +57,10 @@ const CONVERSATION_FILTER = of('api/conversations/read-routes.ts', {
   sandbox_status__eq: 'query.sandbox_status__eq',
   execution_status__eq: 'query.execution_status__eq',
   tag: 'query.tag ?? []',
+});
+const SANDBOX_FILTER = of('api/sandboxes/sandbox-routes.ts', {
+  status: 'statuses: status',
+  id__begins: 'idBegins: hexOf(begins)',
 });
 const START_FILTER = of('api/conversations/start-routes.ts', {
   conversation_id__eq: 'conversation_id__eq: id',
@@ -128,7 +132,13 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
   'create_sandbox query': of('api/sandboxes/sandbox-routes.ts', {
     sandbox_spec_id: 'query.sandbox_spec_id ??',
   }),
-  'search_sandboxes query': PAGE,
+  'search_sandboxes query': {
+    ...PAGE,
+    ...SANDBOX_FILTER,
+    ...of('api/sandboxes/sandbox-routes.ts', { sort_order: "query.sort_order === 'CREATED_AT_DESC'" }),
+  },
+  'count_sandboxes query': SANDBOX_FILTER,
+  'list_sandbox_conversations query': of('api/sandboxes/sandbox-routes.ts', { id: 'query.id.map' }),
   'get_sandboxes query': of('api/sandboxes/sandbox-routes.ts', { id: 'query.id.map' }),
   'delete_sandbox query': of('api/sandboxes/sandbox-routes.ts', { sandbox_id: 'sandbox_id' }),
   'search_sandbox_specs query': {
@@ -224,9 +234,28 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
     not_before: 'body.not_before',
     expires_at: 'body.expires_at',
   }),
+  'list_keys query': of('api/keys/key-routes.ts', { user_id: 'query.user_id ?? caller.userId' }),
   'search_audit query': of('api/keys/key-routes.ts', {
     page_id: 'query.page_id',
     limit: 'limit: query.limit',
+    user_id: 'userId: query.user_id',
+    action: 'action: query.action',
+    about__contains: 'aboutContains: query.about__contains',
+    at__gte: 'from: parseInstant(query.at__gte)',
+    at__lt: 'until: parseInstant(query.at__lt)',
+    outcome: 'outcome: query.outcome',
+  }),
+  'search_proxy_keys query': of('api/keys/proxy-key-routes.ts', {
+    name__contains: 'nameContains: part',
+    page_id: 'afterName: nameIn(after)',
+    limit: 'limit: limit + 1',
+  }),
+  'update_proxy_key body': of('api/keys/proxy-key-routes.ts', { blocked: 'isBlocked: body.blocked' }),
+  'search_waiting query': PAGE,
+  'get_spend query': of('api/overview/spend-routes.ts', {
+    by: 'overview.spend({ ...question, by })',
+    from: 'parseInstant(first)',
+    to: 'parseInstant(last)',
   }),
   'deploy_configuration body': of('api/configuration/configuration-routes.ts', {
     text: 'body: { text, revision }',

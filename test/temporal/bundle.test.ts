@@ -81,7 +81,7 @@ describe('the bundle of workflows', () => {
     // An entry that the bundler makes up, and an alias for a module of Node, bear no path of ours.
     expect(foreign.filter((name) => !name.startsWith('?'))).toEqual([]);
     expect(modules).toContain('./workflows/drive.ts');
-    expect(modules).toContain('./core/machines.ts');
+    expect(modules).toContain('./core/machine/machines.ts');
   });
 
   it('asks for nothing of Node', () => {
