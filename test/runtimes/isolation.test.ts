@@ -115,7 +115,8 @@ describeWith('bwrap', 'isolation of a namespace sandbox', () => {
     );
     const files = (
       await sh(
-        'ls -l /proc/[0-9]*/fd | grep -o "> .*" | grep -v "^> \\(/dev\\|anon\\|socket\\|pipe\\|/proc/[0-9]*/fd\\)"',
+        // Listed before anything else begins: a program that loads its libraries has them open for a moment.
+        'open=$(ls -l /proc/[0-9]*/fd 2>/dev/null); printf "%s" "$open" | grep -o "> .*" | grep -v "^> \\(/dev\\|anon\\|socket\\|pipe\\|/proc/[0-9]*/fd\\)"',
       )
     ).stdout;
     // The log of the sandbox is the Agent Server's, which tools do not see.
