@@ -22,40 +22,8 @@ const SHIPPED = [
   '/tmp:exec,mode=1777',
 ];
 
-/** From the recipe that is shipped: nobody has to build the sandbox beforehand. */
-const WHOLE_TAG = 'parley-test-opencode-whole:1';
-
 describeWith('acp-agents', 'an image with an agent', () => {
   afterAll(closeDaemon);
-
-  describeWith('dockerd', 'from the recipe of a sandbox', () => {
-    it(
-      'is built without an image that is there, and has the programs of a sandbox and the agent',
-      async () => {
-        const cwd = tempDir();
-        writeFileSync(path.join(cwd, 'parley.yaml'), 'store: { path: data }\n');
-        const from = agentFolder('opencode', process.env) ?? '';
-        const added = await parley(['agent', 'add', 'opencode', '--from', from], { cwd });
-        expect(added.exitCode, added.stderr).toBe(0);
-        const socket = dockerSocket();
-        const command = { socket, env: { DOCKER_HOST: `unix://${socket}`, DOCKER_BUILDKIT: '0' } };
-        await makeBaseImage(command);
-        const words = ['image', 'build', '--agent', 'opencode', '--tag', WHOLE_TAG, '--json'];
-        const base = ['--base-image', MACHINE_BASE, '--build-arg=--network=host'];
-        const built = await parley([...words, ...base], { cwd, env: command.env });
-        expect(built.exitCode, built.stderr).toBe(0);
-        expect(built.stderr).toContain(`building the sandbox ${WHOLE_TAG}-sandbox from`);
-        const script = 'opencode --version && ls /opt/parley';
-        const run = ['run', ...SHIPPED, '--env', 'HOME=/tmp', '--entrypoint', 'sh', WHOLE_TAG, '-c', script];
-        const said = (await docker(command, ...run)).split('\n');
-        expect(said[0]).toBe(AGENT_VERSIONS.opencode);
-        expect(said).toEqual(expect.arrayContaining(['agent-server.cjs', 'sandbox-init.cjs']));
-        const inspected = ['image', 'inspect', '--format', '{{.Config.User}}', WHOLE_TAG];
-        expect((await docker(command, ...inspected)).trim()).toBe('10001:10001');
-      },
-      MS_MAX,
-    );
-  });
 
   it(
     'is refused without the agent, has a recipe that names version and integrity, and is built and started',

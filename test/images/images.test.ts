@@ -2,8 +2,10 @@
  * The images of chart/images/, built by a real daemon from a base that is made of this machine, and started as they are
  * shipped: as no user that the image knows, on a read-only root, without a network; and temporal-compose.yml with them.
  */
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { agentFolder, AGENT_VERSIONS } from '../../scripts/acp-agents.js';
 import { closeDaemon, dockerSocket } from '../../scripts/docker-daemon.ts';
 import { installedComposeTools } from '../../scripts/compose-tools.js';
 import {
@@ -18,12 +20,14 @@ import {
 import { parley } from '../cli/parley-program.ts';
 import { sumOf } from '../e2e/ledger.ts';
 import { describeWith } from '../helpers/requires.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
 import { converse, sayMore, TEXT, textOf } from './compose-conversation.ts';
 import { API, ComposeStack, imageOf, type ComposeOrder } from './compose-stack.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PARLEY = imageOf('worker');
 const SANDBOX = 'parley-test-sandbox:1';
+const WITH_AGENT = 'parley-test-opencode-whole:1';
 const RUN_ID = 'shipped';
 /** A whole run has so many; PARLEY_COMPOSE_BATCH=50 has more, and lasts accordingly. */
 const CONVERSATIONS = Number(process.env['PARLEY_COMPOSE_BATCH'] ?? '12');
@@ -38,7 +42,8 @@ const LOADED_LATE = [
   ...['@kubernetes/client-node', 'pg', 'libsql', 'fastify'],
 ];
 /** As the chart and temporal-compose.yml start a container. */
-const SHIPPED = ['--rm', '--read-only', '--network', 'none', '--cap-drop', 'ALL', '--tmpfs', '/tmp'];
+const CLOSED = ['--rm', '--read-only', '--network', 'none', '--cap-drop', 'ALL'];
+const SHIPPED = [...CLOSED, '--tmpfs', '/tmp'];
 
 describeWith('dockerd', 'images', () => {
   let command: DockerCommand;
@@ -97,6 +102,31 @@ describeWith('dockerd', 'images', () => {
     expect(words).toContain('fastify');
     for (const name of ['vitest', 'typescript', 'esbuild', 'eslint', 'prettier', 'vite'])
       expect(words).not.toContain(name);
+  });
+
+  describeWith('acp-agents', 'an image with an agent', () => {
+    it(
+      'is built from the recipe of a sandbox, without an image that is there, and has the programs of both',
+      async () => {
+        const cwd = tempDir();
+        writeFileSync(path.join(cwd, 'parley.yaml'), 'store: { path: data }\n');
+        const from = agentFolder('opencode', process.env) ?? '';
+        const added = await parley(['agent', 'add', 'opencode', '--from', from], { cwd });
+        expect(added.exitCode, added.stderr).toBe(0);
+        const words = ['image', 'build', '--agent', 'opencode', '--tag', WITH_AGENT, '--json'];
+        const base = ['--base-image', MACHINE_BASE, '--build-arg=--network=host'];
+        const built = await parley([...words, ...base], { cwd, env: command.env });
+        expect(built.exitCode, built.stderr).toBe(0);
+        expect(built.stderr).toContain(`building the sandbox ${WITH_AGENT}-sandbox from`);
+        const script = 'opencode --version && ls /opt/parley';
+        const run = ['run', ...CLOSED, '--tmpfs', '/tmp:exec,mode=1777', '--env', 'HOME=/tmp'];
+        const said = await docker(command, ...run, '--entrypoint', 'sh', WITH_AGENT, '-c', script);
+        expect(said.split('\n')[0]).toBe(AGENT_VERSIONS.opencode);
+        expect(said.split('\n')).toEqual(expect.arrayContaining(['agent-server.cjs', 'sandbox-init.cjs']));
+        expect(await inspected(WITH_AGENT, '{{.Config.User}}')).toBe('10001:10001');
+      },
+      MS_MAX,
+    );
   });
 
   it('has the programs of a sandbox, and Node.js and Git for them', async () => {
