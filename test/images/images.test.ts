@@ -119,7 +119,7 @@ describeWith('dockerd', 'images', () => {
         expect(built.exitCode, built.stderr).toBe(0);
         expect(built.stderr).toContain(`building the sandbox ${WITH_AGENT}-sandbox from`);
         const script = 'opencode --version && ls /opt/parley';
-        const run = ['run', ...CLOSED, '--tmpfs', '/tmp:exec,mode=1777', '--env', 'HOME=/tmp'];
+        const run = ['run', ...CLOSED, '--user', '0:0', '--tmpfs', '/tmp:exec,mode=1777', '--env', 'HOME=/tmp'];
         const said = await docker(command, ...run, '--entrypoint', 'sh', WITH_AGENT, '-c', script);
         expect(said.split('\n')[0]).toBe(AGENT_VERSIONS.opencode);
         expect(said.split('\n')).toEqual(expect.arrayContaining(['agent-server.cjs', 'sandbox-init.cjs']));

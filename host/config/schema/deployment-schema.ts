@@ -62,8 +62,8 @@ const codeHost = z
     token: secret('Credential for this host as os.environ/NAME. Sandboxes never see it.'),
     api: z
       .strictObject({
-        kind: oneOf(CODE_HOST_KINDS, 'Whose interface it speaks; gitea is Forgejo, too.'),
-        url: fitting(HTTP_ADDRESS, 'Address of the interface, where it is not the usual one of its kind.'),
+        kind: oneOf(CODE_HOST_KINDS, 'Whose interface it speaks. The word gitea is Forgejo, too.'),
+        url: fitting(HTTP_ADDRESS, 'Address of the interface. Leave it out where it is the usual one of its kind.'),
       })
       .meta({
         description:
