@@ -150,7 +150,7 @@ async function planOfFile(
   { file, options, readStageRows, keptIssues }: JobOfRun,
 ): Promise<Plan | null> {
   const request = { file, config: options.config, checksSecrets: false, inputs: options };
-  return await loadPlan(shell, { ...request, readStageRows, keptIssues });
+  return await loadPlan(shell, { ...request, readStageRows, keptIssues: () => Promise.resolve(keptIssues) });
 }
 
 /** @throws CliError when the job has errors */

@@ -105,7 +105,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   const config = server === null ? await openDeployment(shell, { path, startsProxy: true, engine }) : null;
   const request = {
     ...{ file, config: options.config, checksSecrets: true, inputs: options },
-    keptIssues: named === null || config === null ? [] : await keptIssues(shell, config, named),
+    keptIssues: async () => (named === null || config === null ? [] : await keptIssues(shell, config, named)),
     leavesDone: options.again !== true,
   };
   const compiled = await loadPlan(shell, request);
@@ -144,7 +144,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   const started = present ?? plan;
   await start({ host, view, runId, plan: started });
-  const again = { ...request, keptIssues: started.issues ?? [] };
+  const again = { ...request, keptIssues: () => Promise.resolve(started.issues ?? []) };
   const staged = new StagedRows({
     ...{ host, runId, plan: started, by: userName(shell) },
     compile: (readStageRows) => loadPlan(shell, { ...again, readStageRows }),

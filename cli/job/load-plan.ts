@@ -36,7 +36,7 @@ export interface PlanRequest {
   /** Asked before a code host is; throws for what may not be asked. Absent: everything may. */
   readonly checkAsked?: (asked: AskedIssues) => void;
   /** What a run that the job belongs to was told by code hosts; absent: they are asked. */
-  readonly keptIssues?: readonly PlanIssues[];
+  readonly keptIssues?: () => Promise<readonly PlanIssues[]>;
   /** Whether issues with a result are left out; absent: none is. */
   readonly leavesDone?: boolean;
 }
@@ -103,7 +103,9 @@ interface Unasked {
 /** The world in which code hosts have answered what the job asks them. */
 async function withIssues(shell: Shell, { request, world, first }: Unasked): Promise<JobWorld> {
   const { issueAnswers } = await import('./issue-answers.ts');
-  const { config, keptIssues: kept = [], leavesDone = false, checkAsked } = request;
+  const { config, keptIssues, leavesDone = false, checkAsked } = request;
+  // Only a job that asks has a store opened for it.
+  const kept = (await keptIssues?.()) ?? [];
   if (checkAsked !== undefined) first.openIssues.forEach(checkAsked);
   const readIssues = await issueAnswers(shell, first.openIssues, { config, kept, again: !leavesDone });
   return { ...world, readIssues };

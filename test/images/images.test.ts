@@ -115,11 +115,21 @@ describeWith('dockerd', 'images', () => {
         expect(added.exitCode, added.stderr).toBe(0);
         const words = ['image', 'build', '--agent', 'opencode', '--tag', WITH_AGENT, '--json'];
         const base = ['--base-image', MACHINE_BASE, '--build-arg=--network=host'];
-        const built = await parley([...words, ...base], { cwd, env: command.env });
+        const env = { DOCKER_HOST: `unix://${command.socket}`, DOCKER_BUILDKIT: '0' };
+        const built = await parley([...words, ...base], { cwd, env });
         expect(built.exitCode, built.stderr).toBe(0);
         expect(built.stderr).toContain(`building the sandbox ${WITH_AGENT}-sandbox from`);
         const script = 'opencode --version && ls /opt/parley';
-        const run = ['run', ...CLOSED, '--user', '0:0', '--tmpfs', '/tmp:exec,mode=1777', '--env', 'HOME=/tmp'];
+        const run = [
+          'run',
+          ...CLOSED,
+          '--user',
+          '0:0',
+          '--tmpfs',
+          '/tmp:exec,mode=1777',
+          '--env',
+          'HOME=/tmp',
+        ];
         const said = await docker(command, ...run, '--entrypoint', 'sh', WITH_AGENT, '-c', script);
         expect(said.split('\n')[0]).toBe(AGENT_VERSIONS.opencode);
         expect(said.split('\n')).toEqual(expect.arrayContaining(['agent-server.cjs', 'sandbox-init.cjs']));
