@@ -10,7 +10,8 @@ import type { Route } from '../../api/application/route.ts';
 import { submittedPlanSchema } from '../../api/runs/submitted-plan.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 import { testWorld } from '../dsl/test-world.ts';
-import { AGENT_FIELDS, API_FIELDS, CONSTANT_ANSWERS, type Reader } from './wired-fields.ts';
+import { AGENT_FIELDS } from './agent-fields.ts';
+import { API_FIELDS, CONSTANT_ANSWERS, type Reader } from './wired-fields.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
