@@ -88,9 +88,7 @@ function cut(
   { from: first, to: last }: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: number,
 ): { readonly from: number; readonly to: number; readonly bucketMs: number } {
-  const begin = first === undefined ? now : parseInstant(first);
-  // A time to come has no calls yet, which is an answer.
-  const to = last === undefined ? Math.max(now, begin + 1) : parseInstant(last);
+  const to = last === undefined ? now : parseInstant(last);
   const from = first === undefined ? to - SPAN_MS : parseInstant(first);
   if (from >= to) throw invalid(['query', 'from'], 'Input should be before "to"');
   if (to - from > SPAN_MS_MAX) throw invalid(['query', 'from'], 'Input should be within 366 days of "to"');

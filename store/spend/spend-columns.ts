@@ -83,7 +83,7 @@ type ValuesOf<Columns extends readonly (keyof JoinableColumns)[]> = {
 };
 type JoinableValues = ValuesOf<typeof JOINABLE_COLUMNS>;
 
-export function joinableCall(row: JoinableColumns): JoinableCall {
+function joinableCall(row: JoinableColumns): JoinableCall {
   const call = {
     callId: row.call_id,
     // The vocabulary is closed, and only its words were ever written.

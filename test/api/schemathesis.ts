@@ -85,7 +85,8 @@ const BY_PATH = ['read_workspace_file', 'list_workspace_files', 'list_git_change
 
 /**
  * Refusals that are right and that its lists leave out: 431 for an address that is too long, 410 for what is gone.
- * Two ids of one sandbox that differ are no matter of a schema, nor is the hash of a plan.
+ * Two ids of one sandbox that differ are no matter of a schema, nor is the hash of a plan, nor are two instants of which
+ * the later one comes first.
  */
 function configOf({ conversationId, sandboxId, sessionKey }: Campaign): string {
   const refusals = [400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 422, 428, 429, 431];
@@ -93,7 +94,7 @@ function configOf({ conversationId, sandboxId, sessionKey }: Campaign): string {
     '[checks.negative_data_rejection]',
     `expected-statuses = ${JSON.stringify(refusals)}`,
     '[[operations]]',
-    'include-operation-id = ["delete_sandbox", "submit_run"]',
+    'include-operation-id = ["delete_sandbox", "get_spend", "submit_run"]',
     'checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 422]',
     '[[operations]]',
     `include-operation-id = ${JSON.stringify(IN_CONVERSATION)}`,

@@ -15,12 +15,12 @@ import { usePolled } from '../data/use-polled.ts';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import type { FilterField } from '../lists/filter-field.ts';
 import { Listing } from '../lists/listing.tsx';
+import { pageQuery } from '../lists/page-query.ts';
 import { useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 
 type ProxyKey = ResultOf<'search_proxy_keys'>['items'][number];
 
-const PAGE_ROWS = 50;
 const FIRST = { name: '' };
 const FIELDS: readonly FilterField<'name'>[] = [{ name: 'name', label: 'Name contains', kind: 'text' }];
 const COLUMNS: readonly Column[] = [
@@ -38,11 +38,10 @@ export function ProxyKeysSection(): ReactElement {
   const [asked, setAsked] = useState<ProxyKey | null>(null);
   const action = useAction();
   const { name } = state.filter;
-  const pageId = state.pageId.page_id;
+  const pageId = state.pageId;
   const ask = useCallback(
     (signal: AbortSignal) => {
-      const page = pageId === undefined ? {} : { page_id: pageId };
-      const query = { limit: PAGE_ROWS, ...page, ...(name === '' ? {} : { name__contains: name }) };
+      const query = { ...pageQuery(pageId), ...(name === '' ? {} : { name__contains: name }) };
       return client.searchProxyKeys({ query }, { signal });
     },
     [client, pageId, name],

@@ -81,12 +81,12 @@ export function ConversationActions({ record, onChange }: ConversationActionsPro
   );
 }
 
-/** Before a conversation is deleted. */
 interface DeleteDialogProps {
   readonly record: ConversationRecord;
   onLeave(): void;
 }
 
+/** Before a conversation is deleted. */
 function DeleteDialog({ record, onLeave }: DeleteDialogProps): ReactElement {
   const { client } = useSession();
   return (

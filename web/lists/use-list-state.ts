@@ -16,8 +16,8 @@ export interface ListState<Filter extends Readonly<Record<string, string>>> {
   /** Something is chosen other than at first. */
   readonly isFiltered: boolean;
   readonly pages: readonly string[];
-  /** For the server; absent on the first page. */
-  readonly pageId: { readonly page_id?: string };
+  /** For the server; undefined on the first page. */
+  readonly pageId: string | undefined;
   setFilter(change: Partial<Filter>): void;
   setPages(pages: readonly string[]): void;
   clear(): void;
@@ -38,12 +38,11 @@ export function useListState<Filter extends Readonly<Record<string, string>>>(
     },
     [first],
   );
-  const pageId = pages.at(-1);
   return {
     filter,
     pages,
     isFiltered: Object.entries(filter).some(([name, value]) => value !== first[name]),
-    pageId: pageId === undefined ? {} : { page_id: pageId },
+    pageId: pages.at(-1),
     setFilter: (change) => write({ ...filter, ...change }, [], false),
     setPages: (next) => write(filter, next, true),
     clear: () => write(first, [], true),

@@ -11,6 +11,7 @@ import { Table, type Column } from '../components/table.tsx';
 import { When } from '../components/when.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
+import { pageQuery } from '../lists/page-query.ts';
 import { Link } from '../routing/link.tsx';
 import { useSession } from '../session/session.ts';
 
@@ -98,8 +99,7 @@ function WaitingList(): ReactElement {
   const { pageId, state } = usePages();
   const ask = useCallback(
     (signal: AbortSignal) => {
-      const page = pageId === undefined ? {} : { page_id: pageId };
-      return client.searchWaiting({ query: { limit: PAGE_ROWS, ...page } }, { signal });
+      return client.searchWaiting({ query: pageQuery(pageId, PAGE_ROWS) }, { signal });
     },
     [client, pageId],
   );

@@ -11,13 +11,13 @@ import { usePolled } from '../data/use-polled.ts';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import { beginOf, wordChoices, type FilterField } from '../lists/filter-field.ts';
 import { Listing } from '../lists/listing.tsx';
+import { pageQuery } from '../lists/page-query.ts';
 import { useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';
 
 type Query = NonNullable<InputOf<'search_audit'>['query']>;
 
-const PAGE_ROWS = 50;
 const FIRST = { who: '', action: '', about: '', outcome: '', from: '', until: '' };
 
 /** Those that change something, and what a caller without a right is noted as. */
@@ -55,11 +55,10 @@ export function AuditPage(): ReactElement {
   const { client } = useSession();
   const state = useListState(FIRST);
   const { filter } = state;
-  const pageId = state.pageId.page_id;
+  const pageId = state.pageId;
   const ask = useCallback(
     (signal: AbortSignal) => {
-      const page = pageId === undefined ? {} : { page_id: pageId };
-      return client.searchAudit({ query: { limit: PAGE_ROWS, ...page, ...queryOf(filter) } }, { signal });
+      return client.searchAudit({ query: { ...pageQuery(pageId), ...queryOf(filter) } }, { signal });
     },
     [client, pageId, filter],
   );

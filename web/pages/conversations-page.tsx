@@ -12,6 +12,7 @@ import {
   FIRST_CONVERSATIONS,
 } from '../conversation/conversation-filter.ts';
 import { ConversationTable } from '../conversation/conversation-table.tsx';
+import { pageQuery } from '../lists/page-query.ts';
 import { StartDialog } from '../start/start-dialog.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { BulkBar } from '../lists/bulk-bar.tsx';
@@ -21,20 +22,17 @@ import { useListState } from '../lists/use-list-state.ts';
 import { useSelection } from '../lists/use-selection.ts';
 import { useSession } from '../session/session.ts';
 
-const PAGE_ROWS = 50;
-
 export function ConversationsPage(): ReactElement {
   const { client } = useSession();
   const state = useListState(FIRST_CONVERSATIONS);
   const selection = useSelection();
   const [isStarting, setIsStarting] = useState(false);
   const { filter } = state;
-  const pageId = state.pageId.page_id;
+  const pageId = state.pageId;
   const ask = useCallback(
     (signal: AbortSignal) => {
-      const page = pageId === undefined ? {} : { page_id: pageId };
       return client.searchAppConversations(
-        { query: { limit: PAGE_ROWS, ...page, ...conversationQuery(filter) } },
+        { query: { ...pageQuery(pageId), ...conversationQuery(filter) } },
         { signal },
       );
     },

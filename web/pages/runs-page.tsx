@@ -12,6 +12,7 @@ import { usePolled } from '../data/use-polled.ts';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import type { FilterField } from '../lists/filter-field.ts';
 import { Listing } from '../lists/listing.tsx';
+import { pageQuery } from '../lists/page-query.ts';
 import { useListState } from '../lists/use-list-state.ts';
 import { Link } from '../routing/link.tsx';
 import { phaseOf } from '../run/run-phase.ts';
@@ -19,7 +20,6 @@ import type { RunRecord } from '../run/run-types.ts';
 import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';
 
-const PAGE_ROWS = 50;
 const FIRST = { name: '', state: '' };
 
 const FIELDS: readonly FilterField<'name' | 'state'>[] = [
@@ -42,14 +42,13 @@ export function RunsPage(): ReactElement {
   const { client } = useSession();
   const state = useListState(FIRST);
   const { filter } = state;
-  const pageId = state.pageId.page_id;
+  const pageId = state.pageId;
   const ask = useCallback(
     (signal: AbortSignal) =>
       client.searchRuns(
         {
           query: {
-            limit: PAGE_ROWS,
-            ...(pageId === undefined ? {} : { page_id: pageId }),
+            ...pageQuery(pageId),
             ...(filter.state === 'open' || filter.state === 'finished' ? { state: filter.state } : {}),
             ...(filter.name === '' ? {} : { name: filter.name.slice(0, 64) }),
           },

@@ -14,6 +14,7 @@ import { BulkBar } from '../lists/bulk-bar.tsx';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import type { FilterField } from '../lists/filter-field.ts';
 import { Listing } from '../lists/listing.tsx';
+import { pageQuery } from '../lists/page-query.ts';
 import { useListState } from '../lists/use-list-state.ts';
 import { useSelection } from '../lists/use-selection.ts';
 import { sandboxActions } from '../sandbox/bulk-actions.ts';
@@ -24,7 +25,6 @@ import { labelOf, LIVING_WORDS, SANDBOX_WORDS } from '../text/words.ts';
 type Asked = Pick<ImpactDialogProps, 'sandboxId' | 'kind'>;
 type Query = NonNullable<InputOf<'search_sandboxes'>['query']>;
 
-const PAGE_ROWS = 50;
 const LIVING = 'living';
 const FIRST = { status: LIVING, id: '', sort: 'CREATED_AT_DESC' };
 
@@ -49,7 +49,7 @@ export function SandboxesPage(): ReactElement {
   const [asked, setAsked] = useState<Asked | null>(null);
   const action = useAction();
   const { filter } = state;
-  const polled = useSandboxes(filter, state.pageId.page_id);
+  const polled = useSandboxes(filter, state.pageId);
   const run = (work: () => Promise<unknown>): void => {
     void action.run(async () => {
       await work();
@@ -118,8 +118,7 @@ function useSandboxes(filter: typeof FIRST, pageId: string | undefined) {
   const { client } = useSession();
   const ask = useCallback(
     async (signal: AbortSignal) => {
-      const page = pageId === undefined ? {} : { page_id: pageId };
-      const query = { limit: PAGE_ROWS, ...page, ...queryOf(filter) };
+      const query = { ...pageQuery(pageId), ...queryOf(filter) };
       const found = await client.searchSandboxes({ query }, { signal });
       const ids = found.items.map(({ id }) => id);
       const inside =

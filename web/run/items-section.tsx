@@ -5,13 +5,13 @@
 import { useCallback, useState, type ReactElement } from 'react';
 import { usePolled } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
+import { pageQuery } from '../lists/page-query.ts';
 import { useSession } from '../session/session.ts';
 import { ItemFilters, NO_FILTER, queryOf } from './item-filters.tsx';
 import { ItemTable, type ItemSort } from './item-table.tsx';
 import type { RunRecord } from './run-types.ts';
 import { Timeline } from './timeline.tsx';
 
-const PAGE_ROWS = 50;
 const IN_ORDER: ItemSort = { by: 'POSITION', descending: false };
 
 export interface ItemsSectionProps {
@@ -32,8 +32,8 @@ export function ItemsSection({ run, onChange }: ItemsSectionProps): ReactElement
         {
           params: { run_id: id },
           query: {
-            ...{ limit: PAGE_ROWS, sort_order: sort.by, descending: sort.descending ? 'true' : 'false' },
-            ...(pageId === undefined ? {} : { page_id: pageId }),
+            ...pageQuery(pageId),
+            ...{ sort_order: sort.by, descending: sort.descending ? 'true' : 'false' },
             ...queryOf(filter),
           },
         },

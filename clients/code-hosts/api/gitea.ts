@@ -7,6 +7,7 @@ import { ParleyError } from '../../../core/parley-error.ts';
 import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
 import {
   anyText,
+  login,
   readAnswer,
   unwanted,
   wholeNumber,
@@ -19,23 +20,19 @@ import {
   type PullCalls,
 } from './host-client.ts';
 
-const user = z
-  .object({ login: z.string() })
-  .nullish()
-  .transform((one) => one?.login ?? '');
 const label = z.object({ id: wholeNumber, name: z.string() });
 const issue = z.object({
   number: wholeNumber,
   title: z.string(),
   body: anyText,
   html_url: z.string(),
-  user,
+  user: login,
   state: z.enum(['open', 'closed']),
   labels: z.array(label).nullish(),
   comments: z.int().min(0).default(0),
   pull_request: z.unknown().optional(),
 });
-const comment = z.object({ id: wholeNumber, user, created_at: z.string(), body: anyText });
+const comment = z.object({ id: wholeNumber, user: login, created_at: z.string(), body: anyText });
 const pull = z.object({
   number: wholeNumber,
   html_url: z.string(),

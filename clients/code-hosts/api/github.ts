@@ -8,6 +8,7 @@ import { ParleyError } from '../../../core/parley-error.ts';
 import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
 import {
   anyText,
+  login,
   readAnswer,
   unwanted,
   wholeNumber,
@@ -20,22 +21,18 @@ import {
   type PullCalls,
 } from './host-client.ts';
 
-const user = z
-  .object({ login: z.string() })
-  .nullish()
-  .transform((one) => one?.login ?? '');
 const issue = z.object({
   number: wholeNumber,
   title: z.string(),
   body: anyText,
   html_url: z.string(),
-  user,
+  user: login,
   state: z.enum(['open', 'closed']),
   labels: z.array(z.union([z.string(), z.object({ name: anyText }).transform(({ name }) => name)])),
   comments: z.int().min(0).default(0),
   pull_request: z.unknown().optional(),
 });
-const comment = z.object({ id: wholeNumber, user, created_at: z.string(), body: anyText });
+const comment = z.object({ id: wholeNumber, user: login, created_at: z.string(), body: anyText });
 const pull = z.object({
   number: wholeNumber,
   html_url: z.string(),

@@ -102,6 +102,11 @@ export function unwanted(options: Pick<HostClientOptions, 'doing'>, status: numb
 }
 
 export const wholeNumber = z.int().min(1);
+/** Of a user, as GitHub and Gitea have it; empty for one that is gone. */
+export const login = z
+  .object({ login: z.string() })
+  .nullish()
+  .transform((one) => one?.login ?? '');
 export const anyText = z
   .string()
   .nullish()
