@@ -32,8 +32,7 @@ export async function* lastingFrames(
   for (let empty = 0; ; empty += 1) {
     let problem: unknown = null;
     try {
-      // It is tried again here, for as long as it takes.
-      const { body } = await sendCall({ ...transport, triesMax: 1 }, { method: 'GET', path: path(), signal });
+      const { body } = await connected(transport, path(), { signal, silenceMs });
       onConnected?.();
       for await (const frame of framesOf(body, silenceMs)) {
         empty = -1;
@@ -46,6 +45,26 @@ export async function* lastingFrames(
     }
     onBroken?.(problem);
     await wait(pauseMs(empty, problem), signal);
+  }
+}
+
+/** One that takes the connection and never begins to answer is as silent as one that has stopped. */
+async function connected(
+  transport: TransportOptions,
+  path: string,
+  { signal, silenceMs }: { readonly signal: AbortSignal | undefined; readonly silenceMs: number },
+): Promise<Response> {
+  const silence = new AbortController();
+  const timer = setTimeout(
+    () => silence.abort(new TypeError('network: the service takes connections and does not answer')),
+    silenceMs,
+  );
+  const ends = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+  try {
+    // It is tried again by the caller, for as long as it takes.
+    return await sendCall({ ...transport, triesMax: 1 }, { method: 'GET', path, signal: ends });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

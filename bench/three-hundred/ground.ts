@@ -50,6 +50,7 @@ export class Ground {
   readonly dataDir = path.join(this.dir, '.parley');
   readonly #engine: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
+  readonly #children = new Set<ChildProcess>();
   #gateway: ChildProcess | null = null;
   #url = '';
 
@@ -104,6 +105,8 @@ export class Ground {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    this.#children.add(child);
+    child.once('close', () => this.#children.delete(child));
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -145,8 +148,12 @@ export class Ground {
 
   async close(): Promise<void> {
     await this.stopGateway();
+    // After a failure a command may still be under way, and what it failed at is to be seen, not that a folder is in use.
+    const ends = [...this.#children].map((child) => once(child, 'close'));
+    for (const child of this.#children) child.kill('SIGKILL');
+    await Promise.all(ends);
     try {
-      execFileSync('umount', [this.dataDir], { stdio: 'ignore' });
+      execFileSync('umount', ['--lazy', this.dataDir], { stdio: 'ignore' });
     } catch {
       // It was no file system of its own.
     }

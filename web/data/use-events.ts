@@ -4,6 +4,7 @@
  */
 import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Client, StreamedEvent } from '../../api/client/client.ts';
+import { wait } from '../../api/client/transport.ts';
 import { useSession } from '../session/session.ts';
 import {
   earlierCount,
@@ -18,7 +19,8 @@ import {
   type Stretch,
 } from './event-window.ts';
 import { reportAnswer, reportProblem } from './outage.ts';
-import { isSignedOut, sentenceOf } from './problem.ts';
+import { isSignedOut, isUnreachable, sentenceOf } from './problem.ts';
+import { LIVE_MS } from './use-polled.ts';
 
 /** Events that came within this time are drawn together: a long history comes in one piece. */
 const TOGETHER_MS = 60;
@@ -119,7 +121,7 @@ interface Following {
 
 /** Begins with the newest, and outlasts every outage. Ends with the conversation. */
 async function follow(client: Client, id: string, { signal, take }: Following): Promise<void> {
-  const total = await client.countEvents({ params: { conversation_id: id } }, { signal });
+  const total = await countedEvents(client, id, signal);
   if (total === 0) take([]);
   let fresh: StreamedEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -140,4 +142,17 @@ async function follow(client: Client, id: string, { signal, take }: Following): 
     timer ??= setTimeout(flush, TOGETHER_MS);
   }
   flush();
+}
+
+/** A page that is loaded while the service goes away waits for it, as the stream does. */
+async function countedEvents(client: Client, id: string, signal: AbortSignal): Promise<number> {
+  for (;;) {
+    try {
+      return await client.countEvents({ params: { conversation_id: id } }, { signal });
+    } catch (error) {
+      if (signal.aborted || !isUnreachable(error)) throw error;
+      reportProblem(error);
+      await wait(LIVE_MS, signal);
+    }
+  }
 }
