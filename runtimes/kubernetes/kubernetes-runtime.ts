@@ -38,6 +38,8 @@ interface Context {
   readonly limits: SandboxLimits;
   readonly pods: Pods;
   readonly turns: SandboxTurns;
+  /** The ways that lead from pods to this process are open, where it serves them. */
+  readonly openWays: () => Promise<void>;
   readonly prepare: () => Promise<PodRoutes>;
 }
 
@@ -52,12 +54,16 @@ export function createKubernetesRuntime(options: KubernetesRuntimeOptions): Sand
   checkInstallation(installation);
   const cluster = kubernetesCluster(options);
   const pods: Pods = { cluster, installation, watch: createPodWatch(cluster, installation) };
+  const openWays = once(async () => {
+    if (options.gates !== null) await openGates(options.gates);
+  });
   const context: Context = {
     options,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     pods,
     turns: createSandboxTurns(),
-    prepare: preparation(options, pods),
+    openWays,
+    prepare: preparation({ options, pods, openWays }),
   };
   return {
     capabilities: capabilitiesOf(options),
@@ -94,26 +100,30 @@ function capabilitiesOf(options: KubernetesRuntimeOptions): RuntimeCapabilities 
   };
 }
 
-/** Once for a process; what failed is tried again with the next start. */
-function preparation(
-  options: KubernetesRuntimeOptions,
-  { cluster, installation }: Pods,
-): () => Promise<PodRoutes> {
-  let opened: Promise<void> | null = null;
-  let closed: Promise<void> | null = null;
-  const retried = async (work: Promise<void>, forget: () => void): Promise<void> => {
+/** Before a start. */
+function preparation({
+  options: { routes },
+  pods: { cluster, installation },
+  openWays,
+}: Pick<Context, 'options' | 'pods' | 'openWays'>): Context['prepare'] {
+  const closeNetwork = once(() => ensurePolicy({ cluster, installation, routes }));
+  return async () => {
+    await openWays();
+    await closeNetwork();
+    return await resolveRoutes(routes);
+  };
+}
+
+/** Once for a process; what failed is tried again by whoever asks next. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return async () => {
     try {
-      await work;
+      await (done ??= work());
     } catch (error) {
-      forget();
+      done = null;
       throw error;
     }
-  };
-  return async () => {
-    const { gates, routes } = options;
-    if (gates !== null) await retried((opened ??= openGates(gates)), () => (opened = null));
-    await retried((closed ??= ensurePolicy({ cluster, installation, routes })), () => (closed = null));
-    return await resolveRoutes(routes);
   };
 }
 
@@ -176,6 +186,8 @@ async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence
 async function list(context: Context): ReturnType<SandboxRuntime['list']> {
   const records = await listRecords(context.pods);
   const running = (await listPods(context.pods)).filter(({ status }) => status.kind === 'running');
+  // Pods outlive the process that made them: they call its successor, which looks here first and starts perhaps nothing.
+  if (running.length > 0) await context.openWays();
   const up = new Set(running.map(({ name }) => name));
   const { installation } = context.options;
   return records.map(({ sandboxId, generation }) => ({

@@ -231,7 +231,8 @@ function agentEnvironment({
     toolbox: null,
     toolsUser,
   };
-  const variables = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
+  const { PATH: _, ...variables } = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
+  // Where programs are sought is the image's to say: nobody here has read it, and its Node.js may stand anywhere.
   return Object.entries(variables).map(([name, value]) => ({ name, value }));
 }
 

@@ -1,10 +1,17 @@
 /**
  * How sandboxes in a cluster end: by order, by the hands of others, by their node; what holds their files meanwhile.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect, createServer } from 'node:net';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createKubernetesRuntime } from '../../../runtimes/kubernetes/kubernetes-runtime.ts';
 import { podName, volumeName } from '../../../runtimes/kubernetes/names.ts';
+import { BOUND_PORTS } from '../../../runtimes/on-host/inside-view.ts';
 import { newId, newRequest, settled } from '../../contract/runtime-suite.ts';
+import { tempDir } from '../../helpers/temp-dir.ts';
 import type { PodStatus } from './fake-api/api-object.ts';
+import { nextAddress } from './fake-api/pod-addresses.ts';
 import { createScriptedHarness } from './kubernetes-harness.ts';
 import type { ScriptedHarness } from './kubernetes-harness.ts';
 
@@ -220,4 +227,31 @@ describe('what is left over in a cluster', () => {
       harness.api.store.all('pods').filter(({ status }) => status?.podIP !== undefined).length;
     await expect.poll(running, { timeout: 90_000 }).toBeGreaterThan(count);
   };
+});
+
+describe('the ways of pods, when the process that opened them has ended', () => {
+  it('are opened again by its successor as soon as it has seen that pods run, without a start', async () => {
+    const dir = tempDir();
+    const hostSockets = {
+      proxy: path.join(dir, 'proxy.sock'),
+      webhook: path.join(dir, 'webhook.sock'),
+      git: path.join(dir, 'git.sock'),
+    };
+    const server = createServer((connection) => connection.end('here'));
+    await new Promise<void>((resolve) => server.listen(hostSockets.proxy, resolve));
+    onTestFinished(() => void server.close());
+    const listen = nextAddress();
+    const successor = createKubernetesRuntime({
+      ...harness.options,
+      gates: { listen, hostSockets, egressSocket: null },
+    });
+    const answer = (): Promise<string> =>
+      text(connect({ host: listen, port: BOUND_PORTS.proxy })).catch(() => 'closed');
+
+    await successor.list();
+    expect(await answer()).toBe('closed');
+    await up();
+    await successor.list();
+    expect(await answer()).toBe('here');
+  });
 });
