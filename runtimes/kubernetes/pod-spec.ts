@@ -19,7 +19,6 @@ import {
   EGRESS_PORT,
   HOST_SOCKET_NAMES,
   INSIDE,
-  SYSTEM_PATH,
   insideEnvironment,
 } from '../on-host/inside-view.ts';
 import { LOG_BYTES_MAX, TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
@@ -220,7 +219,8 @@ function agentEnvironment({
     agent: toolsUser === null ? INSIDE.agent : INSIDE.serverState,
     home: INSIDE.home,
     node: 'node',
-    searchPath: SYSTEM_PATH,
+    // Nobody here has read the image, and its Node.js may stand anywhere in it.
+    searchPath: null,
     agentServer,
     sandboxInit,
     agentSocket: socketOf(toolsUser),
@@ -231,8 +231,7 @@ function agentEnvironment({
     toolbox: null,
     toolsUser,
   };
-  const { PATH: _, ...variables } = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
-  // Where programs are sought is the image's to say: nobody here has read it, and its Node.js may stand anywhere.
+  const variables = insideEnvironment(view, { ...marks, ports: BOUND_PORTS });
   return Object.entries(variables).map(([name, value]) => ({ name, value }));
 }
 

@@ -60,8 +60,8 @@ export interface InsideView {
   readonly agent: string;
   readonly home: string;
   readonly node: string;
-  /** Where programs are looked for. */
-  readonly searchPath: string;
+  /** Where programs are looked for; null: where the image says. */
+  readonly searchPath: string | null;
   readonly agentServer: string;
   readonly sandboxInit: string;
   readonly agentSocket: string;
@@ -161,7 +161,7 @@ export function otherUserArguments(user: ToolsUser | null, object: string): read
 /** The whole environment inside: nothing of the host's is inherited. The session key is not in it. */
 export function insideEnvironment(view: InsideView, inside: Incarnation): Readonly<Record<string, string>> {
   return {
-    PATH: view.searchPath,
+    ...(view.searchPath === null ? {} : { PATH: view.searchPath }),
     HOME: view.home,
     USER: 'agent',
     LOGNAME: 'agent',

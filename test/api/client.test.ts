@@ -197,6 +197,20 @@ describe('events', () => {
     await expect(never.events('c1').next()).rejects.toMatchObject({ status: 404 });
   });
 
+  it('try again where a connection is taken and no answer begins, and say so', async () => {
+    const frame = 'id: 1\nevent: event\ndata: {"id":"e1","kind":"K"}\n\nid: 2\nevent: deleted\ndata: {}\n\n';
+    const never = (): void => undefined;
+    const answer = (response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(frame);
+    const { seen, client } = await scripted([never, answer]);
+    const broken: unknown[] = [];
+    const told: number[] = [];
+    const options = { silenceMs: 200, onBroken: (error: unknown) => void broken.push(error) };
+    for await (const { seq } of client.events('c1', options)) told.push(seq);
+    expect([told, seen.length]).toEqual([[1], 2]);
+    expect(String(broken[0])).toContain('takes connections and does not answer');
+  });
+
   it('end with a signal', async () => {
     const { client, service } = await connected();
     const { id } = await startReady(service);

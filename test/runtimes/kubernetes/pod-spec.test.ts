@@ -96,6 +96,8 @@ describe('a pod of a sandbox', () => {
     });
     expect(split.spec?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10_001 });
     expect(main?.env).toContainEqual({ name: 'PARLEY_TOOLBOX_USER', value: '10001:10001' });
+    // Where programs are sought is said by the image.
+    expect(main?.env?.map(({ name }) => name)).not.toContain('PATH');
     const mounted = new Map(main?.volumeMounts?.map(({ mountPath, name: volume }) => [mountPath, volume]));
     expect(mounted.get('/run/parley/server')).toBe('run');
     expect(mounted.get('/run/parley/server/state')).toBe('sandbox');
