@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reportDocument } from '../../report/report-document.ts';
-import { renderHtml } from '../../report/render-html.ts';
+import { renderHtml } from '../../report/html/render-html.ts';
 import { renderJsonl } from '../../report/render-jsonl.ts';
 import { renderJunit } from '../../report/render-junit.ts';
 import { workVerdict } from '../../report/report-verdict.ts';
@@ -18,12 +18,12 @@ const FOLDER = path.resolve(import.meta.dirname, '../golden/report');
 describe('golden reports', () => {
   it.each([
     ['complete.md', renderMarkdown(reportDocument(COMPLETE))],
-    ['complete.html', renderHtml(reportDocument(COMPLETE))],
+    ['complete.html', renderHtml(COMPLETE)],
     ['complete.jsonl', renderJsonl(COMPLETE)],
     ['complete.xml', renderJunit(COMPLETE)],
     ['incomplete.xml', renderJunit(INCOMPLETE)],
     ['incomplete.md', renderMarkdown(reportDocument(INCOMPLETE))],
-    ['incomplete.html', renderHtml(reportDocument(INCOMPLETE))],
+    ['incomplete.html', renderHtml(INCOMPLETE)],
     ['unreconciled.md', renderMarkdown(reportDocument(UNRECONCILED))],
   ])('%s', (name, text) => {
     const file = path.join(FOLDER, name);
@@ -54,7 +54,7 @@ describe('what was not needed', () => {
 });
 
 describe('renderHtml()', () => {
-  const html = renderHtml(reportDocument(COMPLETE));
+  const html = renderHtml(COMPLETE);
 
   it('needs nothing else and runs nothing', () => {
     expect(html).not.toMatch(/<(script|link|img|iframe|object|embed|form)\b/i);

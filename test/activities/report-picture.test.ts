@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { reportDocument } from '../../report/report-document.ts';
-import { renderHtml } from '../../report/render-html.ts';
+import { renderHtml } from '../../report/html/render-html.ts';
 import type { ReportItem } from '../../report/report-data.ts';
 import { decodePng } from '../helpers/png.ts';
 import { describeWith } from '../helpers/requires.ts';
@@ -63,7 +63,7 @@ describeWith('chromium', 'renderHtml() in a browser', () => {
   function page(): { readonly folder: string; readonly file: string } {
     const folder = tempDir();
     const file = path.join(folder, 'report.html');
-    writeFileSync(file, renderHtml(reportDocument(batch())));
+    writeFileSync(file, renderHtml(batch()));
     return { folder, file };
   }
 

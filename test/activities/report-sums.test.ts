@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { reportDocument } from '../../report/report-document.ts';
-import { renderHtml } from '../../report/render-html.ts';
+import { renderHtml } from '../../report/html/render-html.ts';
 import { renderJsonl } from '../../report/render-jsonl.ts';
 import { renderMarkdown } from '../../report/render-markdown.ts';
 import type { ReportData } from '../../report/report-data.ts';
@@ -90,7 +90,7 @@ it('items + ambiguous + unassigned = total, in every format and to the nano-doll
       expect(markdown).toContain('It adds up');
       const micro = formatMicro(toMicro(nanoUsd(total)).microUsd);
       expect(markdown).toContain(`export | ${micro} |`);
-      expect(renderHtml(reportDocument(data))).toContain(`<td class="right">${micro}</td>`);
+      expect(renderHtml(data)).toContain(`<td class="right">${micro}</td>`);
     }),
     { numRuns: 200 },
   );
