@@ -21,7 +21,7 @@ export function usdWords(nano: UsdSum): string {
   const magnitude = exact < 0n ? -exact : exact;
   const sign = exact < 0n ? '-' : '';
   if (magnitude === 0n) return '$0.00';
-  if (magnitude < NANO_PER_MICRO_EXACT) return `${sign}< $0.000001`;
+  if (magnitude < NANO_PER_MICRO_EXACT) return exact < 0n ? '> -$0.000001' : '< $0.000001';
   const digits = magnitude >= DOLLAR ? 2 : magnitude >= CENT ? 4 : 6;
   const units = divideHalfEven(magnitude, 10n ** BigInt(NANO_DIGITS - digits));
   const text = units.toString().padStart(digits + 1, '0');

@@ -7,15 +7,15 @@ import { cut, duration } from '../report-words.ts';
 import type { Bars, Figure, Levels } from './figure.ts';
 
 /** Units of the drawing; the page scales it to its own width. */
-const WIDTH = 960;
-const LABEL_WIDTH = 260;
-const WORDS_WIDTH = 130;
+const WIDTH = 640;
+const LABEL_WIDTH = 210;
+const WORDS_WIDTH = 100;
 const ROW_HEIGHT = 24;
 const BAR_HEIGHT = 16;
 /** What fits into the width of a label. */
-const LABEL_CHARACTERS = 38;
+const LABEL_CHARACTERS = 30;
 const LEVELS_HEIGHT = 200;
-const LEVELS_LEFT = 60;
+const LEVELS_LEFT = 44;
 const AXIS_HEIGHT = 24;
 const TIME_TICKS = 4;
 

@@ -38,7 +38,7 @@ export function itemTable(data: ReportData): string {
   return [
     '<section>',
     `<h2>Conversations <span class="tag">${data.items.length}</span></h2>`,
-    '<p class="filter" hidden><label for="items-filter">Filter</label><input id="items-filter" type="search" autocomplete="off"><span id="items-count" class="quiet" role="status"></span></p>',
+    '<p class="filter" hidden><label for="items-filter">Filter</label><input id="items-filter" type="search" autocomplete="off"><span id="items-count" class="quiet" role="status"></span><button id="items-all" class="button" type="button" hidden>Show all</button></p>',
     '<div class="wide card" tabindex="0">',
     `<table id="items" class="items${paper}">`,
     `<thead><tr>${heads.join('')}</tr></thead>`,

@@ -1,5 +1,6 @@
 /**
- * The one script of a report: columns that sort, a field that filters, and rows that open from a link.
+ * The one script of a report: columns that sort, a field that filters, rows that open from a link, and
+ * the first thousand of a long table until somebody asks for all: a browser lays out as many in a moment.
  * Owns its text; without it every row is there, and opens.
  */
 export const ITEM_SCRIPT = `
@@ -27,26 +28,41 @@ export const ITEM_SCRIPT = `
       head.setAttribute('aria-sort', isDown ? 'descending' : 'ascending');
       const rows = bodies.map((body, index) => ({ body, index, value: valueOf(body, at) }));
       rows.sort((a, b) => (isDown ? -1 : 1) * compare(a.value, b.value) || a.index - b.index);
-      table.append(...rows.map(({ body }) => body));
+      order = rows.map(({ body }) => body);
+      table.append(...order);
+      show();
     });
   });
   const field = document.getElementById('items-filter');
   const count = document.getElementById('items-count');
-  field.parentElement.hidden = false;
-  field.addEventListener('input', () => {
+  const all = document.getElementById('items-all');
+  let order = bodies;
+  let most = 1000;
+  const show = () => {
     const words = field.value.toLowerCase().split(' ').filter((word) => word !== '');
-    let shown = 0;
-    for (const body of bodies) {
-      const text = body.rows[0].textContent.toLowerCase();
+    let found = 0;
+    for (const body of order) {
+      const text = words.length === 0 ? '' : body.rows[0].textContent.toLowerCase();
       body.hidden = !words.every((word) => text.includes(word));
-      if (!body.hidden) shown += 1;
+      if (!body.hidden) found += 1;
+      body.classList.toggle('later', found > most);
     }
-    count.textContent = words.length === 0 ? '' : shown + ' of ' + bodies.length;
+    all.hidden = found <= most;
+    const seen = found > most ? 'the first ' + most + ' of ' + found : found + ' of ' + bodies.length;
+    count.textContent = words.length === 0 && found <= most ? '' : seen;
+  };
+  field.parentElement.hidden = false;
+  field.addEventListener('input', show);
+  all.addEventListener('click', () => {
+    most = Infinity;
+    show();
   });
+  show();
   const openTarget = () => {
     const body = document.getElementById(location.hash.slice(1));
     if (body === null || body.parentElement !== table) return;
     body.hidden = false;
+    body.classList.remove('later');
     body.querySelector('details').open = true;
     body.scrollIntoView();
   };

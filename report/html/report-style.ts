@@ -17,6 +17,9 @@ sup{line-height:0}
 .filter{display:flex;flex-wrap:wrap;align-items:center;gap:10px}
 .filter[hidden]{display:none}
 .filter input{max-width:320px}
+.filter .button{padding:5px 12px;border:1px solid var(--line);border-radius:8px;background:var(--card);color:var(--text);font:inherit;cursor:pointer}
+.filter .button[hidden]{display:none}
+@media screen{.items tbody.later{display:none}}
 .items{font-size:14px;font-variant-numeric:tabular-nums}
 .items th,.items td{padding:8px 12px}
 .items thead th{white-space:nowrap}
@@ -27,7 +30,8 @@ sup{line-height:0}
 .items [aria-sort=descending] button::after{content:"\\2193";opacity:1}
 .items summary{width:auto;color:var(--text);overflow-wrap:anywhere}
 .items summary:hover{color:var(--accent-strong)}
-.items .name{min-width:180px}
+.items .number{white-space:nowrap}
+.items .name{width:40%;min-width:200px;font-weight:500}
 .items tbody:not(:has(details[open])):not(:target)>.opened{display:none}
 .items.scripted tbody:not(:has(details[open]))>.opened{display:none}
 .items .opened>td{padding:4px 12px 20px;border-top:0}
@@ -67,7 +71,8 @@ footer{display:grid;gap:14px;padding-top:20px;border-top:1px solid var(--line);f
 @media print{
 .items{font-size:9.5px}
 .items th,.items td{padding:3px 5px}
-.items .name{min-width:0}
+.items .name{width:auto;min-width:0}
+.items .number{white-space:normal}
 .items thead button::after{content:none}
 .items.paper tbody:not(:has(details[open])):not(:target)>.opened,.items.paper.scripted tbody:not(:has(details[open]))>.opened{display:table-row}
 .items .opened{break-inside:auto}

@@ -14,9 +14,11 @@ pre{margin:0;padding:12px 14px;border-radius:8px;background:var(--raised);white-
 .plain{width:auto;min-width:min(100%,340px);font-size:14px;font-variant-numeric:tabular-nums}
 .plain th,.plain td{padding:7px 14px;vertical-align:top}
 .wide{overflow-x:auto}
-.wide.card{padding:6px 0;justify-self:start;max-width:100%}
+.wide.card{padding:6px 0;max-width:100%}
+.wide.card:has(>.plain){justify-self:start}
 .list{display:grid;gap:4px;padding-left:18px;list-style:disc}
-.columns{align-items:start;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
+.columns{columns:2 440px;column-gap:14px}
+.columns figure{margin-bottom:14px;break-inside:avoid}
 figure{margin:0;padding:18px 20px;min-width:0}
 figcaption{margin-bottom:12px;font-weight:600;overflow-wrap:anywhere}
 figcaption small{display:block;color:var(--quiet);font-size:13px;font-weight:400}
@@ -25,7 +27,7 @@ figure svg text{fill:currentcolor}
 .grid{stroke:var(--line);stroke-width:1}
 .line{fill:none;stroke-width:2}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;margin-bottom:10px;font-size:13px}
-@media (max-width:700px){main{padding:20px 14px 40px}figure svg.drawn{min-width:520px}}
+@media (max-width:700px){main{padding:20px 14px 40px}figure svg.drawn{min-width:480px}}
 @media print{
 :root,:root[data-theme]{color-scheme:light}
 body,main{background:#fff}
