@@ -3,8 +3,9 @@
  * Pure; every text of a block is escaped here.
  */
 import { escapeMarkup } from '../../core/text/escape-markup.ts';
-import type { Block, Cell, Column, Section } from '../document.ts';
+import type { Block, Section } from '../document.ts';
 import { escapeText } from '../page/page.ts';
+import { tableMarkup } from '../page/table-markup.ts';
 import { plainLine } from '../plain-text.ts';
 
 /** `id` is a word of ours. */
@@ -36,33 +37,4 @@ function block(one: Block): string {
 /** As a program printed it, without its colours. */
 export function outputMarkup(lines: readonly string[]): string {
   return `<pre>${lines.map((line) => escapeMarkup(plainLine(line))).join('\n')}</pre>`;
-}
-
-function tableMarkup(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
-  const heads = columns.map(({ title, side }) => `<th scope="col"${aligned(side)}>${escapeText(title)}</th>`);
-  const body = rows.map((cells) => {
-    const data = cells.map(
-      (cell, index) => `<td${aligned(columns[index]?.side ?? 'left')}>${content(cell)}</td>`,
-    );
-    return `<tr>${data.join('')}</tr>`;
-  });
-  return [
-    '<div class="wide card" tabindex="0">',
-    '<table class="plain">',
-    `<thead><tr>${heads.join('')}</tr></thead>`,
-    '<tbody>',
-    ...body,
-    '</tbody>',
-    '</table>',
-    '</div>',
-  ].join('\n');
-}
-
-function aligned(side: Column['side']): string {
-  return side === 'right' ? ' class="number"' : '';
-}
-
-function content(cell: Cell): string {
-  if (typeof cell === 'string') return escapeText(cell);
-  return cell.map(({ text, href }) => `<a href="${escapeText(href)}">${escapeText(text)}</a>`).join(', ');
 }

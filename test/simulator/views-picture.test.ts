@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 import { MINUTE_MS } from '../../core/time.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { simulatePlan } from '../../simulator/simulate-plan.ts';
-import { LIGHT_COLOURS } from '../../simulator/views/page-style.ts';
+import { SHARED_STYLE } from '../../report/page/shared-style.ts';
+import { FIGURE_TOKENS } from '../../simulator/views/page-style.ts';
 import { planPage } from '../../simulator/views/plan-page.ts';
 import { agent } from '../conformance/script-parts.ts';
 import { decodePng, type Picture } from '../helpers/png.ts';
@@ -20,6 +21,15 @@ const WINDOW = { width: 1_200, height: 2_200 } as const;
 const BROWSER_MS_MAX = 600_000;
 /** Fewer pixels of a colour are a mark, and no figure. */
 const PIXELS_MIN = 40;
+
+/** What the console's tokens are in light. */
+function lightColours(): Readonly<Record<keyof typeof FIGURE_TOKENS, string>> {
+  const entries = Object.entries(FIGURE_TOKENS).map(([name, token]) => {
+    const [, colour = ''] = new RegExp(`${token}: light-dark\\((#[0-9a-f]{6})`).exec(SHARED_STYLE) ?? [];
+    return [name, colour];
+  });
+  return Object.fromEntries(entries) as Record<keyof typeof FIGURE_TOKENS, string>;
+}
 
 interface Region {
   readonly left: number;
@@ -91,7 +101,7 @@ describeWith('chromium', 'planPage() in a browser', () => {
       const picture = decodePng(readFileSync(path.join(folder, 'page.png')));
       expect([picture.width, picture.height]).toEqual([WINDOW.width, WINDOW.height]);
       const regions = regionsOf(folder, html);
-      const { queued, starting, working, paused, ended, slots, limit, cost } = LIGHT_COLOURS;
+      const { queued, starting, working, paused, ended, slots, limit, cost } = lightColours();
       const expected = {
         gantt: { queued, starting, working, paused },
         capacity: { slots, limit },

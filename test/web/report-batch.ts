@@ -113,7 +113,7 @@ function itemOf(index: number, count: number): ReportItem {
 /** A conversation for each hostile text, which stands wherever somebody else's text may stand. */
 export function hostileReport(): ReportData {
   const items = HOSTILE.map((text, index): ReportItem => {
-    const outcome = (['check_failed', 'failed', 'succeeded'] as const)[index % 3];
+    const outcome = (['check_failed', 'failed', 'succeeded'] as const)[index % 3] ?? null;
     return {
       ...reportItem(text, { outcome, detail: text, failureClass: index % 3 === 1 ? 'agent_error' : null }),
       files: [
