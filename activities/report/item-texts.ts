@@ -34,11 +34,11 @@ export async function itemTexts(world: World, wanted: TextsWanted): Promise<Item
   const prompt = shownText(redactText(item.prompt, forms), charactersMax);
   const command = item.verify?.command ?? null;
   const checkCommand = command === null ? null : redactText(command, forms);
-  if (row === null || row.attempt === 0 || row.conversationId === null)
+  if (row === null || row.attempt === 0)
     return { prompt, answer: null, patch: null, checkCommand, checkOutput: null };
   return {
     prompt,
-    answer: shown(await lastWords(world, row.conversationId)),
+    answer: row.conversationId === null ? null : shown(await lastWords(world, row.conversationId)),
     patch: shown(await fileText(world, wanted, PATCH_FILE)),
     checkCommand,
     checkOutput: shown(await fileText(world, wanted, CHECK_LOG), 'end'),

@@ -2,7 +2,7 @@
  * An answer of the simulator as one HTML file that needs nothing else: no script, no font, no request.
  * Owns the order of the page and the bounds of its tables; its frame and style are those of all pages, and figures are drawn in files of their own.
  */
-import { formatUsd, nanoUsd } from '../../core/money/money.ts';
+import { usdWords } from '../../report/report-words.ts';
 import { left, right, type Column } from '../../report/document.ts';
 import { escapeText, renderPage } from '../../report/page/page.ts';
 import { tableMarkup } from '../../report/page/table-markup.ts';
@@ -77,7 +77,7 @@ function summary({ answer, startAt, seed }: PlanPage): string[] {
         ? 'none has ended'
         : `p50 ${sinceText(times.p50)}, p95 ${sinceText(times.p95)}, max ${sinceText(times.max)}`,
     ],
-    ['Cost', formatUsd(nanoUsd(answer.costNanoUsd))],
+    ['Cost', usdWords(answer.costNanoUsd)],
     ['Sandboxes at once', `${answer.sandboxesPeak} at most${allowed}, first after ${peakAt}`],
     ['Seed', String(seed)],
     ['Trace', `${answer.steps} steps, hash ${answer.hash}`],
@@ -128,7 +128,7 @@ function conversationTable(conversations: readonly SimulatedConversation[], star
       String(attempts),
       begun === undefined ? '-' : sinceText(begun.from - startAt),
       ended === null ? '-' : sinceText(ended - startAt),
-      formatUsd(nanoUsd(costNanoUsd)),
+      usdWords(costNanoUsd),
       met.join(', '),
     ];
   });
