@@ -30,9 +30,11 @@ export function hasFailed({ row }: Pick<ReportItem, 'row'>): boolean {
   return row.outcome !== 'waiting' && row.outcome !== 'skipped';
 }
 
-/** In the order of the plan. */
+/** In the order of the plan; what was cancelled stands behind what went wrong by itself. */
 export function failuresOf(items: readonly ReportItem[]): readonly Failure[] {
-  return items.filter(hasFailed).map(failureOf);
+  const failed = items.filter(hasFailed);
+  const wasCancelled = ({ row }: ReportItem): boolean => row?.outcome === 'cancelled';
+  return [...failed.filter((item) => !wasCancelled(item)), ...failed.filter(wasCancelled)].map(failureOf);
 }
 
 function failureOf(item: ReportItem): Failure {

@@ -69,7 +69,10 @@ footer{display:grid;gap:14px;padding-top:20px;border-top:1px solid var(--line);f
 .facts{grid-template-columns:minmax(0,1fr)}
 }
 @media print{
-.items{font-size:9.5px}
+body{font-size:12px}
+.sums{grid-template-columns:repeat(4,minmax(0,1fr))}
+.sum{padding:10px 12px}.sum dd{font-size:16px}.sum small,.sum dt{font-size:10px}
+.items,.items thead th,.items .badge,.facts,.work h3,.work p{font-size:9.5px}
 .items th,.items td{padding:3px 5px}
 .items .name{width:auto;min-width:0}
 .items .number{white-space:normal}

@@ -1,4 +1,4 @@
-/** The HTML report as a browser shows it: every figure is there, painted, and nothing is fetched or run. */
+/** The HTML report as a browser shows it: every figure is there, painted, and nothing is fetched. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -10,7 +10,7 @@ import { failuresOf } from '../../report/failure.ts';
 import { charactersShown, shownText } from '../../report/shown-text.ts';
 import { runRow } from '../contract/store-rows.ts';
 import { RUN, runUnderTest, START } from './reconcile-world.ts';
-import { COMPLETE, HOSTILE } from './report-data.ts';
+import { COMPLETE, HOSTILE, reportItem } from './report-data.ts';
 
 const SECRET = 'hunter2-hunter2';
 
@@ -85,6 +85,13 @@ describe('shownText()', () => {
   it('has less room for each the more there are', () => {
     expect([0, 1, 10_000, 10_000_000].map(charactersShown)).toEqual([20_000, 20_000, 400, 100]);
   });
+});
+
+it('what was cancelled stands behind what failed, and what waits or was left out is no failure', () => {
+  const as = (outcome: 'cancelled' | 'failed' | 'skipped' | 'waiting' | 'not_needed' | 'succeeded') =>
+    reportItem(outcome, { outcome, failureClass: null, detail: null });
+  const items = (['cancelled', 'skipped', 'failed', 'waiting', 'not_needed', 'succeeded'] as const).map(as);
+  expect(failuresOf(items).map(({ key }) => key)).toEqual(['failed', 'cancelled']);
 });
 
 it('a failure says what failed, why, and the last of it', () => {
