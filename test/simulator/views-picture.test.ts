@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { MINUTE_MS } from '../../core/time.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { simulatePlan } from '../../simulator/simulate-plan.ts';
@@ -13,6 +13,8 @@ import { agent } from '../conformance/script-parts.ts';
 import { decodePng, type Picture } from '../helpers/png.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { openBrowser } from '../web/browser.ts';
+import { findings } from '../web/findings.ts';
 import { question } from './questions.ts';
 
 /** High enough for all figures below one another. */
@@ -118,5 +120,24 @@ describeWith('chromium', 'planPage() in a browser', () => {
       expect(countPixels(picture, regions['cost'], working)).toBe(0);
     },
     2 * BROWSER_MS_MAX,
+  );
+
+  it(
+    'has nothing that axe finds, in light and dark, and nothing that its policy refuses',
+    async () => {
+      const answer = simulatePlan({ ...question(6, { admission: { concurrency: 3 } }), curves: true });
+      const folder = tempDir();
+      const html = planPage({ name: 'picture', answer, startAt: question(6).startAt, seed: 1 });
+      writeFileSync(path.join(folder, 'page.html'), html);
+      const watched = await openBrowser(`file://${folder}`);
+      onTestFinished(() => watched.browser.close());
+      await watched.page.goto(`file://${folder}/page.html`);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await watched.page.emulateMedia({ colorScheme });
+        expect(await findings(watched)).toEqual([]);
+      }
+      expect([watched.violations, watched.errors, watched.outside]).toEqual([[], [], []]);
+    },
+    BROWSER_MS_MAX,
   );
 });
